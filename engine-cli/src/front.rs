@@ -1,0 +1,71 @@
+//! What a language binding gives to the command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use maloko_core::provider::Host;
+use maloko_core::{Engine, ProgramEnd};
+
+/// The language whose projects a command line serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// `runtime: python`.
+    Python,
+    /// `runtime: nodejs`.
+    NodeJs,
+}
+
+/// Versions and paths for `maloko about`.
+#[derive(Clone, Debug, Default)]
+pub struct FrontAbout {
+    /// Version of the interpreter.
+    pub language_version: String,
+    /// The interpreter's executable.
+    pub executable: String,
+    /// Version of the Pulumi SDK; empty when it is not installed.
+    pub sdk_version: String,
+}
+
+/// A program to be run.
+#[derive(Clone, Debug)]
+pub struct ProgramSpec {
+    /// The directory of Pulumi.yaml.
+    pub project_root: PathBuf,
+    /// `main` of Pulumi.yaml, resolved: a directory or a file.
+    pub entry: PathBuf,
+    /// `runtime.options` of Pulumi.yaml as JSON.
+    pub runtime_options: serde_json::Value,
+}
+
+/// How the preview pass of a two-pass command ended.
+#[derive(Clone, Debug, Default)]
+pub struct PassResult {
+    /// The exit code of the pass.
+    pub code: i32,
+}
+
+/// A language binding, as the command line sees it.
+#[async_trait]
+pub trait Front: Send + Sync {
+    /// The language that it serves.
+    fn language(&self) -> Language;
+
+    /// Versions and paths.
+    fn about(&self) -> FrontAbout;
+
+    /// If the project asks for another interpreter, virtualenv or set of flags than the running one: re-executes there
+    /// with the same arguments and gives its exit code; `None` when the running one is right.
+    async fn re_execute(&self, program: &ProgramSpec, arguments: &[OsString]) -> Option<i32>;
+
+    /// The live providers of this process.
+    fn host(&self) -> Arc<dyn Host>;
+
+    /// Runs the program once, to its end (or until the engine stops), against that engine.
+    async fn run_program(&self, engine: Arc<Engine>, program: ProgramSpec) -> ProgramEnd;
+
+    /// Runs the command line once more with these arguments, in a world in which no user code ran yet (Python: a child
+    /// forked now; Node: a child process), with the terminal shared, and gives its exit code.
+    async fn run_pass(&self, arguments: Vec<OsString>) -> PassResult;
+}

@@ -1,0 +1,1 @@
+//! Comparing property values (semantics 3.3).

@@ -1,0 +1,36 @@
+//! Errors that end a command, as the user meets them.
+
+/// What went wrong; each message names the thing at fault and what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file or place could not be used.
+    #[error("{context}: {source}")]
+    Io {
+        /// What was attempted, with the path.
+        context: String,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// A stack file, journal or exported deployment is not usable.
+    #[error("{0}")]
+    BadState(String),
+    /// The stack does not exist.
+    #[error("no stack named '{stack}' found")]
+    NoStack {
+        /// The name that was asked for.
+        stack: String,
+    },
+    /// Someone else is working on the stack.
+    #[error("{0}")]
+    Locked(String),
+    /// The passphrase is missing or wrong, or a secret cannot be read.
+    #[error("{0}")]
+    Secrets(String),
+    /// A setting, argument or file of the project is wrong.
+    #[error("{0}")]
+    Configuration(String),
+}
+
+/// A result with an [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,257 @@
+//! What an operation tells its watchers, in the order in which it happens (semantics 14.5).
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::row::Row;
+use crate::urn::Urn;
+use crate::value::PropertyMap;
+
+/// The name of a step (semantics 14.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Op {
+    /// Nothing changed.
+    Same,
+    /// A new resource.
+    Create,
+    /// A change in place.
+    Update,
+    /// A removal.
+    Delete,
+    /// A replacement as a whole.
+    Replace,
+    /// The new half of a replacement.
+    CreateReplacement,
+    /// The old half of a replacement.
+    DeleteReplaced,
+    /// A resource that is only looked up.
+    Read,
+    /// A managed resource that is from now on only looked up.
+    ReadReplacement,
+    /// Stored values are compared with the real object.
+    Refresh,
+    /// A looked-up resource is forgotten.
+    Discard,
+    /// The old half of a replacement, of a looked-up resource.
+    DiscardReplaced,
+    /// A deleted resource whose replacement is no longer wanted is forgotten.
+    RemovePendingReplace,
+    /// An existing object is taken over.
+    Import,
+    /// An existing object is taken over in place of another.
+    ImportReplacement,
+}
+
+impl Op {
+    /// The name used in events, JSON and summaries.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Op::Same => "same",
+            Op::Create => "create",
+            Op::Update => "update",
+            Op::Delete => "delete",
+            Op::Replace => "replace",
+            Op::CreateReplacement => "create-replacement",
+            Op::DeleteReplaced => "delete-replaced",
+            Op::Read => "read",
+            Op::ReadReplacement => "read-replacement",
+            Op::Refresh => "refresh",
+            Op::Discard => "discard",
+            Op::DiscardReplaced => "discard-replaced",
+            Op::RemovePendingReplace => "remove-pending-replace",
+            Op::Import => "import",
+            Op::ImportReplacement => "import-replacement",
+        }
+    }
+
+    /// Is it one that a user counts?
+    #[must_use]
+    pub fn is_logical(self) -> bool {
+        !matches!(
+            self,
+            Op::CreateReplacement
+                | Op::DeleteReplaced
+                | Op::ReadReplacement
+                | Op::ImportReplacement
+                | Op::DiscardReplaced
+                | Op::RemovePendingReplace
+        )
+    }
+
+    /// Does "no changes" still hold when this op occurred?
+    #[must_use]
+    pub fn changes_nothing(self) -> bool {
+        matches!(self, Op::Same | Op::Read | Op::ReadReplacement | Op::Discard)
+    }
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How a property differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiffKind {
+    /// It is new.
+    Add,
+    /// It is new and needs a replacement.
+    AddReplace,
+    /// It is gone.
+    Delete,
+    /// It is gone and needs a replacement.
+    DeleteReplace,
+    /// It is another.
+    Update,
+    /// It is another and needs a replacement.
+    UpdateReplace,
+}
+
+impl DiffKind {
+    /// The name used in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            DiffKind::Add => "add",
+            DiffKind::AddReplace => "add-replace",
+            DiffKind::Delete => "delete",
+            DiffKind::DeleteReplace => "delete-replace",
+            DiffKind::Update => "update",
+            DiffKind::UpdateReplace => "update-replace",
+        }
+    }
+
+    /// The variant of the kind that needs a replacement.
+    #[must_use]
+    pub fn as_replace(self) -> Self {
+        match self {
+            DiffKind::Add | DiffKind::AddReplace => DiffKind::AddReplace,
+            DiffKind::Delete | DiffKind::DeleteReplace => DiffKind::DeleteReplace,
+            DiffKind::Update | DiffKind::UpdateReplace => DiffKind::UpdateReplace,
+        }
+    }
+}
+
+/// One entry of a detailed diff.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PropertyDiff {
+    /// How it differs.
+    pub kind: DiffKind,
+    /// Were inputs compared with inputs (and not outputs with inputs)?
+    pub input_diff: bool,
+}
+
+/// Property paths (`a.b[0]["odd key"]`) and how they differ.
+pub type DetailedDiff = BTreeMap<String, PropertyDiff>;
+
+/// A step as watchers see it.
+#[derive(Clone, Debug)]
+pub struct StepMetadata {
+    /// What is done.
+    pub op: Op,
+    /// To which resource.
+    pub urn: Urn,
+    /// The row before the step.
+    pub old: Option<Arc<Row>>,
+    /// The row after the step, as far as it is known when the event is sent.
+    pub new: Option<Arc<Row>>,
+    /// Keys that are the reason of a replacement.
+    pub keys: Vec<String>,
+    /// Keys that changed.
+    pub diffs: Vec<String>,
+    /// How the properties differ, where the engine knows.
+    pub detailed_diff: Option<DetailedDiff>,
+    /// Is it an internal step (of a provider that the engine made itself), never shown or counted?
+    pub internal: bool,
+    /// Why: a short note such as `taint`; empty in general.
+    pub note: &'static str,
+}
+
+/// How loud a diagnostic is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// For developers of providers.
+    Debug,
+    /// For the user's information.
+    Info,
+    /// Printed output of provider code or of the program (shown as info, with its stream).
+    Output,
+    /// Something to look at.
+    Warning,
+    /// Something failed.
+    Error,
+}
+
+/// A message, on a resource or on the run as a whole.
+#[derive(Clone, Debug)]
+pub struct Diagnostic {
+    /// The resource, if the message belongs to one.
+    pub urn: Option<Urn>,
+    /// How loud.
+    pub severity: Severity,
+    /// The text; may have several lines.
+    pub message: String,
+    /// Only while it runs (a progress note).
+    pub ephemeral: bool,
+}
+
+/// How an operation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All was done.
+    Succeeded,
+    /// Something failed.
+    Failed,
+    /// The user stopped it.
+    Cancelled,
+}
+
+/// The last word of an operation.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// Was it a preview?
+    pub is_preview: bool,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Is it uncertain what a failed call did?
+    pub maybe_corrupt: bool,
+    /// Wall time in seconds.
+    pub duration_seconds: f64,
+    /// Counts of the logical steps by op name.
+    pub changes: BTreeMap<&'static str, u64>,
+}
+
+/// Something that happened.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// The operation begins, with this configuration (secrets are already hidden).
+    Prelude(BTreeMap<String, String>),
+    /// A step is about to begin.
+    StepStarted(StepMetadata),
+    /// A step is done (for components: their outputs are known) and durable.
+    StepDone(StepMetadata),
+    /// A step failed.
+    StepFailed(StepMetadata),
+    /// The root stack's outputs are known: old and new ones.
+    StackOutputs {
+        /// Outputs before the run.
+        old: Arc<PropertyMap>,
+        /// Outputs after the run.
+        new: Arc<PropertyMap>,
+    },
+    /// A message.
+    Diagnostic(Diagnostic),
+    /// The operation is over.
+    Summary(Summary),
+    /// Nothing follows.
+    End,
+}
+
+/// A watcher of an operation. Called in order, from any thread, never under an engine lock; it must not block.
+pub trait EventSink: Send + Sync {
+    /// Takes one event.
+    fn emit(&self, event: Event);
+}

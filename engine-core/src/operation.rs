@@ -1,0 +1,93 @@
+//! What the engine is asked to do, and with which settings.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The verbs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperationKind {
+    /// Make the world as the program says (`preview` is an update with `dry_run`).
+    Update,
+    /// Make the state as the world is.
+    Refresh,
+    /// Remove everything.
+    Destroy,
+}
+
+/// One stack configuration value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigValue {
+    /// The decrypted text (JSON text for objects and lists).
+    pub value: String,
+    /// Is it, or anything in it, secret?
+    pub secret: bool,
+}
+
+/// Everything that an operation needs to know at its start.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    /// The verb.
+    pub kind: OperationKind,
+    /// Only say what would be done.
+    pub dry_run: bool,
+    /// The project's name.
+    pub project: String,
+    /// The stack's short name.
+    pub stack: String,
+    /// The organization; `organization` for self-managed state.
+    pub organization: String,
+    /// The directory of Pulumi.yaml: source positions are relative to it.
+    pub project_root: PathBuf,
+    /// The directory of the program (`main`), the base of relative asset paths.
+    pub program_directory: PathBuf,
+    /// Full keys (`namespace:name`) and values.
+    pub config: Arc<BTreeMap<String, ConfigValue>>,
+    /// Provider operations at a time; 1 means one after the other.
+    pub parallel: usize,
+    /// Go on with what does not depend on a failure.
+    pub continue_on_error: bool,
+    /// Compare with the real objects first.
+    pub refresh: bool,
+    /// Delete and replace protected resources too.
+    pub ignore_protect: bool,
+    /// URNs or globs to act on; empty means all.
+    pub targets: Vec<String>,
+    /// Also what depends on the targets.
+    pub target_dependents: bool,
+    /// URNs or globs to leave alone.
+    pub excludes: Vec<String>,
+    /// Also leave alone what depends on the excluded ones.
+    pub exclude_dependents: bool,
+    /// URNs or globs to replace.
+    pub replace: Vec<String>,
+    /// `refresh` and `destroy`: the program ran or will run, only to bring its live provider objects.
+    pub run_program: bool,
+}
+
+impl Operation {
+    /// An operation with no options set.
+    #[must_use]
+    pub fn new(kind: OperationKind, project: &str, stack: &str) -> Self {
+        Self {
+            kind,
+            dry_run: false,
+            project: project.to_owned(),
+            stack: stack.to_owned(),
+            organization: "organization".to_owned(),
+            project_root: PathBuf::new(),
+            program_directory: PathBuf::new(),
+            config: Arc::default(),
+            parallel: 1,
+            continue_on_error: false,
+            refresh: false,
+            ignore_protect: false,
+            targets: Vec::new(),
+            target_dependents: false,
+            excludes: Vec::new(),
+            exclude_dependents: false,
+            replace: Vec::new(),
+            run_program: true,
+        }
+    }
+}

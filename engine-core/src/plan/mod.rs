@@ -1,0 +1,1 @@
+//! Deciding what to do with a registration (semantics 2-4).

@@ -1,0 +1,314 @@
+//! The border to the host language: live provider objects and what the engine asks of them.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+
+use crate::urn::Urn;
+use crate::value::PropertyMap;
+
+/// The number that a host gives to a live provider object; the same object has the same number for a whole run.
+pub type ObjectId = u64;
+
+/// What stands for a provider object in the state: never code, only where to find it again.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ProviderReference {
+    /// Version of this record; 1.
+    pub maloko: u32,
+    /// `python` or `nodejs`.
+    pub language: String,
+    /// Module (Python) or file relative to the project's root (Node).
+    pub module: String,
+    /// Qualified name of the class, or of the constant that holds the object (Node).
+    pub name: String,
+    /// The instance's attributes as canonical JSON, read once at registration and before `configure`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attributes: Option<String>,
+    /// Why the object cannot be found again from this reference; `None` for a complete reference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub incomplete: Option<String>,
+}
+
+impl ProviderReference {
+    /// Can the object be found again from the reference alone?
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.incomplete.is_none()
+    }
+}
+
+/// The `__provider` of a row.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum StoredProvider {
+    /// The row has none: a component, a provider, a resource of another package.
+    #[default]
+    Absent,
+    /// Ciphertext as read from the state; may hold one of our references or another tool's code.
+    Sealed(Arc<str>),
+    /// Any other JSON as read from the state: another tool's code in plain text. Kept, never looked into.
+    Foreign(Arc<serde_json::Value>),
+    /// A reference; always written encrypted.
+    Reference(Arc<ProviderReference>),
+}
+
+/// Which methods a provider object really has; a missing one is answered by the engine without crossing the border.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Capabilities {
+    /// Has `configure`.
+    pub configure: bool,
+    /// Has `check`.
+    pub check: bool,
+    /// Has `diff`.
+    pub diff: bool,
+    /// Has `read`.
+    pub read: bool,
+    /// Has `update`.
+    pub update: bool,
+    /// Has `delete`.
+    pub delete: bool,
+}
+
+/// A live object as its host describes it, once per object and run.
+#[derive(Clone, Debug)]
+pub struct ProviderDescription {
+    /// Where to find it again.
+    pub reference: Arc<ProviderReference>,
+    /// What it can do.
+    pub capabilities: Capabilities,
+}
+
+/// One call of a provider method. All property bags are the callee's own, without secrets wrappers, without
+/// `__provider`; unknowns occur in `Check` and `Diff` only.
+#[derive(Clone, Debug)]
+pub struct ProviderCall {
+    /// The resource on whose behalf the call is made; for `Configure` the first one that needs it.
+    pub urn: Urn,
+    /// The method and its arguments.
+    pub method: Method,
+}
+
+/// A provider method with its arguments.
+#[derive(Clone, Debug)]
+pub enum Method {
+    /// Hands over the stack's configuration, before any other method, once per object and run.
+    Configure {
+        /// Full keys (`project:key`) and decrypted values.
+        config: Arc<std::collections::BTreeMap<String, String>>,
+        /// The namespace for keys without one.
+        project: String,
+    },
+    /// Validates and completes inputs.
+    Check {
+        /// Old inputs; empty when there is no old resource.
+        olds: PropertyMap,
+        /// The program's inputs.
+        news: PropertyMap,
+    },
+    /// Says whether and how new inputs differ from the resource.
+    Diff {
+        /// The resource's id.
+        id: String,
+        /// Old outputs.
+        olds: PropertyMap,
+        /// Checked inputs.
+        news: PropertyMap,
+    },
+    /// Makes the object.
+    Create {
+        /// Checked inputs.
+        inputs: PropertyMap,
+        /// Limit in seconds; 0 means none.
+        timeout: f64,
+    },
+    /// Looks the object up.
+    Read {
+        /// The resource's id.
+        id: String,
+        /// Last known outputs.
+        props: PropertyMap,
+        /// Limit in seconds; 0 means none.
+        timeout: f64,
+    },
+    /// Changes the object in place.
+    Update {
+        /// The resource's id.
+        id: String,
+        /// Old outputs.
+        olds: PropertyMap,
+        /// Checked inputs.
+        news: PropertyMap,
+        /// Limit in seconds; 0 means none.
+        timeout: f64,
+    },
+    /// Removes the object.
+    Delete {
+        /// The resource's id.
+        id: String,
+        /// Last known outputs.
+        props: PropertyMap,
+        /// Limit in seconds; 0 means none.
+        timeout: f64,
+    },
+}
+
+impl Method {
+    /// The method's name as providers spell it.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Method::Configure { .. } => "configure",
+            Method::Check { .. } => "check",
+            Method::Diff { .. } => "diff",
+            Method::Create { .. } => "create",
+            Method::Read { .. } => "read",
+            Method::Update { .. } => "update",
+            Method::Delete { .. } => "delete",
+        }
+    }
+}
+
+/// A reason why `check` refuses inputs.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct CheckFailure {
+    /// The property at fault; empty when the resource as a whole is.
+    pub property: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// What `diff` says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DiffAnswer {
+    /// Is there a change? `None`: the engine compares the inputs itself.
+    pub changes: Option<bool>,
+    /// Properties whose change needs a replacement.
+    pub replaces: Vec<String>,
+    /// Outputs that an update leaves alone.
+    pub stables: Vec<String>,
+    /// Must the old object go before the new one is made? `None`: not said.
+    pub delete_before_replace: Option<bool>,
+}
+
+/// A provider's answer; its variant is the one of the call.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// `configure` is done.
+    Configured,
+    /// The inputs to go on with, or what is wrong with them.
+    Checked {
+        /// Checked inputs.
+        inputs: PropertyMap,
+        /// Empty when all is well.
+        failures: Vec<CheckFailure>,
+    },
+    /// The verdict of `diff`.
+    Diffed(DiffAnswer),
+    /// The object was made.
+    Created {
+        /// Its id.
+        id: String,
+        /// Its outputs.
+        outputs: PropertyMap,
+    },
+    /// The object as it is.
+    Read {
+        /// Its id; empty when it is gone.
+        id: String,
+        /// Its outputs; `None` when the provider returned none.
+        outputs: Option<PropertyMap>,
+        /// Its inputs, where the provider returned them.
+        inputs: Option<PropertyMap>,
+    },
+    /// The object was changed.
+    Updated {
+        /// Its new outputs.
+        outputs: PropertyMap,
+    },
+    /// The object is gone.
+    Deleted,
+}
+
+/// The host's own error object, so that it can be raised again as the same object.
+pub type HostError = Arc<dyn Any + Send + Sync>;
+
+/// Why a provider call failed.
+#[derive(Clone)]
+pub struct ProviderError {
+    /// What went wrong.
+    pub kind: ProviderErrorKind,
+    /// One line or more for the user, without the traceback.
+    pub message: String,
+    /// The host's formatted traceback; empty when there is none.
+    pub traceback: String,
+    /// The original error object, for hosts that raise it again.
+    pub source: Option<HostError>,
+}
+
+/// Kinds of failed provider calls.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ProviderErrorKind {
+    /// The method raised.
+    Raised,
+    /// The method returned something that cannot be used; after `create` the object may exist all the same.
+    BadReturn,
+    /// The object was made or changed but did not start.
+    NotInitialized {
+        /// Its id; empty for an update.
+        id: String,
+        /// Its outputs so far.
+        properties: PropertyMap,
+        /// Why it did not start.
+        reasons: Vec<String>,
+    },
+    /// No live object serves the resource; the message names the ways out.
+    NoProvider,
+    /// The call took longer than its limit and was abandoned.
+    TimedOut,
+    /// The run was cancelled before the call was made.
+    Cancelled,
+}
+
+impl ProviderError {
+    /// An error without traceback or source.
+    pub fn new(kind: ProviderErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), traceback: String::new(), source: None }
+    }
+}
+
+impl fmt::Debug for ProviderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {}", self.kind, self.message)
+    }
+}
+
+impl fmt::Display for ProviderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ProviderError {}
+
+/// A host language with its live provider objects. The bindings implement it; wrappers of it add limits and faults.
+#[async_trait]
+pub trait Host: Send + Sync {
+    /// Describes a live object; called once per object and run.
+    fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError>;
+
+    /// Finds or rebuilds the object of a stored reference: one registered by hand (rung 3 of the ladder), else a
+    /// complete reference found again (rung 4). `None` when there is no way.
+    async fn rebuild(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError>;
+
+    /// Calls a method of a live object.
+    async fn call(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError>;
+
+    /// Calls back a function of the program (a transform or hook) by its token, with and for protobuf bytes.
+    async fn callback(&self, token: &str, request: Vec<u8>) -> Result<Vec<u8>, ProviderError>;
+
+    /// Runs a task beside others, where the host wants its provider calls to happen (Python: on one of its threads).
+    fn spawn(&self, task: BoxFuture<'static, ()>);
+}

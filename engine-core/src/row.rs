@@ -1,0 +1,123 @@
+//! One row of a stack's state: a resource as it was last seen or made (semantics 10.2).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::provider::StoredProvider;
+use crate::urn::Urn;
+use crate::value::PropertyMap;
+
+/// Time limits of a resource's operations, in seconds; 0 means none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CustomTimeouts {
+    /// Limit of `create`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub create: f64,
+    /// Limit of `update`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub update: f64,
+    /// Limit of `delete`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub delete: f64,
+    /// Limit of `read`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub read: f64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_zero(seconds: &f64) -> bool {
+    *seconds == 0.0
+}
+
+impl CustomTimeouts {
+    /// Is no limit set at all?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A resource in the state. Property maps are shared, because inputs often pass unchanged from run to run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// Identity; for most purposes the key of the row.
+    pub urn: Urn,
+    /// Has it a provider and an id?
+    pub custom: bool,
+    /// The old half of a replacement that waits for its deletion.
+    pub delete: bool,
+    /// The provider's id; empty for components.
+    pub id: String,
+    /// The type token.
+    pub kind: String,
+    /// What the provider's `check` returned.
+    pub inputs: Arc<PropertyMap>,
+    /// What `create`, `update` or `read` returned; `None` when nothing was.
+    pub outputs: Option<Arc<PropertyMap>>,
+    /// Reference to the dynamic provider; kept apart from the properties because it is never part of a diff and never
+    /// passed to a provider. Written into `inputs` and `outputs` of the state as `__provider`.
+    pub stored_provider: StoredProvider,
+    /// The parent, if any.
+    pub parent: Option<Urn>,
+    /// Refuses deletion and replacement.
+    pub protect: bool,
+    /// Marked for replacement by the next update.
+    pub taint: bool,
+    /// Was read, not created: the real object is never touched.
+    pub external: bool,
+    /// Everything that the resource depends on.
+    pub dependencies: Vec<Urn>,
+    /// Why the object exists but did not start.
+    pub init_errors: Vec<String>,
+    /// `<provider urn>::<provider id>`; empty for components.
+    pub provider: String,
+    /// What each input depends on.
+    pub property_dependencies: BTreeMap<String, Vec<Urn>>,
+    /// Deleted, but its replacement was not made yet.
+    pub pending_replacement: bool,
+    /// Outputs that are secret whatever the provider says.
+    pub additional_secret_outputs: Vec<String>,
+    /// Time limits.
+    pub custom_timeouts: CustomTimeouts,
+    /// The id that it was imported with.
+    pub import_id: String,
+    /// Forget it instead of deleting it.
+    pub retain_on_delete: bool,
+    /// Its deletion is implied by that of this resource.
+    pub deleted_with: Option<Urn>,
+    /// Replaced whenever one of these is.
+    pub replace_with: Vec<Urn>,
+    /// When it was created: RFC 3339 in UTC with nanoseconds; empty when not known.
+    pub created: String,
+    /// When it last changed, like `created`.
+    pub modified: String,
+    /// Where the program made it: `project:///<path>#<line>[,<column>]`.
+    pub source_position: String,
+    /// Positions of the frames that led there.
+    pub stack_trace: Vec<String>,
+    /// Paths whose changes are ignored.
+    pub ignore_changes: Vec<String>,
+    /// Paths whose changes are not shown.
+    pub hide_diff: Vec<String>,
+    /// Paths whose changes lead to a replacement.
+    pub replace_on_changes: Vec<String>,
+    /// Members that this version does not know, kept as they were read.
+    pub unknown_members: serde_json::Map<String, serde_json::Value>,
+}
+
+impl Row {
+    /// The URN and the id of the provider resource; `None` for components.
+    #[must_use]
+    pub fn provider_parts(&self) -> Option<(Urn, &str)> {
+        let (urn, id) = self.provider.rsplit_once("::")?;
+        Some((Urn::unchecked(urn), id))
+    }
+
+    /// The outputs; empty when there are none.
+    #[must_use]
+    pub fn outputs_or_empty(&self) -> Arc<PropertyMap> {
+        self.outputs.clone().unwrap_or_default()
+    }
+}

@@ -1,0 +1,1 @@
+//! The order of deletions (semantics 5).

@@ -1,0 +1,193 @@
+//! The rows of a running operation: what was there, what was done, and in which order it is written (semantics 10.3).
+//!
+//! The engine changes its ledger and the journal with the same [`Change`]s; replaying a journal over the snapshot that
+//! it was begun on therefore gives the ledger as it was.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::row::Row;
+
+use super::Snapshot;
+
+/// The number of a row within one operation: rows of the starting snapshot come first, in their order; rows made by
+/// the operation follow.
+pub type RowNumber = u32;
+
+/// What was begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PendingKind {
+    /// `create`.
+    Creating,
+    /// `update`.
+    Updating,
+    /// `delete`.
+    Deleting,
+    /// `read`.
+    Reading,
+    /// An import.
+    Importing,
+}
+
+impl PendingKind {
+    /// The name in the state file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Creating => "creating",
+            Self::Updating => "updating",
+            Self::Deleting => "deleting",
+            Self::Reading => "reading",
+            Self::Importing => "importing",
+        }
+    }
+
+    /// The kind of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Creating, Self::Updating, Self::Deleting, Self::Reading, Self::Importing]
+            .into_iter()
+            .find(|kind| kind.name() == name)
+    }
+}
+
+/// An operation whose end is not known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PendingOperation {
+    /// The row as it will be (or, for a deletion, as it was).
+    pub row: Arc<Row>,
+    /// What was begun.
+    pub kind: PendingKind,
+}
+
+/// One change of the ledger. Changes that belong together are appended to the journal as one record.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// A provider is about to be called.
+    Begin {
+        /// Names the operation until its `End`.
+        operation: u32,
+        /// What is begun.
+        pending: PendingOperation,
+    },
+    /// The outcome of a begun operation is known (and stands in the changes beside this one).
+    End {
+        /// The number given by `Begin`.
+        operation: u32,
+    },
+    /// A row that was finished by this run.
+    Put {
+        /// Its number, new in this operation.
+        number: RowNumber,
+        /// The row.
+        row: Arc<Row>,
+        /// The row whose place it takes, if any.
+        in_place_of: Option<RowNumber>,
+    },
+    /// A row that stays where it is, with other content (a flag, outputs).
+    Set {
+        /// Which row.
+        number: RowNumber,
+        /// Its new content.
+        row: Arc<Row>,
+    },
+    /// A row that is no more.
+    Remove {
+        /// Which row.
+        number: RowNumber,
+    },
+}
+
+/// The rows and pending operations of a running operation.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    base_len: usize,
+    rows: Vec<Option<Arc<Row>>>,
+    pending: BTreeMap<u32, PendingOperation>,
+    next_operation: u32,
+}
+
+impl Ledger {
+    /// A ledger that begins with a snapshot. Of its pending operations only creations are carried on: the others are
+    /// settled by the next look at the resource (semantics 8.6).
+    #[must_use]
+    pub fn new(base: &Snapshot) -> Self {
+        let pending: BTreeMap<u32, PendingOperation> =
+            (0..).zip(base.pending.iter().filter(|p| p.kind == PendingKind::Creating).cloned()).collect();
+        Self {
+            base_len: base.rows.len(),
+            rows: base.rows.iter().cloned().map(Some).collect(),
+            next_operation: u32::try_from(pending.len()).unwrap_or(u32::MAX),
+            pending,
+        }
+    }
+
+    /// The row of that number, unless it was removed or replaced.
+    #[must_use]
+    pub fn get(&self, number: RowNumber) -> Option<&Arc<Row>> {
+        self.rows.get(number as usize)?.as_ref()
+    }
+
+    /// A number for the next `Put`.
+    #[must_use]
+    pub fn next_number(&self) -> RowNumber {
+        RowNumber::try_from(self.rows.len()).unwrap_or(RowNumber::MAX)
+    }
+
+    /// A number for the next `Begin`; each call gives another one.
+    pub fn next_operation(&mut self) -> u32 {
+        self.next_operation += 1;
+        self.next_operation - 1
+    }
+
+    /// Applies a change.
+    pub fn apply(&mut self, change: Change) {
+        match change {
+            Change::Begin { operation, pending } => {
+                self.next_operation = self.next_operation.max(operation.saturating_add(1));
+                self.pending.insert(operation, pending);
+            }
+            Change::End { operation } => {
+                self.pending.remove(&operation);
+            }
+            Change::Put { number, row, in_place_of } => {
+                if let Some(old) = in_place_of {
+                    self.clear(old);
+                }
+                let index = number as usize;
+                if self.rows.len() <= index {
+                    self.rows.resize(index + 1, None);
+                }
+                self.rows[index] = Some(row);
+            }
+            Change::Set { number, row } => {
+                if let Some(place) = self.rows.get_mut(number as usize) {
+                    *place = Some(row);
+                }
+            }
+            Change::Remove { number } => self.clear(number),
+        }
+    }
+
+    fn clear(&mut self, number: RowNumber) {
+        if let Some(place) = self.rows.get_mut(number as usize) {
+            *place = None;
+        }
+    }
+
+    /// The rows that are there, with their numbers: those of this run in the order in which they were finished, then
+    /// those that it did not touch, in their old order.
+    pub fn rows(&self) -> impl Iterator<Item = (RowNumber, &Arc<Row>)> {
+        let numbered = |(index, row): (usize, &'_ Option<Arc<Row>>)| {
+            row.as_ref().map(|_| RowNumber::try_from(index).unwrap_or(RowNumber::MAX))
+        };
+        let fresh = self.rows.iter().enumerate().skip(self.base_len).filter_map(numbered);
+        let base = self.rows.iter().enumerate().take(self.base_len).filter_map(numbered);
+        fresh.chain(base).filter_map(|number| self.get(number).map(|row| (number, row)))
+    }
+
+    /// The operations whose end is not known.
+    pub fn pending(&self) -> impl Iterator<Item = &PendingOperation> {
+        self.pending.values()
+    }
+}

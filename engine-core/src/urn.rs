@@ -1,0 +1,131 @@
+//! Uniform resource names: the identity of a resource within a stack.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+const PREFIX: &str = "urn:pulumi:";
+/// The type of the resource that stands for the stack itself.
+pub const STACK_TYPE: &str = "pulumi:pulumi:Stack";
+const PROVIDER_TYPE_PREFIX: &str = "pulumi:providers:";
+
+/// A URN: `urn:pulumi:<stack>::<project>::<qualified type>::<name>`. Cheap to clone.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Urn(Arc<str>);
+
+impl Urn {
+    /// The URN of a resource. `parent_type` is the parent's qualified type, if it has a parent other than the stack.
+    #[must_use]
+    pub fn new(stack: &str, project: &str, parent_type: &str, own_type: &str, name: &str) -> Self {
+        if parent_type.is_empty() || parent_type == STACK_TYPE {
+            Self(format!("{PREFIX}{stack}::{project}::{own_type}::{name}").into())
+        } else {
+            Self(format!("{PREFIX}{stack}::{project}::{parent_type}${own_type}::{name}").into())
+        }
+    }
+
+    /// Reads a URN; `None` when the text has not the shape of one.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let rest = text.strip_prefix(PREFIX)?;
+        (rest.splitn(4, "::").count() == 4).then(|| Self(text.into()))
+    }
+
+    /// Takes a text as it is, such as one that stands in a state file.
+    #[must_use]
+    pub fn unchecked(text: &str) -> Self {
+        Self(text.into())
+    }
+
+    /// The whole text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn part(&self, index: usize) -> &str {
+        self.0.strip_prefix(PREFIX).and_then(|rest| rest.splitn(4, "::").nth(index)).unwrap_or("")
+    }
+
+    /// The short name of the stack.
+    #[must_use]
+    pub fn stack(&self) -> &str {
+        self.part(0)
+    }
+
+    /// The name of the project.
+    #[must_use]
+    pub fn project(&self) -> &str {
+        self.part(1)
+    }
+
+    /// The type with the chain of parent types before it: `a:b:Parent$c:d:Child`.
+    #[must_use]
+    pub fn qualified_type(&self) -> &str {
+        self.part(2)
+    }
+
+    /// The resource's own type.
+    #[must_use]
+    pub fn own_type(&self) -> &str {
+        let qualified = self.qualified_type();
+        qualified.rsplit('$').next().unwrap_or(qualified)
+    }
+
+    /// The resource's name; it may itself contain `::`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.part(3)
+    }
+
+    /// The same resource under another name.
+    #[must_use]
+    pub fn renamed(&self, name: &str) -> Self {
+        Self(format!("{PREFIX}{}::{}::{}::{name}", self.stack(), self.project(), self.qualified_type()).into())
+    }
+
+    /// Is this the resource that stands for the stack itself?
+    #[must_use]
+    pub fn is_root_stack(&self) -> bool {
+        self.qualified_type() == STACK_TYPE
+    }
+
+    /// The package that a provider resource serves, `None` for other resources.
+    #[must_use]
+    pub fn provider_package(&self) -> Option<&str> {
+        self.own_type().strip_prefix(PROVIDER_TYPE_PREFIX)
+    }
+
+    /// Is this a provider that the engine made by itself?
+    #[must_use]
+    pub fn is_default_provider(&self) -> bool {
+        self.provider_package().is_some() && self.name().starts_with("default")
+    }
+}
+
+impl Default for Urn {
+    fn default() -> Self {
+        static EMPTY: std::sync::LazyLock<Arc<str>> = std::sync::LazyLock::new(|| Arc::from(""));
+        Self(Arc::clone(&EMPTY))
+    }
+}
+
+impl fmt::Display for Urn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Urn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl AsRef<str> for Urn {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}

@@ -1,0 +1,1 @@
+//! The monitor's messages: own definitions with the public field numbers (semantics 12).
