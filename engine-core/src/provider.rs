@@ -14,6 +14,15 @@ use crate::value::PropertyMap;
 /// The number that a host gives to a live provider object; the same object has the same number for a whole run.
 pub type ObjectId = u64;
 
+/// What a host puts into `__provider` of a registration: this text followed by the [`ObjectId`] in decimal digits.
+pub const HANDLE_PREFIX: &str = "maloko:object:";
+
+/// The object that a `__provider` text names; `None` when the text is not one of our handles.
+#[must_use]
+pub fn parse_handle(text: &str) -> Option<ObjectId> {
+    text.strip_prefix(HANDLE_PREFIX)?.parse().ok()
+}
+
 /// What stands for a provider object in the state: never code, only where to find it again.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ProviderReference {
