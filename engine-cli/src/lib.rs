@@ -1,5 +1,6 @@
 //! The command line of maloko: arguments, progress, diffs and JSON events, over `maloko-core`, in either host.
 
+pub mod display;
 pub mod front;
 
 use std::ffi::OsString;
