@@ -162,15 +162,15 @@ SEED ?= 1
 .PHONY: kill
 kill-sample: KILLS := 5
 kill kill-sample: build $(STAMPS)/examples-python $(STAMPS)/examples-node
-	$(PY) examples/kill/run.py --lang python --kills $(KILLS) --seed $(SEED)
-	$(PY) examples/kill/run.py --lang nodejs --kills $(KILLS) --seed $(SEED)
+	$(PY) -m examples.kill.run --lang python --kills $(KILLS) --seed $(SEED)
+	$(PY) -m examples.kill.run --lang nodejs --kills $(KILLS) --seed $(SEED)
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Demo and bench
 
 .PHONY: demo bench
 demo: build $(STAMPS)/examples-python $(STAMPS)/examples-node
-	$(PY) examples/demo.py
+	$(PY) -m examples.demo
 
 bench: build
 	$(PY) bench/run.py --write docs/performance.md

@@ -1,0 +1,71 @@
+"""`make demo`: the three examples in both languages, deployed, changed, previewed and destroyed, as it looks."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from examples.harness import LANGUAGES, Project
+from examples.servers.labels import LabelService
+from examples.servers.widgets import WidgetService
+
+TOKEN = "demo-token"
+
+
+def show(project: Project, *arguments: str) -> None:
+    """Prints a command, runs it with its output on this terminal, and stops the demo if it fails."""
+    print(
+        f"\n\033[1m$ maloko {shlex.join(arguments)}\033[0m"
+        if sys.stdout.isatty()
+        else f"\n$ maloko {shlex.join(arguments)}"
+    )
+    sys.stdout.flush()
+    done = subprocess.run([project.cli, *arguments], cwd=project.folder, env=project.env, check=False)
+    if done.returncode != 0:
+        sys.exit(f"demo: maloko {shlex.join(arguments)} ended with exit code {done.returncode}")
+
+
+def lifecycle(project: Project, setting: str, value: str) -> None:
+    """Deploys, finds nothing to do, changes one setting, previews it, updates and destroys."""
+    show(project, "up", "--yes", "--skip-preview")
+    show(project, "up", "--yes", "--skip-preview")
+    show(project, "config", "set", "--path", setting, value)
+    show(project, "preview", "--diff")
+    show(project, "up", "--yes", "--skip-preview")
+    show(project, "stack", "output")
+    show(project, "destroy", "--yes", "--skip-preview")
+
+
+def main() -> None:
+    labels, widgets = LabelService(TOKEN), WidgetService(TOKEN)
+    with labels.running(), widgets.running(), tempfile.TemporaryDirectory(prefix="maloko-demo-") as folder:
+        for language in LANGUAGES:
+            place = Path(folder) / language
+            place.mkdir()
+            settings = {
+                "stable-id": ("names[2]", "queue"),
+                "repository-labels": ("labels.bug.color", "b60205"),
+                "widgets": ("sizes.dial", "medium"),
+            }
+            for example, (setting, value) in settings.items():
+                print(f"\n===== {example}, {'Python' if language == 'python' else 'TypeScript'} =====")
+                project = Project(language, example, place)
+                project.env |= {"WIDGETS_URL": widgets.url, "WIDGETS_TOKEN": TOKEN}
+                show(project, "stack", "init", "dev")
+                if example == "repository-labels":
+                    show(project, "config", "set", "githubApi", labels.url)
+                    show(project, "config", "set", "secondsBetweenWrites", "0")
+                    show(project, "config", "set", "--secret", "githubToken", TOKEN)
+                lifecycle(project, setting, value)
+        left = [*labels.colors("acme/website"), *widgets.widgets]
+        print(f"\nRequests: {dict(labels.requests + widgets.requests)}")
+        if left:
+            sys.exit(f"demo: these are still there: {left}")
+        print("make demo: everything was made, changed and destroyed; the services are empty again")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Local stand-ins for the two services that the examples manage."""

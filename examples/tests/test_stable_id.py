@@ -1,0 +1,33 @@
+"""The stable-id example: drawn once, kept, and gone with its resource."""
+
+from pathlib import Path
+
+from examples.harness import Project
+
+
+def identifiers(project: Project) -> dict[str, str]:
+    outputs = project.outputs()
+    return dict(outputs if project.language == "python" else outputs["identifiers"])
+
+
+def test_identifiers_stay_until_they_leave_the_program(language: str, tmp_path: Path) -> None:
+    project = Project(language, "stable-id", tmp_path)
+    project.must("stack", "init", "dev")
+
+    assert project.up() == {"create": 3}
+    first = identifiers(project)
+    assert sorted(first) == ["bucket", "session"]
+    assert all(len(text) == 16 for text in first.values())
+
+    assert project.up() == {"same": 3}
+    assert identifiers(project) == first
+
+    project.must("config", "set", "--path", "names[2]", "queue")
+    assert project.preview() == {"create": 1, "same": 3}
+    assert project.up() == {"create": 1, "same": 3}
+    second = identifiers(project)
+    assert {name: second[name] for name in first} == first
+    assert len(set(second.values())) == 3
+
+    assert project.destroy() == {"delete": 4}
+    assert project.state() == []

@@ -1,0 +1,75 @@
+"""The widgets example against a local service; its token comes from the environment at call time."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from examples.harness import Project
+from examples.servers.widgets import WidgetService
+
+
+@pytest.fixture
+def service() -> Iterator[WidgetService]:
+    service = WidgetService(token="right")
+    with service.running():
+        yield service
+
+
+@pytest.fixture
+def project(language: str, tmp_path: Path, service: WidgetService) -> Project:
+    project = Project(language, "widgets", tmp_path)
+    project.env |= {"WIDGETS_URL": service.url, "WIDGETS_TOKEN": "right"}
+    project.must("stack", "init", "dev")
+    return project
+
+
+def sizes(service: WidgetService) -> dict[str, str]:
+    return {widget["name"]: widget["size"] for widget in service.widgets.values()}
+
+
+def test_widgets_are_made_changed_previewed_and_deleted(project: Project, service: WidgetService) -> None:
+    assert project.up() == {"create": 3}
+    assert sizes(service) == {"dial of dev": "small", "lever of dev": "large"}
+    assert project.up() == {"same": 3}
+
+    project.must("config", "set", "--path", "sizes.dial", "medium")
+    assert project.preview() == {"same": 2, "update": 1}
+    assert sizes(service)["dial of dev"] == "small"
+    assert project.up() == {"same": 2, "update": 1}
+    assert sizes(service)["dial of dev"] == "medium"
+
+    outputs = project.outputs()
+    revision = (outputs if project.language == "python" else outputs["widgets"])["dial"]["revision"]
+    assert revision == 2
+    assert project.destroy() == {"delete": 3}
+    assert service.widgets == {}
+
+
+def test_a_missing_token_is_named(project: Project, service: WidgetService) -> None:
+    del project.env["WIDGETS_TOKEN"]
+
+    done = project.run("up", "--yes", "--skip-preview")
+
+    assert done.returncode != 0
+    assert "WIDGETS_TOKEN is not set" in done.stdout + done.stderr
+    assert service.widgets == {}
+
+
+def test_a_destroy_uses_the_token_of_its_day(project: Project, service: WidgetService) -> None:
+    project.up()
+    service.token = project.env["WIDGETS_TOKEN"] = "new"
+
+    assert project.destroy() == {"delete": 3}
+
+    assert service.widgets == {}
+
+
+def test_the_token_is_in_no_file(project: Project, service: WidgetService, tmp_path: Path) -> None:
+    service.token = project.env["WIDGETS_TOKEN"] = "canary-7f3a91"
+    project.up()
+
+    files = [path for path in tmp_path.rglob("*") if path.is_file() and "node_modules" not in path.parts]
+
+    assert files
+    assert not [path for path in files if b"canary-7f3a91" in path.read_bytes()]

@@ -1,0 +1,39 @@
+// A random identifier as a resource: the provider has a `create` and nothing else.
+import { randomBytes } from "node:crypto";
+import * as pulumi from "@pulumi/pulumi";
+
+/** What the provider is given, resolved. */
+interface Inputs {
+    size: number;
+}
+
+interface Outputs extends Inputs {
+    text: string;
+}
+
+// Draws bytes when the resource is new. Nothing outside the state remembers them, so nothing is deleted.
+const stableIdProvider: pulumi.dynamic.ResourceProvider<Inputs, Outputs> = {
+    async create({ size }) {
+        const text = randomBytes(size).toString("hex");
+        return { id: text, outs: { size, text } };
+    },
+};
+
+export interface StableIdArgs {
+    size: pulumi.Input<number>;
+}
+
+/**
+ * `size` random bytes; `text` has them in hexadecimal.
+ *
+ * The size counts when the identifier is drawn. A later change of it is ignored rather than taken for an update, for
+ * which a provider without `update` has no answer.
+ */
+export class StableId extends pulumi.dynamic.Resource {
+    declare readonly size: pulumi.Output<number>;
+    declare readonly text: pulumi.Output<string>;
+
+    constructor(name: string, args: StableIdArgs, opts?: pulumi.CustomResourceOptions) {
+        super(stableIdProvider, name, { text: undefined, ...args }, pulumi.mergeOptions({ ignoreChanges: ["size"] }, opts));
+    }
+}
