@@ -1,1 +1,15 @@
-//! placeholder
+//! maloko for Node: the addon behind the npm package.
+//!
+//! Everything that runs JavaScript stays in the TypeScript package; this crate only carries requests and answers
+//! between the JavaScript thread and the engine's own threads. One [`Bridge`] belongs to one JavaScript thread.
+
+mod callback;
+mod convert;
+mod engine;
+mod error;
+mod front;
+mod operation;
+mod provider;
+mod runtime;
+
+pub use engine::Bridge;

@@ -1,0 +1,214 @@
+//! Property values as JSON text for JavaScript, and back.
+//!
+//! Providers in JavaScript see what the official dynamic provider server shows them: unknown values as their
+//! sentinel text, assets and archives as objects with the signature key, references to resources as ids. Numbers
+//! that JSON cannot hold travel as objects with a signature of their own.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use maloko_core::value::{
+    ARCHIVE_SIGNATURE, ASSET_SIGNATURE, Archive, ArchiveSource, Asset, AssetSource, FLOAT_SIGNATURE, PropertyMap,
+    SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT, UNKNOWN_TEXTS, Value,
+};
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
+
+/// Properties on their way to JavaScript.
+pub(crate) struct Outgoing<'a>(pub(crate) &'a PropertyMap);
+
+impl Serialize for Outgoing<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, OutgoingValue(value))))
+    }
+}
+
+struct OutgoingValue<'a>(&'a Value);
+
+impl Serialize for OutgoingValue<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Null => serializer.serialize_unit(),
+            Value::Bool(value) => serializer.serialize_bool(*value),
+            Value::Number(number) if number.is_finite() => serializer.serialize_f64(*number),
+            Value::Number(number) => {
+                special(serializer, FLOAT_SIGNATURE, |map| map.serialize_entry("value", float_name(*number)))
+            }
+            Value::String(text) => serializer.serialize_str(text),
+            Value::Array(items) => serializer.collect_seq(items.iter().map(OutgoingValue)),
+            Value::Object(members) => Outgoing(members).serialize(serializer),
+            Value::Secret(inner) => OutgoingValue(inner).serialize(serializer),
+            Value::Unknown | Value::Sealed(_) => serializer.serialize_str(UNKNOWN_TEXT),
+            Value::Output(output) => match &output.value {
+                Some(value) => OutgoingValue(value).serialize(serializer),
+                None => serializer.serialize_str(UNKNOWN_TEXT),
+            },
+            Value::Resource(reference) => serializer.serialize_str(match reference.id.as_deref() {
+                None => reference.urn.as_str(),
+                Some("") => UNKNOWN_TEXT,
+                Some(id) => id,
+            }),
+            Value::Asset(asset) => special(serializer, ASSET_SIGNATURE, |map| {
+                map.serialize_entry("hash", &asset.hash)?;
+                match &asset.source {
+                    AssetSource::Text(text) => map.serialize_entry("text", text),
+                    AssetSource::Path(path) => map.serialize_entry("path", path),
+                    AssetSource::Uri(uri) => map.serialize_entry("uri", uri),
+                    AssetSource::Elided => Ok(()),
+                }
+            }),
+            Value::Archive(archive) => special(serializer, ARCHIVE_SIGNATURE, |map| {
+                map.serialize_entry("hash", &archive.hash)?;
+                match &archive.source {
+                    ArchiveSource::Assets(assets) => map.serialize_entry("assets", &Outgoing(assets)),
+                    ArchiveSource::Path(path) => map.serialize_entry("path", path),
+                    ArchiveSource::Uri(uri) => map.serialize_entry("uri", uri),
+                    ArchiveSource::Elided => Ok(()),
+                }
+            }),
+        }
+    }
+}
+
+/// An object with a signature and further members.
+fn special<S: Serializer>(
+    serializer: S,
+    signature: &str,
+    members: impl FnOnce(&mut S::SerializeMap) -> Result<(), S::Error>,
+) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(None)?;
+    map.serialize_entry(SIGNATURE_KEY, signature)?;
+    members(&mut map)?;
+    map.end()
+}
+
+fn float_name(number: f64) -> &'static str {
+    if number.is_nan() {
+        "NaN"
+    } else if number > 0.0 {
+        "Infinity"
+    } else {
+        "-Infinity"
+    }
+}
+
+/// Properties that came from JavaScript.
+#[derive(Debug, Default)]
+pub(crate) struct Properties(pub(crate) PropertyMap);
+
+impl<'de> Deserialize<'de> for Properties {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let members = BTreeMap::<String, Incoming>::deserialize(deserializer)?;
+        Ok(Self(members.into_iter().map(|(key, value)| (key, value.0)).collect()))
+    }
+}
+
+struct Incoming(Value);
+
+impl<'de> Deserialize<'de> for Incoming {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ValueVisitor).map(Incoming)
+    }
+}
+
+struct ValueVisitor;
+
+impl<'de> Visitor<'de> for ValueVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a property value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "JavaScript's numbers are doubles")]
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value as f64))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "JavaScript's numbers are doubles")]
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value as f64))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Value::Number(value))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(if UNKNOWN_TEXTS.contains(&text) { Value::Unknown } else { Value::String(text.to_owned()) })
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Value, E> {
+        Ok(if UNKNOWN_TEXTS.contains(&text.as_str()) { Value::Unknown } else { Value::String(text) })
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::with_capacity(items.size_hint().unwrap_or(0));
+        while let Some(item) = items.next_element::<Incoming>()? {
+            list.push(item.0);
+        }
+        Ok(Value::Array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut members = PropertyMap::new();
+        while let Some((key, value)) = entries.next_entry::<String, Incoming>()? {
+            members.insert(key, value.0);
+        }
+        match members.get(SIGNATURE_KEY) {
+            Some(Value::String(signature)) => {
+                let signature = signature.clone();
+                signed(&signature, members).map_err(serde::de::Error::custom)
+            }
+            _ => Ok(Value::Object(members)),
+        }
+    }
+}
+
+/// Reads an object with a signature.
+fn signed(signature: &str, mut members: PropertyMap) -> Result<Value, String> {
+    let mut text = |key: &str| match members.remove(key) {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    };
+    match signature {
+        FLOAT_SIGNATURE => Ok(Value::Number(match text("value").as_deref() {
+            Some("Infinity") => f64::INFINITY,
+            Some("-Infinity") => f64::NEG_INFINITY,
+            _ => f64::NAN,
+        })),
+        ASSET_SIGNATURE => {
+            let hash = text("hash").unwrap_or_default();
+            let source = text("text")
+                .map(AssetSource::Text)
+                .or_else(|| text("path").map(AssetSource::Path))
+                .or_else(|| text("uri").map(AssetSource::Uri))
+                .unwrap_or(AssetSource::Elided);
+            Ok(Value::Asset(Asset { hash, source }))
+        }
+        ARCHIVE_SIGNATURE => {
+            let hash = text("hash").unwrap_or_default();
+            let source = text("path").map(ArchiveSource::Path).or_else(|| text("uri").map(ArchiveSource::Uri));
+            let source = match (source, members.remove("assets")) {
+                (Some(source), _) => source,
+                (None, Some(Value::Object(assets))) => ArchiveSource::Assets(assets),
+                (None, _) => ArchiveSource::Elided,
+            };
+            Ok(Value::Archive(Archive { hash, source }))
+        }
+        SECRET_SIGNATURE => Ok(Value::Secret(Box::new(members.remove("value").unwrap_or(Value::Null)))),
+        other => Err(format!("an object has the signature '{other}', which means nothing in a provider's result")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

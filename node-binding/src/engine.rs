@@ -1,0 +1,257 @@
+//! The class through which the package drives engines, and its bookkeeping.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use maloko_cli::FrontAbout;
+use maloko_core::event::Severity;
+use maloko_core::provider::{Capabilities, ObjectId, ProviderDescription, ProviderReference};
+use maloko_core::{Engine, ProgramEnd};
+use napi::bindgen_prelude::{Buffer, BufferSlice, Function};
+use napi_derive::napi;
+
+use crate::callback::{Crossing, Message, MessageKind, Reply};
+use crate::error::host_error;
+use crate::front::NodeFront;
+use crate::operation;
+use crate::provider::{Descriptions, JsHost};
+use crate::runtime::{runtime, spawn};
+
+/// Status of a request to an engine that is gone: the SDK takes it as "the engine is shutting down".
+const UNAVAILABLE: i32 = 14;
+
+/// The engines that run programs of one JavaScript thread, by number. They belong to whoever started them.
+#[derive(Default)]
+pub(crate) struct Engines {
+    all: Mutex<HashMap<u64, Weak<Engine>>>,
+    last: AtomicU64,
+}
+
+impl Engines {
+    fn insert(&self, engine: &Arc<Engine>) -> u64 {
+        let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|_, engine| engine.strong_count() > 0);
+        all.insert(number, Arc::downgrade(engine));
+        number
+    }
+
+    fn get(&self, number: u64) -> Option<Arc<Engine>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner).get(&number).and_then(Weak::upgrade)
+    }
+}
+
+/// What the engine's side knows of one JavaScript thread.
+pub(crate) struct Thread {
+    pub(crate) crossing: Arc<Crossing>,
+    pub(crate) descriptions: Arc<Descriptions>,
+    pub(crate) engines: Arc<Engines>,
+}
+
+impl Thread {
+    /// The live providers of a registry of this thread.
+    pub(crate) fn host(&self, registry: u32) -> Arc<JsHost> {
+        Arc::new(JsHost::new(Arc::clone(&self.crossing), Arc::clone(&self.descriptions), registry))
+    }
+
+    /// Has the program that `description` (JSON) names run against an engine, and awaits its end.
+    pub(crate) async fn run_program(&self, engine: &Arc<Engine>, description: String) -> ProgramEnd {
+        let number = self.engines.insert(engine);
+        let watcher = tokio::spawn({
+            let (engine, crossing) = (Arc::clone(engine), Arc::clone(&self.crossing));
+            async move {
+                engine.stopped().await;
+                crossing.post(Message::new(MessageKind::Stopped, 0).target(number));
+            }
+        });
+        let reply = self
+            .crossing
+            .ask(|call| Message::new(MessageKind::RunProgram, call).target(number).text(description))
+            .await;
+        watcher.abort();
+        match reply {
+            Some(Reply::Text(_) | Reply::Bytes(_)) => ProgramEnd::default(),
+            Some(Reply::Failed { description, error }) => {
+                ProgramEnd { error: Some(description), source: host_error(error) }
+            }
+            None => ProgramEnd {
+                error: Some("the JavaScript thread that ran the program ended before the program did".to_owned()),
+                source: None,
+            },
+        }
+    }
+}
+
+/// The numbers of engines and objects are counted up from 1: JavaScript holds them exactly.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and positive by construction")]
+fn whole(number: f64) -> u64 {
+    number as u64
+}
+
+/// The engine's side of one JavaScript thread.
+#[napi]
+pub struct Bridge {
+    thread: Arc<Thread>,
+}
+
+#[napi]
+impl Bridge {
+    /// `wake` is called on this thread when `take` has something to give; it must not throw.
+    #[napi(constructor)]
+    #[expect(clippy::needless_pass_by_value, reason = "napi hands functions over by value")]
+    pub fn new(wake: Function<'_, (), ()>) -> napi::Result<Self> {
+        runtime()?;
+        let wake = wake.build_threadsafe_function::<()>().callee_handled::<false>().weak::<true>().build()?;
+        Ok(Self {
+            thread: Arc::new(Thread {
+                crossing: Arc::new(Crossing::new(wake)),
+                descriptions: Arc::default(),
+                engines: Arc::default(),
+            }),
+        })
+    }
+
+    /// All messages since the last call.
+    #[napi]
+    pub fn take(&self) -> Vec<Message> {
+        self.thread.crossing.take()
+    }
+
+    /// Answers a call with a text (JSON).
+    #[napi]
+    pub fn answer(&self, call: u32, text: String) {
+        self.thread.crossing.reply(call, Reply::Text(text));
+    }
+
+    /// Answers a call with bytes.
+    #[napi]
+    pub fn answer_bytes(&self, call: u32, bytes: BufferSlice<'_>) {
+        self.thread.crossing.reply(call, Reply::Bytes(bytes.to_vec()));
+    }
+
+    /// Answers a call with a failure and the number of the error object that the package keeps (0: none).
+    #[napi]
+    pub fn fail(&self, call: u32, description: String, error: u32) {
+        self.thread.crossing.reply(call, Reply::Failed { description, error });
+    }
+
+    /// Describes a provider object: where to find it again (JSON) and which methods it has (bits: configure, check,
+    /// diff, read, update, delete).
+    #[napi]
+    #[expect(clippy::needless_pass_by_value, reason = "napi hands strings over by value")]
+    pub fn describe(&self, object: f64, reference: String, methods: u32) -> napi::Result<()> {
+        let reference: ProviderReference = serde_json::from_str(&reference)
+            .map_err(|fault| napi::Error::from_reason(format!("the provider's reference cannot be read: {fault}")))?;
+        let has = |bit: u32| methods & (1 << bit) != 0;
+        let capabilities = Capabilities {
+            configure: has(0),
+            check: has(1),
+            diff: has(2),
+            read: has(3),
+            update: has(4),
+            delete: has(5),
+        };
+        let description = ProviderDescription { reference: Arc::new(reference), capabilities };
+        self.thread.descriptions.insert(whole(object), description);
+        Ok(())
+    }
+
+    /// Forgets provider objects at the end of a run.
+    #[napi]
+    #[expect(clippy::needless_pass_by_value, reason = "napi hands lists over by value")]
+    pub fn forget(&self, objects: Vec<f64>) {
+        let objects: Vec<ObjectId> = objects.iter().copied().map(whole).collect();
+        self.thread.descriptions.forget(&objects);
+    }
+
+    /// Sends a request of the program to an engine; the answer comes as a message with the same number.
+    #[napi]
+    pub fn rpc(&self, engine: f64, number: u32, method: String, request: BufferSlice<'_>) {
+        let crossing = Arc::clone(&self.thread.crossing);
+        let Some(engine) = self.thread.engines.get(whole(engine)) else {
+            let mut message = Message::new(MessageKind::Refused, number).text("the run is over".to_owned());
+            message.code = Some(UNAVAILABLE);
+            crossing.post(message);
+            return;
+        };
+        let request = request.to_vec();
+        spawn(async move {
+            let message = match engine.rpc(&method, &request).await {
+                Ok(bytes) => {
+                    let mut message = Message::new(MessageKind::Answered, number);
+                    message.bytes = Some(Buffer::from(bytes));
+                    message
+                }
+                Err(error) => {
+                    let mut message = Message::new(MessageKind::Refused, number).text(error.message);
+                    message.code = Some(error.code);
+                    message
+                }
+            };
+            crossing.post(message);
+        });
+    }
+
+    /// A message of the program or of provider code; `level`: 0 debug, 1 info, 2 warning, 3 error, 4 printed output.
+    #[napi]
+    #[expect(clippy::needless_pass_by_value, reason = "napi hands strings over by value")]
+    pub fn log(&self, engine: f64, urn: String, level: u32, message: String) {
+        let severity = match level {
+            0 => Severity::Debug,
+            1 => Severity::Info,
+            2 => Severity::Warning,
+            3 => Severity::Error,
+            _ => Severity::Output,
+        };
+        if let Some(engine) = self.thread.engines.get(whole(engine)) {
+            engine.log(&urn, severity, &message, false);
+        }
+    }
+
+    /// Stops an engine gracefully.
+    #[napi]
+    pub fn cancel(&self, engine: f64) {
+        if let Some(engine) = self.thread.engines.get(whole(engine)) {
+            engine.cancel();
+        }
+    }
+
+    /// Runs the command line with these arguments; its end comes as a message with the exit code.
+    #[napi]
+    pub fn run_cli(&self, arguments: Vec<String>, language_version: String, executable: String, sdk_version: String) {
+        let about = FrontAbout { language_version, executable, sdk_version };
+        let front = Arc::new(NodeFront::new(Arc::clone(&self.thread), about));
+        let crossing = Arc::clone(&self.thread.crossing);
+        spawn(async move {
+            let arguments = arguments.into_iter().map(OsString::from).collect();
+            let code = maloko_cli::run(arguments, front).await;
+            let mut message = Message::new(MessageKind::Exit, 0);
+            message.code = Some(code);
+            crossing.post(message);
+        });
+    }
+
+    /// Begins an operation of the library that `settings` (JSON) describe; its end comes as a message with this number.
+    #[napi]
+    pub fn run_operation(&self, number: u32, settings: String) {
+        let thread = Arc::clone(&self.thread);
+        spawn(async move {
+            let report = operation::run(&thread, number, &settings).await;
+            thread.crossing.post(Message::new(MessageKind::Finished, number).text(report));
+        });
+    }
+
+    /// Gives up on everything: the JavaScript thread is about to end.
+    #[napi]
+    pub fn close(&self) {
+        self.thread.crossing.close();
+    }
+}
+
+impl Drop for Bridge {
+    fn drop(&mut self) {
+        self.thread.crossing.close();
+    }
+}

@@ -1,0 +1,87 @@
+//! Node as the language of a command line.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use maloko_cli::{Front, FrontAbout, Language, PassResult, ProgramSpec};
+use maloko_core::provider::Host;
+use maloko_core::{Engine, ProgramEnd};
+use serde_json::json;
+
+use crate::callback::{Message, MessageKind, Reply};
+use crate::engine::Thread;
+
+/// The front of the npm package.
+pub(crate) struct NodeFront {
+    thread: Arc<Thread>,
+    about: FrontAbout,
+}
+
+impl NodeFront {
+    pub(crate) fn new(thread: Arc<Thread>, about: FrontAbout) -> Self {
+        Self { thread, about }
+    }
+
+    /// Asks the JavaScript side for an exit code.
+    async fn code(&self, kind: MessageKind, request: serde_json::Value) -> Option<i32> {
+        let text = request.to_string();
+        match self.thread.crossing.ask(|call| Message::new(kind, call).text(text)).await {
+            Some(Reply::Text(text)) => serde_json::from_str(&text).unwrap_or(Some(255)),
+            _ => Some(255),
+        }
+    }
+}
+
+fn texts(arguments: &[OsString]) -> Vec<String> {
+    arguments.iter().map(|argument| argument.to_string_lossy().into_owned()).collect()
+}
+
+#[async_trait]
+impl Front for NodeFront {
+    fn language(&self) -> Language {
+        Language::NodeJs
+    }
+
+    fn about(&self) -> FrontAbout {
+        self.about.clone()
+    }
+
+    async fn re_execute(&self, program: &ProgramSpec, arguments: &[OsString]) -> Option<i32> {
+        let request = json!({
+            "projectRoot": program.project_root,
+            "runtimeOptions": program.runtime_options,
+            "arguments": texts(arguments),
+        });
+        self.code(MessageKind::ReExecute, request).await
+    }
+
+    fn host(&self) -> Arc<dyn Host> {
+        self.thread.host(0)
+    }
+
+    async fn run_program(&self, engine: Arc<Engine>, program: ProgramSpec) -> ProgramEnd {
+        let operation = engine.operation();
+        let secret_keys: Vec<&str> =
+            operation.config.iter().filter(|(_, value)| value.secret).map(|(key, _)| key.as_str()).collect();
+        let config: serde_json::Map<String, serde_json::Value> =
+            operation.config.iter().map(|(key, value)| (key.clone(), value.value.clone().into())).collect();
+        let description = json!({
+            "project": operation.project,
+            "stack": operation.stack,
+            "organization": operation.organization,
+            "dryRun": operation.dry_run,
+            "config": config,
+            "secretKeys": secret_keys,
+            "projectRoot": program.project_root,
+            "entry": program.entry,
+            "runtimeOptions": program.runtime_options,
+        });
+        self.thread.run_program(&engine, description.to_string()).await
+    }
+
+    async fn run_pass(&self, arguments: Vec<OsString>) -> PassResult {
+        let code = self.code(MessageKind::RunPass, json!(texts(&arguments))).await;
+        PassResult { code: code.unwrap_or(255) }
+    }
+}

@@ -1,0 +1,231 @@
+//! The live provider objects of a JavaScript thread, as the engine's host.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use futures::future::BoxFuture;
+use maloko_core::provider::{
+    Answer, CheckFailure, DiffAnswer, Host, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
+    ProviderErrorKind, ProviderReference,
+};
+use maloko_core::value::PropertyMap;
+use serde::{Deserialize, Serialize};
+
+use crate::callback::{Crossing, Message, MessageKind, Reply};
+use crate::convert::{Outgoing, Properties};
+use crate::error::{bad_answer, provider_error, thread_ended};
+use crate::runtime::spawn;
+
+/// What the package has said about the provider objects of this thread, by their numbers.
+#[derive(Default)]
+pub(crate) struct Descriptions(Mutex<HashMap<ObjectId, ProviderDescription>>);
+
+impl Descriptions {
+    fn with<T>(&self, act: impl FnOnce(&mut HashMap<ObjectId, ProviderDescription>) -> T) -> T {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn insert(&self, object: ObjectId, description: ProviderDescription) {
+        self.with(|all| all.insert(object, description));
+    }
+
+    pub(crate) fn forget(&self, objects: &[ObjectId]) {
+        self.with(|all| objects.iter().for_each(|object| drop(all.remove(object))));
+    }
+}
+
+/// The providers of one JavaScript thread.
+pub(crate) struct JsHost {
+    crossing: Arc<Crossing>,
+    descriptions: Arc<Descriptions>,
+    /// Which of the thread's registries serves it: the number of the operation, 0 for the command line.
+    registry: u32,
+}
+
+impl JsHost {
+    pub(crate) fn new(crossing: Arc<Crossing>, descriptions: Arc<Descriptions>, registry: u32) -> Self {
+        Self { crossing, descriptions, registry }
+    }
+}
+
+#[derive(Serialize)]
+struct ConfigureArguments<'a> {
+    config: &'a std::collections::BTreeMap<String, String>,
+    project: &'a str,
+}
+
+#[derive(Serialize)]
+struct Arguments<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    olds: Option<Outgoing<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    news: Option<Outgoing<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    props: Option<Outgoing<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeout: Option<f64>,
+}
+
+impl<'a> Arguments<'a> {
+    fn of(
+        id: Option<&'a str>,
+        olds: Option<&'a PropertyMap>,
+        news: Option<&'a PropertyMap>,
+        props: Option<&'a PropertyMap>,
+        timeout: Option<f64>,
+    ) -> Self {
+        Self { id, olds: olds.map(Outgoing), news: news.map(Outgoing), props: props.map(Outgoing), timeout }
+    }
+}
+
+fn arguments(method: &Method) -> serde_json::Result<String> {
+    let arguments = match method {
+        Method::Configure { config, project } => {
+            return serde_json::to_string(&ConfigureArguments { config, project });
+        }
+        Method::Check { olds, news } => Arguments::of(None, Some(olds), Some(news), None, None),
+        Method::Diff { id, olds, news } => Arguments::of(Some(id), Some(olds), Some(news), None, None),
+        Method::Create { inputs, timeout } => Arguments::of(None, None, None, Some(inputs), Some(*timeout)),
+        Method::Read { id, props, timeout } | Method::Delete { id, props, timeout } => {
+            Arguments::of(Some(id), None, None, Some(props), Some(*timeout))
+        }
+        Method::Update { id, olds, news, timeout } => {
+            Arguments::of(Some(id), Some(olds), Some(news), None, Some(*timeout))
+        }
+    };
+    serde_json::to_string(&arguments)
+}
+
+#[derive(Deserialize)]
+struct Checked {
+    inputs: Properties,
+    failures: Vec<Refusal>,
+}
+
+#[derive(Deserialize)]
+struct Refusal {
+    property: String,
+    reason: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Diffed {
+    changes: Option<bool>,
+    replaces: Vec<String>,
+    stables: Vec<String>,
+    delete_before_replace: Option<bool>,
+}
+
+#[derive(Deserialize)]
+struct Created {
+    id: String,
+    outs: Properties,
+}
+
+#[derive(Deserialize)]
+struct Read {
+    id: String,
+    props: Option<Properties>,
+    inputs: Option<Properties>,
+}
+
+#[derive(Deserialize)]
+struct Updated {
+    outs: Properties,
+}
+
+fn answer(method: &str, text: &str) -> serde_json::Result<Answer> {
+    Ok(match method {
+        "configure" => Answer::Configured,
+        "check" => {
+            let checked: Checked = serde_json::from_str(text)?;
+            let failures = checked.failures.into_iter();
+            Answer::Checked {
+                inputs: checked.inputs.0,
+                failures: failures.map(|it| CheckFailure { property: it.property, reason: it.reason }).collect(),
+            }
+        }
+        "diff" => {
+            let diffed: Diffed = serde_json::from_str(text)?;
+            Answer::Diffed(DiffAnswer {
+                changes: diffed.changes,
+                replaces: diffed.replaces,
+                stables: diffed.stables,
+                delete_before_replace: diffed.delete_before_replace,
+            })
+        }
+        "create" => {
+            let created: Created = serde_json::from_str(text)?;
+            Answer::Created { id: created.id, outputs: created.outs.0 }
+        }
+        "read" => {
+            let read: Read = serde_json::from_str(text)?;
+            Answer::Read { id: read.id, outputs: read.props.map(|it| it.0), inputs: read.inputs.map(|it| it.0) }
+        }
+        "update" => Answer::Updated { outputs: serde_json::from_str::<Updated>(text)?.outs.0 },
+        _ => Answer::Deleted,
+    })
+}
+
+#[async_trait]
+impl Host for JsHost {
+    fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError> {
+        self.descriptions.with(|all| all.get(&object).cloned()).ok_or_else(|| {
+            ProviderError::new(
+                ProviderErrorKind::NoProvider,
+                format!("provider object {object} is not one of this run: was it kept from an earlier one?"),
+            )
+        })
+    }
+
+    async fn rebuild(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
+        let text = serde_json::to_string(reference).map_err(|fault| bad_answer(&fault))?;
+        let reply = self
+            .crossing
+            .ask(|call| Message::new(MessageKind::Rebuild, call).text(text).target(self.registry.into()))
+            .await;
+        match reply {
+            Some(Reply::Text(text)) => serde_json::from_str(&text).map_err(|fault| bad_answer(&fault)),
+            Some(Reply::Failed { description, error }) => Err(provider_error(&description, error)),
+            Some(Reply::Bytes(_)) | None => Err(thread_ended()),
+        }
+    }
+
+    async fn call(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
+        let text = arguments(&call.method).map_err(|fault| bad_answer(&fault))?;
+        let method = call.method.name();
+        let reply = self.crossing.ask(|number| {
+            let mut message = Message::new(MessageKind::CallProvider, number).text(text).target(object);
+            message.method = Some(method.to_owned());
+            message.urn = Some(call.urn.as_str().to_owned());
+            message
+        });
+        match reply.await {
+            Some(Reply::Text(text)) => answer(method, &text).map_err(|fault| bad_answer(&fault)),
+            Some(Reply::Failed { description, error }) => Err(provider_error(&description, error)),
+            Some(Reply::Bytes(_)) | None => Err(thread_ended()),
+        }
+    }
+
+    async fn callback(&self, token: &str, request: Vec<u8>) -> Result<Vec<u8>, ProviderError> {
+        let reply = self.crossing.ask(|call| {
+            let mut message =
+                Message::new(MessageKind::CallBack, call).text(token.to_owned()).target(self.registry.into());
+            message.bytes = Some(request.into());
+            message
+        });
+        match reply.await {
+            Some(Reply::Bytes(bytes)) => Ok(bytes),
+            Some(Reply::Failed { description, error }) => Err(provider_error(&description, error)),
+            Some(Reply::Text(_)) | None => Err(thread_ended()),
+        }
+    }
+
+    fn spawn(&self, task: BoxFuture<'static, ()>) {
+        spawn(task);
+    }
+}
