@@ -1,1 +1,11 @@
-//! The monitor's messages: own definitions with the public field numbers (semantics 12).
+//! The monitor's messages: own definitions with the public field numbers (semantics 12), and property values on the
+//! wire (semantics 9.3).
+
+mod messages;
+mod values;
+
+#[cfg(test)]
+mod values_tests;
+
+pub use messages::*;
+pub use values::{Accepts, decode_properties, decode_value, encode_properties, encode_value};
