@@ -1,1 +1,12 @@
-//! Comparing property values (semantics 3.3).
+//! Comparing property values, and the property paths that name their parts (semantics 2.5, 3.3, 3.4).
+
+mod path;
+mod reset;
+mod structural;
+
+#[cfg(test)]
+mod diff_tests;
+
+pub use path::{PathError, PropertyPath, Segment};
+pub use reset::reset_ignored;
+pub use structural::{changed_keys, diff_properties};

@@ -1,0 +1,70 @@
+//! Paths, comparison and reset.
+
+use std::collections::BTreeMap;
+
+use super::{PropertyPath, changed_keys, diff_properties, reset_ignored};
+use crate::value::{PropertyMap, Value};
+
+fn map<const N: usize>(members: [(&str, Value); N]) -> PropertyMap {
+    BTreeMap::from(members.map(|(key, value)| (key.to_owned(), value)))
+}
+
+fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
+    Value::Object(map(members))
+}
+
+fn path(text: &str) -> PropertyPath {
+    text.parse().unwrap_or_default()
+}
+
+#[test]
+fn paths_are_written_as_they_are_read() {
+    for text in ["a", "a.b", "a[0].b", "a[\"odd.key\"][2]", "[*].b", "a[\"with \\\" quote\"]"] {
+        assert_eq!(path(text).to_string(), text);
+    }
+    for text in ["", ".a", "a.", "a..b", "a[", "a[x]", "a[\"b"] {
+        assert!(text.parse::<PropertyPath>().is_err(), "{text}");
+    }
+}
+
+#[test]
+fn a_path_contains_itself_and_what_lies_below() {
+    assert!(path("a").contains(&path("a.b[1]")));
+    assert!(path("*.b").contains(&path("a.b")));
+    assert!(!path("a.b").contains(&path("a")));
+}
+
+#[test]
+fn differences_are_found_leaf_by_leaf() {
+    let olds = map([("same", Value::from("x")), ("list", Value::Array(vec![1.0.into(), 2.0.into()])), ("gone", true.into())]);
+    let news = map([("same", Value::secret("x".into())), ("list", Value::Array(vec![1.0.into(), 3.0.into(), 4.0.into()]))]);
+    let found = diff_properties(&olds, &news);
+    let shown: Vec<_> = found.iter().map(|(path, diff)| (path.as_str(), diff.kind.name())).collect();
+    assert_eq!(shown, [("gone", "delete"), ("list[1]", "update"), ("list[2]", "add")]);
+    assert_eq!(changed_keys(&found), ["gone", "list"]);
+}
+
+#[test]
+fn null_and_absent_are_the_same_and_unknown_is_a_change() {
+    assert!(diff_properties(&map([("a", Value::Null)]), &map([])).is_empty());
+    assert!(!diff_properties(&map([("a", 1.0.into())]), &map([("a", Value::Unknown)])).is_empty());
+    assert!(diff_properties(&map([("a", Value::Number(f64::NAN))]), &map([("a", Value::Number(f64::NAN))])).is_empty());
+}
+
+#[test]
+fn ignored_paths_go_back_to_their_old_values() {
+    let olds = map([("a", object([("b", 1.0.into()), ("c", 2.0.into())])), ("only_old", true.into())]);
+    let mut news = map([("a", object([("b", 9.0.into()), ("c", 9.0.into())])), ("only_new", true.into())]);
+    let ignored = ["a.b", "only_old", "only_new", "neither.x"].map(str::to_owned);
+    assert!(reset_ignored(&olds, &mut news, &ignored).is_empty());
+    assert_eq!(news, map([("a", object([("b", 1.0.into()), ("c", 9.0.into())])), ("only_old", true.into())]));
+}
+
+#[test]
+fn a_wildcard_resets_every_item_and_a_misfit_is_reported() {
+    let olds = map([("l", Value::Array(vec![object([("x", 1.0.into())])])), ("s", "text".into())]);
+    let mut news = map([("l", Value::Array(vec![object([("x", 2.0.into())])])), ("s", object([]))]);
+    let ignored = ["l[*].x", "s.part"].map(str::to_owned);
+    assert_eq!(reset_ignored(&olds, &mut news, &ignored), ["s.part"]);
+    assert_eq!(news["l"], olds["l"]);
+}

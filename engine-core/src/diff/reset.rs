@@ -1,0 +1,96 @@
+//! `ignoreChanges`: values that go back to what they were before the provider sees them (semantics 2.5).
+
+use crate::value::{PropertyMap, Value};
+
+use super::path::{PropertyPath, Segment};
+
+/// Resets the values at the paths in `news` to those in `olds`. Gives back the paths that cannot be applied, as they
+/// were written; paths that cannot be parsed are passed over.
+pub fn reset_ignored(olds: &PropertyMap, news: &mut PropertyMap, paths: &[String]) -> Vec<String> {
+    let mut not_applicable = Vec::new();
+    for text in paths {
+        let Ok(path) = text.parse::<PropertyPath>() else { continue };
+        // Work on a copy, so that a path that fails half-way leaves nothing changed.
+        let mut copy = Value::Object(news.clone());
+        if reset(Some(&Value::Object(olds.clone())), &mut copy, &path.0) {
+            if let Value::Object(members) = copy {
+                *news = members;
+            }
+        } else {
+            not_applicable.push(text.clone());
+        }
+    }
+    not_applicable
+}
+
+/// Looks through the wrapper of a secret.
+fn inside(value: &Value) -> &Value {
+    match value {
+        Value::Secret(inner) => inner,
+        other => other,
+    }
+}
+
+fn inside_mut(value: &mut Value) -> &mut Value {
+    match value {
+        Value::Secret(inner) => inner,
+        other => other,
+    }
+}
+
+fn reset(old: Option<&Value>, new: &mut Value, path: &[Segment]) -> bool {
+    let Some((segment, rest)) = path.split_first() else {
+        if let Some(old) = old {
+            *new = old.clone();
+        }
+        return true;
+    };
+    let old = old.map(inside);
+    match (segment, inside_mut(new)) {
+        (Segment::Key(key), Value::Object(news)) => match old {
+            None | Some(Value::Object(_)) => {
+                let old_member = match old {
+                    Some(Value::Object(olds)) => olds.get(key),
+                    _ => None,
+                };
+                reset_member(old_member, news, key, rest)
+            }
+            Some(_) => false,
+        },
+        (Segment::Wildcard, Value::Object(news)) => {
+            let Some(Value::Object(olds)) = old else { return false };
+            let keys: Vec<String> = olds.keys().chain(news.keys()).cloned().collect();
+            keys.iter().all(|key| reset_member(olds.get(key), news, key, rest))
+        }
+        (Segment::Index(index), Value::Array(news)) => {
+            let Some(Value::Array(olds)) = old else { return false };
+            match (olds.get(*index), news.get_mut(*index)) {
+                (Some(old), Some(new)) => reset(Some(old), new, rest),
+                (None, None) => true,
+                _ => false,
+            }
+        }
+        (Segment::Wildcard, Value::Array(news)) => {
+            let Some(Value::Array(olds)) = old else { return false };
+            olds.len() == news.len() && olds.iter().zip(news).all(|(old, new)| reset(Some(old), new, rest))
+        }
+        _ => false,
+    }
+}
+
+fn reset_member(old: Option<&Value>, news: &mut PropertyMap, key: &str, rest: &[Segment]) -> bool {
+    match (old, news.get_mut(key)) {
+        (None, None) => true,
+        (Some(old), None) if rest.is_empty() => {
+            news.insert(key.to_owned(), old.clone());
+            true
+        }
+        (None, Some(_)) if rest.is_empty() => {
+            news.remove(key);
+            true
+        }
+        // A container that only one side has: its parts cannot be compared.
+        (Some(_), None) | (None, Some(_)) => false,
+        (old, Some(new)) => reset(old, new, rest),
+    }
+}

@@ -1,0 +1,85 @@
+//! The engine's own comparison of inputs, used where a provider has no opinion (semantics 3.3).
+
+use std::collections::BTreeSet;
+
+use crate::event::{DetailedDiff, DiffKind, PropertyDiff};
+use crate::value::{Archive, Asset, PropertyMap, Value};
+
+use super::path::{PropertyPath, Segment};
+
+/// How `news` differ from `olds`, leaf by leaf; empty when they do not. Secrets count as their plain values; an absent
+/// member is the same as a null one.
+#[must_use]
+pub fn diff_properties(olds: &PropertyMap, news: &PropertyMap) -> DetailedDiff {
+    let mut found = DetailedDiff::new();
+    diff_members(olds, news, &mut Vec::new(), &mut found);
+    found
+}
+
+/// The top-level keys that a detailed diff touches.
+#[must_use]
+pub fn changed_keys(diff: &DetailedDiff) -> Vec<String> {
+    let keys: BTreeSet<String> = diff
+        .keys()
+        .filter_map(|path| path.parse::<PropertyPath>().ok())
+        .filter_map(|path| match path.0.into_iter().next() {
+            Some(Segment::Key(key)) => Some(key),
+            _ => None,
+        })
+        .collect();
+    keys.into_iter().collect()
+}
+
+fn diff_members(olds: &PropertyMap, news: &PropertyMap, path: &mut Vec<Segment>, found: &mut DetailedDiff) {
+    let keys: BTreeSet<&String> = olds.keys().chain(news.keys()).collect();
+    for key in keys {
+        path.push(Segment::Key(key.clone()));
+        diff_values(olds.get(key).unwrap_or(&Value::Null), news.get(key).unwrap_or(&Value::Null), path, found);
+        path.pop();
+    }
+}
+
+/// What a value is once secrets and outputs around it are taken off.
+fn bare(value: &Value) -> &Value {
+    match value {
+        Value::Secret(inner) => bare(inner),
+        Value::Output(output) => output.value.as_ref().map_or(&Value::Unknown, bare),
+        other => other,
+    }
+}
+
+fn diff_values(old: &Value, new: &Value, path: &mut Vec<Segment>, found: &mut DetailedDiff) {
+    match (bare(old), bare(new)) {
+        (Value::Object(olds), Value::Object(news)) => diff_members(olds, news, path, found),
+        (Value::Array(olds), Value::Array(news)) => {
+            for index in 0..olds.len().max(news.len()) {
+                path.push(Segment::Index(index));
+                match (olds.get(index), news.get(index)) {
+                    (Some(old), Some(new)) => diff_values(old, new, path, found),
+                    (None, Some(_)) => add(path, DiffKind::Add, found),
+                    _ => add(path, DiffKind::Delete, found),
+                }
+                path.pop();
+            }
+        }
+        (old, new) if same_leaf(old, new) => {}
+        (Value::Null, _) => add(path, DiffKind::Add, found),
+        (_, Value::Null) => add(path, DiffKind::Delete, found),
+        _ => add(path, DiffKind::Update, found),
+    }
+}
+
+fn same_leaf(old: &Value, new: &Value) -> bool {
+    match (old, new) {
+        (Value::Asset(Asset { hash: old, .. }), Value::Asset(Asset { hash: new, .. }))
+        | (Value::Archive(Archive { hash: old, .. }), Value::Archive(Archive { hash: new, .. })) => old == new,
+        (Value::Resource(old), Value::Resource(new)) => old.urn == new.urn && old.id == new.id,
+        // A NaN that stays a NaN is no change, though it does not equal itself.
+        (Value::Number(old), Value::Number(new)) => old == new || (old.is_nan() && new.is_nan()),
+        (old, new) => old == new,
+    }
+}
+
+fn add(path: &[Segment], kind: DiffKind, found: &mut DetailedDiff) {
+    found.insert(PropertyPath(path.to_vec()).to_string(), PropertyDiff { kind, input_diff: true });
+}
