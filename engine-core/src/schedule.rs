@@ -1,1 +1,65 @@
 //! The order of deletions (semantics 5).
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::row::Row;
+use crate::state::RowNumber;
+use crate::urn::Urn;
+
+/// Every URN that a row refers to: what must be there before it, and deleted after it.
+pub fn references(row: &Row) -> impl Iterator<Item = Urn> + '_ {
+    let provider = row.provider_parts().map(|(urn, _)| urn);
+    let properties = row.property_dependencies.values().flatten().cloned();
+    provider
+        .into_iter()
+        .chain(row.parent.clone())
+        .chain(row.dependencies.iter().cloned())
+        .chain(properties)
+        .chain(row.deleted_with.clone())
+        .chain(row.replace_with.iter().cloned())
+}
+
+/// Groups rows for deletion: the rows of one group may be deleted side by side, and each group after the one before
+/// it is gone. Dependents go before what they depend on; what depends on a component goes before the component's
+/// children.
+#[must_use]
+pub fn deletion_levels(condemned: &BTreeMap<RowNumber, Arc<Row>>) -> Vec<Vec<(RowNumber, Arc<Row>)>> {
+    let mut depths: HashMap<&Urn, usize> = HashMap::with_capacity(condemned.len());
+    let mut children: HashMap<&Urn, Vec<&Urn>> = HashMap::new();
+    let mut levels: Vec<Vec<(RowNumber, Arc<Row>)>> = Vec::new();
+    for (number, row) in condemned {
+        let mut depth = 0;
+        for urn in references(row) {
+            if let Some(below) = depths.get(&urn) {
+                depth = depth.max(below + 1);
+            }
+            // The row's own ancestors are no reason to wait for its siblings.
+            if row.parent.as_ref() != Some(&urn) {
+                let mut open: Vec<&Urn> = children.get(&urn).cloned().unwrap_or_default();
+                while let Some(child) = open.pop() {
+                    if *child != row.urn
+                        && let Some(below) = depths.get(child)
+                    {
+                        depth = depth.max(below + 1);
+                    }
+                    open.extend(children.get(child).into_iter().flatten());
+                }
+            }
+        }
+        // Several rows of one URN (pending deletions) share the greatest depth.
+        let known = depths.entry(&row.urn).or_insert(depth);
+        *known = (*known).max(depth);
+        if let Some(parent) = &row.parent
+            && !parent.is_root_stack()
+        {
+            children.entry(parent).or_default().push(&row.urn);
+        }
+        if levels.len() <= depth {
+            levels.resize(depth + 1, Vec::new());
+        }
+        levels[depth].push((*number, Arc::clone(row)));
+    }
+    levels.reverse();
+    levels
+}

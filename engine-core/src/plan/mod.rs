@@ -1,1 +1,23 @@
-//! Deciding what to do with a registration (semantics 2-4).
+//! Deciding what to do with a registration (semantics 2-4). Pure: a [`Planner`] is given registrations and providers'
+//! answers, and says what to ask next and which steps to take.
+
+mod cascade;
+mod goal;
+mod identity;
+mod planner;
+mod registration;
+mod secrecy;
+mod step;
+mod verdict;
+
+#[cfg(test)]
+mod plan_tests;
+
+pub use goal::{Alias, Goal};
+pub use planner::{Planner, Refusal};
+pub use registration::{Next, Question, Registration};
+pub use secrecy::{copy_secrets, for_provider, mark_outputs};
+pub use step::Step;
+pub use verdict::{Compared, Verdict, judge};
+
+pub(crate) use goal::{lower, position_text, stack_texts, take_object};

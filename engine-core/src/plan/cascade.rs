@@ -1,0 +1,102 @@
+//! What has to be deleted before a resource that is deleted before its replacement is made (semantics 4.2).
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::provider::{DiffAnswer, Method};
+use crate::row::Row;
+use crate::state::RowNumber;
+use crate::urn::Urn;
+use crate::value::{PropertyMap, Value};
+
+use super::planner::Planner;
+use super::registration::Question;
+use super::secrecy::for_provider;
+use super::verdict::{Compared, judge};
+
+/// The search for dependents that must go first: it walks the rows in state order and asks of each candidate what its
+/// provider would say if the values that it takes from condemned resources were unknown.
+#[derive(Debug)]
+pub(super) struct Cascade {
+    condemned: HashSet<Urn>,
+    deletions: Vec<(RowNumber, Arc<Row>)>,
+    next: RowNumber,
+    asked: Option<(RowNumber, Arc<Row>, PropertyMap)>,
+}
+
+impl Cascade {
+    pub(super) fn new(_planner: &Planner, root: RowNumber, row: &Row) -> Self {
+        Self { condemned: HashSet::from([row.urn.clone()]), deletions: Vec::new(), next: root + 1, asked: None }
+    }
+
+    /// Takes the answer to the last question.
+    pub(super) fn answer(&mut self, answer: &DiffAnswer) {
+        let Some((number, row, what_if)) = self.asked.take() else { return };
+        let verdict = judge(
+            answer,
+            &Compared {
+                old_inputs: &row.inputs,
+                new_inputs: &what_if,
+                ignore_changes: &row.ignore_changes,
+                replace_on_changes: &row.replace_on_changes,
+                has_init_errors: false,
+            },
+        );
+        if verdict.replace {
+            self.condemn(number, row);
+        }
+    }
+
+    fn condemn(&mut self, number: RowNumber, row: Arc<Row>) {
+        self.condemned.insert(row.urn.clone());
+        self.deletions.push((number, row));
+    }
+
+    /// The next question, or `None` when all is known. Rows that this run has dealt with are not candidates.
+    pub(super) fn next_question(&mut self, planner: &Planner) -> Option<Question> {
+        loop {
+            let number = self.next;
+            let row = Arc::clone(planner.base().get(number as usize)?);
+            self.next += 1;
+            if planner.is_handled(number) || !row.custom || row.external || row.urn.provider_package().is_some() {
+                continue;
+            }
+            let follows = |urn: &Urn| self.condemned.contains(urn);
+            let provider_goes = row.provider_parts().is_some_and(|(urn, _)| follows(&urn));
+            if provider_goes || row.deleted_with.as_ref().is_some_and(follows) || row.replace_with.iter().any(follows) {
+                self.condemn(number, row);
+                continue;
+            }
+            let affected: Vec<&String> = row
+                .property_dependencies
+                .iter()
+                .filter(|(_, urns)| urns.iter().any(follows))
+                .map(|(key, _)| key)
+                .filter(|key| row.inputs.contains_key(*key))
+                .collect();
+            if affected.is_empty() || row.delete {
+                continue;
+            }
+            let mut what_if = (*row.inputs).clone();
+            for key in affected {
+                what_if.insert(key.clone(), Value::Unknown);
+            }
+            let question = Question {
+                urn: row.urn.clone(),
+                about: Some(Arc::clone(&row)),
+                method: Method::Diff {
+                    id: row.id.clone(),
+                    olds: for_provider(&row.outputs_or_empty()),
+                    news: for_provider(&what_if),
+                },
+            };
+            self.asked = Some((number, row, what_if));
+            return Some(question);
+        }
+    }
+
+    /// What is to be deleted, dependents before what they depend on.
+    pub(super) fn into_deletions(self) -> impl Iterator<Item = (RowNumber, Arc<Row>)> {
+        self.deletions.into_iter().rev()
+    }
+}

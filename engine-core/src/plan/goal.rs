@@ -1,0 +1,284 @@
+//! What one registration asks for: a decoded request, before anything is compared with the state.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::provider::{ObjectId, parse_handle};
+use crate::row::CustomTimeouts;
+use crate::urn::Urn;
+use crate::value::{OutputValue, PROVIDER_KEY, PropertyMap, Value};
+use crate::wire::{
+    AliasKind, AliasParent, RegisterResourceRequest, SourcePosition, StackTrace, WireTimeouts, decode_properties,
+    decode_value,
+};
+
+/// A former identity of a resource.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Alias {
+    /// A whole URN.
+    Urn(Urn),
+    /// Parts that differ from the present identity.
+    Spec {
+        /// Former name.
+        name: Option<String>,
+        /// Former type.
+        kind: Option<String>,
+        /// Former stack.
+        stack: Option<String>,
+        /// Former project.
+        project: Option<String>,
+        /// Former parent; `Some(None)`: it had none; `None`: the present one.
+        parent: Option<Option<Urn>>,
+    },
+}
+
+/// A registration as the planner takes it.
+#[derive(Clone, Debug, Default)]
+pub struct Goal {
+    /// Type token.
+    pub kind: String,
+    /// Name.
+    pub name: String,
+    /// Has it a provider?
+    pub custom: bool,
+    /// The parent.
+    pub parent: Option<Urn>,
+    /// The program's inputs, without `__provider`.
+    pub inputs: PropertyMap,
+    /// The live provider object that the program passed, for dynamic resources.
+    pub object: Option<ObjectId>,
+    /// What it depends on.
+    pub dependencies: Vec<Urn>,
+    /// What each input depends on.
+    pub property_dependencies: BTreeMap<String, Vec<Urn>>,
+    /// Reference to an explicit provider resource; empty for none.
+    pub provider: String,
+    /// Protection; `None`: as the parent.
+    pub protect: Option<bool>,
+    /// Forget instead of deleting; `None`: as the parent.
+    pub retain_on_delete: Option<bool>,
+    /// Delete the old one first; `None`: as the provider says.
+    pub delete_before_replace: Option<bool>,
+    /// Paths whose changes are ignored.
+    pub ignore_changes: Vec<String>,
+    /// Paths whose changes lead to a replacement.
+    pub replace_on_changes: Vec<String>,
+    /// Paths whose changes are not shown.
+    pub hide_diff: Vec<String>,
+    /// Outputs that are secret.
+    pub additional_secret_outputs: Vec<String>,
+    /// Former identities.
+    pub aliases: Vec<Alias>,
+    /// Id to import; empty for none.
+    pub import_id: String,
+    /// Time limits.
+    pub custom_timeouts: CustomTimeouts,
+    /// Its deletion is implied by that of this resource.
+    pub deleted_with: Option<Urn>,
+    /// Replaced whenever one of these is.
+    pub replace_with: Vec<Urn>,
+    /// A value whose change leads to a replacement.
+    pub replacement_trigger: Option<Value>,
+    /// Where the program made it.
+    pub source_position: String,
+    /// The frames that led there.
+    pub stack_trace: Vec<String>,
+}
+
+/// A text that is a URN, or the error that names the option it came from.
+fn checked_urn(option: &str, text: &str) -> Result<Urn, String> {
+    Urn::parse(text).ok_or_else(|| {
+        format!("the option '{option}' has '{text}', which is not a URN (urn:pulumi:<stack>::<project>::<type>::<name>)")
+    })
+}
+
+fn optional_urn(option: &str, text: &str) -> Result<Option<Urn>, String> {
+    if text.is_empty() { Ok(None) } else { checked_urn(option, text).map(Some) }
+}
+
+fn urns(option: &str, texts: &[String]) -> Result<Vec<Urn>, String> {
+    texts.iter().map(|text| checked_urn(option, text)).collect()
+}
+
+impl Goal {
+    /// Decodes a registration. `project_root` is what source positions are relative to. The error says which option
+    /// or property of the resource cannot be used.
+    pub fn decode(request: RegisterResourceRequest, project_root: &Path) -> Result<Self, String> {
+        let mut inputs = decode_properties(request.object.unwrap_or_default())?;
+        let object = take_object(&mut inputs)?;
+        let mut dependencies = urns("dependsOn", &request.dependencies)?;
+        let mut property_dependencies = BTreeMap::new();
+        for (key, list) in &request.property_dependencies {
+            property_dependencies.insert(key.clone(), urns("propertyDependencies", &list.urns)?);
+        }
+        if property_dependencies.is_empty() && !request.remote {
+            property_dependencies = inputs.keys().map(|key| (key.clone(), dependencies.clone())).collect();
+        }
+        lower_inputs(&mut inputs, &mut property_dependencies, &mut dependencies);
+        Ok(Self {
+            kind: request.r#type,
+            name: request.name,
+            custom: request.custom,
+            parent: optional_urn("parent", &request.parent)?,
+            inputs,
+            object,
+            dependencies,
+            property_dependencies,
+            provider: request.provider,
+            protect: request.protect,
+            retain_on_delete: request.retain_on_delete,
+            delete_before_replace: (request.delete_before_replace_defined || request.delete_before_replace)
+                .then_some(request.delete_before_replace),
+            ignore_changes: request.ignore_changes,
+            replace_on_changes: request.replace_on_changes,
+            hide_diff: request.hide_diffs,
+            additional_secret_outputs: request.additional_secret_outputs,
+            aliases: decode_aliases(&request.alias_urns, request.aliases)?,
+            import_id: request.import_id,
+            custom_timeouts: decode_timeouts(&request.custom_timeouts.unwrap_or_default())?,
+            deleted_with: optional_urn("deletedWith", &request.deleted_with)?,
+            replace_with: urns("replaceWith", &request.replace_with)?,
+            replacement_trigger: request.replacement_trigger.map(decode_value).transpose()?,
+            source_position: request
+                .source_position
+                .and_then(|position| position_text(&position, project_root))
+                .unwrap_or_default(),
+            stack_trace: stack_texts(request.stack_trace, project_root),
+        })
+    }
+}
+
+/// Takes the live provider's handle out of the inputs.
+pub(crate) fn take_object(inputs: &mut PropertyMap) -> Result<Option<ObjectId>, String> {
+    match inputs.remove(PROVIDER_KEY).map(|value| value.plain()) {
+        None => Ok(None),
+        Some(Value::String(text)) => parse_handle(&text).map(Some).ok_or_else(|| {
+            "its provider was serialised by the SDK and not registered live; was the resource class loaded before \
+             maloko, or another copy of the SDK used?"
+                .to_owned()
+        }),
+        Some(_) => Err("the reserved property '__provider' holds no provider".to_owned()),
+    }
+}
+
+/// Folds the dependencies of embedded output values into the lists, and makes plain values of them (semantics 2.1).
+fn lower_inputs(
+    inputs: &mut PropertyMap,
+    property_dependencies: &mut BTreeMap<String, Vec<Urn>>,
+    dependencies: &mut Vec<Urn>,
+) {
+    for (key, value) in inputs.iter_mut() {
+        let mut found = Vec::new();
+        lower(value, &mut found);
+        for urn in found {
+            let list = property_dependencies.entry(key.clone()).or_default();
+            if !list.contains(&urn) {
+                list.push(urn.clone());
+            }
+            if !dependencies.contains(&urn) {
+                dependencies.push(urn);
+            }
+        }
+    }
+}
+
+/// Makes plain values of output values; collects what they depend on.
+pub(crate) fn lower(value: &mut Value, found: &mut Vec<Urn>) {
+    match value {
+        Value::Output(output) => {
+            let OutputValue { value: inner, secret, dependencies } = (**output).clone();
+            found.extend(dependencies);
+            let mut plain = inner.unwrap_or(Value::Unknown);
+            lower(&mut plain, found);
+            *value = if secret { Value::secret(plain) } else { plain };
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| lower(item, found)),
+        Value::Object(members) => members.values_mut().for_each(|member| lower(member, found)),
+        Value::Secret(inner) => lower(inner, found),
+        _ => {}
+    }
+}
+
+fn decode_aliases(alias_urns: &[String], aliases: Vec<crate::wire::WireAlias>) -> Result<Vec<Alias>, String> {
+    let mut decoded = Vec::new();
+    for text in alias_urns {
+        decoded.push(Alias::Urn(checked_urn("aliases", text)?));
+    }
+    let given = |text: String| (!text.is_empty()).then_some(text);
+    for alias in aliases {
+        match alias.alias {
+            Some(AliasKind::Urn(text)) => decoded.push(Alias::Urn(checked_urn("aliases", &text)?)),
+            Some(AliasKind::Spec(spec)) => decoded.push(Alias::Spec {
+                name: given(spec.name),
+                kind: given(spec.r#type),
+                stack: given(spec.stack),
+                project: given(spec.project),
+                parent: match spec.parent {
+                    Some(AliasParent::ParentUrn(text)) if !text.is_empty() => {
+                        Some(Some(checked_urn("aliases", &text)?))
+                    }
+                    Some(AliasParent::NoParent(true)) => Some(None),
+                    _ => None,
+                },
+            }),
+            None => {}
+        }
+    }
+    Ok(decoded)
+}
+
+fn decode_timeouts(wire: &WireTimeouts) -> Result<CustomTimeouts, String> {
+    let seconds = |text: &str| {
+        parse_duration(text)
+            .ok_or_else(|| format!("the option 'customTimeouts' has '{text}', which is not a duration such as 5m or 1h30m"))
+    };
+    Ok(CustomTimeouts {
+        create: seconds(&wire.create)?,
+        update: seconds(&wire.update)?,
+        delete: seconds(&wire.delete)?,
+        read: seconds(&wire.read)?,
+    })
+}
+
+/// Seconds of a duration such as `1h30m`, `90s` or `250ms`; an empty text is none at all.
+fn parse_duration(text: &str) -> Option<f64> {
+    const UNITS: [(&str, f64); 7] =
+        [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("h", 3600.0), ("m", 60.0), ("s", 1.0)];
+    let mut rest = text;
+    let mut total = 0.0;
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let amount: f64 = rest[..digits].parse().ok()?;
+        rest = &rest[digits..];
+        let (unit, factor) = UNITS.iter().find(|(unit, _)| rest.starts_with(unit))?;
+        total += amount * factor;
+        rest = &rest[unit.len()..];
+    }
+    Some(total)
+}
+
+/// `project:///<path>#<line>[,<column>]` for a position inside the project, else nothing.
+pub(crate) fn position_text(position: &SourcePosition, project_root: &Path) -> Option<String> {
+    let path = position.uri.strip_prefix("file://")?;
+    let inside = Path::new(path).strip_prefix(project_root).ok()?;
+    let column = if position.column > 0 { format!(",{}", position.column) } else { String::new() };
+    Some(format!("project:///{}#{}{column}", inside.display(), position.line))
+}
+
+pub(crate) fn stack_texts(trace: Option<StackTrace>, project_root: &Path) -> Vec<String> {
+    let frames = trace.unwrap_or_default().frames;
+    frames.iter().filter_map(|frame| position_text(frame.pc.as_ref()?, project_root)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_duration;
+
+    #[test]
+    fn durations_are_read_as_go_writes_them() {
+        assert_eq!(parse_duration("1h30m"), Some(5400.0));
+        assert_eq!(parse_duration("250ms"), Some(0.25));
+        assert_eq!(parse_duration(""), Some(0.0));
+        assert_eq!(parse_duration("5 minutes"), None);
+    }
+}

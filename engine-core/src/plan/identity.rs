@@ -1,0 +1,89 @@
+//! Which row of the state a registration is about: URNs and aliases (semantics 1.1, 2.3).
+
+use crate::urn::Urn;
+
+use super::goal::{Alias, Goal};
+use super::planner::{Planner, Refusal, Seen};
+
+impl Planner {
+    /// The URN of a registration.
+    pub(super) fn urn_of(&self, goal: &Goal) -> Urn {
+        let parent_type = goal.parent.as_ref().map_or("", |parent| parent.qualified_type());
+        Urn::new(&self.operation.stack, &self.operation.project, parent_type, &goal.kind, &goal.name)
+    }
+
+    /// Every former URN of a registration, in the order in which they are tried.
+    pub(super) fn former_urns(&self, urn: &Urn, goal: &Goal) -> Vec<Urn> {
+        let parent = goal.parent.as_ref().and_then(|parent| self.seen.get(parent).map(|seen| (parent, seen)));
+        let mut found = Vec::new();
+        let mut add = |candidate: Urn| {
+            if candidate != *urn && !found.contains(&candidate) {
+                found.push(candidate);
+            }
+        };
+        for alias in &goal.aliases {
+            let former = self.expand(alias, goal);
+            add(former.clone());
+            for inherited in parent.iter().flat_map(|(parent, seen)| inherit(parent, seen, &former)) {
+                add(inherited);
+            }
+        }
+        for inherited in parent.iter().flat_map(|(parent, seen)| inherit(parent, seen, urn)) {
+            add(inherited);
+        }
+        found
+    }
+
+    fn expand(&self, alias: &Alias, goal: &Goal) -> Urn {
+        match alias {
+            Alias::Urn(urn) => urn.clone(),
+            Alias::Spec { name, kind, stack, project, parent } => {
+                let parent = match parent {
+                    Some(parent) => parent.as_ref(),
+                    None => goal.parent.as_ref(),
+                };
+                // A parent that itself was found under a former URN stands for that one.
+                let parent_type = parent.map_or("", |parent| {
+                    let former = self.seen.get(parent).and_then(|seen| seen.formerly.as_ref());
+                    former.unwrap_or(parent).qualified_type()
+                });
+                Urn::new(
+                    stack.as_deref().unwrap_or(&self.operation.stack),
+                    project.as_deref().unwrap_or(&self.operation.project),
+                    parent_type,
+                    kind.as_deref().unwrap_or(&goal.kind),
+                    name.as_deref().unwrap_or(&goal.name),
+                )
+            }
+        }
+    }
+
+    /// Notes that a registration took over the row of a former URN; refuses what two resources claim.
+    pub(super) fn claim(&mut self, former: &Urn, urn: &Urn) -> Result<(), Refusal> {
+        if self.seen.contains_key(former) {
+            return Err(Refusal::on(
+                urn,
+                format!("the alias '{former}' is the URN of a resource that was already registered in this run; \
+                         remove the alias or rename one of the two"),
+            ));
+        }
+        if let Some(other) = self.claimed.get(former) {
+            return Err(Refusal::on(
+                urn,
+                format!("the alias '{former}' is already used by '{other}'; a former resource has one successor"),
+            ));
+        }
+        self.claimed.insert(former.clone(), urn.clone());
+        Ok(())
+    }
+}
+
+/// The URN that a child had below a parent that was found under a former URN.
+fn inherit(parent: &Urn, seen: &Seen, child: &Urn) -> Option<Urn> {
+    let former = seen.formerly.as_ref()?;
+    let name = match child.name().strip_prefix(parent.name()) {
+        Some(rest) => format!("{}{rest}", former.name()),
+        None => child.name().to_owned(),
+    };
+    Some(Urn::new(former.stack(), former.project(), former.qualified_type(), child.own_type(), &name))
+}

@@ -1,0 +1,295 @@
+//! What the planner knows of a run: the old rows, what was registered, replaced and deleted so far.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::event::Op;
+use crate::operation::Operation;
+use crate::row::Row;
+use crate::state::RowNumber;
+use crate::urn::Urn;
+use crate::value::{PropertyMap, Value};
+
+use super::goal::Goal;
+use super::registration::Registration;
+use super::step::Step;
+
+/// A registration, or a whole run, that cannot go on: the messages are for the user, the resource is at fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The resource at fault.
+    pub urn: Option<Urn>,
+    /// One message per fault.
+    pub messages: Vec<String>,
+}
+
+impl Refusal {
+    /// A refusal with one message.
+    pub fn on(urn: &Urn, message: impl Into<String>) -> Self {
+        Self { urn: Some(urn.clone()), messages: vec![message.into()] }
+    }
+}
+
+/// What later registrations need to know of an earlier one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
+    pub(super) custom: bool,
+    pub(super) protect: bool,
+    pub(super) retain_on_delete: bool,
+    pub(super) deleted_with: Option<Urn>,
+    pub(super) provider: String,
+    /// The URN of its old row, where that is another one.
+    pub(super) formerly: Option<Urn>,
+}
+
+/// Packages whose resources are served by live provider objects.
+const DYNAMIC_PACKAGES: [&str; 2] = ["pulumi-python", "pulumi-nodejs"];
+
+/// The decisions of one run.
+pub struct Planner {
+    pub(super) operation: Arc<Operation>,
+    pub(super) base: Vec<Arc<Row>>,
+    pub(super) by_urn: HashMap<Urn, Vec<RowNumber>>,
+    pub(super) handled: HashSet<RowNumber>,
+    pub(super) deleted_first: HashSet<RowNumber>,
+    pub(super) seen: HashMap<Urn, Seen>,
+    pub(super) claimed: HashMap<Urn, Urn>,
+    pub(super) replaced: HashSet<Urn>,
+    default_providers: HashMap<String, String>,
+    new_id: Box<dyn Fn() -> String + Send + Sync>,
+}
+
+impl Planner {
+    /// A planner for a run that begins with these rows. `new_id` makes ids of provider rows (random UUIDs).
+    #[must_use]
+    pub fn new(
+        operation: Arc<Operation>,
+        base: Vec<Arc<Row>>,
+        new_id: Box<dyn Fn() -> String + Send + Sync>,
+    ) -> Self {
+        let mut by_urn: HashMap<Urn, Vec<RowNumber>> = HashMap::with_capacity(base.len());
+        for (number, row) in (0..).zip(&base) {
+            by_urn.entry(row.urn.clone()).or_default().push(number);
+        }
+        Self {
+            operation,
+            base,
+            by_urn,
+            handled: HashSet::new(),
+            deleted_first: HashSet::new(),
+            seen: HashMap::new(),
+            claimed: HashMap::new(),
+            replaced: HashSet::new(),
+            default_providers: HashMap::new(),
+            new_id,
+        }
+    }
+
+    /// The row that a URN stands for, among the rows that the run began with; rows that wait for deletion do not count.
+    #[must_use]
+    pub fn old_row(&self, urn: &Urn) -> Option<(RowNumber, Arc<Row>)> {
+        let numbers = self.by_urn.get(urn)?;
+        numbers.iter().find_map(|number| {
+            let row = self.base.get(*number as usize)?;
+            (!row.delete).then(|| (*number, Arc::clone(row)))
+        })
+    }
+
+    /// The rows that the run began with.
+    #[must_use]
+    pub fn base(&self) -> &[Arc<Row>] {
+        &self.base
+    }
+
+    /// Was the row dealt with by this run?
+    #[must_use]
+    pub fn is_handled(&self, number: RowNumber) -> bool {
+        self.handled.contains(&number)
+    }
+
+    /// Was a resource of that URN registered or read in this run?
+    #[must_use]
+    pub fn is_seen(&self, urn: &Urn) -> bool {
+        self.seen.contains_key(urn)
+    }
+
+    /// The URN of a registration and its old row, without planning anything: for runs in which the program only brings
+    /// its live providers.
+    #[must_use]
+    pub fn locate(&self, goal: &Goal) -> (Urn, Option<(RowNumber, Arc<Row>)>) {
+        let urn = self.urn_of(goal);
+        let old = self.old_row(&urn);
+        let old = old.or_else(|| self.former_urns(&urn, goal).iter().find_map(|former| self.old_row(former)));
+        (urn, old)
+    }
+
+    /// Begins a registration: finds its identity, its old row and its provider. The default provider's own steps, if
+    /// it is needed for the first time, come along in [`Registration::before`].
+    pub fn begin(&mut self, mut goal: Goal) -> Result<Registration, Refusal> {
+        let urn = self.urn_of(&goal);
+        if goal.name.is_empty() {
+            return Err(Refusal::on(&urn, "a resource needs a name"));
+        }
+        if goal.custom && (goal.kind.split(':').count() != 3 || goal.kind.starts_with(':')) {
+            return Err(Refusal::on(&urn, format!("'{}' is not a valid type: it must be package:module:Name", goal.kind)));
+        }
+        if let Some(parent) = &goal.parent
+            && !self.seen.contains_key(parent)
+        {
+            return Err(Refusal::on(&urn, format!("its parent '{parent}' was not registered before it in this run")));
+        }
+        if self.seen.contains_key(&urn) {
+            return Err(Refusal::on(
+                &urn,
+                format!(
+                    "Duplicate resource URN '{urn}': two resources of one type and parent have the name '{}'; \
+                     give each a name of its own",
+                    goal.name
+                ),
+            ));
+        }
+        if let Some(other) = self.claimed.get(&urn) {
+            return Err(Refusal::on(&urn, format!("'{other}' already took over this resource by an alias")));
+        }
+        let old = self.find_old(&urn, &goal)?;
+        self.inherit_options(&mut goal);
+        let (provider, before) =
+            if goal.custom { self.provider_for(&urn, &goal)? } else { (String::new(), Vec::new()) };
+        let formerly = old.as_ref().map(|(_, row)| row.urn.clone()).filter(|former| *former != urn);
+        self.seen.insert(
+            urn.clone(),
+            Seen {
+                custom: goal.custom,
+                protect: goal.protect.unwrap_or(false),
+                retain_on_delete: goal.retain_on_delete.unwrap_or(false),
+                deleted_with: goal.deleted_with.clone(),
+                provider: provider.clone(),
+                formerly,
+            },
+        );
+        if let Some((number, _)) = &old {
+            self.handled.insert(*number);
+        }
+        Ok(Registration::new(urn, goal, old, provider, before))
+    }
+
+    fn find_old(&mut self, urn: &Urn, goal: &Goal) -> Result<Option<(RowNumber, Arc<Row>)>, Refusal> {
+        if let Some(old) = self.old_row(urn) {
+            return Ok(Some(old));
+        }
+        for former in self.former_urns(urn, goal) {
+            if let Some(old) = self.old_row(&former) {
+                self.claim(&former, urn)?;
+                return Ok(Some(old));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Options that a resource takes from its parent when it does not say itself.
+    fn inherit_options(&self, goal: &mut Goal) {
+        let Some(parent) = goal.parent.as_ref().and_then(|parent| self.seen.get(parent)) else { return };
+        goal.protect = goal.protect.or(Some(parent.protect));
+        goal.retain_on_delete = goal.retain_on_delete.or(Some(parent.retain_on_delete));
+        if goal.deleted_with.is_none() {
+            goal.deleted_with.clone_from(&parent.deleted_with);
+        }
+        if !goal.custom && goal.provider.is_empty() {
+            goal.provider.clone_from(&parent.provider);
+        }
+    }
+
+    fn provider_for(&mut self, urn: &Urn, goal: &Goal) -> Result<(String, Vec<Step>), Refusal> {
+        let package = goal.kind.split(':').next().unwrap_or_default();
+        if goal.kind.starts_with("pulumi:providers:") {
+            return Err(native_package(urn, goal.kind.trim_start_matches("pulumi:providers:")));
+        }
+        if !DYNAMIC_PACKAGES.contains(&package) {
+            return Err(native_package(urn, package));
+        }
+        if goal.object.is_none() {
+            return Err(Refusal::on(urn, "a dynamic resource without a provider object"));
+        }
+        if !goal.provider.is_empty() {
+            return Ok((goal.provider.clone(), Vec::new()));
+        }
+        if let Some(reference) = self.default_providers.get(package) {
+            return Ok((reference.clone(), Vec::new()));
+        }
+        let (reference, step) = self.default_provider(package);
+        self.default_providers.insert(package.to_owned(), reference.clone());
+        Ok((reference, vec![step]))
+    }
+
+    /// The engine's own row for a package of dynamic resources: its inputs are the whole configuration.
+    fn default_provider(&mut self, package: &str) -> (String, Step) {
+        let kind = format!("pulumi:providers:{package}");
+        let urn = Urn::new(&self.operation.stack, &self.operation.project, "", &kind, "default");
+        let inputs: PropertyMap = self
+            .operation
+            .config
+            .iter()
+            .map(|(key, entry)| {
+                let text = Value::String(entry.value.clone());
+                (key.clone(), if entry.secret { Value::secret(text) } else { text })
+            })
+            .collect();
+        let inputs = Arc::new(inputs);
+        let old = self.old_row(&urn);
+        if let Some((number, _)) = &old {
+            self.handled.insert(*number);
+        }
+        self.seen.insert(urn.clone(), Seen { custom: true, ..Seen::default() });
+        let id = old.as_ref().map_or_else(|| (self.new_id)(), |(_, row)| row.id.clone());
+        let reference = format!("{urn}::{id}");
+        let row = Row {
+            urn: urn.clone(),
+            custom: true,
+            id,
+            kind,
+            outputs: Some(Arc::clone(&inputs)),
+            inputs,
+            created: old.as_ref().map(|(_, row)| row.created.clone()).unwrap_or_default(),
+            modified: old.as_ref().map(|(_, row)| row.modified.clone()).unwrap_or_default(),
+            ..Row::default()
+        };
+        let op = match &old {
+            None => Op::Create,
+            Some((_, old)) if old.outputs_or_empty() == row.outputs_or_empty() => Op::Same,
+            Some(_) => Op::Update,
+        };
+        (reference, Step::new(op, &urn, old, Some(Arc::new(row))))
+    }
+
+    /// Does the run replace the resource, because it is asked to or because the row is marked?
+    pub(super) fn is_forced(&self, urn: &Urn, old: &Row) -> Option<&'static str> {
+        if old.taint {
+            return Some("taint");
+        }
+        self.operation.replace.iter().any(|pattern| pattern == urn.as_str()).then_some("")
+    }
+
+    /// The rows that the program no longer has, with those that wait for their deletion, in state order. `current` is
+    /// the row of a number as it is now.
+    pub fn leftovers<'a>(
+        &self,
+        current: impl Fn(RowNumber) -> Option<&'a Arc<Row>>,
+    ) -> BTreeMap<RowNumber, Arc<Row>> {
+        let numbers = 0..RowNumber::try_from(self.base.len()).unwrap_or(RowNumber::MAX);
+        numbers
+            .filter_map(|number| current(number).map(|row| (number, Arc::clone(row))))
+            .filter(|(number, row)| row.delete || row.pending_replacement || !self.handled.contains(number))
+            .collect()
+    }
+}
+
+fn native_package(urn: &Urn, package: &str) -> Refusal {
+    Refusal::on(
+        urn,
+        format!(
+            "the package '{package}' is not a dynamic one: maloko runs programs whose custom resources are \
+             pulumi.dynamic ones and does not host native plugins; deploy this resource with the pulumi command line, or \
+             write a dynamic provider for it"
+        ),
+    )
+}

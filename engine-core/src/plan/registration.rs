@@ -1,0 +1,417 @@
+//! One registration on its way from the program's request to the steps that fulfil it (semantics 2.6, 3).
+
+use std::sync::Arc;
+
+use crate::diff::{diff_properties, reset_ignored};
+use crate::event::Op;
+use crate::provider::{Answer, CheckFailure, Method};
+use crate::row::Row;
+use crate::state::RowNumber;
+use crate::urn::Urn;
+use crate::value::PropertyMap;
+
+use super::cascade::Cascade;
+use super::goal::Goal;
+use super::planner::{Planner, Refusal};
+use super::secrecy::{copy_secrets, for_provider};
+use super::step::Step;
+use super::verdict::{Compared, Verdict, judge};
+
+/// What the planner wants to know from a provider before it goes on.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// Whose provider is asked; for a what-if question that of another resource.
+    pub urn: Urn,
+    /// The old row of another resource that is asked about; `None`: the registration's own provider.
+    pub about: Option<Arc<Row>>,
+    /// The call.
+    pub method: Method,
+}
+
+/// What is to be done next for a registration.
+#[derive(Debug)]
+pub enum Next {
+    /// Ask a provider, then go on with its answer.
+    Ask(Question),
+    /// Take these steps, one after the other.
+    Act(Vec<Step>),
+}
+
+/// How far a registration has come.
+#[derive(Debug)]
+enum Phase {
+    Begun,
+    Checking,
+    Diffing,
+    CheckingAgain,
+    Cascading(Cascade),
+    Settled,
+}
+
+/// A registration on its way.
+#[derive(Debug)]
+pub struct Registration {
+    /// The resource.
+    pub urn: Urn,
+    /// What the program asked for.
+    pub goal: Goal,
+    /// Its row before this run.
+    pub old: Option<(RowNumber, Arc<Row>)>,
+    /// Reference to its provider resource; empty for components.
+    pub provider: String,
+    /// Steps to be taken first (those of the default provider).
+    pub before: Vec<Step>,
+    /// Paths of `ignoreChanges` that could not be applied, to be told once.
+    pub not_applicable: Vec<String>,
+    phase: Phase,
+    checked: Arc<PropertyMap>,
+    verdict: Verdict,
+    note: &'static str,
+}
+
+impl Registration {
+    pub(super) fn new(
+        urn: Urn,
+        goal: Goal,
+        old: Option<(RowNumber, Arc<Row>)>,
+        provider: String,
+        before: Vec<Step>,
+    ) -> Self {
+        Self {
+            urn,
+            goal,
+            old,
+            provider,
+            before,
+            not_applicable: Vec::new(),
+            phase: Phase::Begun,
+            checked: Arc::default(),
+            verdict: Verdict::default(),
+            note: "",
+        }
+    }
+
+    /// Is the registration about to delete other resources first? Until it has its steps, no other one may be planned.
+    #[must_use]
+    pub fn is_cascading(&self) -> bool {
+        matches!(self.phase, Phase::Cascading(_))
+    }
+
+    fn old_row(&self) -> Option<&Arc<Row>> {
+        self.old.as_ref().map(|(_, row)| row)
+    }
+
+    /// Is there an object that inputs can be compared with?
+    fn comparable(&self, planner: &Planner) -> Option<&Arc<Row>> {
+        let (number, row) = self.old.as_ref()?;
+        let lost = planner.deleted_first.contains(number);
+        (!row.external && !lost && row.custom == self.goal.custom).then_some(row)
+    }
+
+    /// The row that the registration leads to, as far as it is known.
+    fn new_row(&self) -> Row {
+        let goal = &self.goal;
+        let old = self.old_row();
+        Row {
+            urn: self.urn.clone(),
+            custom: goal.custom,
+            id: String::new(),
+            kind: goal.kind.clone(),
+            inputs: Arc::clone(&self.checked),
+            parent: goal.parent.clone(),
+            protect: goal.protect.unwrap_or(false),
+            dependencies: goal.dependencies.clone(),
+            provider: self.provider.clone(),
+            property_dependencies: goal.property_dependencies.clone(),
+            additional_secret_outputs: goal.additional_secret_outputs.clone(),
+            custom_timeouts: goal.custom_timeouts,
+            import_id: old.map(|row| row.import_id.clone()).unwrap_or_default(),
+            retain_on_delete: goal.retain_on_delete.unwrap_or(false),
+            deleted_with: goal.deleted_with.clone(),
+            replace_with: goal.replace_with.clone(),
+            created: old.map(|row| row.created.clone()).unwrap_or_default(),
+            modified: old.map(|row| row.modified.clone()).unwrap_or_default(),
+            source_position: goal.source_position.clone(),
+            stack_trace: goal.stack_trace.clone(),
+            ignore_changes: goal.ignore_changes.clone(),
+            hide_diff: goal.hide_diff.clone(),
+            replace_on_changes: goal.replace_on_changes.clone(),
+            ..Row::default()
+        }
+    }
+
+    fn check(&mut self, olds: PropertyMap) -> Next {
+        let news = for_provider(&self.checked);
+        Next::Ask(Question { urn: self.urn.clone(), about: None, method: Method::Check { olds, news } })
+    }
+
+    /// Asks for a check without old inputs, of the program's inputs as they are (semantics 2.5, 2.6).
+    fn check_afresh(&mut self) -> Next {
+        self.checked = Arc::new(self.goal.inputs.clone());
+        self.check(PropertyMap::new())
+    }
+
+    fn take_checked(&mut self, answer: Answer) -> Result<(), Refusal> {
+        let Answer::Checked { mut inputs, failures } = answer else { return Err(self.wrong_answer()) };
+        if !failures.is_empty() {
+            return Err(Refusal {
+                urn: Some(self.urn.clone()),
+                messages: failures.iter().map(|failure| self.failure_text(failure)).collect(),
+            });
+        }
+        copy_secrets(&self.checked, &mut inputs);
+        self.checked = Arc::new(inputs);
+        Ok(())
+    }
+
+    fn failure_text(&self, failure: &CheckFailure) -> String {
+        let (kind, name) = (&self.goal.kind, &self.goal.name);
+        if failure.property.is_empty() {
+            format!("{kind} resource '{name}' has a problem: {}", failure.reason)
+        } else {
+            format!("{kind} resource '{name}': property {} is not valid: {}", failure.property, failure.reason)
+        }
+    }
+
+    fn wrong_answer(&self) -> Refusal {
+        Refusal::on(&self.urn, "the provider's answer does not fit the question; this is a fault of maloko")
+    }
+
+    fn step(&self, op: Op, new: Row) -> Step {
+        Step {
+            keys: self.verdict.replace_keys.clone(),
+            diffs: self.verdict.changed_keys.clone(),
+            detailed_diff: self.verdict.detailed.clone(),
+            stables: self.verdict.stables.clone(),
+            note: self.note,
+            ..Step::new(op, &self.urn, self.old.clone(), Some(Arc::new(new)))
+        }
+    }
+}
+
+impl Planner {
+    /// Goes on with a registration: with no answer at first, then with the answer to each question.
+    pub fn advance(&mut self, registration: &mut Registration, answer: Option<Answer>) -> Result<Next, Refusal> {
+        match std::mem::replace(&mut registration.phase, Phase::Settled) {
+            Phase::Begun => Ok(self.first_question(registration)),
+            Phase::Checking => {
+                registration.take_checked(answer.ok_or_else(|| registration.wrong_answer())?)?;
+                self.after_check(registration)
+            }
+            Phase::Diffing => {
+                let Some(Answer::Diffed(answer)) = answer else { return Err(registration.wrong_answer()) };
+                let Some(old) = registration.old_row() else { return Err(registration.wrong_answer()) };
+                let verdict = judge(
+                    &answer,
+                    &Compared {
+                        old_inputs: &old.inputs,
+                        new_inputs: &registration.checked,
+                        ignore_changes: &registration.goal.ignore_changes,
+                        replace_on_changes: &registration.goal.replace_on_changes,
+                        has_init_errors: !old.init_errors.is_empty(),
+                    },
+                );
+                let must_replace = old.pending_replacement;
+                registration.verdict = verdict;
+                if must_replace {
+                    registration.verdict.changed = true;
+                    registration.verdict.replace = true;
+                }
+                self.after_diff(registration)
+            }
+            Phase::CheckingAgain => {
+                registration.take_checked(answer.ok_or_else(|| registration.wrong_answer())?)?;
+                self.replace(registration)
+            }
+            Phase::Cascading(mut cascade) => {
+                let Some(Answer::Diffed(answer)) = answer else { return Err(registration.wrong_answer()) };
+                cascade.answer(&answer);
+                self.cascade(registration, cascade)
+            }
+            Phase::Settled => Err(registration.wrong_answer()),
+        }
+    }
+
+    fn first_question(&mut self, registration: &mut Registration) -> Next {
+        let mut inputs = registration.goal.inputs.clone();
+        let afresh = registration.comparable(self).is_none_or(|old| self.is_forced(&registration.urn, old).is_some());
+        let mut old_inputs = PropertyMap::new();
+        if !afresh && let Some(old) = registration.old_row().cloned() {
+            registration.not_applicable = reset_ignored(&old.inputs, &mut inputs, &registration.goal.ignore_changes);
+            old_inputs = for_provider(&old.inputs);
+        }
+        registration.checked = Arc::new(inputs);
+        if !registration.goal.custom {
+            return self.settle_component(registration);
+        }
+        registration.phase = Phase::Checking;
+        registration.check(old_inputs)
+    }
+
+    fn settle_component(&mut self, registration: &mut Registration) -> Next {
+        let Some((number, old)) = registration.old.clone() else {
+            return Next::Act(vec![registration.step(Op::Create, registration.new_row())]);
+        };
+        let mut row = registration.new_row();
+        if old.custom {
+            // A custom resource that became a component: the object is replaced by nothing but the row.
+            self.replaced.insert(registration.urn.clone());
+            registration.verdict.replace_keys = vec!["provider".to_owned()];
+            let create = registration.step(Op::CreateReplacement, row);
+            let replace = Step { op: Op::Replace, ..create.clone() };
+            self.handled.insert(number);
+            return Next::Act(vec![create, replace]);
+        }
+        row.outputs.clone_from(&old.outputs);
+        let detailed = diff_properties(&old.inputs, &row.inputs);
+        let op = if detailed.is_empty() { Op::Same } else { Op::Update };
+        registration.verdict.changed_keys = crate::diff::changed_keys(&detailed);
+        registration.verdict.detailed = (!detailed.is_empty()).then_some(detailed);
+        Next::Act(vec![registration.step(op, row)])
+    }
+
+    fn after_check(&mut self, registration: &mut Registration) -> Result<Next, Refusal> {
+        let Some((number, old)) = registration.old.clone() else {
+            return Ok(Next::Act(vec![registration.step(Op::Create, registration.new_row())]));
+        };
+        if self.deleted_first.contains(&number) {
+            // Deleted earlier in this run, because something that it depends on was.
+            self.replaced.insert(registration.urn.clone());
+            let create = registration.step(Op::CreateReplacement, registration.new_row());
+            return Ok(Next::Act(vec![Step { op: Op::Replace, ..create.clone() }, create]));
+        }
+        if old.external || !old.custom {
+            if !old.custom {
+                registration.verdict.replace_keys = vec!["provider".to_owned()];
+            }
+            return Ok(self.create_first(registration, &old));
+        }
+        if let Some(note) = self.is_forced(&registration.urn, &old) {
+            registration.note = note;
+            registration.verdict = Verdict {
+                changed: true,
+                replace: true,
+                replace_keys: vec!["id".to_owned()],
+                ..Verdict::default()
+            };
+            self.guard_protected(registration, &old)?;
+            // The check was made without old inputs already.
+            return self.replace(registration);
+        }
+        let implied = if registration.goal.replace_with.iter().any(|urn| self.replaced.contains(urn)) {
+            Some("replaceWith")
+        } else if registration.goal.deleted_with.as_ref().is_some_and(|urn| self.replaced.contains(urn)) {
+            Some("deletedWith")
+        } else {
+            None
+        };
+        if let Some(key) = implied {
+            registration.verdict =
+                Verdict { changed: true, replace: true, replace_keys: vec![key.to_owned()], ..Verdict::default() };
+            return self.after_diff(registration);
+        }
+        registration.phase = Phase::Diffing;
+        Ok(Next::Ask(Question {
+            urn: registration.urn.clone(),
+            about: None,
+            method: Method::Diff {
+                id: old.id.clone(),
+                olds: for_provider(&old.outputs_or_empty()),
+                news: for_provider(&registration.checked),
+            },
+        }))
+    }
+
+    fn after_diff(&mut self, registration: &mut Registration) -> Result<Next, Refusal> {
+        let Some((_, old)) = registration.old.clone() else { return Err(registration.wrong_answer()) };
+        if registration.verdict.replace {
+            self.guard_protected(registration, &old)?;
+            registration.phase = Phase::CheckingAgain;
+            return Ok(registration.check_afresh());
+        }
+        let mut row = registration.new_row();
+        row.id.clone_from(&old.id);
+        if registration.verdict.changed {
+            return Ok(Next::Act(vec![registration.step(Op::Update, row)]));
+        }
+        row.outputs.clone_from(&old.outputs);
+        row.init_errors.clone_from(&old.init_errors);
+        Ok(Next::Act(vec![registration.step(Op::Same, row)]))
+    }
+
+    fn guard_protected(&self, registration: &Registration, old: &Row) -> Result<(), Refusal> {
+        if !old.protect || !registration.goal.protect.unwrap_or(false) || self.operation.ignore_protect {
+            return Ok(());
+        }
+        let urn = &registration.urn;
+        Err(Refusal::on(
+            urn,
+            format!(
+                "resource '{}' needs a replacement but is protected: take the 'protect' option away in the program, or \
+                 run `maloko state unprotect '{urn}'`",
+                urn.name()
+            ),
+        ))
+    }
+
+    /// Decides the order of a replacement once its inputs are checked.
+    fn replace(&mut self, registration: &mut Registration) -> Result<Next, Refusal> {
+        let Some((number, old)) = registration.old.clone() else { return Err(registration.wrong_answer()) };
+        let delete_first =
+            registration.goal.delete_before_replace.or(registration.verdict.delete_before_replace).unwrap_or(false);
+        if !delete_first {
+            return Ok(self.create_first(registration, &old));
+        }
+        let cascade = Cascade::new(self, number, &old);
+        self.cascade(registration, cascade)
+    }
+
+    fn create_first(&mut self, registration: &mut Registration, _old: &Row) -> Next {
+        self.replaced.insert(registration.urn.clone());
+        let create = registration.step(Op::CreateReplacement, registration.new_row());
+        let replace = Step { op: Op::Replace, ..create.clone() };
+        Next::Act(vec![create, replace])
+    }
+
+    /// Goes on with finding what must be deleted before the resource itself can be (semantics 4.2).
+    fn cascade(&mut self, registration: &mut Registration, mut cascade: Cascade) -> Result<Next, Refusal> {
+        if let Some(question) = cascade.next_question(self) {
+            registration.phase = Phase::Cascading(cascade);
+            return Ok(Next::Ask(question));
+        }
+        let Some((number, old)) = registration.old.clone() else { return Err(registration.wrong_answer()) };
+        let mut steps = Vec::new();
+        for (member, row) in cascade.into_deletions() {
+            if row.protect && !self.operation.ignore_protect {
+                return Err(Refusal::on(
+                    &registration.urn,
+                    format!(
+                        "it is to be deleted before its replacement is made, and '{}', which depends on it, would have to \
+                         be deleted first but is protected; run `maloko state unprotect '{}'`",
+                        row.urn, row.urn
+                    ),
+                ));
+            }
+            if self.deleted_first.insert(member) && !row.pending_replacement {
+                let urn = row.urn.clone();
+                self.replaced.insert(urn.clone());
+                steps.push(Step {
+                    keep_until_replaced: true,
+                    ..Step::new(Op::DeleteReplaced, &urn, Some((member, row)), None)
+                });
+            }
+        }
+        if !old.pending_replacement {
+            let delete = Step {
+                keep_until_replaced: true,
+                ..Step::new(Op::DeleteReplaced, &old.urn, Some((number, Arc::clone(&old))), None)
+            };
+            steps.push(delete);
+        }
+        self.replaced.insert(registration.urn.clone());
+        let create = registration.step(Op::CreateReplacement, registration.new_row());
+        steps.push(Step { op: Op::Replace, ..create.clone() });
+        steps.push(create);
+        Ok(Next::Act(steps))
+    }
+}

@@ -1,0 +1,76 @@
+//! Which values are secret after a provider that knows no secrets has answered (semantics 2.7).
+
+use crate::row::Row;
+use crate::value::{PropertyMap, Value};
+
+/// What a provider is shown: no secret wrappers, resources as their ids.
+#[must_use]
+pub fn for_provider(properties: &PropertyMap) -> PropertyMap {
+    properties.iter().map(|(key, value)| (key.clone(), lowered(value))).collect()
+}
+
+fn lowered(value: &Value) -> Value {
+    match value {
+        Value::Secret(inner) => lowered(inner),
+        Value::Output(output) => output.value.as_ref().map_or(Value::Unknown, lowered),
+        Value::Array(items) => Value::Array(items.iter().map(lowered).collect()),
+        Value::Object(members) => Value::Object(for_provider(members)),
+        Value::Resource(reference) => match &reference.id {
+            Some(id) if id.is_empty() => Value::Unknown,
+            Some(id) => Value::String(id.clone()),
+            None => Value::String(reference.urn.to_string()),
+        },
+        other => other.clone(),
+    }
+}
+
+/// Marks what a provider returned as secret where the value that it was given was: at the same place in lists of the
+/// same length and in objects; as a whole where the shapes differ.
+pub fn copy_secrets(given: &PropertyMap, returned: &mut PropertyMap) {
+    for (key, value) in returned {
+        if let Some(given) = given.get(key) {
+            copy_secret(given, value);
+        }
+    }
+}
+
+fn copy_secret(given: &Value, returned: &mut Value) {
+    if returned.is_secret() || !given.contains_secret() {
+        return;
+    }
+    match (given, &mut *returned) {
+        (Value::Object(given), Value::Object(returned))
+            if given.iter().all(|(key, value)| returned.contains_key(key) || !value.contains_secret()) =>
+        {
+            copy_secrets(given, returned);
+        }
+        (Value::Array(given), Value::Array(returned)) if given.len() == returned.len() => {
+            given.iter().zip(returned).for_each(|(given, returned)| copy_secret(given, returned));
+        }
+        _ => *returned = Value::secret(std::mem::replace(returned, Value::Null)),
+    }
+}
+
+/// Marks the outputs of a row that are secret whatever the provider said: those that the program listed, and those
+/// whose input of the same name is a secret.
+pub fn mark_outputs(row: &mut Row) {
+    let Some(outputs) = &row.outputs else { return };
+    let inputs = &row.inputs;
+    let wanted: Vec<String> = row
+        .additional_secret_outputs
+        .iter()
+        .chain(inputs.iter().filter(|(_, value)| value.is_secret()).map(|(key, _)| key))
+        .filter(|key| outputs.get(*key).is_some_and(|value| !value.is_secret()))
+        .cloned()
+        .collect();
+    if wanted.is_empty() {
+        return;
+    }
+    let mut marked = (**outputs).clone();
+    for key in wanted {
+        if let Some(value) = marked.get_mut(&key) {
+            *value = Value::secret(std::mem::replace(value, Value::Null));
+        }
+    }
+    row.outputs = Some(marked.into());
+}
