@@ -36,8 +36,10 @@ fn a_path_contains_itself_and_what_lies_below() {
 
 #[test]
 fn differences_are_found_leaf_by_leaf() {
-    let olds = map([("same", Value::from("x")), ("list", Value::Array(vec![1.0.into(), 2.0.into()])), ("gone", true.into())]);
-    let news = map([("same", Value::secret("x".into())), ("list", Value::Array(vec![1.0.into(), 3.0.into(), 4.0.into()]))]);
+    let olds =
+        map([("same", Value::from("x")), ("list", Value::Array(vec![1.0.into(), 2.0.into()])), ("gone", true.into())]);
+    let news =
+        map([("same", Value::secret("x".into())), ("list", Value::Array(vec![1.0.into(), 3.0.into(), 4.0.into()]))]);
     let found = diff_properties(&olds, &news);
     let shown: Vec<_> = found.iter().map(|(path, diff)| (path.as_str(), diff.kind.name())).collect();
     assert_eq!(shown, [("gone", "delete"), ("list[1]", "update"), ("list[2]", "add")]);

@@ -1,11 +1,36 @@
 //! The asynchronous part of the engine: it takes the program's requests, asks the planner, calls the providers,
 //! journals, and answers.
 
-use std::sync::Arc;
+mod book;
+mod deletes;
+mod execute;
+mod finish;
+mod providers;
+mod read;
+mod refresh;
+mod register;
+mod requests;
+mod stop;
 
-use crate::event::{EventSink, Outcome, Summary};
+#[cfg(test)]
+mod driver_tests;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Instant;
+
+use tokio::sync::{RwLock, Semaphore};
+
+use crate::event::{Diagnostic, Event, EventSink, Severity, Summary};
 use crate::operation::Operation;
 use crate::provider::{Host, HostError};
+use crate::state::Session;
+use crate::urn::Urn;
+
+use book::Book;
+use providers::Providers;
+use stop::Stop;
 
 /// How the program ended.
 #[derive(Clone, Default)]
@@ -23,6 +48,8 @@ pub struct Report {
     pub summary: Summary,
     /// The first error that the host raised, as the object that it raised.
     pub source: Option<HostError>,
+    /// The first error in words; `None` when nothing failed.
+    pub error: Option<String>,
 }
 
 /// Why a request of the program was not answered.
@@ -35,60 +62,113 @@ pub struct RpcError {
     pub message: String,
 }
 
+impl RpcError {
+    /// The run is over.
+    fn unavailable() -> Self {
+        Self { code: 14, message: "the deployment has been stopped".to_owned() }
+    }
+
+    fn invalid(message: impl Into<String>) -> Self {
+        Self { code: 3, message: message.into() }
+    }
+}
+
 /// One operation on one stack. No state is shared between engines; many may run at once in one process.
 pub struct Engine {
-    operation: Operation,
+    this: Weak<Engine>,
+    operation: Arc<Operation>,
+    session: Session,
+    host: Arc<dyn Host>,
+    events: Arc<dyn EventSink>,
+    providers: Providers,
+    book: Mutex<Book>,
+    /// Held for reading while a registration is planned, for writing while one decides on deletions of others.
+    planning: RwLock<()>,
+    permits: Semaphore,
+    stop: Stop,
+    wound_up: tokio::sync::OnceCell<()>,
+    told_no_read: AtomicBool,
+    started: Instant,
 }
 
 impl Engine {
     /// Begins an operation. `session` holds the stack's state, `host` the live providers, `events` is told what happens.
     #[must_use]
-    pub fn start(
-        operation: Operation,
-        _session: crate::state::Session,
-        _host: Arc<dyn Host>,
-        _events: Arc<dyn EventSink>,
-    ) -> Arc<Self> {
-        Arc::new(Self { operation })
-    }
-
-    /// Answers a request of the program: a method of the resource monitor or the engine service (semantics 12.1) by
-    /// its name, with and for protobuf bytes. Blocks (awaits) as long as the step takes. Afterwards, when the run has
-    /// failed or was cancelled, every call ends with code 14.
-    pub async fn rpc(&self, _method: &str, _request: &[u8]) -> Result<Vec<u8>, RpcError> {
-        Err(RpcError { code: 12, message: "not built yet".to_owned() })
+    pub fn start(operation: Operation, session: Session, host: Arc<dyn Host>, events: Arc<dyn EventSink>) -> Arc<Self> {
+        let operation = Arc::new(operation);
+        let config = operation.config.iter();
+        let hidden = |secret: bool, value: &str| if secret { "[secret]".to_owned() } else { value.to_owned() };
+        events.emit(Event::Prelude(config.map(|(key, v)| (key.clone(), hidden(v.secret, &v.value))).collect()));
+        Arc::new_cyclic(|this| Self {
+            this: Weak::clone(this),
+            providers: Providers::new(Arc::clone(&host), &operation),
+            book: Mutex::new(Book::new(&operation, session.snapshot())),
+            planning: RwLock::new(()),
+            permits: Semaphore::new(operation.parallel.clamp(1, Semaphore::MAX_PERMITS)),
+            stop: Stop::default(),
+            wound_up: tokio::sync::OnceCell::new(),
+            told_no_read: AtomicBool::new(false),
+            started: Instant::now(),
+            operation,
+            session,
+            host,
+            events,
+        })
     }
 
     /// Resolves when the run cannot go on (a step failed, or it was cancelled), so that the host can stop waiting for
     /// a program whose requests will never be answered.
     pub async fn stopped(&self) {
-        std::future::pending::<()>().await;
-    }
-
-    /// Ends the operation once the program has ended: waits for calls in flight, deletes what the program no longer
-    /// has (unless it failed), folds the journal into the checkpoint and reports.
-    pub async fn finish(&self, _program: ProgramEnd) -> crate::error::Result<Report> {
-        Ok(Report {
-            summary: Summary {
-                is_preview: self.operation.dry_run,
-                outcome: Outcome::Succeeded,
-                maybe_corrupt: false,
-                duration_seconds: 0.0,
-                changes: std::collections::BTreeMap::new(),
-            },
-            source: None,
-        })
+        self.stop.wait().await;
     }
 
     /// Stops gracefully: what runs is awaited and recorded, nothing new begins.
-    pub fn cancel(&self) {}
+    pub fn cancel(&self) {
+        self.stop.cancel();
+    }
+
+    /// The number of the program's requests that are being answered.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.stop.in_flight()
+    }
 
     /// A message from the program or from provider code; `urn` empty: from the run as a whole.
-    pub fn log(&self, _urn: &str, _severity: crate::event::Severity, _message: &str, _ephemeral: bool) {}
+    pub fn log(&self, urn: &str, severity: Severity, message: &str, ephemeral: bool) {
+        let urn = (!urn.is_empty()).then(|| Urn::unchecked(urn));
+        self.events.emit(Event::Diagnostic(Diagnostic { urn, severity, message: message.to_owned(), ephemeral }));
+    }
 
     /// The settings of the operation.
     #[must_use]
     pub fn operation(&self) -> &Operation {
         &self.operation
     }
+
+    /// Makes what was journalled so far durable, without waiting for anything else: for a process that is about to
+    /// leave at once. The journal stays, and the next run takes up from it.
+    pub async fn abandon(&self) -> crate::error::Result<()> {
+        self.session.abandon().await
+    }
+
+    /// The resources whose provider is being called now, with the method's name.
+    #[must_use]
+    pub fn calls_in_flight(&self) -> Vec<(Urn, &'static str)> {
+        self.providers.calls_in_flight()
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        // A panic elsewhere must not take the state along: the book is changed by whole steps only.
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn diagnose(&self, urn: Option<&Urn>, severity: Severity, message: impl Into<String>) {
+        let diagnostic = Diagnostic { urn: urn.cloned(), severity, message: message.into(), ephemeral: false };
+        self.events.emit(Event::Diagnostic(diagnostic));
+    }
+}
+
+/// The configuration as programs and providers get it.
+fn plain_config(operation: &Operation) -> BTreeMap<String, String> {
+    operation.config.iter().map(|(key, entry)| (key.clone(), entry.value.clone())).collect()
 }

@@ -88,7 +88,9 @@ pub struct Goal {
 /// A text that is a URN, or the error that names the option it came from.
 fn checked_urn(option: &str, text: &str) -> Result<Urn, String> {
     Urn::parse(text).ok_or_else(|| {
-        format!("the option '{option}' has '{text}', which is not a URN (urn:pulumi:<stack>::<project>::<type>::<name>)")
+        format!(
+            "the option '{option}' has '{text}', which is not a URN (urn:pulumi:<stack>::<project>::<type>::<name>)"
+        )
     })
 }
 
@@ -229,8 +231,9 @@ fn decode_aliases(alias_urns: &[String], aliases: Vec<crate::wire::WireAlias>) -
 
 fn decode_timeouts(wire: &WireTimeouts) -> Result<CustomTimeouts, String> {
     let seconds = |text: &str| {
-        parse_duration(text)
-            .ok_or_else(|| format!("the option 'customTimeouts' has '{text}', which is not a duration such as 5m or 1h30m"))
+        parse_duration(text).ok_or_else(|| {
+            format!("the option 'customTimeouts' has '{text}', which is not a duration such as 5m or 1h30m")
+        })
     };
     Ok(CustomTimeouts {
         create: seconds(&wire.create)?,

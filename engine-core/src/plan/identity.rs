@@ -63,8 +63,10 @@ impl Planner {
         if self.seen.contains_key(former) {
             return Err(Refusal::on(
                 urn,
-                format!("the alias '{former}' is the URN of a resource that was already registered in this run; \
-                         remove the alias or rename one of the two"),
+                format!(
+                    "the alias '{former}' is the URN of a resource that was already registered in this run; \
+                         remove the alias or rename one of the two"
+                ),
             ));
         }
         if let Some(other) = self.claimed.get(former) {

@@ -33,7 +33,6 @@ impl Refusal {
 /// What later registrations need to know of an earlier one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
-    pub(super) custom: bool,
     pub(super) protect: bool,
     pub(super) retain_on_delete: bool,
     pub(super) deleted_with: Option<Urn>,
@@ -62,11 +61,7 @@ pub struct Planner {
 impl Planner {
     /// A planner for a run that begins with these rows. `new_id` makes ids of provider rows (random UUIDs).
     #[must_use]
-    pub fn new(
-        operation: Arc<Operation>,
-        base: Vec<Arc<Row>>,
-        new_id: Box<dyn Fn() -> String + Send + Sync>,
-    ) -> Self {
+    pub fn new(operation: Arc<Operation>, base: Vec<Arc<Row>>, new_id: Box<dyn Fn() -> String + Send + Sync>) -> Self {
         let mut by_urn: HashMap<Urn, Vec<RowNumber>> = HashMap::with_capacity(base.len());
         for (number, row) in (0..).zip(&base) {
             by_urn.entry(row.urn.clone()).or_default().push(number);
@@ -131,7 +126,10 @@ impl Planner {
             return Err(Refusal::on(&urn, "a resource needs a name"));
         }
         if goal.custom && (goal.kind.split(':').count() != 3 || goal.kind.starts_with(':')) {
-            return Err(Refusal::on(&urn, format!("'{}' is not a valid type: it must be package:module:Name", goal.kind)));
+            return Err(Refusal::on(
+                &urn,
+                format!("'{}' is not a valid type: it must be package:module:Name", goal.kind),
+            ));
         }
         if let Some(parent) = &goal.parent
             && !self.seen.contains_key(parent)
@@ -159,7 +157,6 @@ impl Planner {
         self.seen.insert(
             urn.clone(),
             Seen {
-                custom: goal.custom,
                 protect: goal.protect.unwrap_or(false),
                 retain_on_delete: goal.retain_on_delete.unwrap_or(false),
                 deleted_with: goal.deleted_with.clone(),
@@ -239,7 +236,7 @@ impl Planner {
         if let Some((number, _)) = &old {
             self.handled.insert(*number);
         }
-        self.seen.insert(urn.clone(), Seen { custom: true, ..Seen::default() });
+        self.seen.insert(urn.clone(), Seen::default());
         let id = old.as_ref().map_or_else(|| (self.new_id)(), |(_, row)| row.id.clone());
         let reference = format!("{urn}::{id}");
         let row = Row {
@@ -271,10 +268,7 @@ impl Planner {
 
     /// The rows that the program no longer has, with those that wait for their deletion, in state order. `current` is
     /// the row of a number as it is now.
-    pub fn leftovers<'a>(
-        &self,
-        current: impl Fn(RowNumber) -> Option<&'a Arc<Row>>,
-    ) -> BTreeMap<RowNumber, Arc<Row>> {
+    pub fn leftovers<'a>(&self, current: impl Fn(RowNumber) -> Option<&'a Arc<Row>>) -> BTreeMap<RowNumber, Arc<Row>> {
         let numbers = 0..RowNumber::try_from(self.base.len()).unwrap_or(RowNumber::MAX);
         numbers
             .filter_map(|number| current(number).map(|row| (number, Arc::clone(row))))

@@ -288,12 +288,8 @@ impl Planner {
         }
         if let Some(note) = self.is_forced(&registration.urn, &old) {
             registration.note = note;
-            registration.verdict = Verdict {
-                changed: true,
-                replace: true,
-                replace_keys: vec!["id".to_owned()],
-                ..Verdict::default()
-            };
+            registration.verdict =
+                Verdict { changed: true, replace: true, replace_keys: vec!["id".to_owned()], ..Verdict::default() };
             self.guard_protected(registration, &old)?;
             // The check was made without old inputs already.
             return self.replace(registration);

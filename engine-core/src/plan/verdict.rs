@@ -50,7 +50,8 @@ pub fn judge(answer: &DiffAnswer, compared: &Compared<'_>) -> Verdict {
         stables: answer.stables.clone(),
         ..Verdict::default()
     };
-    let needs_keys = answer.changes.is_none() || (answer.changes == Some(true) && !compared.replace_on_changes.is_empty());
+    let needs_keys =
+        answer.changes.is_none() || (answer.changes == Some(true) && !compared.replace_on_changes.is_empty());
     let structural = needs_keys.then(|| {
         let mut news = compared.new_inputs.clone();
         reset_ignored(compared.old_inputs, &mut news, compared.ignore_changes);

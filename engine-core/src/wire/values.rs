@@ -36,9 +36,7 @@ pub fn decode_value(value: WireValue) -> Result<Value, String> {
         None | Some(Kind::Null(_)) => Ok(Value::Null),
         Some(Kind::Bool(b)) => Ok(Value::Bool(b)),
         Some(Kind::Number(n)) => Ok(Value::Number(n)),
-        Some(Kind::String(text)) => {
-            Ok(if is_unknown_text(&text) { Value::Unknown } else { Value::String(text) })
-        }
+        Some(Kind::String(text)) => Ok(if is_unknown_text(&text) { Value::Unknown } else { Value::String(text) }),
         Some(Kind::List(list)) => list.values.into_iter().map(decode_value).collect::<Result<_, _>>().map(Value::Array),
         Some(Kind::Struct(object)) => {
             let signature = match object.fields.get(SIGNATURE_KEY) {

@@ -1,0 +1,200 @@
+//! Deleting what is no longer wanted, group by group (semantics 5).
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use futures::channel::oneshot;
+use futures::future::join_all;
+
+use crate::event::{Event, Op, Severity};
+use crate::plan::{Step, for_provider};
+use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
+use crate::row::Row;
+use crate::schedule::{deletion_levels, references};
+use crate::state::{Change, PendingKind, RowNumber};
+use crate::urn::Urn;
+
+use super::stop::Failure;
+use super::{Engine, RpcError};
+
+type Condemned = BTreeMap<RowNumber, Arc<Row>>;
+
+impl Engine {
+    /// Deletes every row that the program no longer has, and those that wait for their deletion.
+    pub(super) async fn delete_leftovers(&self) {
+        let mut condemned = {
+            let book = self.book();
+            book.planner.leftovers(|number| book.ledger.get(number))
+        };
+        self.spare_what_failures_need(&mut condemned);
+        let mut kept = HashSet::new();
+        for level in deletion_levels(&condemned) {
+            if self.stop.is_halted() {
+                return;
+            }
+            let level: Vec<_> = level.into_iter().filter(|(number, _)| !kept.contains(number)).collect();
+            for failed in self.delete_level(level, &condemned).await {
+                keep_what_it_needs(failed, &condemned, &mut kept);
+            }
+        }
+    }
+
+    /// With continue-on-error: nothing goes that a failed resource depends on.
+    fn spare_what_failures_need(&self, condemned: &mut Condemned) {
+        let mut needed: Vec<Urn> = self.book().failed.iter().cloned().collect();
+        needed.sort();
+        let mut seen: HashSet<Urn> = HashSet::new();
+        let rows: HashMap<Urn, Arc<Row>> = {
+            let book = self.book();
+            book.ledger.rows().map(|(_, row)| (row.urn.clone(), Arc::clone(row))).collect()
+        };
+        while let Some(urn) = needed.pop() {
+            if seen.insert(urn.clone())
+                && let Some(row) = rows.get(&urn)
+            {
+                needed.extend(references(row));
+            }
+        }
+        condemned.retain(|_, row| row.delete || !seen.contains(&row.urn));
+    }
+
+    /// Deletes the rows of a level side by side; gives the numbers of those that were not deleted.
+    async fn delete_level(&self, level: Vec<(RowNumber, Arc<Row>)>, condemned: &Condemned) -> Vec<RowNumber> {
+        let goes_with: HashSet<&Urn> = condemned.values().map(|row| &row.urn).collect();
+        let mut failed = Vec::new();
+        let mut running = Vec::new();
+        let side_by_side = self.operation.parallel > 1 && level.len() > 1 && !self.operation.dry_run;
+        for (number, row) in level {
+            let implied = row.deleted_with.as_ref().is_some_and(|owner| goes_with.contains(owner));
+            let step = deletion_step(number, row, implied);
+            let calls = step.op == Op::Delete || step.op == Op::DeleteReplaced;
+            if !(side_by_side && calls) {
+                if !matches!(self.delete_one(step).await, Ok(true)) {
+                    failed.push(number);
+                }
+                continue;
+            }
+            let Some(engine) = self.this.upgrade() else { continue };
+            let (done, outcome) = oneshot::channel();
+            self.host.spawn(Box::pin(async move {
+                let deleted = matches!(engine.delete_one(step).await, Ok(true));
+                // The receiver waits below; if it is gone, so is the run.
+                let _ = done.send(deleted);
+            }));
+            running.push(async move { (number, outcome.await.unwrap_or(false)) });
+        }
+        failed.extend(join_all(running).await.into_iter().filter(|(_, deleted)| !deleted).map(|(number, _)| number));
+        failed
+    }
+
+    /// Takes one deletion step; `true` when the row is gone (or marked, where its replacement follows).
+    pub(super) async fn delete_one(&self, step: Step) -> Result<bool, RpcError> {
+        self.go_on()?;
+        let Some((number, row)) = step.old.clone() else { return Ok(true) };
+        self.events.emit(Event::StepStarted(step.metadata(None)));
+        if row.protect && step.op == Op::Delete && !self.operation.ignore_protect {
+            return Ok(self.refuse_protected(&step, &row));
+        }
+        let without_call = self.operation.dry_run
+            || !row.custom
+            || row.urn.provider_package().is_some()
+            || row.retain_on_delete
+            || step.note == IMPLIED
+            || !matches!(step.op, Op::Delete | Op::DeleteReplaced);
+        let outcome = if without_call { Ok(Vec::new()) } else { self.call_delete(&row).await };
+        match outcome {
+            Ok(mut changes) => {
+                changes.push(self.book_deletion(&step, number, &row));
+                if !self.operation.dry_run
+                    && let Err(error) = self.record(&changes).await
+                {
+                    self.failed(&step, &error);
+                    return Ok(false);
+                }
+                self.events.emit(Event::StepDone(step.metadata(None)));
+                Ok(true)
+            }
+            Err(error) => {
+                self.failed(&step, &error);
+                Ok(false)
+            }
+        }
+    }
+
+    fn book_deletion(&self, step: &Step, number: RowNumber, row: &Arc<Row>) -> Change {
+        let mut book = self.book();
+        book.count(step.op, &step.urn);
+        if step.keep_until_replaced {
+            let marked = Row { pending_replacement: true, ..(**row).clone() };
+            book.set(number, Arc::new(marked))
+        } else {
+            book.remove(number)
+        }
+    }
+
+    async fn call_delete(&self, row: &Arc<Row>) -> Result<Vec<Change>, ProviderError> {
+        let served = self.providers.resolve(row, &self.session).await?;
+        let operation = self.begin(PendingKind::Deleting, Arc::clone(row)).await?;
+        let method = Method::Delete {
+            id: row.id.clone(),
+            props: for_provider(&row.outputs_or_empty()),
+            timeout: row.custom_timeouts.delete,
+        };
+        let answer = match self.permit().await {
+            Ok(_permit) => self.providers.call(&served, &row.urn, method).await,
+            Err(_) => Err(ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call")),
+        };
+        let ended = self.book().end(operation);
+        match answer {
+            Ok(Answer::Deleted) => Ok(vec![ended]),
+            Ok(_) => Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call")),
+            Err(error) => {
+                self.record(&[ended]).await?;
+                Err(error)
+            }
+        }
+    }
+
+    /// A protected resource stays, and the run goes on with what it does not need.
+    fn refuse_protected(&self, step: &Step, row: &Row) -> bool {
+        let urn = &row.urn;
+        let message = format!(
+            "resource '{}' cannot be deleted because it is protected: take the 'protect' option away in the program and \
+             run `maloko up`, or run `maloko state unprotect '{urn}'`",
+            urn.name()
+        );
+        self.diagnose(Some(urn), Severity::Error, message.clone());
+        self.stop.fail(Failure { message, source: None }, false);
+        self.events.emit(Event::StepFailed(step.metadata(None)));
+        false
+    }
+}
+
+/// The note of a deletion that the deletion of another resource implies.
+const IMPLIED: &str = "deletedWith";
+
+fn deletion_step(number: RowNumber, row: Arc<Row>, implied: bool) -> Step {
+    let op = match (&*row, row.delete) {
+        (row, true) if row.external => Op::DiscardReplaced,
+        (_, true) => Op::DeleteReplaced,
+        (row, false) if row.pending_replacement => Op::RemovePendingReplace,
+        (row, false) if row.external => Op::Discard,
+        _ => Op::Delete,
+    };
+    let urn = row.urn.clone();
+    Step { note: if implied { IMPLIED } else { "" }, ..Step::new(op, &urn, Some((number, row)), None) }
+}
+
+/// Marks the condemned rows that a row which was not deleted depends on.
+fn keep_what_it_needs(number: RowNumber, condemned: &Condemned, kept: &mut HashSet<RowNumber>) {
+    let mut open = vec![number];
+    while let Some(number) = open.pop() {
+        let Some(row) = condemned.get(&number) else { continue };
+        let needed: HashSet<Urn> = references(row).collect();
+        for (other, candidate) in condemned {
+            if needed.contains(&candidate.urn) && kept.insert(*other) {
+                open.push(*other);
+            }
+        }
+    }
+}

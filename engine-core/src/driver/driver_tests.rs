@@ -1,0 +1,1 @@
+//! Runs of the driver over scripted hosts.

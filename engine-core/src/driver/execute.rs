@@ -1,0 +1,265 @@
+//! Taking steps: journal what is begun, call the provider, journal what came of it (reliability, rule 1).
+
+use std::sync::Arc;
+
+use crate::event::{Event, Op};
+use crate::plan::{Step, copy_secrets, for_provider, mark_outputs};
+use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind, StoredProvider};
+use crate::row::Row;
+use crate::state::{Change, PendingKind};
+use crate::value::PropertyMap;
+
+use super::providers::Served;
+use super::stop::Failure;
+use super::{Engine, RpcError};
+
+/// The present time as rows keep it.
+pub(super) fn now() -> String {
+    jiff::Timestamp::now().to_string()
+}
+
+impl Engine {
+    /// Takes one step of a registration. Gives the row that it led to, or `None` when it failed and the run goes on
+    /// without it. `served` is the live object of custom resources.
+    pub(super) async fn act(&self, step: Step, served: Option<&Served>) -> Result<Option<Arc<Row>>, RpcError> {
+        self.go_on()?;
+        let mut step = step;
+        if let (Some(served), Some(new)) = (served, &step.new) {
+            let mut row = (**new).clone();
+            row.stored_provider = StoredProvider::Reference(Arc::clone(&served.reference));
+            step.new = Some(Arc::new(row));
+        }
+        if step.op == Op::DeleteReplaced {
+            return self.delete_one(step).await.map(|done| done.then(Arc::default));
+        }
+        self.events.emit(Event::StepStarted(step.metadata(step.new.clone())));
+        let outcome = match step.op {
+            Op::Replace => {
+                // The new row is the one of the other half, made or to be made.
+                let row = self.book().row(&step.urn).map(|(_, row)| Arc::clone(row)).or_else(|| step.new.clone());
+                Ok(row)
+            }
+            Op::Same => self.keep(&step).map(Some),
+            _ if self.operation.dry_run => self.foresee(&step).map(Some),
+            _ => self.change(&step, served).await.map(Some),
+        };
+        match outcome {
+            Ok(row) => {
+                self.done(&step, row.clone());
+                Ok(row)
+            }
+            Err(error) => {
+                self.failed(&step, &error);
+                if self.operation.continue_on_error { Ok(None) } else { Err(RpcError::unavailable()) }
+            }
+        }
+    }
+
+    /// Counts a step and tells of it. Components and the stack are told of when their outputs are known.
+    fn done(&self, step: &Step, row: Option<Arc<Row>>) {
+        let metadata = step.metadata(row.clone());
+        let mut book = self.book();
+        book.count(step.op, &step.urn);
+        if row.is_some_and(|row| !row.custom) && step.op != Op::Replace {
+            if step.urn.is_root_stack() {
+                book.root = Some(step.urn.clone());
+            }
+            book.open.insert(step.urn.clone(), metadata);
+            return;
+        }
+        drop(book);
+        self.events.emit(Event::StepDone(metadata));
+    }
+
+    pub(super) fn failed(&self, step: &Step, error: &ProviderError) {
+        if error.kind == ProviderErrorKind::Raised {
+            self.book().maybe_corrupt = true;
+        }
+        self.book().failed.insert(step.urn.clone());
+        self.report_failure(&step.urn, error, !self.operation.continue_on_error);
+        self.events.emit(Event::StepFailed(step.metadata(step.new.clone())));
+    }
+
+    /// Nothing happens to the object; its row takes the new inputs and options.
+    fn keep(&self, step: &Step) -> Result<Arc<Row>, ProviderError> {
+        let mut row = finished(step)?;
+        mark_outputs(&mut row);
+        let row = Arc::new(row);
+        self.book().keep(Arc::clone(&row), step.old.as_ref().map(|(number, _)| *number));
+        Ok(row)
+    }
+
+    /// What a preview shows of a step: the inputs, and the outputs that are known to stay.
+    fn foresee(&self, step: &Step) -> Result<Arc<Row>, ProviderError> {
+        let mut row = finished(step)?;
+        if row.custom && row.urn.provider_package().is_none() {
+            let mut outputs = (*row.inputs).clone();
+            if let (Op::Update, Some((_, old))) = (step.op, &step.old) {
+                for (key, value) in old.outputs_or_empty().iter() {
+                    if step.stables.contains(key) {
+                        outputs.insert(key.clone(), value.clone());
+                    }
+                }
+            }
+            row.outputs = Some(Arc::new(outputs));
+        }
+        mark_outputs(&mut row);
+        let row = Arc::new(row);
+        self.book().keep(Arc::clone(&row), step.old.as_ref().map(|(number, _)| *number));
+        Ok(row)
+    }
+
+    /// A create or update: of an object, of a component's row, or of a provider's row.
+    async fn change(&self, step: &Step, served: Option<&Served>) -> Result<Arc<Row>, ProviderError> {
+        let mut row = finished(step)?;
+        let served = served.filter(|_| row.custom && row.urn.provider_package().is_none());
+        let Some(served) = served else {
+            stamp(step.op, &mut row);
+            let row = Arc::new(row);
+            let change = self.book().put(Arc::clone(&row), step.old.as_ref().map(|(number, _)| *number));
+            // No side effect: it may become durable together with whatever comes next.
+            drop(self.session.append(&[change]));
+            return Ok(row);
+        };
+        let updating = step.op == Op::Update;
+        let inputs = for_provider(&row.inputs);
+        if inputs.values().any(crate::value::Value::contains_unknown) {
+            return Err(ProviderError::new(
+                ProviderErrorKind::Raised,
+                "its inputs are not known although this is no preview: something that it depends on failed",
+            ));
+        }
+        let method = match &step.old {
+            Some((_, old)) if updating => Method::Update {
+                id: old.id.clone(),
+                olds: for_provider(&old.outputs_or_empty()),
+                news: inputs,
+                timeout: row.custom_timeouts.update,
+            },
+            _ => Method::Create { inputs, timeout: row.custom_timeouts.create },
+        };
+        let kind = if updating { PendingKind::Updating } else { PendingKind::Creating };
+        let operation = self.begin(kind, Arc::new(row.clone())).await?;
+        let answer = {
+            let permit = self.permit().await;
+            match permit {
+                Ok(_permit) => self.providers.call(served, &step.urn, method).await,
+                Err(_) => Err(ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call")),
+            }
+        };
+        let (row, error) = self.settle(step, row, answer, operation).await?;
+        match error {
+            None => Ok(row),
+            Some(error) => Err(error),
+        }
+    }
+
+    /// Journals that a call is about to be made, and waits until that is durable.
+    pub(super) async fn begin(&self, kind: PendingKind, row: Arc<Row>) -> Result<u32, ProviderError> {
+        let (operation, change) = self.book().begin(kind, row);
+        self.record(&[change]).await?;
+        Ok(operation)
+    }
+
+    pub(super) fn state_failure(&self, error: &crate::error::Error) -> ProviderError {
+        let message = format!("the state cannot be written, so nothing more is begun: {error}");
+        self.stop.fail(Failure { message: message.clone(), source: None }, true);
+        ProviderError::new(ProviderErrorKind::BadReturn, message)
+    }
+
+    /// Writes down the outcome of a create or update. Gives the row, and the error of an object that did not start.
+    async fn settle(
+        &self,
+        step: &Step,
+        mut row: Row,
+        answer: Result<Answer, ProviderError>,
+        operation: u32,
+    ) -> Result<(Arc<Row>, Option<ProviderError>), ProviderError> {
+        let (outputs, error) = match answer {
+            Ok(Answer::Created { id, outputs }) => {
+                if id.is_empty() {
+                    return Err(ProviderError::new(
+                        ProviderErrorKind::BadReturn,
+                        "create returned no id; return a text that names the new object, such as CreateResult(id_=...)",
+                    ));
+                }
+                row.id = id;
+                (outputs, None)
+            }
+            Ok(Answer::Updated { outputs }) => (outputs, None),
+            Ok(_) => return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call")),
+            Err(mut error) => match &mut error.kind {
+                ProviderErrorKind::NotInitialized { id, properties, reasons } => {
+                    if !id.is_empty() && step.op != Op::Update {
+                        row.id.clone_from(id);
+                    }
+                    row.init_errors.clone_from(reasons);
+                    (std::mem::take(properties), Some(error))
+                }
+                ProviderErrorKind::Raised | ProviderErrorKind::Cancelled | ProviderErrorKind::NoProvider => {
+                    // By the SDKs' contract a method that raises has made nothing.
+                    let change = self.book().end(operation);
+                    self.record(&[change]).await?;
+                    return Err(error);
+                }
+                // The object may exist: the operation stays pending, and the next run names it.
+                ProviderErrorKind::BadReturn | ProviderErrorKind::TimedOut => return Err(error),
+            },
+        };
+        self.finish_row(step, &mut row, outputs, error.is_some());
+        let row = Arc::new(row);
+        let changes = self.book_outcome(step, &row, operation);
+        self.record(&changes).await?;
+        Ok((row, error))
+    }
+
+    /// Journals changes and waits until they are durable: only then is a step reported as done.
+    pub(super) async fn record(&self, changes: &[Change]) -> Result<(), ProviderError> {
+        self.session.append(changes).await.map_err(|error| self.state_failure(&error))
+    }
+
+    fn finish_row(&self, step: &Step, row: &mut Row, mut outputs: PropertyMap, partly: bool) {
+        copy_secrets(&row.inputs, &mut outputs);
+        if let (true, Op::Update, Some((_, old))) = (partly, step.op, &step.old) {
+            row.inputs = Arc::clone(&old.inputs);
+        }
+        row.outputs = Some(Arc::new(outputs));
+        mark_outputs(row);
+        stamp(step.op, row);
+    }
+
+    fn book_outcome(&self, step: &Step, row: &Arc<Row>, operation: u32) -> Vec<Change> {
+        let mut book = self.book();
+        let mut changes = vec![book.end(operation)];
+        let old =
+            step.old.as_ref().and_then(|(number, _)| book.ledger.get(*number).map(|old| (*number, Arc::clone(old))));
+        match (step.op, old) {
+            (Op::CreateReplacement, Some((number, old))) if !old.pending_replacement => {
+                changes.push(book.put(Arc::clone(row), None));
+                let waiting = Row { delete: true, ..(*old).clone() };
+                changes.push(book.set(number, Arc::new(waiting)));
+            }
+            (_, old) => changes.push(book.put(Arc::clone(row), old.map(|(number, _)| number))),
+        }
+        changes
+    }
+}
+
+/// The row that a step leads to, with the id that it keeps.
+fn finished(step: &Step) -> Result<Row, ProviderError> {
+    let Some(new) = &step.new else {
+        return Err(ProviderError::new(
+            ProviderErrorKind::BadReturn,
+            "a step without a row; this is a fault of maloko",
+        ));
+    };
+    Ok((**new).clone())
+}
+
+fn stamp(op: Op, row: &mut Row) {
+    let now = now();
+    if op != Op::Update || row.created.is_empty() {
+        row.created.clone_from(&now);
+    }
+    row.modified = now;
+}

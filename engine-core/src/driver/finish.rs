@@ -1,0 +1,136 @@
+//! The end of a run: deletions, the stack's outputs, the fold, the last events.
+
+use std::sync::Arc;
+
+use crate::event::{Event, Outcome, Severity, Summary};
+use crate::operation::OperationKind;
+use crate::row::Row;
+use crate::state::Snapshot;
+use crate::value::PropertyMap;
+
+use super::stop::Failure;
+use super::{Engine, ProgramEnd, Report};
+
+impl Engine {
+    /// Does what follows the program's last registration, once: deletions in an update or destroy, reads in a refresh.
+    pub(super) async fn wind_up(&self) {
+        self.wound_up
+            .get_or_init(async || {
+                if self.stop.is_halted() {
+                    return;
+                }
+                match self.operation.kind {
+                    OperationKind::Update | OperationKind::Destroy => self.delete_leftovers().await,
+                    OperationKind::Refresh => self.refresh_all().await,
+                }
+            })
+            .await;
+    }
+
+    /// Ends the operation once the program has ended: waits for calls in flight, deletes what the program no longer
+    /// has (unless it failed), folds the journal into the checkpoint and reports.
+    pub async fn finish(&self, program: ProgramEnd) -> crate::error::Result<Report> {
+        self.stop.idle().await;
+        if let Some(error) = program.error.filter(|_| !self.stop.is_halted()) {
+            if self.operation.kind == OperationKind::Update {
+                self.diagnose(None, Severity::Error, error.clone());
+                self.stop.fail(Failure { message: error, source: program.source }, true);
+            } else {
+                self.diagnose(
+                    None,
+                    Severity::Warning,
+                    format!(
+                        "the program failed; the provider objects that it did not bring are found by the state's \
+                             references, where that is possible\n{error}"
+                    ),
+                );
+            }
+        }
+        self.wind_up().await;
+        self.stop.idle().await;
+        self.tell_of_open_components();
+        self.apply_stack_outputs();
+        let folded = if self.operation.dry_run { Ok(()) } else { self.session.fold(self.final_snapshot()).await };
+        if let Err(error) = &folded {
+            self.diagnose(None, Severity::Error, error.to_string());
+            self.stop.fail(Failure { message: error.to_string(), source: None }, true);
+        }
+        let failure = self.stop.failure();
+        let (changes, maybe_corrupt) = {
+            let book = self.book();
+            (book.counts.clone(), book.maybe_corrupt)
+        };
+        let summary = Summary {
+            is_preview: self.operation.dry_run,
+            outcome: self.stop.outcome(),
+            maybe_corrupt,
+            duration_seconds: self.started.elapsed().as_secs_f64(),
+            changes,
+        };
+        self.events.emit(Event::Summary(summary.clone()));
+        self.events.emit(Event::End);
+        folded?;
+        Ok(Report {
+            summary,
+            source: failure.as_ref().and_then(|failure| failure.source.clone()),
+            error: failure.map(|failure| failure.message),
+        })
+    }
+
+    fn tell_of_open_components(&self) {
+        let mut open: Vec<_> = {
+            let mut book = self.book();
+            let root = book.root.clone();
+            let stack = root.and_then(|root| book.open.remove_entry(&root));
+            let others = std::mem::take(&mut book.open);
+            book.open.extend(stack);
+            others.into_values().collect()
+        };
+        open.sort_by(|a, b| a.urn.cmp(&b.urn));
+        for metadata in open {
+            self.events.emit(Event::StepDone(metadata));
+        }
+    }
+
+    /// The stack's outputs: a run that succeeded replaces them, one that failed lays them over the old ones.
+    fn apply_stack_outputs(&self) {
+        let (root, given) = {
+            let mut book = self.book();
+            (book.root.clone(), book.stack_outputs.take())
+        };
+        let Some(root) = root else { return };
+        let Some((number, row)) = self.book().row(&root).map(|(number, row)| (number, Arc::clone(row))) else { return };
+        let old = self.book().planner.old_row(&root).map(|(_, row)| row.outputs_or_empty()).unwrap_or_default();
+        let succeeded = self.stop.outcome() == Outcome::Succeeded;
+        let new: Arc<PropertyMap> = match given {
+            Some(given) if succeeded => Arc::new(given),
+            Some(given) => Arc::new(old.iter().map(|(k, v)| (k.clone(), v.clone())).chain(given).collect()),
+            None if succeeded => Arc::default(),
+            None => Arc::clone(&old),
+        };
+        let row = Arc::new(Row { outputs: (!new.is_empty()).then(|| Arc::clone(&new)), ..(*row).clone() });
+        let (change, metadata) = {
+            let mut book = self.book();
+            (book.set(number, Arc::clone(&row)), book.open.remove(&root))
+        };
+        if !self.operation.dry_run && new != old {
+            drop(self.session.append(&[change]));
+        }
+        if let Some(mut metadata) = metadata {
+            metadata.new = Some(row);
+            self.events.emit(Event::StepDone(metadata));
+        }
+        self.events.emit(Event::StackOutputs { old, new });
+    }
+
+    fn final_snapshot(&self) -> Snapshot {
+        let base = self.session.snapshot();
+        let book = self.book();
+        Snapshot {
+            rows: book.ledger.rows().map(|(_, row)| Arc::clone(row)).collect(),
+            pending: book.ledger.pending().cloned().collect(),
+            secrets_provider: base.secrets_provider.clone(),
+            other: base.other.clone(),
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Which live object serves a resource, and the calls that are made of it (design: "Which provider object is called").
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::OnceCell;
+
+use crate::operation::Operation;
+use crate::provider::{
+    Answer, Capabilities, DiffAnswer, Host, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
+    ProviderErrorKind, ProviderReference, StoredProvider,
+};
+use crate::row::Row;
+use crate::state::Session;
+use crate::urn::Urn;
+
+use super::plain_config;
+
+/// The live objects of one run.
+pub(super) struct Providers {
+    host: Arc<dyn Host>,
+    config: Arc<BTreeMap<String, String>>,
+    project: String,
+    known: Mutex<Known>,
+    next_call: AtomicU64,
+    calls: Mutex<BTreeMap<u64, (Urn, &'static str)>>,
+}
+
+#[derive(Default)]
+struct Known {
+    described: HashMap<ObjectId, ProviderDescription>,
+    /// The object that serves a resource: registered for it in this run.
+    by_urn: HashMap<Urn, ObjectId>,
+    /// The first object of each complete reference: it serves for all that equal it.
+    by_reference: HashMap<Arc<ProviderReference>, ObjectId>,
+    configured: HashMap<ObjectId, Arc<OnceCell<Result<(), ProviderError>>>>,
+}
+
+/// A live object that serves a resource.
+#[derive(Clone)]
+pub(super) struct Served {
+    object: ObjectId,
+    capabilities: Capabilities,
+    /// What stands for it in the state.
+    pub(super) reference: Arc<ProviderReference>,
+}
+
+impl Served {
+    /// Has the object that method?
+    pub(super) fn can_read(&self) -> bool {
+        self.capabilities.read
+    }
+}
+
+impl Providers {
+    pub(super) fn new(host: Arc<dyn Host>, operation: &Operation) -> Self {
+        Self {
+            host,
+            config: Arc::new(plain_config(operation)),
+            project: operation.project.clone(),
+            known: Mutex::default(),
+            next_call: AtomicU64::new(0),
+            calls: Mutex::default(),
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError> {
+        if let Some(description) = self.known().described.get(&object) {
+            return Ok(description.clone());
+        }
+        let description = self.host.describe(object)?;
+        self.known().described.insert(object, description.clone());
+        Ok(description)
+    }
+
+    /// Notes that the program passed this object for that resource.
+    pub(super) fn register(&self, urn: &Urn, object: ObjectId) -> Result<Served, ProviderError> {
+        let description = self.describe(object)?;
+        let mut known = self.known();
+        let object = if description.reference.is_complete() {
+            *known.by_reference.entry(Arc::clone(&description.reference)).or_insert(object)
+        } else {
+            object
+        };
+        known.by_urn.insert(urn.clone(), object);
+        Ok(Served { object, capabilities: description.capabilities, reference: description.reference })
+    }
+
+    /// The object that serves a row, by the ladder: registered for the resource in this run; of equal reference in
+    /// this run; registered by hand or found again by the host; else an error that names the ways out.
+    pub(super) async fn resolve(&self, row: &Row, session: &Session) -> Result<Served, ProviderError> {
+        let registered = self.known().by_urn.get(&row.urn).copied();
+        if let Some(object) = registered {
+            let description = self.describe(object)?;
+            return Ok(Served { object, capabilities: description.capabilities, reference: description.reference });
+        }
+        let reference = Arc::new(stored_reference(row, session)?);
+        let same = if reference.is_complete() { self.known().by_reference.get(&reference).copied() } else { None };
+        let object = match same {
+            Some(object) => object,
+            None => match self.host.rebuild(&reference).await? {
+                Some(object) => {
+                    if reference.is_complete() {
+                        self.known().by_reference.insert(Arc::clone(&reference), object);
+                    }
+                    object
+                }
+                None => return Err(not_found(row, &reference)),
+            },
+        };
+        let description = self.describe(object)?;
+        Ok(Served { object, capabilities: description.capabilities, reference })
+    }
+
+    /// Calls a method of an object, configuring it first if that was not done yet. What the object does not have is
+    /// answered here, as the SDK's base classes do.
+    pub(super) async fn call(&self, served: &Served, urn: &Urn, method: Method) -> Result<Answer, ProviderError> {
+        if let Some(answer) = default_answer(served.capabilities, &method) {
+            return Ok(answer);
+        }
+        self.configure(served, urn).await?;
+        let number = self.next_call.fetch_add(1, Ordering::Relaxed);
+        self.calls().insert(number, (urn.clone(), method.name()));
+        let answer = self.host.call(served.object, ProviderCall { urn: urn.clone(), method }).await;
+        self.calls().remove(&number);
+        answer
+    }
+
+    fn calls(&self) -> MutexGuard<'_, BTreeMap<u64, (Urn, &'static str)>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn calls_in_flight(&self) -> Vec<(Urn, &'static str)> {
+        self.calls().values().cloned().collect()
+    }
+
+    async fn configure(&self, served: &Served, urn: &Urn) -> Result<(), ProviderError> {
+        if !served.capabilities.configure {
+            return Ok(());
+        }
+        let cell = Arc::clone(self.known().configured.entry(served.object).or_default());
+        let outcome = cell.get_or_init(async || {
+            let method = Method::Configure { config: Arc::clone(&self.config), project: self.project.clone() };
+            self.host.call(served.object, ProviderCall { urn: urn.clone(), method }).await.map(|_| ())
+        });
+        outcome.await.clone()
+    }
+}
+
+fn default_answer(capabilities: Capabilities, method: &Method) -> Option<Answer> {
+    match method {
+        Method::Check { news, .. } if !capabilities.check => {
+            Some(Answer::Checked { inputs: news.clone(), failures: Vec::new() })
+        }
+        Method::Diff { .. } if !capabilities.diff => Some(Answer::Diffed(DiffAnswer::default())),
+        Method::Read { id, props, .. } if !capabilities.read => {
+            Some(Answer::Read { id: id.clone(), outputs: Some(props.clone()), inputs: None })
+        }
+        Method::Update { .. } if !capabilities.update => Some(Answer::Updated { outputs: Default::default() }),
+        Method::Delete { .. } if !capabilities.delete => Some(Answer::Deleted),
+        _ => None,
+    }
+}
+
+/// The reference that a row holds, or why there is none.
+fn stored_reference(row: &Row, session: &Session) -> Result<ProviderReference, ProviderError> {
+    match &row.stored_provider {
+        StoredProvider::Reference(reference) => Ok((**reference).clone()),
+        StoredProvider::Sealed(ciphertext) => {
+            let text = session
+                .unseal(ciphertext)
+                .map_err(|error| ProviderError::new(ProviderErrorKind::NoProvider, error.to_string()))?;
+            serde_json::from_str(&text).map_err(|_| foreign(row))
+        }
+        StoredProvider::Foreign(_) | StoredProvider::Absent => Err(foreign(row)),
+    }
+}
+
+fn foreign(row: &Row) -> ProviderError {
+    ProviderError::new(
+        ProviderErrorKind::NoProvider,
+        format!(
+            "no provider object for '{}': the program does not register it, and the state holds another tool's \
+             serialised code, which maloko never runs. Put the resource back into the program and run `maloko up` once \
+             (it changes nothing and records where the provider is found), or, if the object is already gone, run \
+             `maloko state delete '{}'`",
+            row.urn, row.urn
+        ),
+    )
+}
+
+fn not_found(row: &Row, reference: &ProviderReference) -> ProviderError {
+    let place = format!("{}:{}", reference.module, reference.name);
+    let why = reference.incomplete.as_ref().map_or_else(
+        || format!("{place} was not found"),
+        |reason| format!("it was made by {place}, of which an object cannot be made again: {reason}"),
+    );
+    ProviderError::new(
+        ProviderErrorKind::NoProvider,
+        format!(
+            "no provider object for '{}': the program does not register it, and {why}. Ways out: keep the class where it \
+             was until the resource is gone; put the resource back into the program; register an object for it by hand \
+             (Python: maloko.register_provider, Node: registerProvider, with the key '{place}'); or, if the object is \
+             already gone, run `maloko state delete '{}'`",
+            row.urn, row.urn
+        ),
+    )
+}

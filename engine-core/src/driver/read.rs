@@ -1,0 +1,168 @@
+//! Resources that a program only looks up (semantics 7.1).
+
+use std::sync::Arc;
+
+use crate::event::{Event, Op};
+use crate::operation::OperationKind;
+use crate::plan::{
+    Goal, Refusal, Step, copy_secrets, for_provider, mark_outputs, position_text, stack_texts, take_object,
+};
+use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind, StoredProvider};
+use crate::row::Row;
+use crate::urn::Urn;
+use crate::wire::{Accepts, ReadResourceRequest, ReadResourceResponse, encode_properties};
+
+use super::providers::Served;
+use super::register::registered_outputs;
+use super::{Engine, RpcError};
+
+impl Engine {
+    pub(super) async fn read_resource(&self, request: ReadResourceRequest) -> Result<ReadResourceResponse, RpcError> {
+        let accepts = Accepts { secrets: request.accept_secrets, resources: request.accept_resources };
+        let name = format!("{} resource '{}'", request.r#type, request.name);
+        let refused = |reason: String| Refusal { urn: None, messages: vec![format!("{name}: {reason}")] };
+        let (goal, id) = self.read_goal(request).map_err(|reason| self.refuse(&refused(reason)))?;
+        if self.operation.kind != OperationKind::Update {
+            let (urn, old) = self.book().planner.locate(&goal);
+            if let Some(object) = goal.object {
+                self.providers.register(&urn, object).map_err(|error| self.fail_planning(&urn, &error))?;
+            }
+            let outputs = old.map(|(_, row)| row.outputs_or_empty()).unwrap_or_default();
+            return Ok(answer(&urn, &outputs, accepts));
+        }
+        let unknown = id.is_none();
+        let _planning = self.planning.read().await;
+        self.go_on()?;
+        let object = goal.object;
+        let begun = self.book().planner.begin(goal);
+        let registration = begun.map_err(|refusal| self.refuse(&refusal))?;
+        let urn = registration.urn.clone();
+        for step in registration.before {
+            self.act(step, None).await?;
+        }
+        let served = match object {
+            Some(object) => self.providers.register(&urn, object).map_err(|error| self.fail_planning(&urn, &error))?,
+            None => return Err(self.refuse(&Refusal::on(&urn, "it is looked up without a provider object"))),
+        };
+        let id = id.unwrap_or_default();
+        if id.is_empty() && !unknown {
+            return Err(self.refuse(&Refusal::on(&urn, "it is looked up with an empty id; pass the id of the object")));
+        }
+        let goal = registration.goal;
+        let row = Row {
+            urn: urn.clone(),
+            custom: true,
+            id: id.clone(),
+            kind: goal.kind,
+            inputs: Arc::new(goal.inputs),
+            external: true,
+            parent: goal.parent,
+            dependencies: goal.dependencies,
+            provider: registration.provider,
+            additional_secret_outputs: goal.additional_secret_outputs,
+            stored_provider: StoredProvider::Reference(Arc::clone(&served.reference)),
+            created: registration.old.as_ref().map(|(_, row)| row.created.clone()).unwrap_or_default(),
+            modified: registration.old.as_ref().map(|(_, row)| row.modified.clone()).unwrap_or_default(),
+            source_position: goal.source_position,
+            stack_trace: goal.stack_trace,
+            ..Row::default()
+        };
+        let takes_over = registration.old.as_ref().is_some_and(|(_, old)| !old.external && old.id != id);
+        let op = if takes_over { Op::ReadReplacement } else { Op::Read };
+        let step = Step::new(op, &urn, registration.old, Some(Arc::new(row.clone())));
+        self.events.emit(Event::StepStarted(step.metadata(step.new.clone())));
+        let outcome = if unknown { Ok(row) } else { self.look_up(row, &served, id).await };
+        match outcome {
+            Ok(row) => Ok(answer(&urn, &self.keep_read(&step, row).await.outputs_or_empty(), accepts)),
+            Err(error) => {
+                self.failed(&step, &error);
+                Err(RpcError::unavailable())
+            }
+        }
+    }
+
+    fn read_goal(&self, request: ReadResourceRequest) -> Result<(Goal, Option<String>), String> {
+        let root = &self.operation.project_root;
+        let mut inputs = registered_outputs(request.properties)?;
+        let object = take_object(&mut inputs)?;
+        let urns = |texts: &[String]| texts.iter().map(|text| Urn::unchecked(text)).collect();
+        let unknown = crate::value::UNKNOWN_TEXTS.contains(&request.id.as_str());
+        let goal = Goal {
+            kind: request.r#type,
+            name: request.name,
+            custom: true,
+            parent: (!request.parent.is_empty()).then(|| Urn::unchecked(&request.parent)),
+            inputs,
+            object,
+            dependencies: urns(&request.dependencies),
+            provider: request.provider,
+            additional_secret_outputs: request.additional_secret_outputs,
+            source_position: request.source_position.and_then(|at| position_text(&at, root)).unwrap_or_default(),
+            stack_trace: stack_texts(request.stack_trace, root),
+            ..Goal::default()
+        };
+        Ok((goal, (!unknown).then_some(request.id)))
+    }
+
+    async fn look_up(&self, mut row: Row, served: &Served, id: String) -> Result<Row, ProviderError> {
+        let method =
+            Method::Read { id: id.clone(), props: for_provider(&row.inputs), timeout: row.custom_timeouts.read };
+        let _permit = self
+            .permit()
+            .await
+            .map_err(|_| ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call"))?;
+        match self.providers.call(served, &row.urn, method).await? {
+            Answer::Read { id: read_id, outputs: Some(mut outputs), .. } => {
+                if read_id.is_empty() && served.can_read() && outputs.is_empty() {
+                    return Err(ProviderError::new(
+                        ProviderErrorKind::BadReturn,
+                        format!("there is no object with the id '{id}'"),
+                    ));
+                }
+                if !read_id.is_empty() {
+                    row.id = read_id;
+                }
+                copy_secrets(&row.inputs, &mut outputs);
+                row.outputs = Some(outputs.into());
+                mark_outputs(&mut row);
+                Ok(row)
+            }
+            _ => {
+                Err(ProviderError::new(ProviderErrorKind::BadReturn, format!("there is no object with the id '{id}'")))
+            }
+        }
+    }
+
+    async fn keep_read(&self, step: &Step, mut row: Row) -> Arc<Row> {
+        let old = step.old.clone();
+        let changed = old.as_ref().is_none_or(|(_, old)| old.outputs != row.outputs || old.inputs != row.inputs);
+        if changed && old.is_some() {
+            row.modified = super::execute::now();
+        }
+        let row = Arc::new(row);
+        let mut changes = Vec::new();
+        {
+            let mut book = self.book();
+            match old {
+                Some((number, old)) if step.op == Op::ReadReplacement => {
+                    changes.push(book.put(Arc::clone(&row), None));
+                    let waiting = Row { delete: true, ..(*old).clone() };
+                    changes.push(book.set(number, Arc::new(waiting)));
+                }
+                old => changes.push(book.put(Arc::clone(&row), old.map(|(number, _)| number))),
+            }
+            if changed {
+                book.count(step.op, &step.urn);
+            }
+        }
+        if !self.operation.dry_run {
+            drop(self.session.append(&changes));
+        }
+        self.events.emit(Event::StepDone(step.metadata(Some(Arc::clone(&row)))));
+        row
+    }
+}
+
+fn answer(urn: &Urn, outputs: &crate::PropertyMap, accepts: Accepts) -> ReadResourceResponse {
+    ReadResourceResponse { urn: urn.to_string(), properties: Some(encode_properties(outputs, accepts)) }
+}

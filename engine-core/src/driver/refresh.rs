@@ -1,0 +1,195 @@
+//! Making the state as the world is: `read` on every object (semantics 7.4).
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use futures::channel::oneshot;
+use futures::future::join_all;
+
+use crate::diff::diff_properties;
+use crate::event::{Event, Op, Severity};
+use crate::plan::{Compared, Step, copy_secrets, for_provider, judge, mark_outputs};
+use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
+use crate::row::Row;
+use crate::state::RowNumber;
+
+use super::Engine;
+
+impl Engine {
+    /// Reads every object and stores what it is like; rows whose object is gone are removed.
+    pub(super) async fn refresh_all(&self) {
+        let rows: Vec<(RowNumber, Arc<Row>)> = (0..).zip(self.book().planner.base().iter().cloned()).collect();
+        let mut running = Vec::new();
+        for (number, row) in rows {
+            let called = row.custom && row.urn.provider_package().is_none() && !row.pending_replacement;
+            let step = Step::new(Op::Refresh, &row.urn.clone(), Some((number, Arc::clone(&row))), Some(row));
+            if !called || self.operation.parallel <= 1 {
+                self.refresh_one(step, called).await;
+                continue;
+            }
+            let Some(engine) = self.this.upgrade() else { return };
+            let (done, finished) = oneshot::channel::<()>();
+            self.host.spawn(Box::pin(async move {
+                engine.refresh_one(step, true).await;
+                // The receiver waits below; if it is gone, so is the run.
+                let _ = done.send(());
+            }));
+            running.push(finished);
+        }
+        join_all(running).await;
+        self.repair_references();
+    }
+
+    async fn refresh_one(&self, step: Step, called: bool) {
+        let Some((number, row)) = step.old.clone() else { return };
+        if self.stop.is_halted() {
+            return;
+        }
+        self.events.emit(Event::StepStarted(step.metadata(step.new.clone())));
+        let outcome = if called { self.read_one(&row).await } else { Ok(Some((*row).clone())) };
+        match outcome {
+            Ok(None) => {
+                let change = self.book().remove(number);
+                self.finish_refresh(&step, Op::Delete, None, &[change]);
+            }
+            Ok(Some(mut refreshed)) => {
+                let changed =
+                    refreshed.inputs != row.inputs || refreshed.outputs != row.outputs || refreshed.id != row.id;
+                let op = match self.classify(&row, &refreshed).await {
+                    Ok(op) => op,
+                    Err(error) => return self.fail_refresh(&step, &error),
+                };
+                if changed {
+                    refreshed.modified = super::execute::now();
+                }
+                let refreshed = Arc::new(refreshed);
+                let changes = if changed { vec![self.book().set(number, Arc::clone(&refreshed))] } else { Vec::new() };
+                self.finish_refresh(&step, op, Some(refreshed), &changes);
+            }
+            Err(error) => self.fail_refresh(&step, &error),
+        }
+    }
+
+    fn fail_refresh(&self, step: &Step, error: &ProviderError) {
+        // The other rows are still read; the command fails in the end.
+        self.report_failure(&step.urn, error, false);
+        self.events.emit(Event::StepFailed(step.metadata(step.new.clone())));
+    }
+
+    fn finish_refresh(&self, step: &Step, op: Op, row: Option<Arc<Row>>, changes: &[crate::state::Change]) {
+        if !changes.is_empty() && !self.operation.dry_run {
+            drop(self.session.append(changes));
+        }
+        self.book().count(op, &step.urn);
+        let mut metadata = step.metadata(row);
+        metadata.note = op.name();
+        self.events.emit(Event::StepDone(metadata));
+    }
+
+    /// The row as the object is now; `None` when it is gone.
+    async fn read_one(&self, row: &Arc<Row>) -> Result<Option<Row>, ProviderError> {
+        let served = self.providers.resolve(row, &self.session).await?;
+        if !served.can_read() && !self.told_no_read.swap(true, Ordering::Relaxed) {
+            self.diagnose(
+                Some(&row.urn),
+                Severity::Info,
+                "its provider has no 'read' method, so its stored values count as the real ones (said once, for all such \
+                 resources)",
+            );
+        }
+        let method = Method::Read {
+            id: row.id.clone(),
+            props: for_provider(&row.outputs_or_empty()),
+            timeout: row.custom_timeouts.read,
+        };
+        let _permit = self
+            .permit()
+            .await
+            .map_err(|_| ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call"))?;
+        let (id, outputs, inputs) = match self.providers.call(&served, &row.urn, method).await {
+            Ok(Answer::Read { id, outputs, inputs }) => (id, outputs, inputs),
+            Ok(_) => return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call")),
+            Err(ProviderError { kind: ProviderErrorKind::NotInitialized { properties, reasons, .. }, .. }) => {
+                let reason = reasons.join("; ");
+                self.diagnose(Some(&row.urn), Severity::Warning, format!("the object is not healthy: {reason}"));
+                let mut refreshed = Row { init_errors: reasons, ..(**row).clone() };
+                refreshed.outputs = Some(properties.into());
+                return Ok(Some(refreshed));
+            }
+            Err(error) => return Err(error),
+        };
+        let Some(mut outputs) = outputs.filter(|_| !id.is_empty()) else { return Ok(None) };
+        let mut refreshed = Row { id, init_errors: Vec::new(), ..(**row).clone() };
+        if let Some(mut inputs) = inputs {
+            copy_secrets(&row.inputs, &mut inputs);
+            refreshed.inputs = Arc::new(inputs);
+        }
+        copy_secrets(&row.outputs_or_empty(), &mut outputs);
+        refreshed.outputs = Some(outputs.into());
+        mark_outputs(&mut refreshed);
+        Ok(Some(refreshed))
+    }
+
+    /// Did the object change? Its provider is asked whether the stored inputs would change what was read.
+    async fn classify(&self, row: &Arc<Row>, refreshed: &Row) -> Result<Op, ProviderError> {
+        if !row.custom || row.urn.provider_package().is_some() || row.pending_replacement {
+            return Ok(Op::Same);
+        }
+        if row.external {
+            let drift = diff_properties(&row.outputs_or_empty(), &refreshed.outputs_or_empty());
+            return Ok(if drift.is_empty() { Op::Same } else { Op::Update });
+        }
+        let served = self.providers.resolve(row, &self.session).await?;
+        let method = Method::Diff {
+            id: refreshed.id.clone(),
+            olds: for_provider(&refreshed.outputs_or_empty()),
+            news: for_provider(&row.inputs),
+        };
+        let answer = match self.providers.call(&served, &row.urn, method).await? {
+            Answer::Diffed(answer) => answer,
+            _ => return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call")),
+        };
+        let compared = Compared {
+            old_inputs: &refreshed.inputs,
+            new_inputs: &row.inputs,
+            ignore_changes: &row.ignore_changes,
+            replace_on_changes: &[],
+            has_init_errors: false,
+        };
+        Ok(if judge(&answer, &compared).changed { Op::Update } else { Op::Same })
+    }
+
+    /// Takes references to rows that vanished out of the others; children move to the nearest ancestor that is left.
+    fn repair_references(&self) {
+        let mut changes = Vec::new();
+        {
+            let mut book = self.book();
+            let rows: Vec<(RowNumber, Arc<Row>)> =
+                book.ledger.rows().map(|(number, row)| (number, Arc::clone(row))).collect();
+            let left: std::collections::HashSet<_> = rows.iter().map(|(_, row)| row.urn.clone()).collect();
+            let parents: std::collections::HashMap<_, _> =
+                book.planner.base().iter().map(|row| (row.urn.clone(), row.parent.clone())).collect();
+            for (number, row) in rows {
+                let gone = |urn: &crate::Urn| !left.contains(urn);
+                if !crate::schedule::references(&row).any(|urn| gone(&urn)) {
+                    continue;
+                }
+                let mut repaired = (*row).clone();
+                while let Some(parent) = repaired.parent.clone().filter(gone) {
+                    repaired.parent = parents.get(&parent).cloned().flatten();
+                }
+                repaired.dependencies.retain(|urn| !gone(urn));
+                repaired.replace_with.retain(|urn| !gone(urn));
+                repaired.deleted_with = repaired.deleted_with.filter(|urn| !gone(urn));
+                for urns in repaired.property_dependencies.values_mut() {
+                    urns.retain(|urn| !gone(urn));
+                }
+                repaired.property_dependencies.retain(|_, urns| !urns.is_empty());
+                changes.push(book.set(number, Arc::new(repaired)));
+            }
+        }
+        if !changes.is_empty() && !self.operation.dry_run {
+            drop(self.session.append(&changes));
+        }
+    }
+}

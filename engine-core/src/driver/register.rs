@@ -1,0 +1,233 @@
+//! A registration's way through: plan, ask, act, answer.
+
+use std::sync::Arc;
+
+use crate::event::Severity;
+use crate::operation::OperationKind;
+use crate::plan::{Goal, Next, Question, Refusal, Registration};
+use crate::provider::{Answer, HostError, Method, ProviderError, ProviderErrorKind};
+use crate::row::Row;
+use crate::urn::Urn;
+use crate::value::{PropertyMap, Value};
+use crate::wire::{Accepts, RegisterResourceRequest, RegisterResourceResponse, RegistrationResult, encode_properties};
+
+use super::providers::Served;
+use super::stop::Failure;
+use super::{Engine, RpcError};
+
+/// How a registration ended.
+pub(super) enum Registered {
+    /// With this row; component outputs are never handed back.
+    Done(Arc<Row>),
+    /// The resource is not there in this run, and all of its outputs are unknown.
+    Unknown,
+    /// It failed, and the run goes on without it.
+    Failed,
+    /// Something that it needs failed.
+    Skipped,
+}
+
+impl Engine {
+    pub(super) async fn register_resource(
+        &self,
+        request: RegisterResourceRequest,
+    ) -> Result<RegisterResourceResponse, RpcError> {
+        let accepts = Accepts { secrets: request.accept_secrets, resources: request.accept_resources };
+        let custom = request.custom;
+        let name = format!("{} resource '{}'", request.r#type, request.name);
+        let partial = request.supports_partial_values;
+        let inputs = request.object.clone().filter(|_| self.operation.continue_on_error);
+        let goal = match Goal::decode(request, &self.operation.project_root) {
+            Ok(goal) => goal,
+            Err(reason) => {
+                return Err(self.refuse(&Refusal { urn: None, messages: vec![format!("{name}: {reason}")] }));
+            }
+        };
+        let (urn, registered) = match self.operation.kind {
+            OperationKind::Update => self.plan_and_act(goal).await?,
+            OperationKind::Refresh | OperationKind::Destroy => self.answer_from_state(&goal)?,
+        };
+        let mut response = RegisterResourceResponse { urn: urn.to_string(), ..RegisterResourceResponse::default() };
+        match registered {
+            Registered::Done(row) => {
+                response.id.clone_from(&row.id);
+                let mut outputs = if custom { row.outputs_or_empty() } else { Arc::default() };
+                if !partial {
+                    Arc::make_mut(&mut outputs).retain(|_, value| !value.contains_unknown());
+                }
+                response.object = Some(encode_properties(&outputs, accepts));
+            }
+            Registered::Unknown => response.unknown = true,
+            Registered::Failed => {
+                response.result = RegistrationResult::Fail as i32;
+                response.object = inputs.map(|_| crate::wire::Struct::default());
+            }
+            Registered::Skipped => response.result = RegistrationResult::Skip as i32,
+        }
+        Ok(response)
+    }
+
+    /// In a refresh or destroy the program only brings its live providers: it is answered with what is stored.
+    fn answer_from_state(&self, goal: &Goal) -> Result<(Urn, Registered), RpcError> {
+        let (urn, old) = self.book().planner.locate(goal);
+        if let Some(object) = goal.object {
+            let key = old.as_ref().map_or(&urn, |(_, row)| &row.urn);
+            self.providers.register(key, object).map_err(|error| self.fail_planning(&urn, &error))?;
+        }
+        Ok((urn, old.map_or(Registered::Unknown, |(_, row)| Registered::Done(row))))
+    }
+
+    async fn plan_and_act(&self, goal: Goal) -> Result<(Urn, Registered), RpcError> {
+        let custom = goal.custom;
+        let object = goal.object;
+        let mut planning = Some(self.planning.read().await);
+        self.go_on()?;
+        let begun = self.book().planner.begin(goal);
+        let mut registration = begun.map_err(|refusal| self.refuse(&refusal))?;
+        let urn = registration.urn.clone();
+        for step in std::mem::take(&mut registration.before) {
+            self.act(step, None).await?;
+        }
+        if self.depends_on_failure(&registration) {
+            self.book().failed.insert(urn.clone());
+            return Ok((urn, Registered::Skipped));
+        }
+        let served = match object.filter(|_| custom) {
+            Some(object) => {
+                Some(self.providers.register(&urn, object).map_err(|error| self.fail_planning(&urn, &error))?)
+            }
+            None => None,
+        };
+        let mut exclusive = None;
+        let mut answer = None;
+        let steps = loop {
+            let next = self.book().planner.advance(&mut registration, answer.take());
+            match next.map_err(|refusal| self.refuse(&refusal))? {
+                Next::Act(steps) => break steps,
+                Next::Ask(question) => {
+                    if registration.is_cascading() && exclusive.is_none() {
+                        planning = None;
+                        exclusive = Some(self.planning.write().await);
+                        self.go_on()?;
+                    }
+                    answer = Some(self.ask(question, served.as_ref()).await?);
+                }
+            }
+        };
+        drop((planning, exclusive));
+        self.tell_not_applicable(&registration);
+        let mut row = None;
+        for step in steps {
+            match self.act(step, served.as_ref()).await? {
+                Some(done) => row = Some(done),
+                None => return Ok((urn, Registered::Failed)),
+            }
+        }
+        Ok((urn, row.map_or(Registered::Unknown, Registered::Done)))
+    }
+
+    fn tell_not_applicable(&self, registration: &Registration) {
+        if !registration.not_applicable.is_empty() {
+            let paths = registration.not_applicable.join(", ");
+            self.diagnose(
+                Some(&registration.urn),
+                Severity::Info,
+                format!(
+                    "ignoreChanges: these paths do not fit the resource's inputs and were left as they are: {paths}"
+                ),
+            );
+        }
+    }
+
+    /// Asks a provider on the planner's behalf. Its failure ends the run, also with continue-on-error (semantics 2.8).
+    async fn ask(&self, question: Question, served: Option<&Served>) -> Result<Answer, RpcError> {
+        let Question { urn, about, method } = question;
+        let resolved;
+        let served = match (&about, served) {
+            (None, Some(served)) => served,
+            (Some(row), _) => {
+                resolved = self.providers.resolve(row, &self.session).await;
+                resolved.as_ref().map_err(|error| self.fail_planning(&urn, error))?
+            }
+            (None, None) => {
+                let error = ProviderError::new(ProviderErrorKind::NoProvider, "the resource has no provider");
+                return Err(self.fail_planning(&urn, &error));
+            }
+        };
+        let _permit = self.permit().await?;
+        // Unknown values are fine in a check or diff; everything else of the method is plain already.
+        let name = method.name();
+        let no_changes_to_tell = !matches!(method, Method::Check { .. } | Method::Diff { .. });
+        debug_assert!(!no_changes_to_tell, "the planner asks for checks and diffs only, not {name}");
+        self.providers.call(served, &urn, method).await.map_err(|error| self.fail_planning(&urn, &error))
+    }
+
+    pub(super) async fn permit(&self) -> Result<tokio::sync::SemaphorePermit<'_>, RpcError> {
+        let permit = self.permits.acquire().await.map_err(|_| RpcError::unavailable())?;
+        self.go_on()?;
+        Ok(permit)
+    }
+
+    /// Ends a request when the run was stopped.
+    pub(super) fn go_on(&self) -> Result<(), RpcError> {
+        if self.stop.is_halted() { Err(RpcError::unavailable()) } else { Ok(()) }
+    }
+
+    fn depends_on_failure(&self, registration: &Registration) -> bool {
+        let book = self.book();
+        if book.failed.is_empty() {
+            return false;
+        }
+        let goal = &registration.goal;
+        goal.dependencies
+            .iter()
+            .chain(goal.property_dependencies.values().flatten())
+            .chain(&goal.parent)
+            .chain(&goal.deleted_with)
+            .chain(&goal.replace_with)
+            .any(|urn| book.failed.contains(urn))
+    }
+
+    /// Ends the run because of a registration that cannot be fulfilled; every message is shown.
+    pub(super) fn refuse(&self, refusal: &Refusal) -> RpcError {
+        for message in &refusal.messages {
+            self.diagnose(refusal.urn.as_ref(), Severity::Error, message.clone());
+        }
+        self.stop.fail(Failure { message: refusal.messages.join("; "), source: None }, true);
+        RpcError::unavailable()
+    }
+
+    pub(super) fn fail_planning(&self, urn: &Urn, error: &ProviderError) -> RpcError {
+        self.report_failure(urn, error, true);
+        RpcError::unavailable()
+    }
+
+    /// Shows a failed provider call on its resource and notes it as the run's failure.
+    pub(super) fn report_failure(&self, urn: &Urn, error: &ProviderError, halt: bool) {
+        if error.kind == ProviderErrorKind::Cancelled {
+            return;
+        }
+        let text = match (&error.kind, error.traceback.is_empty()) {
+            (ProviderErrorKind::NotInitialized { reasons, .. }, _) => {
+                let count = if reasons.len() == 1 { "1 error".to_owned() } else { format!("{} errors", reasons.len()) };
+                let list: String = reasons.iter().map(|reason| format!("\n    * {reason}")).collect();
+                format!("the object is there but did not start: {count} occurred:{list}")
+            }
+            (_, true) => error.message.clone(),
+            (_, false) => format!("{}\n{}", error.message, error.traceback),
+        };
+        self.diagnose(Some(urn), Severity::Error, text);
+        let source: Option<HostError> = error.source.clone();
+        self.stop.fail(Failure { message: format!("{urn}: {}", error.message), source }, halt);
+    }
+}
+
+/// Properties of a component or the stack as the program registers them.
+pub(super) fn registered_outputs(outputs: Option<crate::wire::Struct>) -> Result<PropertyMap, String> {
+    let mut outputs = crate::wire::decode_properties(outputs.unwrap_or_default())?;
+    for value in outputs.values_mut() {
+        crate::plan::lower(value, &mut Vec::new());
+    }
+    outputs.retain(|_, value| !matches!(value, Value::Sealed(_)));
+    Ok(outputs)
+}
