@@ -1,9 +1,29 @@
 //! Stack files and exported deployments: Pulumi's JSON around the rows (semantics 10.1).
 
+use serde_json::Map;
+
 use crate::error::{Error, Result};
+use crate::row::Row;
 
 use super::Snapshot;
+use super::document::Document;
+use super::format::{Encoder, SecretText, indent, write_json, write_string};
 use super::secrets::Crypter;
+
+/// The deployment format that is written unless a feature needs the next one.
+const VERSION: u64 = 3;
+/// The deployment format that lists its features.
+const VERSION_WITH_FEATURES: u64 = 4;
+/// Features that we understand, or keep untouched.
+const KNOWN_FEATURES: [&str; 7] = [
+    "extensionParameterization",
+    "hooks",
+    "refreshBeforeUpdate",
+    "replaceWith",
+    "snippets-prototype",
+    "taint",
+    "views",
+];
 
 /// A stack file, read.
 #[derive(Clone, Debug, Default)]
@@ -12,32 +32,228 @@ pub struct Checkpoint {
     pub stack: String,
     /// Its content; secrets are [`Sealed`](crate::Value::Sealed).
     pub snapshot: Snapshot,
-    /// Members of the file and of its `checkpoint` object that we do not know, kept as they were read.
-    pub file_members: serde_json::Map<String, serde_json::Value>,
+    /// Members of the file that we do not know, kept as they were read.
+    pub file_members: Map<String, serde_json::Value>,
     /// Those of its `checkpoint` object.
-    pub checkpoint_members: serde_json::Map<String, serde_json::Value>,
+    pub checkpoint_members: Map<String, serde_json::Value>,
 }
 
 impl Checkpoint {
     /// Reads a stack file. `place` names it in errors. An empty or damaged file is an error, never an empty stack.
-    pub fn decode(_bytes: &[u8], _place: &str) -> Result<Self> {
-        Err(Error::BadState("not built yet".into()))
+    pub fn decode(bytes: &[u8], place: &str) -> Result<Self> {
+        let document = read(bytes, "stack file", place)?;
+        let Some(checkpoint) = document.checkpoint else {
+            let problem = if document.deployment.is_some() {
+                "it is an exported deployment, not a stack file"
+            } else {
+                "it has no 'checkpoint'"
+            };
+            return Err(damaged("stack file", place, problem));
+        };
+        Ok(Self {
+            stack: checkpoint.stack,
+            // A stack that was made and never written has no `latest`.
+            snapshot: checkpoint.latest.unwrap_or_default(),
+            file_members: document.members,
+            checkpoint_members: checkpoint.members,
+        })
     }
 
     /// Writes a stack file; secrets are encrypted, sealed ones stay as they are.
-    pub fn encode(&self, _crypter: &Crypter) -> Result<Vec<u8>> {
-        Err(Error::BadState("not built yet".into()))
+    pub fn encode(&self, crypter: &Crypter) -> Result<Vec<u8>> {
+        let mut encoder = Encoder::new(Vec::with_capacity(capacity(&self.snapshot)), Some(crypter), SecretText::Cipher);
+        write_head(&mut encoder, &self.snapshot)?;
+        encoder.out().extend_from_slice(b",\"checkpoint\":{\"stack\":");
+        write_string(encoder.out(), &self.stack);
+        encoder.out().extend_from_slice(b",\"latest\":");
+        write_latest(&mut encoder, &self.snapshot, Some(crypter))?;
+        write_members(encoder.out(), &self.checkpoint_members)?;
+        encoder.out().push(b'}');
+        write_members(encoder.out(), &self.file_members)?;
+        encoder.out().extend_from_slice(b"}");
+        Ok(encoder.into_bytes())
     }
 }
 
-/// Writes `stack export`'s document, indented. `show_secrets`: plain texts instead of ciphertexts.
-pub fn export_deployment(_snapshot: &Snapshot, _crypter: &Crypter, _show_secrets: bool) -> Result<String> {
-    Err(Error::BadState("not built yet".into()))
+/// Writes `stack export`'s document, indented. `show_secrets`: plain texts instead of ciphertexts. The crypter is
+/// needed to show secrets, and for a snapshot whose secrets were decrypted.
+pub fn export_deployment(snapshot: &Snapshot, crypter: Option<&Crypter>, show_secrets: bool) -> Result<String> {
+    let secret_text = if show_secrets { SecretText::Plain } else { SecretText::Cipher };
+    let mut encoder = Encoder::new(Vec::with_capacity(capacity(snapshot)), crypter, secret_text);
+    write_head(&mut encoder, snapshot)?;
+    encoder.out().extend_from_slice(b",\"deployment\":");
+    write_latest(&mut encoder, snapshot, crypter)?;
+    encoder.out().push(b'}');
+    String::from_utf8(indent(&encoder.into_bytes()))
+        .map_err(|_| Error::BadState("the export is not valid UTF-8; this is a defect of maloko".into()))
 }
 
-/// Reads `stack export`'s document, as this or Pulumi's command line wrote it. Secrets with a ciphertext stay sealed
-/// with the key of the document's own `secrets_providers`: [`Snapshot::unseal`] them with that key before they are
-/// written under another one. `place` names the document in errors.
-pub fn import_deployment(_bytes: &[u8], _place: &str) -> Result<Snapshot> {
-    Err(Error::BadState("not built yet".into()))
+/// Reads `stack export`'s document, as this or Pulumi's command line wrote it; a stack file (such as a `.bak`) will do
+/// as well. Secrets with a ciphertext stay sealed with the key of the document's own `secrets_providers`:
+/// [`Snapshot::unseal_all`] with that key before they are written under another one. `place` names the document in
+/// errors.
+pub fn import_deployment(bytes: &[u8], place: &str) -> Result<Snapshot> {
+    let document = read(bytes, "deployment", place)?;
+    document
+        .deployment
+        .or_else(|| document.checkpoint.and_then(|checkpoint| checkpoint.latest))
+        .ok_or_else(|| damaged("deployment", place, "it has no 'deployment'"))
 }
+
+fn read(bytes: &[u8], what: &str, place: &str) -> Result<Document> {
+    if bytes.is_empty() {
+        return Err(damaged(what, place, "it is empty"));
+    }
+    if bytes.iter().all(|byte| *byte == 0) {
+        return Err(damaged(what, place, "it holds nothing but NUL bytes, as after a crash of the machine"));
+    }
+    let read: serde_json::Result<Document> = serde_json::from_slice(bytes);
+    // What a newer tool wrote may well look malformed to us; say the real reason.
+    let (version, features) = match &read {
+        Ok(document) => (document.version, document.features.clone()),
+        Err(_) => Document::version_only(bytes),
+    };
+    let newer = |detail: String| {
+        Err(Error::BadState(format!(
+            "the {what} {place} was written by a newer tool: {detail}. Use a newer maloko for it. Nothing was changed"
+        )))
+    };
+    match version {
+        None | Some(0 | VERSION | VERSION_WITH_FEATURES) => {}
+        Some(old @ (1 | 2)) => {
+            return Err(Error::BadState(format!(
+                "the {what} {place} has the old format {old}; let a current `pulumi` command line write it once \
+                 (`pulumi refresh`, or `pulumi stack export` and `import`). Nothing was changed"
+            )));
+        }
+        Some(version) => {
+            return newer(format!("it has format {version}, and {VERSION_WITH_FEATURES} is the last one known here"));
+        }
+    }
+    if let Some(feature) = features.iter().find(|feature| !KNOWN_FEATURES.contains(&feature.as_str())) {
+        return newer(format!("it uses the feature '{feature}'"));
+    }
+    let document = read.map_err(|error| damaged(what, place, &error.to_string()))?;
+    if document.version.is_none() {
+        return Err(damaged(what, place, "it has no 'version'"));
+    }
+    Ok(document)
+}
+
+fn damaged(what: &str, place: &str, problem: &str) -> Error {
+    Error::BadState(format!(
+        "the {what} {place} cannot be used: {problem}. Nothing was changed. If there is a good copy of it (the one before \
+         the last write is kept beside a stack file, with the ending .bak), bring it back with `maloko stack import \
+         --file <copy>`"
+    ))
+}
+
+fn capacity(snapshot: &Snapshot) -> usize {
+    // Most rows have about a kilobyte.
+    1024 * (snapshot.rows.len() + 1)
+}
+
+fn write_head(encoder: &mut Encoder<'_>, snapshot: &Snapshot) -> Result<()> {
+    let features = features(snapshot);
+    if features.is_empty() {
+        encoder.out().extend_from_slice(format!("{{\"version\":{VERSION}").as_bytes());
+        return Ok(());
+    }
+    encoder.out().extend_from_slice(format!("{{\"version\":{VERSION_WITH_FEATURES},\"features\":").as_bytes());
+    write_json(encoder.out(), &features)
+}
+
+/// The features that the content needs, sorted.
+fn features(snapshot: &Snapshot) -> Vec<&'static str> {
+    let has = |test: &dyn Fn(&Row) -> bool| {
+        snapshot.rows.iter().any(|row| test(row)) || snapshot.pending.iter().any(|pending| test(&pending.row))
+    };
+    let member = |row: &Row, name: &str| {
+        !row.unknown_members.is_empty()
+            && row.unknown_members.get(name).is_some_and(|value| {
+                !matches!(value, serde_json::Value::Null | serde_json::Value::Bool(false)) && value != ""
+            })
+    };
+    let other = |name: &str| snapshot.other.get(name).is_some_and(|value| !value.is_null());
+    let mut found = Vec::new();
+    if other("extensions") || has(&|row| member(row, "extensionRef")) {
+        found.push("extensionParameterization");
+    }
+    if has(&|row| member(row, "resourceHooks")) {
+        found.push("hooks");
+    }
+    if has(&|row| member(row, "refreshBeforeUpdate")) {
+        found.push("refreshBeforeUpdate");
+    }
+    if has(&|row| !row.replace_with.is_empty()) {
+        found.push("replaceWith");
+    }
+    if other("snippets") || has(&|row| member(row, "snippetID")) {
+        found.push("snippets-prototype");
+    }
+    if has(&|row| row.taint) {
+        found.push("taint");
+    }
+    if has(&|row| member(row, "viewOf")) {
+        found.push("views");
+    }
+    found
+}
+
+fn write_latest(encoder: &mut Encoder<'_>, snapshot: &Snapshot, crypter: Option<&Crypter>) -> Result<()> {
+    encoder.out().extend_from_slice(b"{\"manifest\":");
+    match snapshot.other.get("manifest") {
+        Some(manifest) => write_json(encoder.out(), manifest)?,
+        None => encoder.out().extend_from_slice(b"{}"),
+    }
+    let secrets_provider = crypter.map(Crypter::secrets_provider).or_else(|| snapshot.secrets_provider.clone());
+    if let Some(record) = secrets_provider {
+        encoder.out().extend_from_slice(b",\"secrets_providers\":");
+        write_json(encoder.out(), &record)?;
+    }
+    if !snapshot.rows.is_empty() {
+        encoder.out().extend_from_slice(b",\"resources\":[");
+        for (index, row) in snapshot.rows.iter().enumerate() {
+            if index > 0 {
+                encoder.out().push(b',');
+            }
+            encoder.row(row)?;
+        }
+        encoder.out().push(b']');
+    }
+    if !snapshot.pending.is_empty() {
+        encoder.out().extend_from_slice(b",\"pending_operations\":[");
+        for (index, pending) in snapshot.pending.iter().enumerate() {
+            if index > 0 {
+                encoder.out().push(b',');
+            }
+            encoder.pending(pending)?;
+        }
+        encoder.out().push(b']');
+    }
+    encoder.out().extend_from_slice(b",\"metadata\":");
+    match snapshot.other.get("metadata") {
+        Some(metadata) => write_json(encoder.out(), metadata)?,
+        None => encoder.out().extend_from_slice(b"{}"),
+    }
+    for (key, value) in snapshot.other.iter().filter(|(key, _)| *key != "manifest" && *key != "metadata") {
+        write_member(encoder.out(), key, value)?;
+    }
+    encoder.out().push(b'}');
+    Ok(())
+}
+
+fn write_members(out: &mut Vec<u8>, members: &Map<String, serde_json::Value>) -> Result<()> {
+    members.iter().try_for_each(|(key, value)| write_member(out, key, value))
+}
+
+fn write_member(out: &mut Vec<u8>, key: &str, value: &serde_json::Value) -> Result<()> {
+    out.push(b',');
+    write_string(out, key);
+    out.push(b':');
+    write_json(out, value)
+}
+
+#[cfg(test)]
+#[path = "checkpoint_tests.rs"]
+mod tests;

@@ -4,9 +4,16 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+
 use crate::error::{Error, Result};
 
+use super::platform;
 use super::surroundings::Entropy;
+
+/// Bytes of randomness in a made-up passphrase.
+const RANDOM_LEN: usize = 32;
 
 /// The variable that holds the passphrase.
 pub const PASSPHRASE_VARIABLE: &str = "PULUMI_CONFIG_PASSPHRASE";
@@ -44,14 +51,60 @@ impl Passphrase {
     /// `PULUMI_CONFIG_PASSPHRASE_FILE` names (without surrounding blanks); then `key_file`, if that file exists.
     /// `variable` gives the environment's values.
     pub fn find(variable: &dyn Fn(&str) -> Option<OsString>, key_file: Option<&Path>) -> Result<Option<Self>> {
-        let _ = (variable, key_file);
-        Err(Error::Secrets("not built yet".into()))
+        if let Some(text) = variable(PASSPHRASE_VARIABLE) {
+            let text = text.into_string().map_err(|_| {
+                Error::Secrets(format!("{PASSPHRASE_VARIABLE} is not valid UTF-8; set it to a passphrase that is"))
+            })?;
+            return Ok(Some(Self { text, source: PassphraseSource::Variable }));
+        }
+        if let Some(path) = variable(PASSPHRASE_FILE_VARIABLE).filter(|path| !path.is_empty()) {
+            let path = PathBuf::from(path);
+            let bytes = platform::read_if_exists(&path)?.ok_or_else(|| {
+                Error::Secrets(format!(
+                    "there is no file {}, which {PASSPHRASE_FILE_VARIABLE} names; write the passphrase into it, or set \
+                     {PASSPHRASE_VARIABLE}",
+                    path.display()
+                ))
+            })?;
+            let text = trimmed(bytes, &path)?;
+            return Ok(Some(Self { text, source: PassphraseSource::VariableFile(path) }));
+        }
+        match key_file {
+            Some(path) => Self::read_key_file(path),
+            None => Ok(None),
+        }
     }
 
     /// Reads the key file; makes it (private, with a new random passphrase) when there is none.
     pub fn read_or_create_key_file(path: &Path, entropy: &dyn Entropy) -> Result<Self> {
-        let _ = (path, entropy);
-        Err(Error::Secrets("not built yet".into()))
+        if let Some(found) = Self::read_key_file(path)? {
+            return Ok(found);
+        }
+        let mut bytes = [0; RANDOM_LEN];
+        entropy.fill(&mut bytes)?;
+        let text = BASE64.encode(bytes);
+        if let Some(directory) = path.parent() {
+            platform::create_private_dir(directory)?;
+        }
+        if platform::write_new(path, format!("{text}\n").as_bytes())? {
+            return Ok(Self { text, source: PassphraseSource::KeyFile(path.to_owned()) });
+        }
+        // Another process was faster: its passphrase is the one.
+        Self::read_key_file(path)?.ok_or_else(|| Error::Secrets(format!("the key file {} vanished", path.display())))
+    }
+
+    fn read_key_file(path: &Path) -> Result<Option<Self>> {
+        let Some(bytes) = platform::read_if_exists(path)? else { return Ok(None) };
+        platform::make_private(path).map_err(|error| platform::io_error("make private", path, error))?;
+        let text = trimmed(bytes, path)?;
+        if text.is_empty() {
+            return Err(Error::Secrets(format!(
+                "the key file {} is empty: restore it from a copy, or set {PASSPHRASE_VARIABLE} to the passphrase that \
+                 it held",
+                path.display()
+            )));
+        }
+        Ok(Some(Self { text, source: PassphraseSource::KeyFile(path.to_owned()) }))
     }
 
     /// The passphrase itself.
@@ -65,6 +118,12 @@ impl Passphrase {
     pub fn source(&self) -> &PassphraseSource {
         &self.source
     }
+}
+
+fn trimmed(bytes: Vec<u8>, path: &Path) -> Result<String> {
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Error::Secrets(format!("{} holds no passphrase: it is not valid UTF-8", path.display())))?;
+    Ok(text.trim().to_owned())
 }
 
 /// Never shows the text.

@@ -1,58 +1,167 @@
 //! Secrets at rest, in the format of Pulumi's passphrase provider (semantics 10.4).
+//!
+//! Equal plain texts of one run share one ciphertext, and a text that was read encrypted is written with the
+//! ciphertext that it had. Unchanged secrets therefore leave the state unchanged; the price is that equal secrets of a
+//! stack can be seen to be equal.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::fmt;
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::pbkdf2;
 
 use crate::error::{Error, Result};
+use crate::provider::ProviderReference;
 
-use super::passphrase::Passphrase;
+use super::passphrase::{PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, PassphraseSource};
 use super::surroundings::Surroundings;
+
+const VERSION_PREFIX: &str = "v1:";
+/// What a salt string encrypts, so that a passphrase can be checked.
+const CHECK_TEXT: &str = "pulumi";
+const SALT_LEN: usize = 8;
+const KEY_LEN: usize = 32;
+const ITERATIONS: NonZeroU32 = match NonZeroU32::new(1_000_000) {
+    Some(count) => count,
+    None => NonZeroU32::MIN,
+};
 
 /// Encrypts and decrypts with a key that is derived from a passphrase: when it is first needed, or early with
 /// [`Crypter::warm_up`]. Cheap to clone; clones share the key and the caches.
-#[derive(Clone, Debug)]
-pub struct Crypter {
-    salt: Arc<str>,
+#[derive(Clone)]
+pub struct Crypter(Arc<Inner>);
+
+struct Inner {
+    passphrase: Passphrase,
+    salt: String,
+    salt_bytes: Vec<u8>,
+    /// The part of the salt string by which a passphrase is checked; `None` while the salt string is being made.
+    check: Option<String>,
+    key: OnceLock<std::result::Result<LessSafeKey, String>>,
+    cache: Mutex<Cache>,
+    surroundings: Surroundings,
+}
+
+#[derive(Default)]
+struct Cache {
+    ciphertexts: HashMap<Arc<str>, Arc<str>>,
+    texts: HashMap<Arc<str>, Arc<str>>,
+    /// By address; the reference is kept, so that its address is not given to another one.
+    references: HashMap<usize, (Arc<ProviderReference>, Arc<str>)>,
 }
 
 impl Crypter {
     /// For a stack that has a salt string (`encryptionsalt` of its settings file, `salt` in its state). A wrong
     /// passphrase is noticed at the first use, or by [`Crypter::verify`].
-    pub fn new(_passphrase: Passphrase, salt: &str, _surroundings: Surroundings) -> Result<Self> {
-        Ok(Self { salt: salt.into() })
+    pub fn new(passphrase: Passphrase, salt: &str, surroundings: Surroundings) -> Result<Self> {
+        let malformed = || {
+            Error::Secrets(format!(
+                "'{salt}' is not a salt string (v1:<salt>:v1:<nonce>:<ciphertext>); restore `encryptionsalt` in the \
+                 stack's settings file, or `secrets_providers` in its state, from a copy"
+            ))
+        };
+        let rest = salt.strip_prefix(VERSION_PREFIX).ok_or_else(malformed)?;
+        let (encoded, check) = rest.split_once(':').ok_or_else(malformed)?;
+        let salt_bytes = BASE64.decode(encoded).map_err(|_| malformed())?;
+        split_ciphertext(check).ok_or_else(malformed)?;
+        Ok(Self::build(passphrase, salt.to_owned(), salt_bytes, Some(check.to_owned()), surroundings))
     }
 
     /// For a new stack or a new passphrase: makes a salt string, which needs the key at once.
-    pub fn with_new_salt(_passphrase: Passphrase, _surroundings: Surroundings) -> Result<Self> {
-        Err(Error::Secrets("not built yet".into()))
+    pub fn with_new_salt(passphrase: Passphrase, surroundings: Surroundings) -> Result<Self> {
+        let mut salt_bytes = vec![0; SALT_LEN];
+        surroundings.entropy.fill(&mut salt_bytes)?;
+        let unchecked = Self::build(passphrase, String::new(), salt_bytes, None, surroundings);
+        let check = unchecked.seal(CHECK_TEXT)?;
+        let inner = &unchecked.0;
+        let salt = format!("{VERSION_PREFIX}{}:{check}", BASE64.encode(&inner.salt_bytes));
+        let known = Self::build(
+            inner.passphrase.clone(),
+            salt,
+            inner.salt_bytes.clone(),
+            Some(check),
+            inner.surroundings.clone(),
+        );
+        // The key is known already, and right by construction.
+        if let Ok(key) = unchecked.key() {
+            let _ = known.0.key.set(Ok(key.clone()));
+        }
+        Ok(known)
     }
 
-    /// The same passphrase with another stack's salt string.
+    fn build(
+        passphrase: Passphrase,
+        salt: String,
+        salt_bytes: Vec<u8>,
+        check: Option<String>,
+        surroundings: Surroundings,
+    ) -> Self {
+        let (key, cache) = (OnceLock::new(), Mutex::default());
+        Self(Arc::new(Inner { passphrase, salt, salt_bytes, check, key, cache, surroundings }))
+    }
+
+    /// The same passphrase with another stack's salt string; the same crypter when the salt string is its own.
     pub fn with_salt(&self, salt: &str) -> Result<Self> {
-        Ok(Self { salt: salt.into() })
+        if salt == self.0.salt {
+            return Ok(self.clone());
+        }
+        Self::new(self.0.passphrase.clone(), salt, self.0.surroundings.clone())
     }
 
     /// The salt string.
     #[must_use]
     pub fn salt(&self) -> &str {
-        &self.salt
+        &self.0.salt
     }
 
-    /// Begins to derive the key on a thread of its own, so that it is there when it is needed. Not before a fork.
-    pub fn warm_up(&self) {}
+    /// Begins to derive the key on a thread of its own, so that it is there when it is needed. Call it after any fork:
+    /// the thread would be missing in the child.
+    pub fn warm_up(&self) {
+        if self.0.key.get().is_some() {
+            return;
+        }
+        let crypter = self.clone();
+        // Without a thread the key is derived when it is needed; the error, if any, is reported then as well.
+        let _ = std::thread::Builder::new().name("maloko-key".into()).spawn(move || crypter.key().is_ok());
+    }
 
     /// Is the passphrase the right one? Derives the key.
     pub fn verify(&self) -> Result<()> {
-        Err(Error::Secrets("not built yet".into()))
+        self.key().map(drop)
     }
 
     /// Encrypts a text to `v1:<nonce>:<ciphertext>`: a config value (as it is) or a state value (its JSON).
-    pub fn encrypt(&self, _text: &str) -> Result<Arc<str>> {
-        Err(Error::Secrets("not built yet".into()))
+    pub fn encrypt(&self, text: &str) -> Result<Arc<str>> {
+        if let Some(known) = self.cache().ciphertexts.get(text) {
+            return Ok(Arc::clone(known));
+        }
+        let ciphertext: Arc<str> = self.seal(text)?.into();
+        Ok(self.remember(text.into(), ciphertext))
     }
 
     /// Decrypts a `v1:<nonce>:<ciphertext>`.
-    pub fn decrypt(&self, _ciphertext: &str) -> Result<Arc<str>> {
-        Err(Error::Secrets("not built yet".into()))
+    pub fn decrypt(&self, ciphertext: &str) -> Result<Arc<str>> {
+        if let Some(known) = self.cache().texts.get(ciphertext) {
+            return Ok(Arc::clone(known));
+        }
+        let text: Arc<str> = open(self.key()?, ciphertext).ok_or_else(|| unreadable(ciphertext))?.into();
+        self.remember(Arc::clone(&text), ciphertext.into());
+        Ok(text)
+    }
+
+    /// Encrypts a provider reference as a secret string, each reference once.
+    pub(super) fn encrypt_reference(&self, reference: &Arc<ProviderReference>) -> Result<Arc<str>> {
+        let address = Arc::as_ptr(reference).addr();
+        if let Some((_, known)) = self.cache().references.get(&address) {
+            return Ok(Arc::clone(known));
+        }
+        let ciphertext = self.encrypt(&reference_text(reference)?)?;
+        self.cache().references.insert(address, (Arc::clone(reference), Arc::clone(&ciphertext)));
+        Ok(ciphertext)
     }
 
     /// The `secrets_providers` member of a state.
@@ -60,4 +169,98 @@ impl Crypter {
     pub fn secrets_provider(&self) -> serde_json::Value {
         serde_json::json!({ "type": "passphrase", "state": { "salt": self.salt() } })
     }
+
+    fn key(&self) -> Result<&LessSafeKey> {
+        self.0.key.get_or_init(|| self.0.derive()).as_ref().map_err(|message| Error::Secrets(message.clone()))
+    }
+
+    fn cache(&self) -> std::sync::MutexGuard<'_, Cache> {
+        // The maps are whole after every statement, so a panic elsewhere does not spoil them.
+        self.0.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives the ciphertext that stands for the text: the first one seen.
+    fn remember(&self, text: Arc<str>, ciphertext: Arc<str>) -> Arc<str> {
+        let mut cache = self.cache();
+        let first = Arc::clone(cache.ciphertexts.entry(Arc::clone(&text)).or_insert_with(|| Arc::clone(&ciphertext)));
+        cache.texts.insert(ciphertext, text);
+        first
+    }
+
+    fn seal(&self, text: &str) -> Result<String> {
+        let key = self.key()?;
+        let mut nonce = [0; NONCE_LEN];
+        self.0.surroundings.entropy.fill(&mut nonce)?;
+        let mut sealed = text.as_bytes().to_vec();
+        key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::empty(), &mut sealed)
+            .map_err(|_| Error::Secrets("a value is too large to be encrypted".into()))?;
+        Ok(format!("{VERSION_PREFIX}{}:{}", BASE64.encode(nonce), BASE64.encode(sealed)))
+    }
 }
+
+impl Inner {
+    fn derive(&self) -> std::result::Result<LessSafeKey, String> {
+        let mut bytes = [0; KEY_LEN];
+        let passphrase = self.passphrase.text().as_bytes();
+        pbkdf2::derive(pbkdf2::PBKDF2_HMAC_SHA256, ITERATIONS, &self.salt_bytes, passphrase, &mut bytes);
+        let key = UnboundKey::new(&AES_256_GCM, &bytes).map_err(|_| "AES-256-GCM is not available".to_owned())?;
+        let key = LessSafeKey::new(key);
+        match &self.check {
+            Some(check) if open(&key, check).as_deref() != Some(CHECK_TEXT) => Err(self.wrong_passphrase()),
+            _ => Ok(key),
+        }
+    }
+
+    fn wrong_passphrase(&self) -> String {
+        let source = match self.passphrase.source() {
+            PassphraseSource::Variable => format!("the one in {PASSPHRASE_VARIABLE}"),
+            PassphraseSource::VariableFile(path) => {
+                format!("the one in {}, which {PASSPHRASE_FILE_VARIABLE} names,", path.display())
+            }
+            PassphraseSource::KeyFile(path) => format!("the one in the key file {}", path.display()),
+            PassphraseSource::Given => "the one that was given".to_owned(),
+        };
+        format!(
+            "incorrect passphrase: {source} is not the one that the stack's secrets were encrypted with. Set \
+             {PASSPHRASE_VARIABLE} to the right passphrase, or {PASSPHRASE_FILE_VARIABLE} to a file that holds it. \
+             Nothing was changed"
+        )
+    }
+}
+
+/// Shows nothing secret.
+impl fmt::Debug for Crypter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Crypter").field("salt", &self.0.salt).finish_non_exhaustive()
+    }
+}
+
+/// What is encrypted for a reference: the JSON of a string that holds the reference's JSON.
+pub(super) fn reference_text(reference: &ProviderReference) -> Result<String> {
+    serde_json::to_string(reference)
+        .and_then(|json| serde_json::to_string(&json))
+        .map_err(|error| Error::Secrets(format!("the reference of a provider cannot be written: {error}")))
+}
+
+fn split_ciphertext(ciphertext: &str) -> Option<([u8; NONCE_LEN], Vec<u8>)> {
+    let (nonce, sealed) = ciphertext.strip_prefix(VERSION_PREFIX)?.split_once(':')?;
+    Some((BASE64.decode(nonce).ok()?.try_into().ok()?, BASE64.decode(sealed).ok()?))
+}
+
+fn open(key: &LessSafeKey, ciphertext: &str) -> Option<String> {
+    let (nonce, mut sealed) = split_ciphertext(ciphertext)?;
+    let text = key.open_in_place(Nonce::assume_unique_for_key(nonce), Aad::empty(), &mut sealed).ok()?;
+    String::from_utf8(text.to_vec()).ok()
+}
+
+fn unreadable(ciphertext: &str) -> Error {
+    let start: String = ciphertext.chars().take(24).collect();
+    Error::Secrets(format!(
+        "a secret ('{start}...') cannot be decrypted: it was damaged, or encrypted with another key than the rest of the \
+         stack. Set it again, or restore it from a copy of the file that it is in"
+    ))
+}
+
+#[cfg(test)]
+#[path = "secrets_tests.rs"]
+mod tests;

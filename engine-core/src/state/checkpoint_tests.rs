@@ -1,0 +1,200 @@
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+
+use serde_json::{Value as Json, json};
+
+use super::*;
+use crate::provider::{ProviderReference, StoredProvider};
+use crate::state::fixtures::{
+    PULUMI_NODEJS, PULUMI_PYTHON, meaning, nodejs_crypter, provider_row, python_crypter, row,
+};
+use crate::value::Value;
+
+fn reject(bytes: &[u8]) -> String {
+    match Checkpoint::decode(bytes, "dev.json") {
+        Ok(read) => panic!("{read:?} was accepted"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn recorded_states_keep_their_meaning() {
+    for (bytes, crypter) in [(PULUMI_PYTHON, python_crypter()), (PULUMI_NODEJS, nodejs_crypter())] {
+        let sealed = Checkpoint::decode(bytes, "dev.json").unwrap();
+        assert_eq!(sealed.snapshot.salt().unwrap(), Some(crypter.salt()));
+        assert_eq!(meaning(&sealed.encode(&crypter).unwrap(), &crypter), meaning(bytes, &crypter));
+
+        let mut open = sealed.clone();
+        open.snapshot.unseal(&crypter).unwrap();
+        assert!(!open.snapshot.has_sealed_values());
+        assert_eq!(meaning(&open.encode(&crypter).unwrap(), &crypter), meaning(bytes, &crypter));
+
+        open.snapshot.unseal_all(&crypter).unwrap();
+        assert_eq!(meaning(&open.encode(&crypter).unwrap(), &crypter), meaning(bytes, &crypter));
+    }
+}
+
+#[test]
+fn members_come_in_pulumis_order() {
+    let read = Checkpoint::decode(PULUMI_PYTHON, "dev.json").unwrap();
+    let written = read.encode(&python_crypter()).unwrap();
+    let order = |bytes: &[u8]| {
+        let json: Json = serde_json::from_slice(bytes).unwrap();
+        let rows = json["checkpoint"]["latest"]["resources"].as_array().unwrap().clone();
+        rows.iter().map(|row| row.as_object().unwrap().keys().cloned().collect::<Vec<_>>()).collect::<Vec<_>>()
+    };
+    assert_eq!(order(&written), order(PULUMI_PYTHON));
+}
+
+#[test]
+fn recorded_secrets_are_read() {
+    let mut read = Checkpoint::decode(PULUMI_PYTHON, "dev.json").unwrap();
+    read.snapshot.unseal(&python_crypter()).unwrap();
+    let outputs = read.snapshot.rows[0].outputs_or_empty();
+    assert_eq!(outputs["secret"], Value::Secret(Box::new("exported".into())));
+    let with_code = read.snapshot.rows.iter().filter(|row| matches!(row.stored_provider, StoredProvider::Sealed(_)));
+    assert_eq!(with_code.count(), 4);
+    assert!(read.snapshot.rows.iter().all(|row| !row.inputs.contains_key("__provider")));
+
+    let node = Checkpoint::decode(PULUMI_NODEJS, "dev.json").unwrap();
+    let foreign = node.snapshot.rows.iter().filter(|row| matches!(row.stored_provider, StoredProvider::Foreign(_)));
+    assert_eq!(foreign.count(), 4);
+}
+
+#[test]
+fn members_that_we_do_not_know_are_kept() {
+    let crypter = python_crypter();
+    let mut json: Json = serde_json::from_slice(PULUMI_PYTHON).unwrap();
+    json["later"] = json!({"a": [1, 2.5, null]});
+    json["checkpoint"]["config"] = json!({"k": "v"});
+    json["checkpoint"]["latest"]["metadata"] = json!({"x": 1});
+    json["checkpoint"]["latest"]["novelty"] = json!("n");
+    json["checkpoint"]["latest"]["resources"][1]["novelty"] = json!({"deep": true});
+    json["checkpoint"]["latest"]["resources"][1]["protect"] = json!(true);
+    let bytes = serde_json::to_vec(&json).unwrap();
+    let written = Checkpoint::decode(&bytes, "dev.json").unwrap().encode(&crypter).unwrap();
+    assert_eq!(meaning(&written, &crypter), meaning(&bytes, &crypter));
+}
+
+#[test]
+fn features_come_and_go_with_their_rows() {
+    let crypter = python_crypter();
+    let mut checkpoint = Checkpoint { stack: "organization/shop/dev".into(), ..Checkpoint::default() };
+    let mut changed = row("a", 1.0);
+    changed.taint = true;
+    changed.unknown_members.insert("resourceHooks".into(), json!({"AfterCreate": ["h"]}));
+    checkpoint.snapshot.rows = vec![provider_row(), Arc::new(changed)];
+    let json: Json = serde_json::from_slice(&checkpoint.encode(&crypter).unwrap()).unwrap();
+    assert_eq!((&json["version"], &json["features"]), (&json!(4), &json!(["hooks", "taint"])));
+
+    checkpoint.snapshot.rows[1] = Arc::new(row("a", 1.0));
+    let json: Json = serde_json::from_slice(&checkpoint.encode(&crypter).unwrap()).unwrap();
+    assert_eq!((&json["version"], json.get("features")), (&json!(3), None));
+}
+
+#[test]
+fn a_new_stack_is_empty() {
+    let read = Checkpoint::decode(br#"{"version":0,"checkpoint":{"stack":"organization/p/s"}}"#, "s.json").unwrap();
+    assert_eq!((read.stack.as_str(), read.snapshot.rows.len()), ("organization/p/s", 0));
+}
+
+#[test]
+fn damaged_files_are_never_empty_stacks() {
+    assert!(reject(b"").contains("stack file dev.json cannot be used: it is empty"));
+    assert!(reject(&[0; 64]).contains("NUL"));
+    assert!(reject(b"null").contains("cannot be used"));
+    assert!(reject(b"{}").contains("no 'checkpoint'") || reject(b"{}").contains("no 'version'"));
+    assert!(reject(br#"{"version":3,"deployment":{}}"#).contains("exported deployment"));
+    let message = reject(&PULUMI_PYTHON[..3000]);
+    assert!(message.contains("line 1 column 3000") && message.contains(".bak"), "{message}");
+    assert!(message.contains("maloko stack import"), "{message}");
+    let broken =
+        b"{\n \"version\": 3,\n \"checkpoint\": {\"stack\": \"s\", \"latest\": {\"resources\": [{\"urn\": 5}]}}}";
+    let message = reject(broken);
+    assert!(message.contains("line 3") && message.contains("expected a URN"), "{message}");
+    for length in 1..PULUMI_PYTHON.len() {
+        reject(&PULUMI_PYTHON[..length]);
+    }
+}
+
+#[test]
+fn what_a_newer_tool_wrote_is_refused() {
+    assert!(reject(br#"{"version":5,"checkpoint":{"novel":1}}"#).contains("newer"));
+    assert!(reject(br#"{"version":5,"checkpoint":[]}"#).contains("format 5"));
+    let message = reject(br#"{"version":4,"features":["taint","byteString"],"checkpoint":{"stack":"s"}}"#);
+    assert!(message.contains("byteString") && message.contains("newer"), "{message}");
+    assert!(reject(br#"{"version":2,"checkpoint":{}}"#).contains("old format 2"));
+}
+
+#[test]
+fn exports_hide_or_show_secrets_and_come_back() {
+    let crypter = python_crypter();
+    let mut snapshot = Checkpoint::decode(PULUMI_PYTHON, "dev.json").unwrap().snapshot;
+    let hidden = export_deployment(&snapshot, None, false).unwrap();
+    assert!(hidden.starts_with("{\n    \"version\": 3,\n    \"deployment\": {\n        \"manifest\""), "{hidden}");
+    assert!(hidden.contains("ciphertext") && !hidden.contains("plaintext"));
+
+    let shown = export_deployment(&snapshot, Some(&crypter), true).unwrap();
+    assert!(shown.contains(r#""plaintext": "\"hunter2\"""#) && !shown.contains("ciphertext"), "{shown}");
+    assert!(export_deployment(&snapshot, None, true).is_err());
+
+    snapshot.unseal(&crypter).unwrap();
+    assert_eq!(export_deployment(&snapshot, Some(&crypter), true).unwrap(), shown);
+
+    let mut again = import_deployment(shown.as_bytes(), "export.json").unwrap();
+    again.unseal(&crypter).unwrap();
+    assert_eq!(again.rows.len(), snapshot.rows.len());
+    for (one, other) in again.rows.iter().zip(&snapshot.rows) {
+        assert_eq!((&one.inputs, &one.outputs), (&other.inputs, &other.outputs));
+    }
+    let encrypted = Checkpoint { snapshot: again, ..Checkpoint::default() }.encode(&crypter).unwrap();
+    assert!(!String::from_utf8(encrypted).unwrap().contains("plaintext"));
+
+    let from_backup = import_deployment(PULUMI_PYTHON, "dev.json.bak").unwrap();
+    assert_eq!(from_backup.rows.len(), snapshot.rows.len());
+}
+
+#[test]
+fn our_references_are_written_encrypted_into_inputs_and_outputs() {
+    let crypter = python_crypter();
+    let reference = Arc::new(ProviderReference {
+        maloko: 1,
+        language: "python".into(),
+        module: "app".into(),
+        name: "Labels".into(),
+        attributes: Some(r#"{"token":"canary"}"#.into()),
+        incomplete: None,
+    });
+    let mut with_reference = row("a", 1.0);
+    with_reference.stored_provider = StoredProvider::Reference(Arc::clone(&reference));
+    let snapshot = Snapshot { rows: vec![provider_row(), Arc::new(with_reference)], ..Snapshot::default() };
+    let checkpoint = Checkpoint { snapshot, ..Checkpoint::default() };
+    let bytes = checkpoint.encode(&crypter).unwrap();
+    assert!(!String::from_utf8_lossy(&bytes).contains("canary"));
+    let json = meaning(&bytes, &crypter);
+    let text = json["checkpoint"]["latest"]["resources"][1]["inputs"]["__provider"]["ciphertext"].as_str().unwrap();
+    let inner: String = serde_json::from_str(text).unwrap();
+    assert_eq!(serde_json::from_str::<ProviderReference>(&inner).unwrap(), *reference);
+    let row = &json["checkpoint"]["latest"]["resources"][1];
+    assert_eq!(row["inputs"]["__provider"], row["outputs"]["__provider"]);
+    let keys: Vec<&String> = row["inputs"].as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["__provider", "name", "size"]);
+
+    let shown = export_deployment(&checkpoint.snapshot, Some(&crypter), true).unwrap();
+    let again = import_deployment(shown.as_bytes(), "export.json").unwrap();
+    assert_eq!(again.rows[1].stored_provider, StoredProvider::Reference(reference));
+}
+
+#[test]
+fn pending_operations_are_kept() {
+    let crypter = python_crypter();
+    let pending =
+        crate::state::PendingOperation { row: Arc::new(row("half", 1.0)), kind: crate::state::PendingKind::Creating };
+    let snapshot = Snapshot { pending: vec![pending.clone()], ..Snapshot::default() };
+    let bytes = Checkpoint { snapshot, ..Checkpoint::default() }.encode(&crypter).unwrap();
+    let read = Checkpoint::decode(&bytes, "dev.json").unwrap();
+    assert_eq!(read.snapshot.pending, [pending]);
+    let text = String::from_utf8(bytes).unwrap().replace("\"creating\"", "\"dreaming\"");
+    assert!(reject(text.as_bytes()).contains("'dreaming'"));
+}

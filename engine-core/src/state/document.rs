@@ -1,0 +1,190 @@
+//! The objects around the rows, read member by member without building a tree of them.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::Map;
+
+use crate::row::Row;
+
+use super::format::StateRow;
+use super::{PendingKind, PendingOperation, Snapshot};
+
+/// A stack file or an exported deployment.
+#[derive(Default)]
+pub(super) struct Document {
+    pub(super) version: Option<u64>,
+    pub(super) features: Vec<String>,
+    pub(super) checkpoint: Option<CheckpointBody>,
+    pub(super) deployment: Option<Snapshot>,
+    pub(super) members: Map<String, serde_json::Value>,
+}
+
+/// `checkpoint` of a stack file.
+#[derive(Default)]
+pub(super) struct CheckpointBody {
+    pub(super) stack: String,
+    pub(super) latest: Option<Snapshot>,
+    pub(super) members: Map<String, serde_json::Value>,
+}
+
+#[derive(Default)]
+struct Pending {
+    row: Row,
+    kind: Option<PendingKind>,
+}
+
+impl Document {
+    /// Version and features of a document whose content may be of any shape.
+    pub(super) fn version_only(bytes: &[u8]) -> (Option<u64>, Vec<String>) {
+        #[derive(serde::Deserialize)]
+        struct Head {
+            version: u64,
+            #[serde(default)]
+            features: Vec<String>,
+        }
+        serde_json::from_slice::<Head>(bytes).map_or((None, Vec::new()), |head| (Some(head.version), head.features))
+    }
+}
+
+/// An object that is read one member at a time.
+trait Members: Default {
+    /// What the object is, for errors.
+    const WHAT: &'static str;
+
+    /// Takes the value of one member out of `map`.
+    fn read<'de, A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error>;
+}
+
+struct MembersVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Members> Visitor<'de> for MembersVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::WHAT)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
+        let mut object = T::default();
+        while let Some(key) = map.next_key()? {
+            object.read(key, &mut map)?;
+        }
+        Ok(object)
+    }
+}
+
+fn read_object<'de, T: Members, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    deserializer.deserialize_map(MembersVisitor(PhantomData))
+}
+
+impl Members for Document {
+    const WHAT: &'static str = "an object with 'version' and 'checkpoint' or 'deployment'";
+
+    fn read<'de, A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error> {
+        match key.as_str() {
+            "version" => self.version = Some(map.next_value()?),
+            "features" => self.features = map.next_value::<Option<_>>()?.unwrap_or_default(),
+            "checkpoint" => self.checkpoint = map.next_value()?,
+            "deployment" => self.deployment = map.next_value()?,
+            _ => {
+                self.members.insert(key, map.next_value()?);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Members for CheckpointBody {
+    const WHAT: &'static str = "the object 'checkpoint'";
+
+    fn read<'de, A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error> {
+        match key.as_str() {
+            "stack" => self.stack = map.next_value()?,
+            "latest" => self.latest = map.next_value()?,
+            _ => {
+                self.members.insert(key, map.next_value()?);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Members for Snapshot {
+    const WHAT: &'static str = "a deployment";
+
+    fn read<'de, A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error> {
+        match key.as_str() {
+            "resources" => {
+                let rows: Vec<SharedRow> = map.next_value::<Option<_>>()?.unwrap_or_default();
+                self.rows = rows.into_iter().map(|row| row.0).collect();
+            }
+            "pending_operations" => {
+                let pending: Vec<Pending> = map.next_value::<Option<_>>()?.unwrap_or_default();
+                for Pending { row, kind } in pending {
+                    let kind = kind.ok_or_else(|| de::Error::custom("an entry of pending_operations has no 'type'"))?;
+                    self.pending.push(PendingOperation { row: Arc::new(row), kind });
+                }
+            }
+            "secrets_providers" => self.secrets_provider = map.next_value()?,
+            _ => {
+                self.other.insert(key, map.next_value()?);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Members for Pending {
+    const WHAT: &'static str = "an entry of 'pending_operations'";
+
+    fn read<'de, A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error> {
+        match key.as_str() {
+            "resource" => self.row = map.next_value::<StateRow>()?.0,
+            "type" => {
+                let name: String = map.next_value()?;
+                let kind = PendingKind::from_name(&name)
+                    .ok_or_else(|| de::Error::custom(format!("'{name}' is not a kind of pending operation")))?;
+                self.kind = Some(kind);
+            }
+            // Known tools write nothing else here.
+            _ => drop(map.next_value::<de::IgnoredAny>()?),
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Deserialize<'de> for Document {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        read_object(deserializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for CheckpointBody {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        read_object(deserializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Snapshot {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        read_object(deserializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Pending {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        read_object(deserializer)
+    }
+}
+
+/// A row behind its pointer from the start: rows are large, and a list of them is not moved while it grows.
+struct SharedRow(Arc<Row>);
+
+impl<'de> Deserialize<'de> for SharedRow {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        StateRow::deserialize(deserializer).map(|row| Self(Arc::new(row.0)))
+    }
+}

@@ -1,0 +1,215 @@
+//! Rows from JSON.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
+
+use crate::provider::{ProviderReference, StoredProvider};
+use crate::row::Row;
+use crate::urn::Urn;
+use crate::value::{PROVIDER_KEY, PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY};
+
+use super::decode_value::StateValue;
+
+/// A row as it stands in a state or a journal.
+pub(crate) struct StateRow(pub(crate) Row);
+
+impl<'de> Deserialize<'de> for StateRow {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(RowVisitor).map(StateRow)
+    }
+}
+
+struct RowVisitor;
+
+impl<'de> Visitor<'de> for RowVisitor {
+    type Value = Row;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a resource")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Row, A::Error> {
+        let mut row = Row::default();
+        let mut output_provider = StoredProvider::Absent;
+        while let Some(Key(key)) = map.next_key()? {
+            match key.as_ref() {
+                "urn" => row.urn = map.next_value::<UrnText>()?.0,
+                "custom" => row.custom = map.next_value()?,
+                "delete" => row.delete = map.next_value()?,
+                "id" => row.id = map.next_value()?,
+                "type" => row.kind = map.next_value()?,
+                "inputs" => {
+                    let bag = map.next_value::<Option<Properties>>()?.unwrap_or_default();
+                    row.inputs = Arc::new(bag.map);
+                    row.stored_provider = bag.provider;
+                }
+                "outputs" => {
+                    if let Some(bag) = map.next_value::<Option<Properties>>()? {
+                        row.outputs = Some(Arc::new(bag.map));
+                        output_provider = bag.provider;
+                    }
+                }
+                "parent" => row.parent = optional_urn(&mut map)?,
+                "protect" => row.protect = map.next_value()?,
+                "taint" => row.taint = map.next_value()?,
+                "external" => row.external = map.next_value()?,
+                "dependencies" => row.dependencies = urns(&mut map)?,
+                "initErrors" => row.init_errors = list(&mut map)?,
+                "provider" => row.provider = map.next_value()?,
+                "propertyDependencies" => row.property_dependencies = property_dependencies(&mut map)?,
+                "pendingReplacement" => row.pending_replacement = map.next_value()?,
+                "additionalSecretOutputs" => row.additional_secret_outputs = list(&mut map)?,
+                "customTimeouts" => row.custom_timeouts = map.next_value::<Option<_>>()?.unwrap_or_default(),
+                "importID" => row.import_id = map.next_value()?,
+                "retainOnDelete" => row.retain_on_delete = map.next_value()?,
+                "deletedWith" => row.deleted_with = optional_urn(&mut map)?,
+                "replaceWith" => row.replace_with = urns(&mut map)?,
+                "created" => row.created = map.next_value()?,
+                "modified" => row.modified = map.next_value()?,
+                "sourcePosition" => row.source_position = map.next_value()?,
+                "stackTrace" => {
+                    let frames: Vec<Frame> = list(&mut map)?;
+                    row.stack_trace = frames.into_iter().map(|frame| frame.source_position).collect();
+                }
+                "ignoreChanges" => row.ignore_changes = list(&mut map)?,
+                "hideDiff" => row.hide_diff = list(&mut map)?,
+                "replaceOnChanges" => row.replace_on_changes = list(&mut map)?,
+                other => {
+                    let other = other.to_owned();
+                    row.unknown_members.insert(other, map.next_value()?);
+                }
+            }
+        }
+        if row.stored_provider == StoredProvider::Absent {
+            row.stored_provider = output_provider;
+        }
+        Ok(row)
+    }
+}
+
+fn list<'de, A: MapAccess<'de>, T: Deserialize<'de>>(map: &mut A) -> Result<Vec<T>, A::Error> {
+    // Go writes some empty lists as null.
+    Ok(map.next_value::<Option<Vec<T>>>()?.unwrap_or_default())
+}
+
+fn urns<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Vec<Urn>, A::Error> {
+    Ok(list::<A, UrnText>(map)?.into_iter().map(|urn| urn.0).collect())
+}
+
+fn optional_urn<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<Urn>, A::Error> {
+    Ok(map.next_value::<Option<UrnText>>()?.map(|urn| urn.0).filter(|urn| !urn.as_str().is_empty()))
+}
+
+fn property_dependencies<'de, A: MapAccess<'de>>(map: &mut A) -> Result<BTreeMap<String, Vec<Urn>>, A::Error> {
+    let read = map.next_value::<Option<BTreeMap<String, Option<Vec<UrnText>>>>>()?.unwrap_or_default();
+    let urns = |list: Option<Vec<UrnText>>| list.unwrap_or_default().into_iter().map(|urn| urn.0).collect();
+    Ok(read.into_iter().map(|(key, list)| (key, urns(list))).collect())
+}
+
+#[derive(serde::Deserialize)]
+struct Frame {
+    #[serde(rename = "sourcePosition", default)]
+    source_position: String,
+}
+
+/// A member's name, borrowed from the input where it has no escapes.
+struct Key<'de>(Cow<'de, str>);
+
+impl<'de> Deserialize<'de> for Key<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct KeyVisitor;
+        impl<'de> Visitor<'de> for KeyVisitor {
+            type Value = Key<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a member's name")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Key(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Key(Cow::Owned(text.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(KeyVisitor)
+    }
+}
+
+/// A URN, made without a copy in between.
+struct UrnText(Urn);
+
+impl<'de> Deserialize<'de> for UrnText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct UrnVisitor;
+        impl Visitor<'_> for UrnVisitor {
+            type Value = UrnText;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a URN")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(UrnText(Urn::unchecked(text)))
+            }
+        }
+        deserializer.deserialize_str(UrnVisitor)
+    }
+}
+
+/// Properties with `__provider` taken out.
+#[derive(Default)]
+struct Properties {
+    map: PropertyMap,
+    provider: StoredProvider,
+}
+
+impl<'de> Deserialize<'de> for Properties {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct PropertiesVisitor;
+        impl<'de> Visitor<'de> for PropertiesVisitor {
+            type Value = Properties;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of properties")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Properties, A::Error> {
+                let mut bag = Properties::default();
+                while let Some(key) = map.next_key::<String>()? {
+                    if key == PROVIDER_KEY {
+                        bag.provider = stored_provider(map.next_value()?);
+                    } else if key == SIGNATURE_KEY {
+                        return Err(de::Error::custom("a resource's properties as a whole are a special value"));
+                    } else {
+                        bag.map.insert(key, map.next_value::<StateValue>()?.0);
+                    }
+                }
+                Ok(bag)
+            }
+        }
+        deserializer.deserialize_map(PropertiesVisitor)
+    }
+}
+
+fn stored_provider(json: serde_json::Value) -> StoredProvider {
+    if json.get(SIGNATURE_KEY).and_then(serde_json::Value::as_str) == Some(SECRET_SIGNATURE) {
+        let text = |member| json.get(member).and_then(serde_json::Value::as_str);
+        if let Some(ciphertext) = text("ciphertext") {
+            return StoredProvider::Sealed(ciphertext.into());
+        }
+        // From an export that shows secrets: our own references are known again, other tools' code is not looked into.
+        let ours = text("plaintext")
+            .and_then(|json| serde_json::from_str::<String>(json).ok())
+            .and_then(|inner| serde_json::from_str::<ProviderReference>(&inner).ok());
+        if let Some(reference) = ours {
+            return StoredProvider::Reference(Arc::new(reference));
+        }
+    }
+    StoredProvider::Foreign(Arc::new(json))
+}

@@ -1,0 +1,252 @@
+//! Rows to JSON, in Pulumi's member order.
+
+use serde_json::Value as Json;
+
+use crate::error::Result;
+use crate::provider::StoredProvider;
+use crate::row::{CustomTimeouts, Row};
+use crate::state::PendingOperation;
+use crate::urn::Urn;
+use crate::value::{PROVIDER_KEY, PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY};
+
+use super::encode_value::Encoder;
+use super::json::{write_json, write_string};
+
+impl Encoder<'_> {
+    /// Writes one row.
+    pub(crate) fn row(&mut self, row: &Row) -> Result<()> {
+        self.raw("{\"urn\":");
+        write_string(self.out(), row.urn.as_str());
+        self.raw(if row.custom { ",\"custom\":true" } else { ",\"custom\":false" });
+        self.flag("delete", row.delete);
+        self.text("id", &row.id);
+        self.raw(",\"type\":");
+        write_string(self.out(), &row.kind);
+        self.properties("inputs", &row.inputs, &row.stored_provider)?;
+        if let Some(outputs) = &row.outputs {
+            self.properties("outputs", outputs, &row.stored_provider)?;
+        }
+        self.optional_urn("parent", row.parent.as_ref());
+        self.flag("protect", row.protect);
+        self.flag("taint", row.taint);
+        self.flag("external", row.external);
+        self.texts("dependencies", row.dependencies.iter().map(Urn::as_str));
+        self.texts("initErrors", row.init_errors.iter().map(String::as_str));
+        self.text("provider", &row.provider);
+        self.property_dependencies(row);
+        self.flag("pendingReplacement", row.pending_replacement);
+        self.texts("additionalSecretOutputs", row.additional_secret_outputs.iter().map(String::as_str));
+        self.custom_timeouts(&row.custom_timeouts)?;
+        self.text("importID", &row.import_id);
+        self.flag("retainOnDelete", row.retain_on_delete);
+        self.optional_urn("deletedWith", row.deleted_with.as_ref());
+        self.texts("replaceWith", row.replace_with.iter().map(Urn::as_str));
+        self.text("created", &row.created);
+        self.text("modified", &row.modified);
+        self.text("sourcePosition", &row.source_position);
+        self.stack_trace(&row.stack_trace);
+        self.texts("ignoreChanges", row.ignore_changes.iter().map(String::as_str));
+        self.texts("hideDiff", row.hide_diff.iter().map(String::as_str));
+        self.texts("replaceOnChanges", row.replace_on_changes.iter().map(String::as_str));
+        for (key, value) in &row.unknown_members {
+            self.out.push(b',');
+            write_string(self.out(), key);
+            self.out.push(b':');
+            self.json(value)?;
+        }
+        self.out.push(b'}');
+        Ok(())
+    }
+
+    /// Writes an entry of `pending_operations`.
+    pub(crate) fn pending(&mut self, pending: &PendingOperation) -> Result<()> {
+        self.raw("{\"resource\":");
+        self.row(&pending.row)?;
+        self.raw(",\"type\":\"");
+        self.raw(pending.kind.name());
+        self.raw("\"}");
+        Ok(())
+    }
+
+    fn key(&mut self, name: &str) {
+        self.raw(",\"");
+        self.raw(name);
+        self.raw("\":");
+    }
+
+    fn flag(&mut self, name: &str, set: bool) {
+        if set {
+            self.key(name);
+            self.raw("true");
+        }
+    }
+
+    fn text(&mut self, name: &str, text: &str) {
+        if !text.is_empty() {
+            self.key(name);
+            write_string(&mut self.out, text);
+        }
+    }
+
+    fn optional_urn(&mut self, name: &str, urn: Option<&Urn>) {
+        if let Some(urn) = urn {
+            self.text(name, urn.as_str());
+        }
+    }
+
+    fn texts<'t>(&mut self, name: &str, texts: impl ExactSizeIterator<Item = &'t str>) {
+        if texts.len() > 0 {
+            self.key(name);
+            self.list(texts);
+        }
+    }
+
+    fn list<'t>(&mut self, texts: impl Iterator<Item = &'t str>) {
+        self.out.push(b'[');
+        for (index, text) in texts.enumerate() {
+            if index > 0 {
+                self.out.push(b',');
+            }
+            write_string(&mut self.out, text);
+        }
+        self.out.push(b']');
+    }
+
+    fn properties(&mut self, name: &str, map: &PropertyMap, provider: &StoredProvider) -> Result<()> {
+        let mut provider = (*provider != StoredProvider::Absent).then_some(provider);
+        if map.is_empty() && provider.is_none() {
+            return Ok(());
+        }
+        self.key(name);
+        self.out.push(b'{');
+        let mut first = true;
+        for (key, value) in map {
+            if let Some(stored) = provider.take_if(|_| key.as_str() >= PROVIDER_KEY) {
+                self.provider_member(stored, first)?;
+                first = false;
+                // The row's own field wins over a property of that name.
+                if key == PROVIDER_KEY {
+                    continue;
+                }
+            }
+            self.property_name(key, first);
+            first = false;
+            self.value(value)?;
+        }
+        if let Some(stored) = provider {
+            self.provider_member(stored, first)?;
+        }
+        self.out.push(b'}');
+        Ok(())
+    }
+
+    fn property_name(&mut self, key: &str, first: bool) {
+        if !first {
+            self.out.push(b',');
+        }
+        write_string(&mut self.out, key);
+        self.out.push(b':');
+    }
+
+    fn provider_member(&mut self, provider: &StoredProvider, first: bool) -> Result<()> {
+        self.property_name(PROVIDER_KEY, first);
+        match provider {
+            StoredProvider::Absent => {
+                self.raw("null");
+                Ok(())
+            }
+            StoredProvider::Sealed(ciphertext) => self.sealed(ciphertext),
+            StoredProvider::Reference(reference) => self.reference(reference),
+            StoredProvider::Foreign(json) => self.json(json),
+        }
+    }
+
+    /// Writes JSON that was read and is not looked into, except that its secrets take the form asked for: what an
+    /// export showed is encrypted again.
+    fn json(&mut self, json: &Json) -> Result<()> {
+        match json {
+            Json::Array(items) => {
+                self.out.push(b'[');
+                for (index, item) in items.iter().enumerate() {
+                    if index > 0 {
+                        self.out.push(b',');
+                    }
+                    self.json(item)?;
+                }
+                self.out.push(b']');
+            }
+            Json::Object(members) => {
+                let member = |name| members.get(name).and_then(Json::as_str);
+                if member(SIGNATURE_KEY) == Some(SECRET_SIGNATURE) {
+                    if let Some(ciphertext) = member("ciphertext") {
+                        return self.sealed(ciphertext);
+                    }
+                    if let Some(text) = member("plaintext") {
+                        return self.secret_json(text);
+                    }
+                }
+                self.out.push(b'{');
+                for (index, (key, value)) in members.iter().enumerate() {
+                    self.property_name(key, index == 0);
+                    self.json(value)?;
+                }
+                self.out.push(b'}');
+            }
+            scalar => write_json(&mut self.out, scalar)?,
+        }
+        Ok(())
+    }
+
+    fn property_dependencies(&mut self, row: &Row) {
+        if row.property_dependencies.is_empty() {
+            return;
+        }
+        self.key("propertyDependencies");
+        self.out.push(b'{');
+        for (index, (key, urns)) in row.property_dependencies.iter().enumerate() {
+            self.property_name(key, index == 0);
+            self.list(urns.iter().map(Urn::as_str));
+        }
+        self.out.push(b'}');
+    }
+
+    fn custom_timeouts(&mut self, timeouts: &CustomTimeouts) -> Result<()> {
+        if timeouts.is_empty() {
+            return Ok(());
+        }
+        self.key("customTimeouts");
+        self.out.push(b'{');
+        let mut first = true;
+        for (name, seconds) in [
+            ("create", timeouts.create),
+            ("update", timeouts.update),
+            ("delete", timeouts.delete),
+            ("read", timeouts.read),
+        ] {
+            if seconds != 0.0 {
+                self.property_name(name, first);
+                first = false;
+                self.value(&seconds.into())?;
+            }
+        }
+        self.out.push(b'}');
+        Ok(())
+    }
+
+    fn stack_trace(&mut self, positions: &[String]) {
+        if positions.is_empty() {
+            return;
+        }
+        self.key("stackTrace");
+        self.out.push(b'[');
+        for (index, position) in positions.iter().enumerate() {
+            self.raw(if index > 0 { ",{" } else { "{" });
+            if !position.is_empty() {
+                self.raw("\"sourcePosition\":");
+                write_string(&mut self.out, position);
+            }
+            self.out.push(b'}');
+        }
+        self.out.push(b']');
+    }
+}

@@ -1,0 +1,150 @@
+//! What is in a state, and what can be done with its secrets.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::error::{Error, Result};
+use crate::provider::StoredProvider;
+use crate::row::Row;
+use crate::value::{Archive, ArchiveSource, PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY, Value};
+
+use super::format::secret_from_json;
+use super::ledger::PendingOperation;
+use super::secrets::Crypter;
+
+/// The content of a checkpoint (`latest`) or of an exported deployment.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    /// The rows, each after everything that it refers to.
+    pub rows: Vec<Arc<Row>>,
+    /// Operations that were begun and whose end is not known.
+    pub pending: Vec<PendingOperation>,
+    /// `secrets_providers` as it stands in the file.
+    pub secrets_provider: Option<Json>,
+    /// Everything else in the file, kept as it was read (`manifest`, `metadata`, members that we do not know).
+    pub other: Map<String, Json>,
+}
+
+impl Snapshot {
+    /// Decrypts every sealed value, each distinct ciphertext once. `__provider` stays sealed. Without sealed values
+    /// the key is not needed.
+    pub fn unseal(&mut self, crypter: &Crypter) -> Result<()> {
+        self.each_row(&mut |row| unseal_row(row, crypter))
+    }
+
+    /// Like [`Snapshot::unseal`], and `__provider` too, so that everything can be written under another key.
+    pub fn unseal_all(&mut self, crypter: &Crypter) -> Result<()> {
+        self.each_row(&mut |row| {
+            unseal_row(row, crypter)?;
+            if let StoredProvider::Sealed(ciphertext) = &row.stored_provider {
+                let text = crypter.decrypt(ciphertext)?;
+                let secret = json!({ SIGNATURE_KEY: SECRET_SIGNATURE, "plaintext": &*text });
+                Arc::make_mut(row).stored_provider = StoredProvider::Foreign(Arc::new(secret));
+            }
+            unseal_unknown_members(row, crypter)
+        })
+    }
+
+    /// The salt string of the passphrase with which the secrets were encrypted; `None` when there is no secrets
+    /// provider. Another kind of provider is an error that names it.
+    pub fn salt(&self) -> Result<Option<&str>> {
+        let Some(record) = self.secrets_provider.as_ref().filter(|record| !record.is_null()) else { return Ok(None) };
+        match record.get("type").and_then(Json::as_str) {
+            Some("passphrase") => {}
+            None | Some("") => return Ok(None),
+            Some(kind) => {
+                return Err(Error::Secrets(format!(
+                    "the state's secrets are kept with the provider '{kind}', which maloko does not support; change it \
+                     with `pulumi stack change-secrets-provider passphrase` first"
+                )));
+            }
+        }
+        match record.pointer("/state/salt").and_then(Json::as_str) {
+            Some(salt) => Ok(Some(salt)),
+            None => Err(Error::Secrets(
+                "the state's 'secrets_providers' has no salt; restore the stack file from a copy".to_owned(),
+            )),
+        }
+    }
+
+    /// Is any value still sealed (`__provider` aside)?
+    #[must_use]
+    pub fn has_sealed_values(&self) -> bool {
+        let sealed =
+            |row: &Row| is_sealed(&row.inputs) || row.outputs.as_ref().is_some_and(|outputs| is_sealed(outputs));
+        self.rows.iter().any(|row| sealed(row)) || self.pending.iter().any(|pending| sealed(&pending.row))
+    }
+
+    fn each_row(&mut self, change: &mut dyn FnMut(&mut Arc<Row>) -> Result<()>) -> Result<()> {
+        self.rows.iter_mut().try_for_each(&mut *change)?;
+        self.pending.iter_mut().try_for_each(|pending| change(&mut pending.row))
+    }
+}
+
+/// Decrypts what is sealed in a row's inputs and outputs.
+pub(super) fn unseal_row(row: &mut Arc<Row>, crypter: &Crypter) -> Result<()> {
+    if is_sealed(&row.inputs) {
+        let inputs = &mut Arc::make_mut(row).inputs;
+        unseal_map(Arc::make_mut(inputs), crypter)?;
+    }
+    if row.outputs.as_ref().is_some_and(|outputs| is_sealed(outputs))
+        && let Some(outputs) = &mut Arc::make_mut(row).outputs
+    {
+        unseal_map(Arc::make_mut(outputs), crypter)?;
+    }
+    Ok(())
+}
+
+fn is_sealed(map: &PropertyMap) -> bool {
+    map.values().any(|value| value.any(&|v| matches!(v, Value::Sealed(_))))
+}
+
+fn unseal_map(map: &mut PropertyMap, crypter: &Crypter) -> Result<()> {
+    map.values_mut().try_for_each(|value| unseal_value(value, crypter))
+}
+
+fn unseal_value(value: &mut Value, crypter: &Crypter) -> Result<()> {
+    match value {
+        Value::Sealed(ciphertext) => {
+            let text = crypter.decrypt(ciphertext)?;
+            let mut open = secret_from_json(&text).map_err(|error| {
+                Error::Secrets(format!("a secret was decrypted, but it is not the JSON of a value ({error})"))
+            })?;
+            // A secret inside a secret is sealed again within the text.
+            unseal_value(&mut open, crypter)?;
+            *value = open;
+            Ok(())
+        }
+        Value::Secret(inner) => unseal_value(inner, crypter),
+        Value::Array(items) => items.iter_mut().try_for_each(|item| unseal_value(item, crypter)),
+        Value::Object(members) => unseal_map(members, crypter),
+        Value::Archive(Archive { source: ArchiveSource::Assets(assets), .. }) => unseal_map(assets, crypter),
+        _ => Ok(()),
+    }
+}
+
+/// Members that we do not know may hold secrets too (`replacementTrigger` does).
+fn unseal_unknown_members(row: &mut Arc<Row>, crypter: &Crypter) -> Result<()> {
+    if row.unknown_members.is_empty() {
+        return Ok(());
+    }
+    Arc::make_mut(row).unknown_members.values_mut().try_for_each(|member| unseal_json(member, crypter))
+}
+
+fn unseal_json(json: &mut Json, crypter: &Crypter) -> Result<()> {
+    match json {
+        Json::Array(items) => items.iter_mut().try_for_each(|item| unseal_json(item, crypter)),
+        Json::Object(members) => {
+            let is_secret = members.get(SIGNATURE_KEY).and_then(Json::as_str) == Some(SECRET_SIGNATURE);
+            if is_secret && let Some(ciphertext) = members.get("ciphertext").and_then(Json::as_str) {
+                let text = crypter.decrypt(ciphertext)?;
+                members.shift_remove("ciphertext");
+                members.insert("plaintext".into(), Json::String(text.to_string()));
+                return Ok(());
+            }
+            members.values_mut().try_for_each(|member| unseal_json(member, crypter))
+        }
+        _ => Ok(()),
+    }
+}
