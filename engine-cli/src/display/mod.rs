@@ -1,10 +1,32 @@
 //! What the user sees of an operation: events as JSON, plain lines or a live tree.
 
+mod delta;
+mod diff;
+mod json;
+mod json_value;
+mod paint;
+mod path;
+mod plain;
+mod preview_json;
+mod redact;
+mod scrub;
+mod summary;
+mod values;
+mod words;
+mod worker;
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails with the error")]
+mod tests;
+
 use std::io::Write;
 use std::sync::Arc;
+use std::time::SystemTime;
 
-use maloko_core::event::{Event, EventSink};
+use maloko_core::event::EventSink;
 use maloko_core::operation::OperationKind;
+
+pub use scrub::Scrubber;
 
 /// The shapes in which an operation is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +64,9 @@ pub struct DisplayOptions {
     pub suppress_progress: bool,
     /// Use colours (the caller has already looked at the terminal, `--color` and `NO_COLOR`).
     pub color: bool,
+    /// The plain texts of secrets, which no message may show. The caller teaches it those of the configuration; the
+    /// display adds those that it meets in resources.
+    pub scrubber: Arc<Scrubber>,
 }
 
 impl DisplayOptions {
@@ -59,6 +84,7 @@ impl DisplayOptions {
             suppress_outputs: false,
             suppress_progress: false,
             color: false,
+            scrubber: Arc::default(),
         }
     }
 }
@@ -71,21 +97,19 @@ pub trait Display: EventSink {
 }
 
 /// Opens a display that writes to `out` (never to file descriptors 1 and 2, which are captured while the operation
-/// runs).
+/// runs). It draws on a thread of its own: open it after any fork. When `out` fails (a closed pipe, a full disk) it
+/// stops to show anything; the operation goes on.
 #[must_use]
-pub fn open(_mode: DisplayMode, _options: DisplayOptions, out: Box<dyn Write + Send>) -> Arc<dyn Display> {
-    Arc::new(Nothing { _out: std::sync::Mutex::new(out) })
+pub fn open(mode: DisplayMode, options: DisplayOptions, out: Box<dyn Write + Send>) -> Arc<dyn Display> {
+    Arc::new(worker::Worker::start(renderer(mode, options, SystemTime::now()), out))
 }
 
-/// Holds the place until the displays are built.
-struct Nothing {
-    _out: std::sync::Mutex<Box<dyn Write + Send>>,
-}
-
-impl EventSink for Nothing {
-    fn emit(&self, _event: Event) {}
-}
-
-impl Display for Nothing {
-    fn close(&self) {}
+/// What draws in a mode; `opened` is the wall clock's time from which events count theirs.
+fn renderer(mode: DisplayMode, options: DisplayOptions, opened: SystemTime) -> Box<dyn worker::Renderer> {
+    let redactor = redact::Redactor::new(options.show_secrets, Arc::clone(&options.scrubber));
+    match mode {
+        DisplayMode::JsonEvents => Box::new(json::JsonLines::new(redactor, options.is_preview, opened)),
+        DisplayMode::PreviewJson => Box::new(preview_json::PreviewDocument::new(redactor, options.show_sames)),
+        DisplayMode::Plain | DisplayMode::Tree => Box::new(plain::Plain::new(options, redactor)),
+    }
 }

@@ -1,0 +1,289 @@
+//! What a step changes, property by property.
+
+use maloko_core::event::{Op, StepMetadata};
+use maloko_core::row::Row;
+use maloko_core::value::{PropertyMap, Value};
+use similar::{ChangeTag, TextDiff};
+
+use super::delta::{Body, Change, Comparison, Detailed, Kind, listing};
+use super::paint::Paint;
+use super::path::{Segment, parse};
+use super::redact::{Redactor, Visible};
+use super::values::{inline, is_long_text, short};
+use super::words::{TypeNames, clean, count, words};
+
+/// Above this many bytes the lines of two texts are not compared.
+const COMPARABLE_TEXT: usize = 256 * 1024;
+/// Unchanged lines shown around changed ones.
+const CONTEXT: usize = 2;
+
+/// Writes diffs.
+#[derive(Clone, Copy)]
+pub(super) struct DiffText<'a> {
+    /// What may be shown.
+    pub(super) redactor: &'a Redactor,
+    /// The colours.
+    pub(super) paint: Paint,
+}
+
+impl DiffText<'_> {
+    /// A step with everything that it changes, as lines.
+    #[must_use]
+    pub(super) fn step(&self, step: &StepMetadata, names: &TypeNames) -> Vec<String> {
+        let words = words(step.op);
+        let mut reasons = Vec::new();
+        if !step.note.is_empty() {
+            reasons.push(step.note.to_owned());
+        }
+        let marker = if words.marker.is_empty() { " " } else { words.marker };
+        let reason = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join(", ")) };
+        let head = format!("{marker} {} ({}{reason})", names.title(&step.urn), words.plan);
+        let mut lines = vec![self.paint.op(step.op, &head)];
+        let id = [&step.old, &step.new].into_iter().flatten().map(|row| row.id.as_str()).find(|id| !id.is_empty());
+        if let Some(id) = id.filter(|id| !maloko_core::value::UNKNOWN_TEXTS.contains(id)) {
+            lines.push(self.paint.dim(&format!("    [id={}]", clean(id))));
+        }
+        lines.extend(self.properties(step));
+        lines
+    }
+
+    /// The properties that a step changes, as lines.
+    #[must_use]
+    pub(super) fn properties(&self, step: &StepMetadata) -> Vec<String> {
+        let hidden = hidden_paths(step);
+        let mut lines = Vec::new();
+        self.write(&changes(step, &hidden), 1, &mut lines);
+        let outputs = changed_outputs(step, &hidden);
+        if !outputs.is_empty() {
+            lines.push(self.paint.dim("    --outputs:--"));
+            self.write(&outputs, 1, &mut lines);
+        }
+        lines
+    }
+
+    /// What differs between two maps, such as a stack's outputs.
+    #[must_use]
+    pub(super) fn maps(&self, old: &PropertyMap, new: &PropertyMap, with_sames: bool) -> Vec<String> {
+        let mut changes = Comparison { old, new, hidden: &[] }.changes();
+        if with_sames {
+            let same = listing(new, Kind::Same, &[]);
+            let missing = same.into_iter().filter(|s| !changes.iter().any(|c| c.segment == s.segment));
+            changes = missing.chain(changes.iter().cloned()).collect();
+            changes.sort_by_key(|change| change.segment.label());
+        }
+        let mut lines = Vec::new();
+        self.write(&changes, 1, &mut lines);
+        lines
+    }
+
+    fn write(&self, changes: &[Change], level: usize, lines: &mut Vec<String>) {
+        let width =
+            changes.iter().map(|change| console::measure_text_width(&change.segment.label())).max().unwrap_or(0);
+        for change in changes {
+            self.change(change, level, width.min(30), lines);
+        }
+    }
+
+    fn change(&self, change: &Change, level: usize, width: usize, lines: &mut Vec<String>) {
+        let label = change.segment.label();
+        let reason = if change.replace { self.paint.op(Op::Replace, " (forces replacement)") } else { String::new() };
+        let mut one_line = |text: &str| {
+            let padding = " ".repeat(width.saturating_sub(console::measure_text_width(&label)));
+            lines.push(format!("{}{reason}", self.line(change.kind, level, &format!("{label}{padding}: {text}"))));
+        };
+        match &change.body {
+            Body::Hidden => one_line("[hidden]"),
+            Body::Unsaid => lines.push(format!("{}{reason}", self.line(change.kind, level, &label))),
+            Body::One(value) => match short(self.redactor, value) {
+                Some(text) => one_line(&text),
+                None => self.block(&label, value, change.kind, level, &reason, lines),
+            },
+            Body::Pair(old, new) => {
+                if self.is_secret(old) || self.is_secret(new) {
+                    // Not even what a value was before it became a secret.
+                    return one_line("[secret] => [secret]");
+                }
+                if let (Visible::Text(old), Visible::Text(new)) = (self.redactor.see(old), self.redactor.see(new))
+                    && (is_long_text(old) || is_long_text(new))
+                {
+                    lines.push(format!("{}{reason}", self.line(change.kind, level, &format!("{label}:"))));
+                    return self.texts(old, new, level + 2, lines);
+                }
+                one_line(&format!("{} => {}", inline(self.redactor, old), inline(self.redactor, new)));
+            }
+            Body::Nested(inside) => {
+                lines.push(format!("{}{reason}", self.line(change.kind, level, &format!("{label}:"))));
+                self.write(inside, level + 2, lines);
+            }
+        }
+    }
+
+    fn is_secret(&self, value: &Value) -> bool {
+        matches!(self.redactor.see(value), Visible::Secret)
+    }
+
+    /// A value that takes several lines.
+    fn block(&self, label: &str, value: &Value, kind: Kind, level: usize, reason: &str, lines: &mut Vec<String>) {
+        lines.push(format!("{}{reason}", self.line(kind, level, &format!("{label}:"))));
+        match self.redactor.see(value) {
+            Visible::List(items) => {
+                let inside: Vec<Change> =
+                    items.iter().enumerate().map(|(i, item)| part(Segment::Index(i), kind, item)).collect();
+                self.write(&inside, level + 2, lines);
+            }
+            Visible::Object(members) => {
+                let inside: Vec<Change> = Redactor::members(members)
+                    .map(|(key, item)| part(Segment::Key(key.to_owned()), kind, item))
+                    .collect();
+                self.write(&inside, level + 2, lines);
+            }
+            Visible::Text(text) => {
+                let text = self.redactor.text(text);
+                lines.extend(clean(&text).lines().map(|line| self.line(kind, level + 2, line)));
+            }
+            _ => lines.push(self.line(kind, level + 2, &inline(self.redactor, value))),
+        }
+    }
+
+    /// Two texts, line by line, with a little of what is around the changes.
+    fn texts(&self, old: &str, new: &str, level: usize, lines: &mut Vec<String>) {
+        let (old, new) = (self.redactor.text(old), self.redactor.text(new));
+        let (old, new) = (clean(&old), clean(&new));
+        if old.len() + new.len() > COMPARABLE_TEXT {
+            let size = |text: &str| format!("a text of {} bytes", count(text.len()));
+            lines.push(self.line(Kind::Update, level, &format!("{} => {}", size(&old), size(&new))));
+            return;
+        }
+        let diff = TextDiff::from_lines(old.as_ref(), new.as_ref());
+        for (index, group) in diff.grouped_ops(CONTEXT).iter().enumerate() {
+            if index > 0 {
+                lines.push(self.line(Kind::Same, level, "..."));
+            }
+            for line in group.iter().flat_map(|op| diff.iter_changes(op)) {
+                let kind = match line.tag() {
+                    ChangeTag::Equal => Kind::Same,
+                    ChangeTag::Delete => Kind::Delete,
+                    ChangeTag::Insert => Kind::Add,
+                };
+                lines.push(self.line(kind, level, line.value().trim_end_matches('\n')));
+            }
+        }
+    }
+
+    /// One line: two columns per level, the sign in the last ones, the text.
+    fn line(&self, kind: Kind, level: usize, text: &str) -> String {
+        let indent = "  ".repeat(level);
+        match kind {
+            Kind::Add => format!("{indent}{}", self.paint.op(Op::Create, &format!("+ {text}"))),
+            Kind::Delete => format!("{indent}{}", self.paint.op(Op::Delete, &format!("- {text}"))),
+            Kind::Update => format!("{indent}{}", self.paint.op(Op::Update, &format!("~ {text}"))),
+            Kind::Same => format!("{indent}  {text}"),
+        }
+    }
+}
+
+fn part(segment: Segment, kind: Kind, value: &Value) -> Change<'_> {
+    Change { segment, kind, replace: false, body: Body::One(value) }
+}
+
+fn hidden_paths(step: &StepMetadata) -> Vec<Vec<Segment>> {
+    let rows = [&step.new, &step.old];
+    let row = rows.into_iter().flatten().next();
+    row.map_or_else(Vec::new, |row| row.hide_diff.iter().map(|path| parse(path)).collect())
+}
+
+/// "~color, +size": which properties a step changes, in short.
+#[must_use]
+pub(super) fn changed_keys(step: &StepMetadata) -> String {
+    if is_removal(step.op) || matches!(step.op, Op::Create | Op::Read | Op::Same) {
+        return String::new();
+    }
+    let changes = changes(step, &[]);
+    let named = changes.iter().filter(|change| change.kind != Kind::Same).map(|change| {
+        let sign = match change.kind {
+            Kind::Add => "+",
+            Kind::Delete => "-",
+            Kind::Update | Kind::Same => "~",
+        };
+        format!("{sign}{}", change.segment.label())
+    });
+    named.collect::<Vec<_>>().join(", ")
+}
+
+/// What changed: as the step says in detail, or else by comparing old and new.
+fn changes<'a>(step: &'a StepMetadata, hidden: &[Vec<Segment>]) -> Vec<Change<'a>> {
+    match (step.old.as_deref(), step.new.as_deref()) {
+        (None, None) => Vec::new(),
+        // Told with the new half.
+        _ if matches!(step.op, Op::DeleteReplaced | Op::DiscardReplaced) => Vec::new(),
+        (None, Some(new)) => match step.op {
+            Op::Read | Op::Import => listing(&new.inputs, Kind::Same, hidden),
+            _ => listing(&new.inputs, Kind::Add, hidden),
+        },
+        (Some(old), None) => listing(&old.inputs, Kind::Delete, hidden),
+        (Some(_), Some(_)) if matches!(step.op, Op::Same | Op::Discard) => Vec::new(),
+        (Some(old), Some(_)) if is_removal(step.op) => listing(&old.inputs, Kind::Delete, hidden),
+        (Some(old), Some(new)) => between(step, old, new, hidden),
+    }
+}
+
+fn is_removal(op: Op) -> bool {
+    matches!(op, Op::Delete | Op::DeleteReplaced | Op::DiscardReplaced | Op::RemovePendingReplace)
+}
+
+fn between<'a>(step: &'a StepMetadata, old: &'a Row, new: &'a Row, hidden: &[Vec<Segment>]) -> Vec<Change<'a>> {
+    let (old_outputs, new_outputs) = (outputs_of(old), outputs_of(new));
+    let refreshed = step.op == Op::Refresh;
+    let detailed = step.detailed_diff.as_ref().filter(|diff| !diff.is_empty());
+    let mut changes = match detailed {
+        Some(diff) => {
+            let places = if refreshed { [new_outputs, &*new.inputs] } else { [&*new.inputs, new_outputs] };
+            let old_inputs = if refreshed { old_outputs } else { &*old.inputs };
+            Detailed { old_inputs, old_outputs, new: places, hidden }.changes(diff)
+        }
+        None if refreshed => Comparison { old: old_outputs, new: new_outputs, hidden }.changes(),
+        None => Comparison { old: &old.inputs, new: &new.inputs, hidden }.changes(),
+    };
+    add_unsaid(step, &mut changes);
+    for change in &mut changes {
+        if detailed.is_none() && matches!(&change.segment, Segment::Key(key) if step.keys.contains(key)) {
+            change.replace = true;
+        }
+    }
+    changes
+}
+
+/// Keys that the provider says to have changed, where nothing in the values shows it.
+fn add_unsaid(step: &StepMetadata, changes: &mut Vec<Change>) {
+    let top_level: Vec<Segment> =
+        step.diffs.iter().chain(&step.keys).filter_map(|path| parse(path).into_iter().next()).collect();
+    for segment in top_level {
+        // `id` is the reason that the engine gives when it was told to replace; it is no property.
+        let is_property = segment != Segment::Key("id".to_owned()) && segment != Segment::Key("__provider".to_owned());
+        if is_property && !changes.iter().any(|change| change.segment == segment) {
+            let replace = matches!(&segment, Segment::Key(key) if step.keys.contains(key));
+            changes.push(Change { segment, kind: Kind::Update, replace, body: Body::Unsaid });
+        }
+    }
+}
+
+fn outputs_of(row: &Row) -> &PropertyMap {
+    static NONE: PropertyMap = PropertyMap::new();
+    row.outputs.as_deref().unwrap_or(&NONE)
+}
+
+/// Outputs that a step made or changed, apart from those that only repeat an input.
+fn changed_outputs<'a>(step: &'a StepMetadata, hidden: &[Vec<Segment>]) -> Vec<Change<'a>> {
+    static NONE: PropertyMap = PropertyMap::new();
+    let Some(new) = step.new.as_deref().filter(|_| !is_removal(step.op) && step.op != Op::Refresh) else {
+        return Vec::new();
+    };
+    let old = step.old.as_deref().map_or(&NONE, outputs_of);
+    let Some(outputs) = new.outputs.as_deref() else { return Vec::new() };
+    let mut changes = Comparison { old, new: outputs, hidden }.changes();
+    changes.retain(|change| match &change.segment {
+        Segment::Key(key) => outputs.contains_key(key) && new.inputs.get(key) != outputs.get(key),
+        Segment::Index(_) => true,
+    });
+    changes
+}

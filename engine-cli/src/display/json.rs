@@ -1,0 +1,288 @@
+//! Engine events as JSON, one per line (semantics 14.5).
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::time::{Duration, SystemTime};
+
+use maloko_core::event::{DetailedDiff, Diagnostic, Event, Outcome, Severity, StepMetadata, Summary};
+use maloko_core::row::Row;
+use maloko_core::urn::Urn;
+use maloko_core::value::PropertyMap;
+use serde::{Serialize, Serializer};
+
+use super::json_value::{Messages, Properties, SecretForm, Writing};
+use super::redact::Redactor;
+use super::worker::{Renderer, unix_seconds};
+
+/// Writes one line per event.
+pub(super) struct JsonLines {
+    redactor: Redactor,
+    planning: bool,
+    opened: SystemTime,
+    sequence: u64,
+    line: Vec<u8>,
+}
+
+impl JsonLines {
+    /// `planning`: the operation is a preview; `opened`: the wall clock's time from which the events count theirs.
+    #[must_use]
+    pub(super) fn new(redactor: Redactor, planning: bool, opened: SystemTime) -> Self {
+        Self { redactor, planning, opened, sequence: 0, line: Vec::new() }
+    }
+}
+
+impl Renderer for JsonLines {
+    fn event(&mut self, at: Duration, event: Event, out: &mut dyn Write) -> io::Result<()> {
+        if let Event::StepStarted(step) | Event::StepDone(step) | Event::StepFailed(step) = &event {
+            if step.internal {
+                return Ok(());
+            }
+            step.old.iter().chain(&step.new).for_each(|row| self.redactor.learn_row(row));
+        }
+        let writing = Writing { redactor: &self.redactor, secrets: SecretForm::Signature };
+        let Some(body) = body_of(&event, self.planning, writing) else { return Ok(()) };
+        let line = Line { sequence: self.sequence, timestamp: unix_seconds(self.opened, at), body };
+        self.sequence += 1;
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, &line)?;
+        self.line.push(b'\n');
+        out.write_all(&self.line)
+    }
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    sequence: u64,
+    timestamp: u64,
+    #[serde(flatten)]
+    body: Body<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::enum_variant_names, reason = "the names of the members of a line")]
+enum Body<'a> {
+    PreludeEvent {
+        config: &'a BTreeMap<String, String>,
+    },
+    ResourcePreEvent {
+        metadata: Metadata<'a>,
+        #[serde(skip_serializing_if = "is_false")]
+        planning: bool,
+    },
+    ResOutputsEvent {
+        metadata: Metadata<'a>,
+        #[serde(skip_serializing_if = "is_false")]
+        planning: bool,
+    },
+    ResOpFailedEvent {
+        metadata: Metadata<'a>,
+        status: u8,
+        steps: u8,
+    },
+    DiagnosticEvent(Said<'a>),
+    SummaryEvent(Totals<'a>),
+    CancelEvent {},
+}
+
+fn body_of<'a>(event: &'a Event, planning: bool, writing: Writing<'a>) -> Option<Body<'a>> {
+    Some(match event {
+        Event::Prelude(config) => Body::PreludeEvent { config },
+        Event::StepStarted(step) => Body::ResourcePreEvent { metadata: Metadata::new(step, writing), planning },
+        Event::StepDone(step) => Body::ResOutputsEvent { metadata: Metadata::new(step, writing), planning },
+        Event::StepFailed(step) => {
+            Body::ResOpFailedEvent { metadata: Metadata::new(step, writing), status: 0, steps: 1 }
+        }
+        // They stand in the outputs event of the root stack.
+        Event::StackOutputs { .. } => return None,
+        Event::Diagnostic(diagnostic) => Body::DiagnosticEvent(Said::new(diagnostic, writing.redactor)),
+        Event::Summary(summary) => Body::SummaryEvent(Totals::new(summary)),
+        Event::End => Body::CancelEvent {},
+    })
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata<'a> {
+    op: &'static str,
+    urn: &'a str,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    old: Option<State<'a>>,
+    new: Option<State<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    keys: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    diffs: &'a [String],
+    detailed_diff: Option<Kinds<'a>>,
+    #[serde(skip_serializing_if = "is_false")]
+    logical: bool,
+    provider: &'a str,
+}
+
+impl<'a> Metadata<'a> {
+    fn new(step: &'a StepMetadata, writing: Writing<'a>) -> Self {
+        let row = step.new.as_deref().or(step.old.as_deref());
+        Self {
+            op: step.op.name(),
+            urn: step.urn.as_str(),
+            kind: row.map_or(step.urn.own_type(), |row| &row.kind),
+            old: step.old.as_deref().map(|row| State::new(row, writing)),
+            new: step.new.as_deref().map(|row| State::new(row, writing)),
+            keys: &step.keys,
+            diffs: &step.diffs,
+            detailed_diff: step.detailed_diff.as_ref().map(Kinds),
+            logical: step.op.is_logical(),
+            provider: row.map_or("", |row| &row.provider),
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct State<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    urn: &'a str,
+    #[serde(skip_serializing_if = "is_false")]
+    custom: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    delete: bool,
+    id: &'a str,
+    parent: &'a str,
+    #[serde(skip_serializing_if = "is_false")]
+    protect: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    taint: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    retain_on_delete: bool,
+    inputs: Properties<'a>,
+    outputs: Properties<'a>,
+    provider: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    init_errors: Option<Messages<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    hide_diffs: &'a [String],
+}
+
+impl<'a> State<'a> {
+    fn new(row: &'a Row, writing: Writing<'a>) -> Self {
+        static NONE: PropertyMap = PropertyMap::new();
+        Self {
+            kind: &row.kind,
+            urn: row.urn.as_str(),
+            custom: row.custom,
+            delete: row.delete,
+            id: &row.id,
+            parent: row.parent.as_ref().map_or("", Urn::as_str),
+            protect: row.protect,
+            taint: row.taint,
+            retain_on_delete: row.retain_on_delete,
+            inputs: Properties(writing, &row.inputs),
+            outputs: Properties(writing, row.outputs.as_deref().unwrap_or(&NONE)),
+            provider: &row.provider,
+            init_errors: (!row.init_errors.is_empty()).then(|| Messages(writing.redactor, &row.init_errors)),
+            hide_diffs: &row.hide_diff,
+        }
+    }
+}
+
+/// A detailed diff as events have it; the preview document names the kind otherwise.
+struct Kinds<'a>(&'a DetailedDiff);
+
+impl Serialize for Kinds<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Kind {
+            diff_kind: &'static str,
+            input_diff: bool,
+        }
+        serializer.collect_map(
+            self.0.iter().map(|(path, diff)| (path, Kind { diff_kind: diff.kind.name(), input_diff: diff.input_diff })),
+        )
+    }
+}
+
+#[derive(Serialize)]
+struct Said<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    urn: Option<&'a str>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    prefix: &'static str,
+    message: Cow<'a, str>,
+    color: &'static str,
+    severity: &'static str,
+    #[serde(skip_serializing_if = "is_false")]
+    ephemeral: bool,
+}
+
+impl<'a> Said<'a> {
+    fn new(diagnostic: &'a Diagnostic, redactor: &Redactor) -> Self {
+        Self {
+            urn: diagnostic.urn.as_ref().map(Urn::as_str).filter(|urn| !urn.is_empty()),
+            prefix: prefix(diagnostic.severity),
+            message: redactor.message(&diagnostic.message),
+            color: "never",
+            severity: severity_name(diagnostic.severity),
+            ephemeral: diagnostic.ephemeral,
+        }
+    }
+}
+
+/// What stands before a message, as a terminal shows it.
+#[must_use]
+pub(super) fn prefix(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Debug => "debug: ",
+        Severity::Info | Severity::Output => "",
+        Severity::Warning => "warning: ",
+        Severity::Error => "error: ",
+    }
+}
+
+/// The name of a severity in JSON; printed output counts as information.
+#[must_use]
+pub(super) fn severity_name(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Debug => "debug",
+        Severity::Info | Severity::Output => "info",
+        Severity::Warning => "warning",
+        Severity::Error => "error",
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Totals<'a> {
+    maybe_corrupt: bool,
+    duration_seconds: u64,
+    resource_changes: &'a BTreeMap<&'static str, u64>,
+    #[serde(rename = "PolicyPacks")]
+    policy_packs: BTreeMap<String, String>,
+    is_preview: bool,
+    result: &'static str,
+}
+
+impl<'a> Totals<'a> {
+    fn new(summary: &'a Summary) -> Self {
+        Self {
+            maybe_corrupt: summary.maybe_corrupt,
+            duration_seconds: Duration::try_from_secs_f64(summary.duration_seconds).unwrap_or_default().as_secs(),
+            resource_changes: &summary.changes,
+            policy_packs: BTreeMap::new(),
+            is_preview: summary.is_preview,
+            result: match summary.outcome {
+                Outcome::Succeeded => "succeeded",
+                Outcome::Failed => "failed",
+                Outcome::Cancelled => "canceled",
+            },
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_false(flag: &bool) -> bool {
+    !*flag
+}

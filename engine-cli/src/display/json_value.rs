@@ -1,0 +1,191 @@
+//! Rows and values as JSON, redacted: shared by the event stream and the preview document.
+
+use maloko_core::row::Row;
+use maloko_core::value::{
+    ARCHIVE_SIGNATURE, ASSET_SIGNATURE, ArchiveSource, AssetSource, FLOAT_SIGNATURE, PropertyMap, RESOURCE_SIGNATURE,
+    SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT, Value,
+};
+use serde::ser::{SerializeMap, SerializeSeq};
+use serde::{Serialize, Serializer};
+
+use super::redact::{Redactor, Visible};
+use super::scrub::SECRET_TEXT;
+
+/// What is written for a secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SecretForm {
+    /// The signature object with `"ciphertext": "[secret]"`.
+    Signature,
+    /// The plain string `[secret]`.
+    Text,
+}
+
+/// How values are written.
+#[derive(Clone, Copy)]
+pub(super) struct Writing<'a> {
+    /// What may be shown.
+    pub(super) redactor: &'a Redactor,
+    /// What is written for the rest.
+    pub(super) secrets: SecretForm,
+}
+
+/// Properties as they are written.
+pub(super) struct Properties<'a>(pub(super) Writing<'a>, pub(super) &'a PropertyMap);
+
+impl Serialize for Properties<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(writing, map) = self;
+        serializer.collect_map(Redactor::members(map).map(|(key, value)| (key, Shown(*writing, value))))
+    }
+}
+
+/// A value as it is written.
+struct Shown<'a>(Writing<'a>, &'a Value);
+
+impl Serialize for Shown<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(writing, value) = *self;
+        match writing.redactor.see(value) {
+            Visible::Null => serializer.serialize_unit(),
+            Visible::Bool(flag) => serializer.serialize_bool(flag),
+            Visible::Number(number) => serialize_number(number, serializer),
+            Visible::Text(text) => serializer.serialize_str(&writing.redactor.text(text)),
+            Visible::List(items) => {
+                let mut list = serializer.serialize_seq(Some(items.len()))?;
+                for item in items {
+                    list.serialize_element(&Shown(writing, item))?;
+                }
+                list.end()
+            }
+            Visible::Object(members) => Properties(writing, members).serialize(serializer),
+            Visible::Secret if writing.secrets == SecretForm::Text => serializer.serialize_str(SECRET_TEXT),
+            Visible::Secret => {
+                let mut object = serializer.serialize_map(Some(2))?;
+                object.serialize_entry(SIGNATURE_KEY, SECRET_SIGNATURE)?;
+                object.serialize_entry("ciphertext", SECRET_TEXT)?;
+                object.end()
+            }
+            Visible::Unknown => serializer.serialize_str(UNKNOWN_TEXT),
+            Visible::Resource(reference) => {
+                let mut object = serializer.serialize_map(None)?;
+                object.serialize_entry(SIGNATURE_KEY, RESOURCE_SIGNATURE)?;
+                object.serialize_entry("urn", reference.urn.as_str())?;
+                if let Some(id) = &reference.id {
+                    object.serialize_entry("id", id)?;
+                }
+                object.serialize_entry("packageVersion", &reference.package_version)?;
+                object.end()
+            }
+            Visible::Asset(asset) => {
+                let mut object = serializer.serialize_map(None)?;
+                object.serialize_entry(SIGNATURE_KEY, ASSET_SIGNATURE)?;
+                object.serialize_entry("hash", &asset.hash)?;
+                match &asset.source {
+                    AssetSource::Text(text) => object.serialize_entry("text", &writing.redactor.text(text))?,
+                    AssetSource::Path(path) => object.serialize_entry("path", path)?,
+                    AssetSource::Uri(uri) => object.serialize_entry("uri", &writing.redactor.text(uri))?,
+                    AssetSource::Elided => {}
+                }
+                object.end()
+            }
+            Visible::Archive(archive) => {
+                let mut object = serializer.serialize_map(None)?;
+                object.serialize_entry(SIGNATURE_KEY, ARCHIVE_SIGNATURE)?;
+                object.serialize_entry("hash", &archive.hash)?;
+                match &archive.source {
+                    ArchiveSource::Assets(assets) => object.serialize_entry("assets", &Properties(writing, assets))?,
+                    ArchiveSource::Path(path) => object.serialize_entry("path", path)?,
+                    ArchiveSource::Uri(uri) => object.serialize_entry("uri", &writing.redactor.text(uri))?,
+                    ArchiveSource::Elided => {}
+                }
+                object.end()
+            }
+        }
+    }
+}
+
+/// Whole numbers without a fraction, as Pulumi writes them; what JSON cannot hold as the state writes it.
+fn serialize_number<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, S::Error> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if !number.is_finite() {
+        let mut object = serializer.serialize_map(Some(2))?;
+        object.serialize_entry(SIGNATURE_KEY, FLOAT_SIGNATURE)?;
+        object.serialize_entry("value", &format!("{:016x}", number.to_bits()))?;
+        return object.end();
+    }
+    if number.fract() == 0.0 && number.abs() < EXACT && !(number == 0.0 && number.is_sign_negative()) {
+        #[expect(clippy::cast_possible_truncation, reason = "whole and within the range in which doubles are exact")]
+        return serializer.serialize_i64(number as i64);
+    }
+    serializer.serialize_f64(number)
+}
+
+/// A row with all its members (semantics 10.2), as the preview document shows it.
+pub(super) struct FullRow<'a>(pub(super) Writing<'a>, pub(super) &'a Row);
+
+impl Serialize for FullRow<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(writing, row) = self;
+        let mut object = serializer.serialize_map(None)?;
+        object.serialize_entry("urn", row.urn.as_str())?;
+        object.serialize_entry("custom", &row.custom)?;
+        entry_if(&mut object, "delete", &row.delete, row.delete)?;
+        entry_if(&mut object, "id", &row.id, !row.id.is_empty())?;
+        object.serialize_entry("type", &row.kind)?;
+        entry_if(&mut object, "inputs", &Properties(*writing, &row.inputs), !row.inputs.is_empty())?;
+        if let Some(outputs) = row.outputs.as_ref().filter(|outputs| !outputs.is_empty()) {
+            object.serialize_entry("outputs", &Properties(*writing, outputs))?;
+        }
+        if let Some(parent) = &row.parent {
+            object.serialize_entry("parent", parent)?;
+        }
+        entry_if(&mut object, "protect", &row.protect, row.protect)?;
+        entry_if(&mut object, "taint", &row.taint, row.taint)?;
+        entry_if(&mut object, "external", &row.external, row.external)?;
+        list_if(&mut object, "dependencies", &row.dependencies)?;
+        if !row.init_errors.is_empty() {
+            object.serialize_entry("initErrors", &Messages(writing.redactor, &row.init_errors))?;
+        }
+        entry_if(&mut object, "provider", &row.provider, !row.provider.is_empty())?;
+        let dependencies = &row.property_dependencies;
+        entry_if(&mut object, "propertyDependencies", dependencies, !dependencies.is_empty())?;
+        entry_if(&mut object, "pendingReplacement", &row.pending_replacement, row.pending_replacement)?;
+        list_if(&mut object, "additionalSecretOutputs", &row.additional_secret_outputs)?;
+        entry_if(&mut object, "customTimeouts", &row.custom_timeouts, !row.custom_timeouts.is_empty())?;
+        entry_if(&mut object, "importID", &row.import_id, !row.import_id.is_empty())?;
+        entry_if(&mut object, "retainOnDelete", &row.retain_on_delete, row.retain_on_delete)?;
+        if let Some(with) = &row.deleted_with {
+            object.serialize_entry("deletedWith", with)?;
+        }
+        list_if(&mut object, "replaceWith", &row.replace_with)?;
+        entry_if(&mut object, "created", &row.created, !row.created.is_empty())?;
+        entry_if(&mut object, "modified", &row.modified, !row.modified.is_empty())?;
+        entry_if(&mut object, "sourcePosition", &row.source_position, !row.source_position.is_empty())?;
+        list_if(&mut object, "ignoreChanges", &row.ignore_changes)?;
+        list_if(&mut object, "hideDiff", &row.hide_diff)?;
+        list_if(&mut object, "replaceOnChanges", &row.replace_on_changes)?;
+        object.end()
+    }
+}
+
+fn entry_if<M: SerializeMap>(
+    object: &mut M,
+    key: &'static str,
+    value: &impl Serialize,
+    wanted: bool,
+) -> Result<(), M::Error> {
+    if wanted { object.serialize_entry(key, value) } else { Ok(()) }
+}
+
+fn list_if<M: SerializeMap, T: Serialize>(object: &mut M, key: &'static str, list: &[T]) -> Result<(), M::Error> {
+    entry_if(object, key, &list, !list.is_empty())
+}
+
+/// Texts that a provider wrote.
+pub(super) struct Messages<'a>(pub(super) &'a Redactor, pub(super) &'a [String]);
+
+impl Serialize for Messages<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.1.iter().map(|text| self.0.message(text)))
+    }
+}

@@ -1,0 +1,110 @@
+//! The one way by which a property value reaches a display.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use maloko_core::row::Row;
+use maloko_core::value::{Archive, Asset, PROVIDER_KEY, PropertyMap, ResourceReference, Value};
+
+use super::scrub::{Scrubber, VALUE_MINIMUM};
+
+/// A value as it may be shown. Displays look at values only through [`Redactor::see`].
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Visible<'a> {
+    /// Null.
+    Null,
+    /// A truth value.
+    Bool(bool),
+    /// A number.
+    Number(f64),
+    /// A text; still to be passed through [`Redactor::text`].
+    Text(&'a str),
+    /// A list.
+    List(&'a [Value]),
+    /// An object.
+    Object(&'a PropertyMap),
+    /// Something that must not be shown.
+    Secret,
+    /// Something that is not known yet.
+    Unknown,
+    /// A reference to a resource.
+    Resource(&'a ResourceReference),
+    /// A file or text.
+    Asset(&'a Asset),
+    /// A collection of assets.
+    Archive(&'a Archive),
+}
+
+/// Decides what of a value may be shown.
+#[derive(Clone, Debug)]
+pub(super) struct Redactor {
+    show_secrets: bool,
+    scrubber: Arc<Scrubber>,
+}
+
+impl Redactor {
+    /// With `show_secrets` the user asked to see everything.
+    #[must_use]
+    pub(super) fn new(show_secrets: bool, scrubber: Arc<Scrubber>) -> Self {
+        Self { show_secrets, scrubber }
+    }
+
+    /// What may be shown of a value.
+    #[must_use]
+    pub(super) fn see<'a>(&self, value: &'a Value) -> Visible<'a> {
+        match value {
+            Value::Null => Visible::Null,
+            Value::Bool(flag) => Visible::Bool(*flag),
+            Value::Number(number) => Visible::Number(*number),
+            Value::String(text) => Visible::Text(text),
+            Value::Array(items) => Visible::List(items),
+            Value::Object(members) => Visible::Object(members),
+            Value::Secret(inner) if self.show_secrets => self.see(inner),
+            Value::Secret(_) | Value::Sealed(_) => Visible::Secret,
+            Value::Unknown => Visible::Unknown,
+            Value::Output(output) => match &output.value {
+                _ if output.secret && !self.show_secrets => Visible::Secret,
+                Some(inner) => self.see(inner),
+                None => Visible::Unknown,
+            },
+            Value::Resource(reference) => Visible::Resource(reference),
+            Value::Asset(asset) => Visible::Asset(asset),
+            Value::Archive(archive) => Visible::Archive(archive),
+        }
+    }
+
+    /// The members of an object that may be named: all but the provider's reference.
+    pub(super) fn members(map: &PropertyMap) -> impl Iterator<Item = (&str, &Value)> {
+        map.iter().filter(|(key, _)| *key != PROVIDER_KEY).map(|(key, value)| (key.as_str(), value))
+    }
+
+    /// A text that stands in a property.
+    #[must_use]
+    pub(super) fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if self.show_secrets { Cow::Borrowed(text) } else { self.scrubber.scrub(text, VALUE_MINIMUM) }
+    }
+
+    /// A text that somebody wrote for the user.
+    #[must_use]
+    pub(super) fn message<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if self.show_secrets { Cow::Borrowed(text) } else { self.scrubber.message(text) }
+    }
+
+    /// Remembers the secrets of a row, so that no later message shows them.
+    pub(super) fn learn_row(&self, row: &Row) {
+        if self.show_secrets {
+            return;
+        }
+        self.scrubber.learn_properties(&row.inputs);
+        if let Some(outputs) = &row.outputs {
+            self.scrubber.learn_properties(outputs);
+        }
+    }
+
+    /// Remembers the secrets among these properties.
+    pub(super) fn learn(&self, properties: &PropertyMap) {
+        if !self.show_secrets {
+            self.scrubber.learn_properties(properties);
+        }
+    }
+}

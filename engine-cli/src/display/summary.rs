@@ -1,0 +1,86 @@
+//! The end of an operation: stack outputs, what failed, counts and time.
+
+use std::time::Duration;
+
+use maloko_core::event::{Op, Outcome, Summary};
+use maloko_core::value::PropertyMap;
+
+use super::diff::DiffText;
+use super::paint::Paint;
+use super::words::{count, duration, words};
+
+/// The order in which counts are listed.
+const ORDER: [Op; 8] =
+    [Op::Create, Op::Update, Op::Replace, Op::Delete, Op::Read, Op::Import, Op::Refresh, Op::Discard];
+/// So many failures are named again at the end.
+const NAMED_FAILURES: usize = 20;
+
+/// Stack outputs, old => new; empty when there are none.
+#[must_use]
+pub(super) fn outputs(text: &DiffText, old: &PropertyMap, new: &PropertyMap) -> Vec<String> {
+    let lines = text.maps(old, new, true);
+    if lines.is_empty() {
+        return lines;
+    }
+    std::iter::once(text.paint.bold("Outputs:")).chain(lines).chain(std::iter::once(String::new())).collect()
+}
+
+/// What failed, one line each: the resource's name and the first line of the reason.
+#[must_use]
+pub(super) fn failures(paint: Paint, failures: &[(String, String)]) -> Vec<String> {
+    if failures.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![paint.failure("Failed:")];
+    for (title, reason) in failures.iter().take(NAMED_FAILURES) {
+        let separator = if reason.is_empty() { "" } else { ": " };
+        lines.push(format!("    {title}{separator}{reason}"));
+    }
+    if failures.len() > NAMED_FAILURES {
+        lines.push(format!("    and {} more", count(failures.len() - NAMED_FAILURES)));
+    }
+    lines.push(String::new());
+    lines
+}
+
+/// The counts and the time.
+#[must_use]
+pub(super) fn totals(paint: Paint, summary: &Summary) -> Vec<String> {
+    let mut lines = Vec::new();
+    let number = |op: Op| summary.changes.get(op.name()).copied().unwrap_or(0);
+    let changed = ORDER.iter().filter(|op| number(**op) > 0).map(|op| {
+        let words = words(*op);
+        let verb = if summary.is_preview { format!("to {}", words.plan) } else { words.done.to_owned() };
+        paint.op(*op, &format!("    {} {} {verb}", words.marker, counted(number(*op))))
+    });
+    lines.extend(changed);
+    if number(Op::Same) > 0 {
+        lines.push(format!("    {} unchanged", counted(number(Op::Same))));
+    }
+    if !lines.is_empty() {
+        lines.insert(0, paint.bold("Resources:"));
+        lines.push(String::new());
+    }
+    let time = Duration::try_from_secs_f64(summary.duration_seconds).unwrap_or_default();
+    lines.push(format!("{} {}", paint.bold("Duration:"), duration(time)));
+    let verdict = match (summary.outcome, summary.is_preview) {
+        (Outcome::Succeeded, _) => None,
+        (Outcome::Failed, true) => Some("The preview failed."),
+        (Outcome::Failed, false) => {
+            Some("The operation failed. What was done is kept; the next run goes on from there.")
+        }
+        (Outcome::Cancelled, true) => Some("The preview was cancelled."),
+        (Outcome::Cancelled, false) => {
+            Some("The operation was cancelled. What was done is kept; the next run goes on from there.")
+        }
+    };
+    lines.extend(verdict.map(|text| paint.failure(text)));
+    if summary.maybe_corrupt {
+        lines.push(paint.failure("It is not certain what a failed call did; run `maloko refresh` before going on."));
+    }
+    lines
+}
+
+fn counted(number: u64) -> String {
+    usize::try_from(number).map_or_else(|_| number.to_string(), count)
+}

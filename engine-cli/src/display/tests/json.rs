@@ -1,0 +1,224 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use insta::assert_snapshot;
+use maloko_core::event::{DetailedDiff, DiffKind, Event, Op, PropertyDiff};
+use maloko_core::row::Row;
+use maloko_core::value::{Asset, AssetSource, ResourceReference, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT, Value};
+use serde_json::{Value as Json, json};
+
+use super::story::{
+    changes, creation, failure, list, map, options, preview, preview_options, row, shown, stack_urn, step, urn,
+};
+use crate::display::{DisplayMode, DisplayOptions};
+
+fn lines(options: DisplayOptions, events: Vec<Event>) -> Vec<Json> {
+    let text = shown(DisplayMode::JsonEvents, options, events);
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn document(options: DisplayOptions, events: Vec<Event>) -> Json {
+    serde_json::from_str(&shown(DisplayMode::PreviewJson, options, events)).unwrap()
+}
+
+/// What the conformance runner reads: the operations, those that failed too, and the counts.
+fn operations(lines: &[Json]) -> Vec<String> {
+    lines
+        .iter()
+        .filter_map(|line| {
+            let (event, failed) = match (line.get("resourcePreEvent"), line.get("resOpFailedEvent")) {
+                (Some(event), _) => (event, ""),
+                (_, Some(event)) => (event, " failed"),
+                _ => return None,
+            };
+            let metadata = &event["metadata"];
+            let name = metadata["urn"].as_str()?.rsplit("::").next()?;
+            Some(format!("{}{failed} {name}", metadata["op"].as_str()?))
+        })
+        .collect()
+}
+
+#[test]
+fn every_line_is_an_event_with_its_number_and_time() {
+    for events in [creation(), changes(), failure(), preview()] {
+        let lines = lines(options(), events);
+        for (number, line) in lines.iter().enumerate() {
+            assert_eq!(line["sequence"], number);
+            assert!(line["timestamp"].as_u64() >= Some(1_700_000_000), "{line}");
+            assert_eq!(line.as_object().unwrap().len(), 3, "one event in {line}");
+        }
+        assert_eq!(lines.last().unwrap()["cancelEvent"], json!({}));
+        assert!(lines[lines.len() - 2].get("summaryEvent").is_some());
+    }
+}
+
+#[test]
+fn the_lines_of_a_creation_are_complete() {
+    assert_snapshot!(shown(DisplayMode::JsonEvents, options(), creation()));
+}
+
+#[test]
+fn operations_come_in_order_and_internal_ones_not_at_all() {
+    assert_eq!(operations(&lines(options(), creation())), ["create demo-dev", "create readme"]);
+    assert_eq!(
+        operations(&lines(options(), changes())),
+        [
+            "same demo-dev",
+            "same same",
+            "update bug",
+            "create-replacement name",
+            "replace name",
+            "delete old",
+            "delete-replaced name"
+        ]
+    );
+    assert_eq!(operations(&lines(options(), failure())), ["same demo-dev", "create broken", "create failed broken"]);
+}
+
+#[test]
+fn only_logical_operations_are_marked_so() {
+    let lines = lines(options(), changes());
+    let logical: BTreeMap<&str, bool> = lines
+        .iter()
+        .filter_map(|line| line.get("resourcePreEvent"))
+        .map(|event| (event["metadata"]["op"].as_str().unwrap(), event["metadata"].get("logical").is_some()))
+        .collect();
+    let expected = [
+        ("create-replacement", false),
+        ("delete", true),
+        ("delete-replaced", false),
+        ("replace", true),
+        ("same", true),
+        ("update", true),
+    ];
+    assert_eq!(logical, expected.into());
+}
+
+#[test]
+fn the_summary_says_how_it_ended() {
+    let failed = lines(options(), failure());
+    assert_eq!(
+        failed[failed.len() - 2]["summaryEvent"],
+        json!({
+            "maybeCorrupt": false, "durationSeconds": 1, "resourceChanges": {"same": 1}, "PolicyPacks": {},
+            "isPreview": false, "result": "failed"
+        })
+    );
+}
+
+#[test]
+fn special_values_have_their_wire_form() {
+    let reference =
+        ResourceReference { urn: urn("a:b:C", "other"), id: Some("5".to_owned()), package_version: String::new() };
+    let asset = Asset { hash: "abc".to_owned(), source: AssetSource::Path("./file".to_owned()) };
+    let inputs = [
+        ("asset", Value::Asset(asset)),
+        ("flag", true.into()),
+        ("fraction", 0.5.into()),
+        ("nan", f64::NAN.into()),
+        ("nested", list([Value::Object(map([("secret", Value::secret("deep-secret".into()))])), Value::Null])),
+        ("reference", Value::Resource(reference)),
+        ("sealed", Value::Sealed("v1:abc:def".into())),
+        ("unknown", Value::Unknown),
+        ("whole", 3.0.into()),
+    ];
+    let step = step(Op::Create, None, Some(row("special", "", inputs)));
+    let lines = lines(options(), vec![Event::StepStarted(step)]);
+    let secret = json!({SIGNATURE_KEY: SECRET_SIGNATURE, "ciphertext": "[secret]"});
+    assert_eq!(
+        lines[0]["resourcePreEvent"]["metadata"]["new"]["inputs"],
+        json!({
+            "asset": {SIGNATURE_KEY: "c44067f5952c0a294b673a41bacd8c17", "hash": "abc", "path": "./file"},
+            "flag": true,
+            "fraction": 0.5,
+            "nan": {SIGNATURE_KEY: "8ad145fe-0d11-4827-bfd7-1abcbf086f5c", "value": "7ff8000000000000"},
+            "nested": [{"secret": secret}, null],
+            "reference": {
+                SIGNATURE_KEY: "5cf8f73096256a8f31e491e813e4eb8e",
+                "urn": "urn:pulumi:dev::demo::a:b:C::other", "id": "5", "packageVersion": ""
+            },
+            "sealed": secret,
+            "unknown": UNKNOWN_TEXT,
+            "whole": 3
+        })
+    );
+}
+
+#[test]
+fn a_preview_document_is_complete() {
+    assert_snapshot!(shown(DisplayMode::PreviewJson, preview_options(), preview()));
+}
+
+#[test]
+fn a_preview_document_lists_logical_steps_and_of_the_unchanged_only_the_stack() {
+    let steps = |options| -> Vec<String> {
+        let document = document(options, changes());
+        let steps = document["steps"].as_array().unwrap();
+        steps.iter().map(|step| format!("{} {}", step["op"].as_str().unwrap(), name_of(step))).collect()
+    };
+    assert_eq!(steps(preview_options()), ["same demo-dev", "update bug", "replace name", "delete old"]);
+    let with_sames = steps(DisplayOptions { show_sames: true, ..preview_options() });
+    assert_eq!(with_sames, ["same demo-dev", "same same", "update bug", "replace name", "delete old"]);
+}
+
+fn name_of(step: &Json) -> &str {
+    step["urn"].as_str().unwrap().rsplit("::").next().unwrap()
+}
+
+#[test]
+fn a_detailed_diff_has_the_names_of_its_form() {
+    let mut diff = DetailedDiff::new();
+    diff.insert("a.b[0]".to_owned(), PropertyDiff { kind: DiffKind::UpdateReplace, input_diff: true });
+    let mut update = step(Op::Update, Some(row("a", "1", [])), Some(row("a", "1", [])));
+    update.detailed_diff = Some(diff);
+    let events = || vec![Event::StepStarted(update.clone())];
+    let line = &lines(options(), events())[0];
+    let in_events = json!({"a.b[0]": {"diffKind": "update-replace", "inputDiff": true}});
+    assert_eq!(line["resourcePreEvent"]["metadata"]["detailedDiff"], in_events);
+    let in_document = json!({"a.b[0]": {"kind": "update-replace", "inputDiff": true}});
+    assert_eq!(document(preview_options(), events())["steps"][0]["detailedDiff"], in_document);
+}
+
+#[test]
+fn a_preview_that_broke_off_still_has_its_document_and_one_that_never_began_has_none() {
+    let broken = document(preview_options(), failure().into_iter().take(4).collect());
+    assert_eq!(broken["diagnostics"][0]["severity"], "error");
+    assert_eq!(broken["changeSummary"], json!({}));
+    assert_eq!(shown(DisplayMode::PreviewJson, preview_options(), Vec::new()), "");
+}
+
+#[test]
+fn a_row_in_the_document_has_its_members_in_the_order_of_the_state() {
+    let full = Row {
+        dependencies: vec![stack_urn()],
+        protect: true,
+        taint: true,
+        init_errors: vec!["did not start".to_owned()],
+        property_dependencies: [("color".to_owned(), vec![])].into(),
+        outputs: Some(Arc::new(map([("color", "x".into())]))),
+        created: "2026-01-01T00:00:00Z".to_owned(),
+        ..row("full", "9", [("color", "x".into())])
+    };
+    let events = vec![Event::StepStarted(step(Op::Delete, Some(full), None))];
+    let document = document(preview_options(), events);
+    let members: Vec<&String> = document["steps"][0]["oldState"].as_object().unwrap().keys().collect();
+    assert_eq!(
+        members,
+        [
+            "urn",
+            "custom",
+            "id",
+            "type",
+            "inputs",
+            "outputs",
+            "parent",
+            "protect",
+            "taint",
+            "dependencies",
+            "initErrors",
+            "provider",
+            "propertyDependencies",
+            "created"
+        ]
+    );
+}

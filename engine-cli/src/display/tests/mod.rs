@@ -1,0 +1,11 @@
+//! The displays, driven with made-up runs.
+
+mod diff;
+mod hygiene;
+mod json;
+mod plain;
+mod scrub;
+mod story;
+mod summary;
+mod words;
+mod worker;

@@ -1,0 +1,54 @@
+use insta::assert_snapshot;
+
+use super::story::{changes, creation, failure, options, preview, preview_options, shown};
+use crate::display::{DisplayMode, DisplayOptions};
+
+fn plain(options: DisplayOptions, events: Vec<maloko_core::event::Event>) -> String {
+    shown(DisplayMode::Plain, options, events)
+}
+
+#[test]
+fn a_creation_is_told_line_by_line() {
+    assert_snapshot!(plain(options(), creation()));
+}
+
+#[test]
+fn changes_say_what_changed() {
+    assert_snapshot!(plain(options(), changes()));
+}
+
+#[test]
+fn unchanged_resources_are_told_on_request() {
+    assert_snapshot!(plain(DisplayOptions { show_sames: true, suppress_outputs: true, ..options() }, changes()));
+}
+
+#[test]
+fn with_diff_each_change_is_told_property_by_property() {
+    assert_snapshot!(plain(DisplayOptions { diff: true, ..options() }, changes()));
+}
+
+#[test]
+fn an_error_stands_in_full_under_its_resource_and_in_short_at_the_end() {
+    assert_snapshot!(plain(options(), failure()));
+}
+
+#[test]
+fn a_preview_tells_what_would_be_done() {
+    assert_snapshot!(plain(preview_options(), preview()));
+}
+
+#[test]
+fn a_preview_with_diff_tells_it_property_by_property() {
+    assert_snapshot!(plain(DisplayOptions { diff: true, ..preview_options() }, preview()));
+}
+
+#[test]
+fn colours_are_used_where_they_are_wanted() {
+    let coloured = plain(DisplayOptions { color: true, diff: true, ..options() }, changes());
+    assert_snapshot!(coloured.replace('\x1b', "^"));
+    assert_eq!(
+        console::strip_ansi_codes(&coloured),
+        plain(DisplayOptions { diff: true, ..options() }, changes()),
+        "colours change nothing else"
+    );
+}

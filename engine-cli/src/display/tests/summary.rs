@@ -1,0 +1,71 @@
+use insta::assert_snapshot;
+use maloko_core::event::{Outcome, Summary};
+
+use super::story::summary as ended;
+use crate::display::paint::Paint;
+use crate::display::summary::{failures, totals};
+
+fn text(summary: &Summary) -> String {
+    totals(Paint::new(false), summary).join("\n")
+}
+
+#[test]
+fn an_update_counts_what_was_done() {
+    let changes = [("create", 3), ("update", 1), ("replace", 2), ("delete", 12_345), ("same", 2)];
+    assert_snapshot!(text(&ended(Outcome::Succeeded, changes)), @r"
+    Resources:
+        + 3 created
+        ~ 1 updated
+        +- 2 replaced
+        - 12,345 deleted
+        2 unchanged
+
+    Duration: 1.3s
+    ");
+}
+
+#[test]
+fn a_preview_counts_what_is_to_be_done() {
+    let changes = [("create", 3), ("read", 1), ("same", 2)];
+    assert_snapshot!(text(&Summary { is_preview: true, ..ended(Outcome::Succeeded, changes) }), @r"
+    Resources:
+        + 3 to create
+        > 1 to read
+        2 unchanged
+
+    Duration: 1.3s
+    ");
+}
+
+#[test]
+fn where_nothing_was_done_there_is_nothing_to_count() {
+    assert_snapshot!(text(&ended(Outcome::Succeeded, [])), @"Duration: 1.3s");
+}
+
+#[test]
+fn a_failure_or_a_cancellation_is_said_last() {
+    let cancelled = Summary { maybe_corrupt: true, ..ended(Outcome::Cancelled, [("create", 1)]) };
+    assert_snapshot!(text(&cancelled), @r"
+    Resources:
+        + 1 created
+
+    Duration: 1.3s
+    The operation was cancelled. What was done is kept; the next run goes on from there.
+    It is not certain what a failed call did; run `maloko refresh` before going on.
+    ");
+    let failed = Summary { is_preview: true, ..ended(Outcome::Failed, []) };
+    assert_snapshot!(text(&failed), @r"
+    Duration: 1.3s
+    The preview failed.
+    ");
+}
+
+#[test]
+fn many_failures_are_cut_short() {
+    let all: Vec<(String, String)> = (0..25).map(|n| (format!("Label l{n}"), "no".to_owned())).collect();
+    let lines = failures(Paint::new(false), &all);
+    assert_eq!(lines.first().map(String::as_str), Some("Failed:"));
+    assert_eq!(lines[1], "    Label l0: no");
+    assert_eq!(lines[21], "    and 5 more");
+    assert!(failures(Paint::new(false), &[]).is_empty());
+}

@@ -1,0 +1,179 @@
+//! What the displays call things: operations, types, times, and texts that are safe for a terminal.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::time::Duration;
+
+use maloko_core::event::Op;
+use maloko_core::operation::OperationKind;
+use maloko_core::urn::{STACK_TYPE, Urn};
+
+/// How an operation is spoken of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Words {
+    /// The sign before its line: one or two characters, or none.
+    pub(super) marker: &'static str,
+    /// In a plan: "create".
+    pub(super) plan: &'static str,
+    /// While it runs: "creating".
+    pub(super) doing: &'static str,
+    /// Afterwards: "created".
+    pub(super) done: &'static str,
+    /// When it failed: "failed to create".
+    pub(super) failed: &'static str,
+}
+
+/// The words for an operation.
+#[must_use]
+pub(super) fn words(op: Op) -> Words {
+    let (marker, plan, doing, done, failed) = match op {
+        Op::Same => ("", "unchanged", "checking", "unchanged", "failed"),
+        Op::Create => ("+", "create", "creating", "created", "failed to create"),
+        Op::Update => ("~", "update", "updating", "updated", "failed to update"),
+        Op::Delete => ("-", "delete", "deleting", "deleted", "failed to delete"),
+        Op::Replace => ("+-", "replace", "replacing", "replaced", "failed to replace"),
+        Op::CreateReplacement => {
+            ("++", "create replacement", "creating replacement", "replacement created", "failed to create replacement")
+        }
+        Op::DeleteReplaced => {
+            ("--", "delete original", "deleting original", "original deleted", "failed to delete original")
+        }
+        Op::Read => (">", "read", "reading", "read", "failed to read"),
+        Op::ReadReplacement => {
+            (">>", "read replacement", "reading replacement", "replacement read", "failed to read replacement")
+        }
+        Op::Refresh => ("~", "refresh", "refreshing", "refreshed", "failed to refresh"),
+        Op::Discard => ("<", "discard", "discarding", "discarded", "failed to discard"),
+        Op::DiscardReplaced => {
+            ("<<", "discard original", "discarding original", "original discarded", "failed to discard original")
+        }
+        Op::RemovePendingReplace => ("-", "forget", "forgetting", "forgotten", "failed to forget"),
+        Op::Import => ("=", "import", "importing", "imported", "failed to import"),
+        Op::ImportReplacement => (
+            "=>",
+            "import replacement",
+            "importing replacement",
+            "replacement imported",
+            "failed to import replacement",
+        ),
+    };
+    Words { marker, plan, doing, done, failed }
+}
+
+/// The heading of an operation: "Updating", "Previewing destroy".
+#[must_use]
+pub(super) fn heading(kind: OperationKind, is_preview: bool) -> &'static str {
+    match (kind, is_preview) {
+        (OperationKind::Update, false) => "Updating",
+        (OperationKind::Update, true) => "Previewing update",
+        (OperationKind::Refresh, false) => "Refreshing",
+        (OperationKind::Refresh, true) => "Previewing refresh",
+        (OperationKind::Destroy, false) => "Destroying",
+        (OperationKind::Destroy, true) => "Previewing destroy",
+    }
+}
+
+/// Short names of types: the class where that is unambiguous among the types seen so far, else its module too.
+#[derive(Debug, Default)]
+pub(super) struct TypeNames {
+    /// Full types by their last part.
+    by_class: HashMap<String, Vec<String>>,
+}
+
+impl TypeNames {
+    /// Makes a type known.
+    pub(super) fn learn(&mut self, kind: &str) {
+        let class = class_of(kind);
+        if let Some(kinds) = self.by_class.get_mut(class) {
+            if !kinds.iter().any(|known| known == kind) {
+                kinds.push(kind.to_owned());
+            }
+        } else {
+            self.by_class.insert(class.to_owned(), vec![kind.to_owned()]);
+        }
+    }
+
+    /// What to call a type.
+    #[must_use]
+    pub(super) fn short<'a>(&self, kind: &'a str) -> Cow<'a, str> {
+        let class = class_of(kind);
+        let Some(kinds) = self.by_class.get(class).filter(|kinds| kinds.len() > 1) else {
+            return clean(class);
+        };
+        let module = module_of(kind);
+        let shared = kinds.iter().filter(|other| module_of(other) == module).count() > 1;
+        if module.is_empty() || shared { clean(kind) } else { clean(module_and_class(kind, module, class)) }
+    }
+
+    /// "Label readme": how a message names a resource.
+    #[must_use]
+    pub(super) fn title(&self, urn: &Urn) -> String {
+        format!("{} {}", self.short(urn.own_type()), clean(urn.name()))
+    }
+}
+
+/// The class's name in a type token: what follows the last colon.
+fn class_of(kind: &str) -> &str {
+    if kind == STACK_TYPE {
+        return "Stack";
+    }
+    kind.rsplit(':').next().filter(|class| !class.is_empty()).unwrap_or(kind)
+}
+
+/// The module in a type token, without the `dynamic/` that all dynamic resources have there.
+fn module_of(kind: &str) -> &str {
+    let module = kind.rsplit(':').nth(1).unwrap_or("");
+    module.strip_prefix("dynamic/").unwrap_or(module)
+}
+
+/// `module:Class` as a part of the token, to borrow it.
+fn module_and_class<'a>(kind: &'a str, module: &str, class: &str) -> &'a str {
+    kind.len().checked_sub(module.len() + 1 + class.len()).and_then(|start| kind.get(start..)).unwrap_or(kind)
+}
+
+/// A text without terminal control sequences and control characters; tabs and line ends stay.
+#[must_use]
+pub(super) fn clean(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_control) {
+        return Cow::Borrowed(text);
+    }
+    let stripped = console::strip_ansi_codes(text);
+    Cow::Owned(stripped.chars().filter(|c| !is_control(*c)).collect())
+}
+
+fn is_control(c: char) -> bool {
+    c.is_control() && c != '\n' && c != '\t'
+}
+
+/// A duration as people read it: `0.12s`, `4.2s`, `17s`, `2m05s`, `1h02m`.
+#[must_use]
+pub(super) fn duration(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    let whole = time.as_secs();
+    if seconds < 0.995 {
+        format!("{seconds:.2}s")
+    } else if seconds < 9.95 {
+        format!("{seconds:.1}s")
+    } else if seconds < 59.5 {
+        format!("{seconds:.0}s")
+    } else if whole < 3600 {
+        let whole = (time + Duration::from_millis(500)).as_secs();
+        format!("{}m{:02}s", whole / 60, whole % 60)
+    } else {
+        format!("{}h{:02}m", whole / 3600, whole % 3600 / 60)
+    }
+}
+
+/// A count with separators: `12,345`.
+#[must_use]
+pub(super) fn count(number: usize) -> String {
+    let digits = number.to_string();
+    let mut result = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            result.push(',');
+        }
+        result.push(digit);
+    }
+    result
+}

@@ -1,0 +1,146 @@
+//! The thread that draws: it takes the events from a queue, so that no slow terminal or pipe ever holds up the engine.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use maloko_core::event::{Event, EventSink};
+
+use super::Display;
+
+/// Turns events into bytes. Lives on the drawing thread; the times are since the display was opened, so that a test can
+/// say what time it is.
+pub(super) trait Renderer: Send {
+    /// Shows one event, which happened at that time.
+    fn event(&mut self, at: Duration, event: Event, out: &mut dyn Write) -> io::Result<()>;
+
+    /// How often [`Renderer::frame`] wants to be called; `None`: never.
+    fn frame_interval(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Draws what moves.
+    fn frame(&mut self, _now: Duration, _out: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Writes what is still held back; nothing is called afterwards.
+    fn finish(&mut self, _now: Duration, _out: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+enum Message {
+    Event(Instant, Event),
+    Close,
+}
+
+/// A display whose renderer works on a thread of its own.
+pub(super) struct Worker {
+    queue: Sender<Message>,
+    /// Set when the output is gone (a closed pipe, a full disk): the run goes on, nothing more is shown.
+    gone: Arc<AtomicBool>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Worker {
+    /// Starts to draw. Where no thread can be had, nothing is shown.
+    pub(super) fn start(renderer: Box<dyn Renderer>, out: Box<dyn Write + Send>) -> Self {
+        let (queue, messages) = channel();
+        let gone = Arc::new(AtomicBool::new(false));
+        let seen_by_thread = Arc::clone(&gone);
+        let opened = Instant::now();
+        let thread = std::thread::Builder::new().name("maloko-display".to_owned()).spawn(move || {
+            let drawn = draw(&messages, renderer, &mut io::BufWriter::new(out), opened);
+            // Also when all went well: what comes after `close` is not shown.
+            seen_by_thread.store(true, Ordering::Relaxed);
+            drop(drawn);
+        });
+        if thread.is_err() {
+            gone.store(true, Ordering::Relaxed);
+        }
+        Self { queue, gone, thread: Mutex::new(thread.ok()) }
+    }
+}
+
+impl EventSink for Worker {
+    fn emit(&self, event: Event) {
+        if !self.gone.load(Ordering::Relaxed) {
+            // It can only fail once the thread has ended, and then nothing is to be shown.
+            let _ = self.queue.send(Message::Event(Instant::now(), event));
+        }
+    }
+}
+
+impl Display for Worker {
+    fn close(&self) {
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            let _ = self.queue.send(Message::Close);
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// The life of the drawing thread; ends early when the output does not take any more.
+fn draw(
+    messages: &Receiver<Message>,
+    mut renderer: Box<dyn Renderer>,
+    out: &mut dyn Write,
+    opened: Instant,
+) -> io::Result<()> {
+    let interval = renderer.frame_interval();
+    let mut next_frame = opened + interval.unwrap_or_default();
+    loop {
+        let message = match messages.try_recv() {
+            Ok(message) => Some(message),
+            Err(TryRecvError::Disconnected) => Some(Message::Close),
+            Err(TryRecvError::Empty) => {
+                out.flush()?;
+                wait(messages, interval.map(|_| next_frame))
+            }
+        };
+        match message {
+            Some(Message::Event(at, event)) => renderer.event(at.saturating_duration_since(opened), event, out)?,
+            Some(Message::Close) => {
+                renderer.finish(opened.elapsed(), out)?;
+                return out.flush();
+            }
+            None => {}
+        }
+        if let Some(interval) = interval {
+            let now = Instant::now();
+            if now >= next_frame {
+                renderer.frame(now.saturating_duration_since(opened), out)?;
+                out.flush()?;
+                next_frame = Instant::now() + interval;
+            }
+        }
+    }
+}
+
+/// The next message, `None` when it is time for a frame.
+fn wait(messages: &Receiver<Message>, next_frame: Option<Instant>) -> Option<Message> {
+    let Some(next_frame) = next_frame else {
+        return Some(messages.recv().unwrap_or(Message::Close));
+    };
+    match messages.recv_timeout(next_frame.saturating_duration_since(Instant::now())) {
+        Ok(message) => Some(message),
+        Err(RecvTimeoutError::Timeout) => None,
+        Err(RecvTimeoutError::Disconnected) => Some(Message::Close),
+    }
+}
+
+/// The wall clock's time of a moment since `opened`, in whole seconds since 1970.
+pub(super) fn unix_seconds(opened: SystemTime, since: Duration) -> u64 {
+    (opened + since).duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}
