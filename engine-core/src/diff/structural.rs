@@ -74,8 +74,10 @@ fn same_leaf(old: &Value, new: &Value) -> bool {
         (Value::Asset(Asset { hash: old, .. }), Value::Asset(Asset { hash: new, .. }))
         | (Value::Archive(Archive { hash: old, .. }), Value::Archive(Archive { hash: new, .. })) => old == new,
         (Value::Resource(old), Value::Resource(new)) => old.urn == new.urn && old.id == new.id,
-        // A NaN that stays a NaN is no change, though it does not equal itself.
-        (Value::Number(old), Value::Number(new)) => old == new || (old.is_nan() && new.is_nan()),
+        // A NaN that stays a NaN is no change, though it does not equal itself; neither is another sign of zero.
+        (Value::Number(old), Value::Number(new)) => {
+            old.partial_cmp(new).map_or_else(|| old.is_nan() && new.is_nan(), std::cmp::Ordering::is_eq)
+        }
         (old, new) => old == new,
     }
 }

@@ -206,7 +206,7 @@ impl Engine {
                 ProviderErrorKind::BadReturn | ProviderErrorKind::TimedOut => return Err(error),
             },
         };
-        self.finish_row(step, &mut row, outputs, error.is_some());
+        finish_row(step, &mut row, outputs, error.is_some());
         let row = Arc::new(row);
         let changes = self.book_outcome(step, &row, operation);
         self.record(&changes).await?;
@@ -216,16 +216,6 @@ impl Engine {
     /// Journals changes and waits until they are durable: only then is a step reported as done.
     pub(super) async fn record(&self, changes: &[Change]) -> Result<(), ProviderError> {
         self.session.append(changes).await.map_err(|error| self.state_failure(&error))
-    }
-
-    fn finish_row(&self, step: &Step, row: &mut Row, mut outputs: PropertyMap, partly: bool) {
-        copy_secrets(&row.inputs, &mut outputs);
-        if let (true, Op::Update, Some((_, old))) = (partly, step.op, &step.old) {
-            row.inputs = Arc::clone(&old.inputs);
-        }
-        row.outputs = Some(Arc::new(outputs));
-        mark_outputs(row);
-        stamp(step.op, row);
     }
 
     fn book_outcome(&self, step: &Step, row: &Arc<Row>, operation: u32) -> Vec<Change> {
@@ -262,4 +252,14 @@ fn stamp(op: Op, row: &mut Row) {
         row.created.clone_from(&now);
     }
     row.modified = now;
+}
+
+fn finish_row(step: &Step, row: &mut Row, mut outputs: PropertyMap, partly: bool) {
+    copy_secrets(&row.inputs, &mut outputs);
+    if let (true, Op::Update, Some((_, old))) = (partly, step.op, &step.old) {
+        row.inputs = Arc::clone(&old.inputs);
+    }
+    row.outputs = Some(Arc::new(outputs));
+    mark_outputs(row);
+    stamp(step.op, row);
 }

@@ -123,7 +123,8 @@ impl Engine {
         self.events.emit(Event::StackOutputs { old, new });
     }
 
-    fn final_snapshot(&self) -> Snapshot {
+    /// The state as it would be written now.
+    pub(super) fn final_snapshot(&self) -> Snapshot {
         let base = self.session.snapshot();
         let book = self.book();
         Snapshot {

@@ -14,6 +14,8 @@ mod stop;
 
 #[cfg(test)]
 mod driver_tests;
+#[cfg(test)]
+mod testing;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -99,7 +101,7 @@ impl Engine {
         let config = operation.config.iter();
         let hidden = |secret: bool, value: &str| if secret { "[secret]".to_owned() } else { value.to_owned() };
         events.emit(Event::Prelude(config.map(|(key, v)| (key.clone(), hidden(v.secret, &v.value))).collect()));
-        Arc::new_cyclic(|this| Self {
+        let engine = Arc::new_cyclic(|this| Self {
             this: Weak::clone(this),
             providers: Providers::new(Arc::clone(&host), &operation),
             book: Mutex::new(Book::new(&operation, session.snapshot())),
@@ -113,7 +115,30 @@ impl Engine {
             session,
             host,
             events,
-        })
+        });
+        engine.tell_of_interrupted_operations();
+        engine
+    }
+
+    /// Names what an earlier run began without learning how it ended (semantics 8.6).
+    fn tell_of_interrupted_operations(&self) {
+        if self.operation.dry_run {
+            return;
+        }
+        for pending in &self.session.snapshot().pending {
+            let what = pending.kind.name();
+            let advice = if pending.kind == crate::state::PendingKind::Creating {
+                "the object may exist although it is not in the state: look for it, delete it or import it; the record \
+                 stays until `maloko refresh --clear-pending-creates`"
+            } else {
+                "a refresh shows what the object is like now"
+            };
+            self.diagnose(
+                Some(&pending.row.urn),
+                Severity::Warning,
+                format!("an earlier run was interrupted while {what} this resource: {advice}"),
+            );
+        }
     }
 
     /// Resolves when the run cannot go on (a step failed, or it was cancelled), so that the host can stop waiting for

@@ -161,7 +161,7 @@ fn default_answer(capabilities: Capabilities, method: &Method) -> Option<Answer>
         Method::Read { id, props, .. } if !capabilities.read => {
             Some(Answer::Read { id: id.clone(), outputs: Some(props.clone()), inputs: None })
         }
-        Method::Update { .. } if !capabilities.update => Some(Answer::Updated { outputs: Default::default() }),
+        Method::Update { .. } if !capabilities.update => Some(Answer::Updated { outputs: crate::PropertyMap::new() }),
         Method::Delete { .. } if !capabilities.delete => Some(Answer::Deleted),
         _ => None,
     }

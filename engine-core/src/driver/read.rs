@@ -73,7 +73,7 @@ impl Engine {
         self.events.emit(Event::StepStarted(step.metadata(step.new.clone())));
         let outcome = if unknown { Ok(row) } else { self.look_up(row, &served, id).await };
         match outcome {
-            Ok(row) => Ok(answer(&urn, &self.keep_read(&step, row).await.outputs_or_empty(), accepts)),
+            Ok(row) => Ok(answer(&urn, &self.keep_read(&step, row).outputs_or_empty(), accepts)),
             Err(error) => {
                 self.failed(&step, &error);
                 Err(RpcError::unavailable())
@@ -133,10 +133,10 @@ impl Engine {
         }
     }
 
-    async fn keep_read(&self, step: &Step, mut row: Row) -> Arc<Row> {
+    fn keep_read(&self, step: &Step, mut row: Row) -> Arc<Row> {
         let old = step.old.clone();
-        let changed = old.as_ref().is_none_or(|(_, old)| old.outputs != row.outputs || old.inputs != row.inputs);
-        if changed && old.is_some() {
+        let differs = old.as_ref().is_none_or(|(_, old)| old.outputs != row.outputs || old.inputs != row.inputs);
+        if differs && old.is_some() {
             row.modified = super::execute::now();
         }
         let row = Arc::new(row);
@@ -151,7 +151,7 @@ impl Engine {
                 }
                 old => changes.push(book.put(Arc::clone(&row), old.map(|(number, _)| number))),
             }
-            if changed {
+            if differs {
                 book.count(step.op, &step.urn);
             }
         }

@@ -53,17 +53,17 @@ impl Engine {
                 self.finish_refresh(&step, Op::Delete, None, &[change]);
             }
             Ok(Some(mut refreshed)) => {
-                let changed =
+                let differs =
                     refreshed.inputs != row.inputs || refreshed.outputs != row.outputs || refreshed.id != row.id;
                 let op = match self.classify(&row, &refreshed).await {
                     Ok(op) => op,
                     Err(error) => return self.fail_refresh(&step, &error),
                 };
-                if changed {
+                if differs {
                     refreshed.modified = super::execute::now();
                 }
                 let refreshed = Arc::new(refreshed);
-                let changes = if changed { vec![self.book().set(number, Arc::clone(&refreshed))] } else { Vec::new() };
+                let changes = if differs { vec![self.book().set(number, Arc::clone(&refreshed))] } else { Vec::new() };
                 self.finish_refresh(&step, op, Some(refreshed), &changes);
             }
             Err(error) => self.fail_refresh(&step, &error),
@@ -145,9 +145,8 @@ impl Engine {
             olds: for_provider(&refreshed.outputs_or_empty()),
             news: for_provider(&row.inputs),
         };
-        let answer = match self.providers.call(&served, &row.urn, method).await? {
-            Answer::Diffed(answer) => answer,
-            _ => return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call")),
+        let Answer::Diffed(answer) = self.providers.call(&served, &row.urn, method).await? else {
+            return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call"));
         };
         let compared = Compared {
             old_inputs: &refreshed.inputs,

@@ -210,8 +210,8 @@ impl Engine {
         let text = match (&error.kind, error.traceback.is_empty()) {
             (ProviderErrorKind::NotInitialized { reasons, .. }, _) => {
                 let count = if reasons.len() == 1 { "1 error".to_owned() } else { format!("{} errors", reasons.len()) };
-                let list: String = reasons.iter().map(|reason| format!("\n    * {reason}")).collect();
-                format!("the object is there but did not start: {count} occurred:{list}")
+                let list = reasons.join("\n    * ");
+                format!("the object is there but did not start: {count} occurred:\n    * {list}")
             }
             (_, true) => error.message.clone(),
             (_, false) => format!("{}\n{}", error.message, error.traceback),

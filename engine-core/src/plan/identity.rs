@@ -24,11 +24,11 @@ impl Planner {
         for alias in &goal.aliases {
             let former = self.expand(alias, goal);
             add(former.clone());
-            for inherited in parent.iter().flat_map(|(parent, seen)| inherit(parent, seen, &former)) {
+            for inherited in parent.iter().filter_map(|(parent, seen)| inherit(parent, seen, &former)) {
                 add(inherited);
             }
         }
-        for inherited in parent.iter().flat_map(|(parent, seen)| inherit(parent, seen, urn)) {
+        for inherited in parent.iter().filter_map(|(parent, seen)| inherit(parent, seen, urn)) {
             add(inherited);
         }
         found

@@ -120,15 +120,14 @@ pub fn encode_value(value: &Value, accepts: Accepts) -> WireValue {
         Value::Bool(b) => Kind::Bool(*b),
         Value::Number(n) => Kind::Number(*n),
         Value::String(text) => Kind::String(text.clone()),
-        Value::Unknown => Kind::String(UNKNOWN_TEXT.to_owned()),
+        // A secret that was never decrypted cannot be handed out; it stays unknown.
+        Value::Unknown | Value::Sealed(_) => Kind::String(UNKNOWN_TEXT.to_owned()),
         Value::Array(items) => {
             Kind::List(ListValue { values: items.iter().map(|item| encode_value(item, accepts)).collect() })
         }
         Value::Object(members) => Kind::Struct(encode_properties(members, accepts)),
         Value::Secret(inner) if !accepts.secrets => return encode_value(inner, accepts),
         Value::Secret(inner) => special(SECRET_SIGNATURE, [("value", encode_value(inner, accepts))]),
-        // A secret that was never decrypted cannot be handed out; its place stays hidden.
-        Value::Sealed(_) => Kind::String(UNKNOWN_TEXT.to_owned()),
         Value::Output(output) => {
             return match &output.value {
                 None => encode_value(&Value::Unknown, accepts),

@@ -1,0 +1,259 @@
+//! A scripted host and a small program, for tests of the driver.
+#![expect(clippy::panic, reason = "a test that cannot finish its run has failed")]
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use futures::executor::block_on;
+use futures::future::BoxFuture;
+use prost::Message;
+
+use crate::event::{Event, EventSink};
+use crate::operation::{Operation, OperationKind};
+use crate::provider::{
+    Answer, Capabilities, CheckFailure, DiffAnswer, HANDLE_PREFIX, Host, Method, ObjectId, ProviderCall,
+    ProviderDescription, ProviderError, ProviderErrorKind, ProviderReference,
+};
+use crate::row::Row;
+use crate::state::{Session, Snapshot};
+use crate::value::{PROVIDER_KEY, PropertyMap, Value};
+use crate::wire::{
+    Accepts, PropertyDependencies, RegisterResourceOutputsRequest, RegisterResourceRequest, RegisterResourceResponse,
+    decode_properties, encode_properties,
+};
+
+use super::{Engine, ProgramEnd, Report};
+
+/// One provider object that echoes its inputs, replaces when `zone` changes, and fails where it is told to. Its
+/// objects are numbered; every call is written down.
+#[derive(Default)]
+pub(crate) struct ScriptedHost {
+    pub(crate) calls: Mutex<Vec<String>>,
+    pub(crate) faults: Mutex<HashMap<(String, &'static str), ProviderErrorKind>>,
+    pub(crate) delete_first: bool,
+    pub(crate) made: Mutex<u32>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl ScriptedHost {
+    pub(crate) fn fail(&self, name: &str, method: &'static str, kind: ProviderErrorKind) {
+        lock(&self.faults).insert((name.to_owned(), method), kind);
+    }
+
+    pub(crate) fn take_calls(&self) -> Vec<String> {
+        std::mem::take(&mut lock(&self.calls))
+    }
+}
+
+#[async_trait]
+impl Host for ScriptedHost {
+    fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError> {
+        Ok(ProviderDescription {
+            reference: Arc::new(ProviderReference {
+                maloko: 1,
+                language: "test".to_owned(),
+                module: "tests".to_owned(),
+                name: format!("Provider{object}"),
+                attributes: None,
+                incomplete: None,
+            }),
+            capabilities: Capabilities {
+                configure: true,
+                check: true,
+                diff: true,
+                read: true,
+                update: true,
+                delete: true,
+            },
+        })
+    }
+
+    async fn rebuild(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
+        Ok(reference.name.strip_prefix("Provider").and_then(|number| number.parse().ok()))
+    }
+
+    async fn call(&self, _object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
+        let (name, method) = (call.urn.name().to_owned(), call.method.name());
+        lock(&self.calls).push(format!("{name}.{method}"));
+        if let Some(kind) = lock(&self.faults).get(&(name.clone(), method)) {
+            return Err(ProviderError::new(kind.clone(), format!("{method} of {name} refused")));
+        }
+        Ok(match call.method {
+            Method::Configure { .. } => Answer::Configured,
+            Method::Check { news, .. } => {
+                let failures = match news.get("bad") {
+                    Some(_) => vec![CheckFailure { property: "bad".into(), reason: "must not be set".into() }],
+                    None => Vec::new(),
+                };
+                Answer::Checked { inputs: news, failures }
+            }
+            Method::Diff { olds, news, .. } => {
+                let changed: Vec<_> = news.keys().filter(|key| olds.get(*key) != news.get(*key)).cloned().collect();
+                Answer::Diffed(DiffAnswer {
+                    changes: Some(!changed.is_empty()),
+                    replaces: changed.into_iter().filter(|key| key == "zone" || key == "from").collect(),
+                    stables: vec!["arn".to_owned()],
+                    delete_before_replace: Some(self.delete_first),
+                })
+            }
+            Method::Create { inputs, .. } => {
+                let mut made = lock(&self.made);
+                *made += 1;
+                let id = format!("id-{made}");
+                let mut outputs = inputs;
+                outputs.insert("arn".to_owned(), Value::String(format!("arn:{id}")));
+                Answer::Created { id, outputs }
+            }
+            Method::Update { olds, news, .. } => {
+                let mut outputs = news;
+                outputs.extend(olds.get("arn").map(|arn| ("arn".to_owned(), arn.clone())));
+                Answer::Updated { outputs }
+            }
+            Method::Read { id, props, .. } => Answer::Read { id, outputs: Some(props), inputs: None },
+            Method::Delete { .. } => Answer::Deleted,
+        })
+    }
+
+    async fn callback(&self, token: &str, _request: Vec<u8>) -> Result<Vec<u8>, ProviderError> {
+        Err(ProviderError::new(ProviderErrorKind::Raised, format!("no callback {token}")))
+    }
+
+    fn spawn(&self, task: BoxFuture<'static, ()>) {
+        block_on(task);
+    }
+}
+
+/// Keeps what an operation tells.
+#[derive(Default)]
+pub(crate) struct Recorder(pub(crate) Mutex<Vec<Event>>);
+
+impl EventSink for Recorder {
+    fn emit(&self, event: Event) {
+        lock(&self.0).push(event);
+    }
+}
+
+impl Recorder {
+    /// `op name` of every step that was begun, with a mark on those that failed; internal steps left out.
+    pub(crate) fn steps(&self) -> Vec<String> {
+        lock(&self.0)
+            .iter()
+            .filter_map(|event| match event {
+                Event::StepStarted(step) if !step.internal => Some(format!("{} {}", step.op, step.urn.name())),
+                Event::StepFailed(step) => Some(format!("{} {} failed", step.op, step.urn.name())),
+                _ => None,
+            })
+            .collect()
+    }
+
+    pub(crate) fn messages(&self) -> String {
+        let messages = lock(&self.0);
+        let texts = messages.iter().filter_map(|event| match event {
+            Event::Diagnostic(diagnostic) => Some(diagnostic.message.clone()),
+            _ => None,
+        });
+        texts.collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// One resource of a test program. `from` names resources whose `arn` it takes.
+#[derive(Clone, Default)]
+pub(crate) struct Wanted {
+    pub(crate) name: &'static str,
+    pub(crate) inputs: PropertyMap,
+    pub(crate) from: Option<&'static str>,
+    pub(crate) protect: bool,
+    pub(crate) object: ObjectId,
+}
+
+pub(crate) fn wanted(name: &'static str, zone: &str) -> Wanted {
+    Wanted { name, inputs: BTreeMap::from([("zone".to_owned(), Value::from(zone))]), object: 1, ..Wanted::default() }
+}
+
+/// What one operation led to.
+pub(crate) struct Outcome {
+    pub(crate) report: Report,
+    pub(crate) steps: Vec<String>,
+    pub(crate) calls: Vec<String>,
+    pub(crate) messages: String,
+    pub(crate) rows: Vec<Arc<Row>>,
+}
+
+/// Runs a program against rows.
+pub(crate) fn run(
+    host: &Arc<ScriptedHost>,
+    kind: OperationKind,
+    dry_run: bool,
+    rows: Vec<Arc<Row>>,
+    program: &[Wanted],
+) -> Outcome {
+    let recorder = Arc::new(Recorder::default());
+    let operation = Operation { dry_run, ..Operation::new(kind, "proj", "dev") };
+    let session = Session::read_only(Snapshot { rows, ..Snapshot::default() });
+    let engine = Engine::start(operation, session, Arc::clone(host) as Arc<dyn Host>, Arc::clone(&recorder) as _);
+    let report = block_on(async {
+        let completed = run_program(&engine, program).await;
+        if completed.is_some() {
+            // An answer of 14 only says that the run was stopped; `finish` tells why.
+            let _ = engine.rpc("SignalAndWaitForShutdown", &[]).await;
+        }
+        engine.finish(ProgramEnd::default()).await
+    });
+    Outcome {
+        report: report.unwrap_or_else(|error| panic!("finish failed: {error}")),
+        steps: recorder.steps(),
+        calls: host.take_calls(),
+        messages: recorder.messages(),
+        rows: engine.final_snapshot().rows,
+    }
+}
+
+async fn run_program(engine: &Engine, program: &[Wanted]) -> Option<()> {
+    let stack = RegisterResourceRequest {
+        r#type: crate::urn::STACK_TYPE.to_owned(),
+        name: "proj-dev".to_owned(),
+        ..RegisterResourceRequest::default()
+    };
+    let stack = register(engine, stack).await?;
+    let mut made: HashMap<&str, (String, PropertyMap)> = HashMap::new();
+    for resource in program {
+        let mut inputs = resource.inputs.clone();
+        inputs.insert(
+            PROVIDER_KEY.to_owned(),
+            Value::secret(Value::String(format!("{HANDLE_PREFIX}{}", resource.object))),
+        );
+        let mut request = RegisterResourceRequest {
+            r#type: "pulumi-python:dynamic:Thing".to_owned(),
+            name: resource.name.to_owned(),
+            parent: stack.urn.clone(),
+            custom: true,
+            protect: Some(resource.protect),
+            accept_secrets: true,
+            supports_partial_values: true,
+            ..RegisterResourceRequest::default()
+        };
+        if let Some((urn, outputs)) = resource.from.and_then(|name| made.get(name)) {
+            inputs.insert("from".to_owned(), outputs.get("arn").cloned().unwrap_or(Value::Unknown));
+            request.dependencies = vec![urn.clone()];
+            let urns = PropertyDependencies { urns: vec![urn.clone()] };
+            request.property_dependencies.insert("from".to_owned(), urns);
+        }
+        let accepts = Accepts { secrets: true, resources: true };
+        request.object = Some(encode_properties(&inputs, accepts));
+        let response = register(engine, request).await?;
+        let outputs = decode_properties(response.object.unwrap_or_default()).unwrap_or_default();
+        made.insert(resource.name, (response.urn, outputs));
+    }
+    let outputs = RegisterResourceOutputsRequest { urn: stack.urn, outputs: None };
+    engine.rpc("RegisterResourceOutputs", &outputs.encode_to_vec()).await.ok()?;
+    Some(())
+}
+
+async fn register(engine: &Engine, request: RegisterResourceRequest) -> Option<RegisterResourceResponse> {
+    let answer = engine.rpc("RegisterResource", &request.encode_to_vec()).await.ok()?;
+    RegisterResourceResponse::decode(&answer[..]).ok()
+}
