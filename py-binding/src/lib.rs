@@ -1,1 +1,67 @@
-//! placeholder
+//! The native half of the Python package `maloko`. The package `maloko` is the public face; this module is private.
+
+mod callback;
+mod convert;
+mod engine;
+mod error;
+mod front;
+mod provider;
+mod runtime;
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+
+use crate::provider::PythonHost;
+
+/// The threads of a run, for those who start them.
+#[pyclass(frozen, module = "maloko._maloko")]
+pub(crate) struct Pool {
+    host: Arc<PythonHost>,
+}
+
+impl Pool {
+    fn new(host: &Arc<PythonHost>) -> Self {
+        Self { host: Arc::clone(host) }
+    }
+}
+
+#[pymethods]
+impl Pool {
+    /// Polls the engine's tasks on this thread until the pool is closed.
+    fn work(&self, py: Python<'_>) {
+        py.detach(|| self.host.pool().work());
+    }
+
+    /// Lets the workers go once nothing is left to do.
+    fn close(&self) {
+        self.host.pool().close();
+    }
+}
+
+#[pymodule]
+mod _maloko {
+    use std::ffi::OsString;
+
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use super::Pool;
+    #[pymodule_export]
+    use super::callback::Completion;
+    #[pymodule_export]
+    use super::engine::Engine;
+
+    /// The version of the package.
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+    /// Runs the command line with these arguments (without the program's name) and returns its exit code.
+    #[pyfunction]
+    #[pyo3(signature = (
+        arguments: "collections.abc.Sequence[str]", front: "object", host: "object"
+    ) -> "int")]
+    fn cli_main(py: Python<'_>, arguments: Vec<OsString>, front: Py<PyAny>, host: Py<PyAny>) -> PyResult<i32> {
+        super::front::cli_main(py, arguments, front, host)
+    }
+}

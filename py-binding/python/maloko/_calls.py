@@ -1,0 +1,200 @@
+"""Calls of provider methods, and what is made of their results.
+
+Nothing that user code raises gets past here: a `StopIteration` or `SystemExit` that reached a future or a thread's
+top would hang or end the run instead of failing the resource.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import inspect
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from maloko._errors import PartialFailure
+from maloko._tracebacks import format_error, message_of
+
+if TYPE_CHECKING:
+    from maloko._loops import ProviderLoop
+
+Answer = tuple[Any, ...]
+"""A kind followed by its fields; py-binding/src/provider.rs reads it."""
+
+
+class Call(NamedTuple):
+    """The provider call that the current code belongs to."""
+
+    urn: str
+    method: str
+
+
+CURRENT_CALL: contextvars.ContextVar[Call | None] = contextvars.ContextVar("maloko_call", default=None)
+"""Set while a provider method runs, also in the tasks and contexts that it makes."""
+
+
+class BadReturn(Exception):
+    """A method returned something that cannot be used."""
+
+
+def call_provider(
+    provider: Any,
+    call: Call,
+    arguments: tuple[Any, ...],
+    context: contextvars.Context,
+    loop: ProviderLoop,
+    complete: Callable[[Answer], object],
+) -> Answer | None:
+    """Calls a method in a context of its own. An `async def` method answers later, through `complete`."""
+    context = context.copy()
+
+    def answer(result: Any) -> Answer:
+        try:
+            return _READERS[call.method](result)
+        except BadReturn as error:
+            return ("bad", str(error))
+        except BaseException as error:  # noqa: BLE001 results are user objects: reading them may raise anything
+            return raised(error)
+
+    def start() -> Answer | None:
+        CURRENT_CALL.set(call)
+        try:
+            result = _method(provider, call.method)(*_arguments(call.method, arguments))
+        except BaseException as error:  # noqa: BLE001 see the module's text
+            return raised(error)
+        if not inspect.isawaitable(result):
+            return answer(result)
+        loop.start(result, context, lambda value, error: complete(answer(value) if error is None else raised(error)))
+        return None
+
+    return context.run(start)
+
+
+def raised(error: BaseException) -> Answer:
+    """The answer of a call that raised."""
+    # The frames that are ours are of no use to anybody who catches the error later.
+    described = ("raised", message_of(error), format_error(error), error)
+    if isinstance(error, PartialFailure):
+        reasons = [str(reason) for reason in error.reasons] or [str(error)]
+        return ("partial", *described[1:], _text_id(error.id) or "", error.outs, reasons)
+    return described
+
+
+def _method(provider: Any, name: str) -> Callable[..., Any]:
+    method: Callable[..., Any] | None = getattr(provider, name, None)
+    if method is None:
+        raise AttributeError(f"the provider {type(provider).__qualname__} has no method '{name}'")
+    return method
+
+
+def _arguments(method: str, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    if method != "configure":
+        return arguments
+    from pulumi.dynamic import Config, ConfigureRequest
+
+    return (ConfigureRequest(Config(*arguments)),)
+
+
+def _field(result: Any, method: str, name: str, wanted: str) -> Any:
+    try:
+        return getattr(result, name)
+    except AttributeError:
+        what = "None" if result is None else f"a {type(result).__name__}"
+        raise BadReturn(f"{method} returned {what}; it must return {wanted}") from None
+
+
+def _text_id(value: Any) -> str | None:
+    """An id as text. Bytes are taken for what they spell, as `binascii.b2a_hex` returns them; `None` for all else."""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, bytes):
+        try:
+            return value.decode("ascii")
+        except UnicodeDecodeError:
+            return None
+    return None
+
+
+def _configured(_result: Any) -> Answer:
+    return ("configured",)
+
+
+def _checked(result: Any) -> Answer:
+    wanted = "a CheckResult(inputs, failures)"
+    failures = []
+    for failure in _field(result, "check", "failures", wanted) or ():
+        reason = _field(failure, "check", "reason", "failures that are CheckFailure(property, reason)")
+        failures.append((str(getattr(failure, "property", None) or ""), str(reason)))
+    inputs = _field(result, "check", "inputs", wanted)
+    if inputs is None and not failures:
+        raise BadReturn("check returned no inputs; return CheckResult(news, []) to go on with the given ones")
+    return ("checked", inputs, failures)
+
+
+def _names(result: Any, name: str) -> list[str]:
+    value = getattr(result, name, None)
+    if value is None:
+        return []
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        raise BadReturn(f"diff returned {name}={value!r}; it must be a list of property names")
+    names = list(value)
+    for item in names:
+        if not isinstance(item, str):
+            raise BadReturn(f"diff returned {name} with {item!r}; property names are texts")
+    return names
+
+
+def _diffed(result: Any) -> Answer:
+    changes = _field(result, "diff", "changes", "a DiffResult")
+    first = getattr(result, "delete_before_replace", None)
+    return (
+        "diffed",
+        None if changes is None else bool(changes),
+        _names(result, "replaces"),
+        _names(result, "stables"),
+        None if first is None else bool(first),
+    )
+
+
+def _created(result: Any) -> Answer:
+    value = _field(result, "create", "id", "a CreateResult(id, outs)")
+    id_ = _text_id(value)
+    if id_ is None and value is not None:
+        raise BadReturn(f"create returned the id {value!r}; ids are texts: use str()")
+    if not id_:
+        raise BadReturn("create returned no id; return one that finds the object again: CreateResult(id, outs)")
+    return ("created", id_, _outs(result, "create", "outs"))
+
+
+def _read(result: Any) -> Answer:
+    value = _field(result, "read", "id", "a ReadResult(id, outs)")
+    id_ = _text_id(value)
+    if id_ is None and value is not None:
+        raise BadReturn(f"read returned the id {value!r}; ids are texts: use str()")
+    return ("read", id_ or "", _outs(result, "read", "outs"), _outs(result, "read", "inputs"))
+
+
+def _updated(result: Any) -> Answer:
+    _field(result, "update", "outs", "an UpdateResult(outs)")
+    return ("updated", _outs(result, "update", "outs"))
+
+
+def _deleted(_result: Any) -> Answer:
+    return ("deleted",)
+
+
+def _outs(result: Any, method: str, name: str) -> Any:
+    value = getattr(result, name, None)
+    if value is not None and not hasattr(value, "keys"):
+        raise BadReturn(f"{method} returned {name} that are a {type(value).__name__}; they must be a dict")
+    return value
+
+
+_READERS: dict[str, Callable[[Any], Answer]] = {
+    "configure": _configured,
+    "check": _checked,
+    "diff": _diffed,
+    "create": _created,
+    "read": _read,
+    "update": _updated,
+    "delete": _deleted,
+}

@@ -1,0 +1,29 @@
+"""Exceptions that users meet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+class MalokoError(Exception):
+    """Something that maloko refuses or could not do; the message says what to do about it."""
+
+
+class PartialFailure(Exception):
+    """Raised by `create` or `update` when the object exists but did not start as it should.
+
+    The engine keeps the id and the outputs, so that the object is neither lost nor made twice; the next `up` updates
+    it.
+    """
+
+    def __init__(self, id_: str, outs: Mapping[str, Any] | None = None, reasons: Sequence[str] = ()) -> None:
+        """
+        :param id_: the object's id; not looked at after an update.
+        :param outs: its outputs so far.
+        :param reasons: why it did not start, one sentence each.
+        """
+        super().__init__("; ".join(reasons) or "the resource did not start")
+        self.id = id_
+        self.outs = dict(outs or {})
+        self.reasons = list(reasons)

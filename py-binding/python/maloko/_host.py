@@ -1,0 +1,140 @@
+"""What one run has in Python: its live provider objects, its loops and threads. The native host asks it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from maloko._calls import Answer, Call, call_provider, raised
+from maloko._loops import ProviderLoop
+from maloko._registry import HANDLE_PREFIX, Reference, Registry
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+    from maloko._maloko import Completion, Engine, Pool
+
+
+class Host:
+    """The Python half of a run. Made before the run's engine, closed after its end."""
+
+    def __init__(self) -> None:
+        self.registry = Registry()
+        self.context = contextvars.copy_context()
+        """Where provider methods run that no registration asked for: the program's context once there is a program."""
+        self.loop: asyncio.AbstractEventLoop | None = None
+        """The event loop of the program."""
+        self.callbacks: dict[str, Callable[[bytes], Any]] = {}
+        """The program's transforms and hooks by token."""
+        self.declared: dict[tuple[str, str], tuple[type, frozenset[str]]] = {}
+        """For the first resource of each class, by type and name: the output names that the program can read."""
+        self.engine: Engine | None = None
+        self.on_close = contextlib.ExitStack()
+        """What the run changed in the process and is put back at its end."""
+        self._provider_loop = ProviderLoop()
+        self._pool: Pool | None = None
+        self._known_classes: set[type] = set()
+        self._outside_loop = threading.Lock()
+
+    def attach_pool(self, pool: Pool) -> None:
+        """Takes the pool that the native half made."""
+        self._pool = pool
+
+    def start_worker(self) -> None:
+        """Starts a thread that polls the engine's tasks. A daemon: a method that hangs must not keep the process."""
+        if self._pool is not None:
+            threading.Thread(target=self._pool.work, name="maloko-worker", daemon=True).start()
+
+    def close(self) -> None:
+        """Ends the loops and lets the threads go; puts back what the run changed in the process."""
+        if self._pool is not None:
+            self._pool.close()
+        self._provider_loop.close()
+        self.on_close.close()
+
+    def handle(self, provider: Any) -> str:
+        """The short text that stands for an object in a registration."""
+        return f"{HANDLE_PREFIX}{self.registry.number(provider)}"
+
+    def describe(self, number: int) -> tuple[str, str, str | None, str | None, tuple[bool, ...]]:
+        """Where to find the object again, and which methods it has."""
+        entry = self.registry.entry(number)
+        return (*entry.reference, entry.methods)
+
+    def rebuild(
+        self, language: str, module: str, name: str, attributes: str | None, incomplete: str | None
+    ) -> int | Answer | None:
+        """The number of the object that a stored reference stands for, `None` when it cannot be found."""
+        if language != "python":
+            return None
+        try:
+            return self.context.copy().run(self.registry.rebuild, Reference(module, name, attributes, incomplete))
+        except BaseException as error:  # noqa: BLE001 the user's module or factory may raise anything
+            return raised(error)
+
+    def call(
+        self,
+        number: int,
+        urn: str,
+        method: str,
+        arguments: tuple[Any, ...],
+        context: contextvars.Context | None,
+        complete: Completion,
+    ) -> Answer | None:
+        """Calls a method; `None` means that `complete` is called with the answer later."""
+        provider = self.registry.entry(number).provider
+        return call_provider(
+            provider, Call(urn, method), arguments, context or self.context, self._provider_loop, complete
+        )
+
+    def callback(self, token: str, request: bytes, complete: Completion) -> None:
+        """Calls a transform or hook of the program, on the program's loop."""
+
+        async def run() -> None:
+            try:
+                function = self.callbacks[token]
+                answer: Any = (await function(request)).SerializeToString()
+            except BaseException as error:  # noqa: BLE001 the callback's error is the answer
+                answer = raised(error)
+            complete(answer)
+
+        loop = self.loop
+        if loop is None:
+            complete(raised(RuntimeError("no program is running that could answer a callback")))
+        elif loop.is_running():
+            loop.call_soon_threadsafe(lambda: self.context.copy().run(loop.create_task, run()))
+        else:
+            # The program has ended; a delete hook is called all the same.
+            with self._outside_loop:
+                self.context.copy().run(loop.run_until_complete, run())
+
+    def note_resource(self, resource: type, type_token: str, name: str, declared: frozenset[str]) -> None:
+        """Remembers which outputs a class declares, at its first resource."""
+        if resource not in self._known_classes:
+            self._known_classes.add(resource)
+            self.declared[type_token, name] = (resource, declared)
+
+    def look_at_outputs(self, request: Message, response: Message) -> None:
+        """Warns of outputs that the provider returned and the program cannot read."""
+        key = (getattr(request, "type", ""), getattr(request, "name", ""))
+        noted = self.declared.pop(key, None)
+        if noted is None or self.engine is None or self.engine.dry_run:
+            return
+        resource, declared = noted
+        missing = sorted(
+            name for name in response.object.fields  # type: ignore[attr-defined]
+            if name not in declared and not name.startswith("__")
+        )
+        if missing:
+            first = missing[0]
+            self.engine.log(
+                response.urn,  # type: ignore[attr-defined]
+                2,
+                f"the provider returned outputs that {resource.__qualname__} does not declare: {', '.join(missing)}. "
+                f"They are kept in the state, but the program cannot read them; to read one, declare it in the class "
+                f"('{first}: pulumi.Output[...]') and pass it to super().__init__ as None ('\"{first}\": None').",
+            )

@@ -1,0 +1,223 @@
+"""The live provider objects of a run, and how one is found again from the state.
+
+What is kept in the state is a reference: module, qualified name of the class and the instance's attributes as JSON,
+read once, when the object is first registered. A reference is complete when the class can be found by that name and
+every attribute is plain data; only then can the object be rebuilt in a later run whose program does not make it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from maloko._captured import captured_outputs
+from maloko._errors import MalokoError
+
+MAX_ATTRIBUTES = 64 * 1024
+"""Bytes of JSON that the attributes of one provider may take in the state."""
+
+HANDLE_PREFIX = "maloko:object:"
+"""How the engine recognises our handles; the same text as `provider::HANDLE_PREFIX` in maloko-core."""
+
+METHODS = ("configure", "check", "diff", "read", "update", "delete")
+"""The optional methods, in the order in which `describe` reports them."""
+
+Factory = Callable[[dict[str, Any] | None], Any]
+
+_factories: dict[str, Factory] = {}
+
+
+def register_provider(key: type | str, factory: Factory) -> None:
+    """Says how to make a provider object that cannot be rebuilt from the state alone.
+
+    It is needed when a resource is to be deleted or refreshed whose provider the program does not make any more, and
+    the class is local to a function or its attributes are not plain data (a client, a lock).
+
+    :param key: the provider class, or `"module:QualifiedName"` as the error message names it.
+    :param factory: called with the stored attributes (`None` when they could not be stored); returns the object, which
+        is then configured like any other.
+    """
+    _factories[key if isinstance(key, str) else f"{key.__module__}:{key.__qualname__}"] = factory
+
+
+class Reference(NamedTuple):
+    """What stands for a provider object in the state."""
+
+    module: str
+    name: str
+    attributes: str | None
+    incomplete: str | None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A live object and what was read from it when it was registered."""
+
+    provider: Any
+    reference: Reference
+    methods: tuple[bool, ...]
+    outputs: tuple[Any, ...]
+
+
+class Registry:
+    """Live objects by number. The same object has the same number for a whole run, and is kept alive by it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._numbers: dict[int, int] = {}
+        self._entries: list[Entry] = []
+        self._rebuilt: dict[tuple[str, str, str | None], int] = {}
+        self.main: ModuleType | None = None
+        """The program's own module; `__main__` in a reference means this one."""
+
+    def number(self, provider: Any) -> int:
+        """The object's number; registers it when it is new."""
+        number = self._numbers.get(id(provider))
+        if number is not None:
+            return number
+        with self._lock:
+            number = self._numbers.get(id(provider))
+            if number is None:
+                entry = Entry(provider, self._refer(provider), methods_of(provider), captured_outputs(provider))
+                number = len(self._entries)
+                self._entries.append(entry)
+                self._numbers[id(provider)] = number
+            return number
+
+    def entry(self, number: int) -> Entry:
+        """What is known of the object."""
+        return self._entries[number]
+
+    def captured(self, handle: str) -> tuple[Any, ...]:
+        """The Outputs that the object of a handle has captured."""
+        return self._entries[int(handle[len(HANDLE_PREFIX) :])].outputs
+
+    def _refer(self, provider: Any) -> Reference:
+        kind = type(provider)
+        module, name = kind.__module__, kind.__qualname__
+        if self._find(module, name) is not kind:
+            where = "inside a function" if "<locals>" in name else "where it cannot be found again by that name"
+            return Reference(module, name, None, f"its class {name} is defined {where}; move it to the top of a module")
+        attributes, reason = _attributes_of(provider)
+        return Reference(module, name, attributes, reason)
+
+    def _find(self, module_name: str, name: str) -> Any:
+        """The class of that name in a module that is loaded; `None` when there is none."""
+        found: Any = self._module(module_name)
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        return found
+
+    def _module(self, name: str) -> ModuleType | None:
+        if name == "__main__" and self.main is not None:
+            return self.main
+        return sys.modules.get(name)
+
+    def rebuild(self, reference: Reference) -> int | None:
+        """Finds or rebuilds the object of a stored reference: by hand-registered factory, else by name."""
+        key = (reference.module, reference.name, reference.attributes)
+        number = self._rebuilt.get(key)
+        if number is None:
+            provider = self._rebuild(reference)
+            if provider is None:
+                return None
+            number = self._rebuilt[key] = self.number(provider)
+        return number
+
+    def _rebuild(self, reference: Reference) -> Any:
+        attributes = None if reference.attributes is None else json.loads(reference.attributes)
+        factory = _factories.get(f"{reference.module}:{reference.name}")
+        if factory is not None:
+            provider = factory(attributes)
+            if provider is None:
+                raise MalokoError(f"the factory registered for '{reference.module}:{reference.name}' returned None")
+            return provider
+        if reference.incomplete is not None:
+            return None
+        if self._module(reference.module) is None and reference.module != "__main__":
+            try:
+                importlib.import_module(reference.module)
+            except ModuleNotFoundError as error:
+                # The module itself (or a package above it) is gone: that is rung 5. Another one is the user's error.
+                if error.name is not None and f"{reference.module}.".startswith(f"{error.name}."):
+                    return None
+                raise
+        kind = self._find(reference.module, reference.name)
+        if not isinstance(kind, type):
+            return None
+        provider = kind.__new__(kind)
+        if hasattr(provider, "__setstate__"):
+            provider.__setstate__(attributes or {})
+        else:
+            for name, value in (attributes or {}).items():
+                object.__setattr__(provider, name, value)
+        return provider
+
+
+def methods_of(provider: Any) -> tuple[bool, ...]:
+    """Which optional methods the object really has: those of the SDK's base class do nothing and do not count."""
+    from pulumi.dynamic import ResourceProvider
+
+    kind = type(provider)
+    own = getattr(provider, "__dict__", {})
+
+    def has(method: str) -> bool:
+        found = getattr(kind, method, None)
+        if method in own:
+            return callable(own[method])
+        return found is not None and found is not getattr(ResourceProvider, method, None)
+
+    return tuple(has(method) for method in METHODS)
+
+
+def _attributes_of(provider: Any) -> tuple[str | None, str | None]:
+    """The attributes as canonical JSON, or why they cannot be kept."""
+    custom = getattr(type(provider), "__getstate__", None)
+    if custom is not None and custom is not getattr(object, "__getstate__", None):
+        attributes = provider.__getstate__()
+        if not isinstance(attributes, dict):
+            return None, "its __getstate__ does not return a dict"
+    else:
+        attributes = dict(getattr(provider, "__dict__", {}))
+        for kind in type(provider).__mro__:
+            slots = kind.__dict__.get("__slots__", ())
+            for slot in (slots,) if isinstance(slots, str) else slots:
+                if slot not in ("__dict__", "__weakref__") and hasattr(provider, slot):
+                    attributes[slot] = getattr(provider, slot)
+    for name, value in attributes.items():
+        problem = _not_plain(value, 0)
+        if problem is not None:
+            return None, f"its attribute '{name}' {problem}"
+    text = json.dumps(attributes, sort_keys=True, separators=(",", ":"))
+    size = len(text)
+    if size > MAX_ATTRIBUTES:
+        return None, f"its attributes take {size} bytes in the state; at most {MAX_ATTRIBUTES} are kept"
+    return text, None
+
+
+def _not_plain(value: Any, depth: int) -> str | None:
+    """Why a value is not plain data; `None` when it is."""
+    kind = type(value)
+    if value is None or kind in (bool, int, str):
+        return None
+    if kind is float:
+        return None if value == value and abs(value) != float("inf") else "is not a finite number"
+    if depth > 50:
+        return "is nested too deeply, or contains itself"
+    if kind in (list, tuple):
+        return next((problem for item in value if (problem := _not_plain(item, depth + 1))), None)
+    if kind is dict:
+        for key, item in value.items():
+            if type(key) is not str:
+                return f"has a key that is not a text ({key!r})"
+            problem = _not_plain(item, depth + 1)
+            if problem is not None:
+                return problem
+        return None
+    return f"is (or holds) a {kind.__qualname__}, which cannot be kept in the state"

@@ -1,0 +1,301 @@
+"""The one file that knows the SDK's private names.
+
+Everything here is looked for before it is used. The essential seams raise when an SDK lacks them; the rest (speed)
+is left out quietly. `check_version` says so once when the SDK is newer than what was tested.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import gc
+import pathlib
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pulumi
+import pulumi.dynamic.dynamic
+from pulumi.runtime import resource as sdk_resource
+from pulumi.runtime import settings as sdk_settings
+from pulumi.runtime._callbacks import _CallbackServicer
+from pulumi.runtime.proto import source_pb2
+from pulumi.runtime.stack import run_in_stack
+
+from maloko._calls import CURRENT_CALL
+from maloko._errors import MalokoError
+from maloko._monitor import EngineService, Monitor, SdkExecutor
+
+if TYPE_CHECKING:
+    from maloko._host import Host
+    from maloko._maloko import Engine as NativeEngine
+
+TESTED_UP_TO = (3, 272)
+"""The newest minor version of the SDK that the suites have run with."""
+
+_GC_THRESHOLDS = (100_000, 50, 1_000)
+
+
+def sdk_version() -> str:
+    """The installed SDK's version."""
+    from importlib.metadata import version
+
+    return version("pulumi")
+
+
+def newer_than_tested() -> str | None:
+    """A warning when the SDK is newer than what was tested."""
+    version = sdk_version()
+    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+    if numbers <= TESTED_UP_TO:
+        return None
+    tested = ".".join(map(str, TESTED_UP_TO))
+    return f"pulumi {version} is newer than what this maloko was tested with ({tested}); tell us if something is odd"
+
+
+# The run's own settings.
+
+
+class _Callbacks(_CallbackServicer):
+    """Keeps the program's transforms and hooks for calls within the process: no server, no socket."""
+
+    def __init__(self, monitor: Any, loop: asyncio.AbstractEventLoop, callbacks: dict[str, Any]) -> None:
+        self._callbacks = callbacks
+        self._transforms = {}
+        self._state_migrations = {}
+        self._monitor = monitor
+        self._target = "in-process"
+        self._loop = loop
+
+    async def serve(self) -> None:
+        """There is nothing to be served."""
+
+
+def enter_run(native: NativeEngine, host: Host, loop: asyncio.AbstractEventLoop) -> Monitor:
+    """Makes the current context (which must be the run's own) the one of this run: call it on the loop's thread."""
+    monitor = Monitor(native, host, loop)
+    settings = sdk_settings.Settings
+    # The SDK makes the first value of a setting the default of the whole process, and so of every other run. A setting
+    # that is set already is not a first value.
+    context_variables = {
+        name: variable
+        for name, member in vars(settings).items()
+        if isinstance(variable := getattr(member, "_data", None), contextvars.ContextVar)
+    }
+    if "monitor" not in context_variables or "callbacks" not in context_variables:
+        raise MalokoError(f"pulumi {sdk_version()} keeps its settings in a way that this maloko does not know")
+    for variable in context_variables.values():
+        variable.set(False)
+    sdk_settings.ROOT.set(None)
+    arguments: dict[str, Any] = {
+        "project": native.project,
+        "stack": native.stack,
+        "monitor": monitor,
+        "engine": EngineService(native),
+        "dry_run": native.dry_run,
+        "organization": native.organization,
+        "root_directory": native.project_root,
+        "parallel": native.parallel,
+    }
+    known = settings.__init__.__code__.co_varnames
+    settings(**{name: value for name, value in arguments.items() if name in known})
+    context_variables["callbacks"].set(_Callbacks(monitor, loop, host.callbacks))
+    values, secret_keys = native.config()
+    pulumi.runtime.set_all_config(values, secret_keys)
+    loop.set_default_executor(SdkExecutor(monitor, loop))
+    return monitor
+
+
+def run_stack(program: Callable[[], Awaitable[None] | None]) -> Awaitable[None]:
+    """The SDK's own way of running a program inside a root stack."""
+    return run_in_stack(program)
+
+
+# The seams themselves; in place while at least one run is active.
+
+_lock = threading.Lock()
+_active = 0
+_undo = contextlib.ExitStack()
+
+
+@contextlib.contextmanager
+def in_place() -> Iterator[None]:
+    """Keeps the seams in place. Other users of the SDK in this process are served as before."""
+    global _active
+    with _lock:
+        _active += 1
+        if _active == 1:
+            _put_in_place(_undo)
+    try:
+        yield
+    finally:
+        with _lock:
+            _active -= 1
+            if _active == 0:
+                _undo.close()
+
+
+def _replace(stack: contextlib.ExitStack, owner: Any, name: str, value: Any) -> None:
+    original = getattr(owner, name)
+    setattr(owner, name, value)
+    stack.callback(setattr, owner, name, original)
+
+
+def _put_in_place(stack: contextlib.ExitStack) -> None:
+    module = pulumi.dynamic.dynamic
+    if not hasattr(module, "serialize_provider"):
+        raise MalokoError(f"pulumi {sdk_version()} hands over dynamic providers in a way that this maloko does not know")
+    _replace(stack, module, "serialize_provider", _handle_instead_of(module.serialize_provider))
+    _replace(stack, pulumi.Output, "get", _get_inside_providers(pulumi.Output.get))
+    if hasattr(pulumi.dynamic.ResourceProvider, "serialize_as_secret_always"):
+        # A handle is no secret, and secrets cost time on their way to the engine.
+        _replace(stack, pulumi.dynamic.ResourceProvider, "serialize_as_secret_always", False)
+    if hasattr(sdk_resource, "_get_stack_trace"):
+        _replace(stack, sdk_resource, "_get_stack_trace", _stack_trace(sdk_resource._get_stack_trace))
+    if hasattr(sdk_resource, "create_urn"):
+        _replace(stack, sdk_resource, "create_urn", _urn_instead_of_output(sdk_resource.create_urn))
+    _replace(stack, pulumi.log, "debug", _debug_for_users(pulumi.log.debug))
+    thresholds = gc.get_threshold()
+    gc.set_threshold(*_GC_THRESHOLDS)
+    stack.callback(gc.set_threshold, *thresholds)
+
+
+def _handle_instead_of(original: Callable[[Any], str]) -> Callable[[Any], Any]:
+    """Hands the live object to the run that the registration belongs to; other runs get what they would get."""
+
+    def serialize_provider(provider: Any) -> Any:
+        monitor = sdk_settings.get_monitor()
+        if not isinstance(monitor, Monitor):
+            if monitor is None:
+                raise MalokoError(
+                    "a dynamic resource was made outside of a run: on a thread or in a task that does not belong to "
+                    "the program (use asyncio.to_thread, or contextvars.copy_context().run)"
+                )
+            return original(provider)
+        host = monitor.maloko_host
+        handle = host.handle(provider)
+        _note_declared_outputs(host)
+        captured = host.registry.captured(handle)
+        if captured:
+            # The registration waits for them, so that `get` has an answer.
+            return pulumi.Output.all(*captured).apply(lambda _: handle, True)
+        return handle
+
+    return serialize_provider
+
+
+def _note_declared_outputs(host: Host) -> None:
+    """Finds the resource that is being made, in the frame of its constructor."""
+    frame: Any = sys._getframe(2)
+    for _ in range(6):
+        if frame is None:
+            return
+        if frame.f_code.co_name == "__init__" and frame.f_globals.get("__name__") == "pulumi.dynamic.dynamic":
+            local = frame.f_locals
+            resource, name, props = type(local["self"]), local["name"], local["props"]
+            host.note_resource(resource, f"pulumi-python:{resource._resource_type_name}", name, frozenset(props))
+            return
+        frame = frame.f_back
+
+
+def _get_inside_providers(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """`Output.get` works inside provider methods, where it used to work on a copy of the value."""
+
+    def get(self: Any) -> Any:
+        if CURRENT_CALL.get() is None:
+            return original(self)
+        future = self._data if hasattr(self, "_data") else self._future
+        if not future.done():
+            raise MalokoError(
+                "Output.get() was called in a provider method for an Output that is not resolved yet; pass it as an "
+                "input of the resource, or name what it comes from in depends_on"
+            )
+        data = future.result()
+        value = getattr(data, "value", data)
+        return None if pulumi.runtime.rpc.contains_unknowns(value) else value
+
+    return get
+
+
+_positions: dict[tuple[Any, int], Any] = {}
+
+
+def _stack_trace(original: Callable[[], Any]) -> Callable[[], Any]:
+    """The same trace as the SDK's, without reading source files; positions are remembered by code and line."""
+
+    def position(code: Any, line: int) -> Any:
+        known = _positions.get((code, line))
+        if known is None:
+            try:
+                uri = pathlib.Path(code.co_filename).as_uri()
+            except ValueError:
+                known = source_pb2.StackFrame()
+            else:
+                known = source_pb2.StackFrame(pc=source_pb2.SourcePosition(uri=uri, line=line))
+            if len(_positions) > 20_000:
+                _positions.clear()
+            _positions[code, line] = known
+        return known
+
+    def get_stack_trace() -> Any:
+        if not isinstance(sdk_settings.get_monitor(), Monitor):
+            return original()
+        # The third constructor from here is that of the user's class; what called it is the user's place.
+        frame: Any = sys._getframe(1)
+        constructors = 0
+        while frame is not None:
+            if frame.f_code.co_name == "__init__":
+                constructors += 1
+                if constructors == 3:
+                    break
+            frame = frame.f_back
+        frames = []
+        frame = frame.f_back if frame is not None else None
+        while frame is not None:
+            if frame.f_globals.get("__name__", "").startswith("maloko."):
+                break
+            if frame.f_lineno is not None:
+                frames.append(position(frame.f_code, frame.f_lineno))
+            frame = frame.f_back
+        return source_pb2.StackTrace(frames=frames)
+
+    return get_stack_trace
+
+
+class _KnownUrn:
+    """A URN that is known already, in the place of an Output that would take several tasks to say so."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    async def future(self, with_unknowns: bool | None = None) -> str:
+        return self._text
+
+
+def _urn_instead_of_output(original: Callable[..., Any]) -> Callable[..., Any]:
+    def create_urn(name: Any, type_: Any, parent: Any = None, project: Any = None, stack: Any = None) -> Any:
+        caller = sys._getframe(1).f_code.co_name
+        plain = type(name) is str and type(type_) is str and (parent is None or type(parent) is str)
+        # Only the two functions that await the URN at once (and use it for mocks) can do without an Output.
+        if not plain or project is not None or stack is not None or caller not in ("do_register", "do_read"):
+            return original(name, type_, parent, project, stack)
+        if parent:
+            prefix = parent[: parent.rfind("::")] + "$"
+        else:
+            prefix = f"urn:pulumi:{sdk_settings.get_stack()}::{sdk_settings.get_project()}::"
+        return _KnownUrn(f"{prefix}{type_}::{name}")
+
+    return create_urn
+
+
+def _debug_for_users(original: Callable[..., None]) -> Callable[..., None]:
+    """Debug messages of the SDK itself are dropped: there are several for each resource. Users' ones are kept."""
+
+    def debug(msg: str, resource: Any = None, stream_id: int | None = None, ephemeral: bool | None = None) -> None:
+        if sys._getframe(1).f_globals.get("__name__", "").startswith("pulumi."):
+            return
+        original(msg, resource, stream_id, ephemeral)
+
+    return debug

@@ -1,0 +1,202 @@
+//! The engine as the Python package sees it: requests and answers in protobuf bytes.
+
+use std::sync::{Arc, Mutex};
+
+use maloko_core::driver::RpcError;
+use maloko_core::event::Severity;
+use maloko_core::operation::OperationKind;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+
+use crate::provider::PythonHost;
+use crate::runtime::{block_on, lock, without_panic};
+
+/// One operation on one stack, for the monitor and engine objects that the SDK is given.
+#[pyclass(frozen, module = "maloko._maloko")]
+pub(crate) struct Engine {
+    engine: Arc<maloko_core::Engine>,
+    host: Arc<PythonHost>,
+}
+
+type Answer = Result<Vec<u8>, RpcError>;
+
+/// What became of a request that was begun: whoever comes second, the answer or the one who asks, takes it.
+enum Slot {
+    Open,
+    Answered(Answer),
+    Awaited(Py<PyAny>),
+}
+
+fn answer_to_python(py: Python<'_>, answer: Answer) -> PyResult<Bound<'_, PyAny>> {
+    match answer {
+        Ok(bytes) => Ok(PyBytes::new(py, &bytes).into_any()),
+        Err(error) => Ok((error.code, error.message).into_pyobject(py)?.into_any()),
+    }
+}
+
+fn panicked() -> RpcError {
+    RpcError {
+        code: 13,
+        message: "the engine failed on this request; this is a fault of maloko, please report it".to_owned(),
+    }
+}
+
+impl Engine {
+    pub(crate) fn new(engine: Arc<maloko_core::Engine>, host: Arc<PythonHost>) -> Self {
+        Self { engine, host }
+    }
+}
+
+#[pymethods]
+impl Engine {
+    /// Sends a request and blocks this thread until it is answered. The answer is bytes, or a gRPC status code with
+    /// a message.
+    #[pyo3(signature = (method: "str", request: "bytes") -> "bytes | tuple[int, str]")]
+    fn rpc<'py>(&self, py: Python<'py>, method: &str, request: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+        let answer = py.detach(|| block_on(without_panic(self.engine.rpc(method, request))));
+        answer_to_python(py, answer.unwrap_or_else(|| Err(panicked())))
+    }
+
+    /// Sends a request from the program's event loop, which it never blocks. The answer is returned as `rpc` does, or
+    /// `None` when it takes longer; then `complete` is called with it, from another thread.
+    #[pyo3(signature = (
+        method: "str", request: "bytes", context: "contextvars.Context",
+        complete: "collections.abc.Callable[[bytes | tuple[int, str]], object]"
+    ) -> "bytes | tuple[int, str] | None")]
+    fn begin<'py>(
+        &self,
+        py: Python<'py>,
+        method: String,
+        request: Vec<u8>,
+        context: Py<PyAny>,
+        complete: Py<PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let slot = Arc::new(Mutex::new(Slot::Open));
+        let answered = Arc::clone(&slot);
+        let engine = Arc::clone(&self.engine);
+        self.host.pool().keep_one_idle(py)?;
+        py.detach(|| {
+            self.host.pool().begin_on_event_loop(
+                Some(context),
+                Box::pin(async move {
+                    let answer = without_panic(engine.rpc(&method, &request)).await.unwrap_or_else(|| Err(panicked()));
+                    let mut slot = lock(&answered);
+                    match std::mem::replace(&mut *slot, Slot::Open) {
+                        Slot::Awaited(complete) => {
+                            drop(slot);
+                            // An interpreter that shuts down has no program that waits for the answer.
+                            Python::try_attach(|py| {
+                                let delivered =
+                                    answer_to_python(py, answer).and_then(|answer| complete.call1(py, (answer,)));
+                                if let Err(error) = delivered {
+                                    error.write_unraisable(py, None);
+                                }
+                            });
+                        }
+                        _ => *slot = Slot::Answered(answer),
+                    }
+                }),
+            );
+        });
+        let mut slot = lock(&slot);
+        match std::mem::replace(&mut *slot, Slot::Open) {
+            Slot::Answered(answer) => answer_to_python(py, answer).map(Some),
+            _ => {
+                *slot = Slot::Awaited(complete);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Passes a message on; severities are those of the engine service (0 debug, 1 info, 2 warning, 3 error), and 4
+    /// for printed output.
+    #[pyo3(signature = (urn, severity, message, ephemeral = false))]
+    fn log(&self, py: Python<'_>, urn: &str, severity: u8, message: &str, ephemeral: bool) {
+        let severity = match severity {
+            0 => Severity::Debug,
+            1 => Severity::Info,
+            2 => Severity::Warning,
+            4 => Severity::Output,
+            _ => Severity::Error,
+        };
+        py.detach(|| self.engine.log(urn, severity, message, ephemeral));
+    }
+
+    /// Calls `notify` from another thread once the run cannot go on.
+    #[pyo3(signature = (notify: "collections.abc.Callable[[], object]"))]
+    fn when_stopped(&self, notify: Py<PyAny>) {
+        let engine = Arc::clone(&self.engine);
+        self.host.pool().spawn(Box::pin(async move {
+            engine.stopped().await;
+            Python::try_attach(|py| {
+                if let Err(error) = notify.call0(py) {
+                    error.write_unraisable(py, None);
+                }
+            });
+        }));
+    }
+
+    /// The project's name.
+    #[getter]
+    fn project(&self) -> &str {
+        &self.engine.operation().project
+    }
+
+    /// The stack's short name.
+    #[getter]
+    fn stack(&self) -> &str {
+        &self.engine.operation().stack
+    }
+
+    /// The organization's name.
+    #[getter]
+    fn organization(&self) -> &str {
+        &self.engine.operation().organization
+    }
+
+    /// The directory of Pulumi.yaml.
+    #[getter]
+    fn project_root(&self) -> String {
+        self.engine.operation().project_root.to_string_lossy().into_owned()
+    }
+
+    /// The directory of the program.
+    #[getter]
+    fn program_directory(&self) -> String {
+        self.engine.operation().program_directory.to_string_lossy().into_owned()
+    }
+
+    /// Is it a preview?
+    #[getter]
+    fn dry_run(&self) -> bool {
+        self.engine.operation().dry_run
+    }
+
+    /// Provider operations at a time.
+    #[getter]
+    fn parallel(&self) -> usize {
+        self.engine.operation().parallel
+    }
+
+    /// `update`, `refresh` or `destroy`.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        match self.engine.operation().kind {
+            OperationKind::Update => "update",
+            OperationKind::Refresh => "refresh",
+            OperationKind::Destroy => "destroy",
+        }
+    }
+
+    /// The configuration by full key, decrypted, and the keys that are secret.
+    #[pyo3(signature = () -> "tuple[dict[str, str], list[str]]")]
+    fn config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let config = &self.engine.operation().config;
+        let values = PyDict::new(py);
+        for (key, value) in config.iter() {
+            values.set_item(key, &value.value)?;
+        }
+        let secret: Vec<&String> = config.iter().filter(|(_, value)| value.secret).map(|(key, _)| key).collect();
+        (values, secret).into_pyobject(py)
+    }
+}

@@ -1,0 +1,165 @@
+//! What the command line needs from Python.
+//!
+//! The command line runs on a thread of its own, so that it goes on (signals, progress, the grace time after a
+//! failure) while a program keeps the interpreter's main thread busy. Python work is handed to that main thread,
+//! because programs expect to run there.
+
+use std::ffi::OsString;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::mpsc;
+
+use async_trait::async_trait;
+use futures::channel::oneshot;
+use maloko_cli::{Front, FrontAbout, Language, PassResult, ProgramSpec};
+use maloko_core::provider::Host;
+use maloko_core::{Engine, ProgramEnd};
+use pyo3::prelude::*;
+
+use crate::error::host_error;
+use crate::provider::PythonHost;
+
+type Job = Box<dyn for<'py> FnOnce(Python<'py>) + Send>;
+
+enum Message {
+    /// Something to be done on the main thread.
+    Run(Job),
+    /// The command line has ended.
+    Ended,
+}
+
+/// The exit code of a command line that could not do its work.
+const FAILED: i32 = 255;
+
+struct PythonFront {
+    jobs: mpsc::Sender<Message>,
+    host: Arc<PythonHost>,
+    /// `maloko._front.Front`.
+    front: Arc<Py<PyAny>>,
+    about: FrontAbout,
+}
+
+impl PythonFront {
+    /// Runs a job on the main thread; `None` when that is not there any more.
+    async fn on_main_thread<T: Send + 'static>(
+        &self,
+        job: impl for<'py> FnOnce(Python<'py>, &Bound<'py, PyAny>) -> T + Send + 'static,
+    ) -> Option<T> {
+        let (sender, receiver) = oneshot::channel();
+        let front = Arc::clone(&self.front);
+        let job: Job = Box::new(move |py| {
+            // Nobody waits any more when the command line has left in the meantime.
+            let _ = sender.send(job(py, front.bind(py)));
+        });
+        self.jobs.send(Message::Run(job)).ok()?;
+        receiver.await.ok()
+    }
+}
+
+fn exit_code(py: Python<'_>, code: PyResult<i32>) -> i32 {
+    code.unwrap_or_else(|error| {
+        error.print(py);
+        FAILED
+    })
+}
+
+#[async_trait]
+impl Front for PythonFront {
+    fn language(&self) -> Language {
+        Language::Python
+    }
+
+    fn about(&self) -> FrontAbout {
+        self.about.clone()
+    }
+
+    async fn re_execute(&self, program: &ProgramSpec, arguments: &[OsString]) -> Option<i32> {
+        let root = program.project_root.clone();
+        let options = program.runtime_options.to_string();
+        let arguments = arguments.to_vec();
+        self.on_main_thread(move |py, front| {
+            let code = front
+                .call_method1("re_execute", (root, options, arguments))
+                .and_then(|code| code.extract::<Option<i32>>());
+            code.unwrap_or_else(|error| Some(exit_code(py, Err(error))))
+        })
+        .await
+        .unwrap_or(Some(FAILED))
+    }
+
+    fn host(&self) -> Arc<dyn Host> {
+        Arc::clone(&self.host) as Arc<dyn Host>
+    }
+
+    async fn run_program(&self, engine: Arc<Engine>, program: ProgramSpec) -> ProgramEnd {
+        self.host.bind(&engine);
+        let host = Arc::clone(&self.host);
+        let ended = self.on_main_thread(move |py, front| run_program(py, front, engine, host, &program)).await;
+        ended.unwrap_or_else(|| ProgramEnd { error: Some("the program was cut off".to_owned()), source: None })
+    }
+
+    async fn run_pass(&self, arguments: Vec<OsString>) -> PassResult {
+        let code = self
+            .on_main_thread(move |py, front| {
+                exit_code(py, front.call_method1("run_pass", (arguments,)).and_then(|code| code.extract()))
+            })
+            .await;
+        PassResult { code: code.unwrap_or(FAILED) }
+    }
+}
+
+fn run_program(
+    py: Python<'_>,
+    front: &Bound<'_, PyAny>,
+    engine: Arc<Engine>,
+    host: Arc<PythonHost>,
+    program: &ProgramSpec,
+) -> ProgramEnd {
+    let bridge = host.bridge().clone_ref(py);
+    let run = || -> PyResult<Option<(String, Py<PyAny>)>> {
+        let engine = Bound::new(py, crate::engine::Engine::new(engine, host))?;
+        let entry = program.entry.clone();
+        front.call_method1("run_program", (bridge, engine, entry))?.extract()
+    };
+    match run() {
+        Ok(None) => ProgramEnd::default(),
+        Ok(Some((message, exception))) => {
+            let source = (!exception.is_none(py)).then(|| host_error(exception));
+            ProgramEnd { error: Some(message), source }
+        }
+        Err(error) => {
+            let source = host_error(error.value(py).clone().into_any().unbind());
+            ProgramEnd { error: Some(format!("the program could not be run: {error}")), source: Some(source) }
+        }
+    }
+}
+
+/// Runs the command line; `front` is a `maloko._front.Front`, `bridge` a `maloko._host.Host`.
+pub(crate) fn cli_main(py: Python<'_>, arguments: Vec<OsString>, front: Py<PyAny>, bridge: Py<PyAny>) -> PyResult<i32> {
+    let host = PythonHost::new(py, bridge)?;
+    host.bridge().call_method1(py, "attach_pool", (Bound::new(py, crate::Pool::new(&host))?,))?;
+    let (language_version, executable, sdk_version) = front.call_method0(py, "about")?.extract(py)?;
+    let (jobs, work) = mpsc::channel::<Message>();
+    let ended = jobs.clone();
+    let front: Arc<dyn Front> = Arc::new(PythonFront {
+        jobs,
+        host: Arc::clone(&host),
+        front: Arc::new(front),
+        about: FrontAbout { language_version, executable, sdk_version },
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    let command_line = std::thread::Builder::new().name("maloko-cli".to_owned()).spawn(move || {
+        let code = std::panic::catch_unwind(AssertUnwindSafe(|| runtime.block_on(maloko_cli::run(arguments, front))));
+        // The main thread only waits for this; when it is gone, so is the process.
+        let _ = ended.send(Message::Ended);
+        code.unwrap_or(FAILED)
+    })?;
+    py.detach(move || {
+        while let Ok(Message::Run(job)) = work.recv() {
+            Python::attach(job);
+        }
+    });
+    let code = py.detach(|| command_line.join());
+    host.pool().close();
+    Ok(code.unwrap_or(FAILED))
+}

@@ -1,0 +1,264 @@
+//! The live provider objects of a Python process, as the engine asks for them.
+
+use std::sync::{Arc, Mutex, OnceLock, Weak};
+
+use async_trait::async_trait;
+use futures::future::BoxFuture;
+use maloko_core::Engine;
+use maloko_core::event::Severity;
+use maloko_core::provider::{
+    Answer, Capabilities, CheckFailure, DiffAnswer, Host, Method, ObjectId, ProviderCall, ProviderDescription,
+    ProviderError, ProviderErrorKind, ProviderReference,
+};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+
+use crate::callback::call_python;
+use crate::convert::{Reader, Refused, Style, properties_to_python};
+use crate::error::{host_error, internal_error};
+use crate::runtime::{Pool, current_context, leave_event_loop, lock};
+
+/// The [`Host`] of a Python process, or of one run in it.
+pub(crate) struct PythonHost {
+    /// `maloko._host.Host`: the registry of live objects and the functions that call them.
+    bridge: Py<PyAny>,
+    pool: Arc<Pool>,
+    engine: Mutex<Weak<Engine>>,
+    style: OnceLock<Style>,
+}
+
+impl PythonHost {
+    /// A host over a `maloko._host.Host`.
+    pub(crate) fn new(py: Python<'_>, bridge: Py<PyAny>) -> PyResult<Arc<Self>> {
+        let pool = Pool::new(bridge.getattr(py, "start_worker")?);
+        Ok(Arc::new(Self { bridge, pool, engine: Mutex::default(), style: OnceLock::new() }))
+    }
+
+    /// Tells the host which engine it serves.
+    pub(crate) fn bind(&self, engine: &Arc<Engine>) {
+        *lock(&self.engine) = Arc::downgrade(engine);
+    }
+
+    /// The threads on which provider methods run.
+    pub(crate) fn pool(&self) -> &Arc<Pool> {
+        &self.pool
+    }
+
+    /// The `maloko._host.Host`.
+    pub(crate) fn bridge(&self) -> &Py<PyAny> {
+        &self.bridge
+    }
+
+    fn style(&self) -> Style {
+        *self.style.get_or_init(|| {
+            let engine = lock(&self.engine).upgrade();
+            let setting = engine.as_ref().and_then(|engine| engine.operation().config.get("maloko:integers"));
+            Style { integers: setting.is_some_and(|value| value.value == "true") }
+        })
+    }
+
+    fn warn(&self, urn: &str, method: &str, warnings: &[String]) {
+        if let Some(engine) = lock(&self.engine).upgrade() {
+            for warning in warnings {
+                engine.log(urn, Severity::Warning, &format!("{method} returned a value to look at: {warning}"), false);
+            }
+        }
+    }
+
+    fn arguments<'py>(&self, py: Python<'py>, method: &Method) -> PyResult<Bound<'py, PyTuple>> {
+        let style = self.style();
+        let bag = |properties| properties_to_python(py, properties, style);
+        match method {
+            Method::Configure { config, project } => {
+                let values = PyDict::new(py);
+                for (key, value) in config.iter() {
+                    values.set_item(key, value)?;
+                }
+                (values, project).into_pyobject(py)
+            }
+            Method::Check { olds, news } => (bag(olds)?, bag(news)?).into_pyobject(py),
+            Method::Diff { id, olds, news } | Method::Update { id, olds, news, .. } => {
+                (id, bag(olds)?, bag(news)?).into_pyobject(py)
+            }
+            Method::Create { inputs, .. } => (bag(inputs)?,).into_pyobject(py),
+            Method::Read { id, props, .. } | Method::Delete { id, props, .. } => (id, bag(props)?).into_pyobject(py),
+        }
+    }
+
+    fn read_answer(&self, urn: &str, method: &str, answer: &Bound<'_, PyAny>) -> Result<Answer, ProviderError> {
+        let mut warnings = Vec::new();
+        let read = decode(method, answer, &mut warnings);
+        self.warn(urn, method, &warnings);
+        read.unwrap_or_else(|Refused(reason)| {
+            Err(ProviderError::new(
+                ProviderErrorKind::BadReturn,
+                format!("{method} returned a value that cannot be kept: {reason}"),
+            ))
+        })
+    }
+}
+
+/// Reads what `maloko._calls` made of a method's result: a tuple that begins with its kind.
+fn decode(
+    method: &str,
+    answer: &Bound<'_, PyAny>,
+    warnings: &mut Vec<String>,
+) -> Result<Result<Answer, ProviderError>, Refused> {
+    let answer = answer.cast::<PyTuple>().map_err(PyErr::from)?;
+    let item = |index: usize| answer.get_item(index);
+    let kind: String = item(0)?.extract()?;
+    Ok(Ok(match kind.as_str() {
+        "configured" => Answer::Configured,
+        "checked" => Answer::Checked {
+            inputs: Reader::new("inputs", true, warnings).properties(&item(1)?)?,
+            failures: item(2)?
+                .extract::<Vec<(String, String)>>()?
+                .into_iter()
+                .map(|(property, reason)| CheckFailure { property, reason })
+                .collect(),
+        },
+        "diffed" => Answer::Diffed(DiffAnswer {
+            changes: item(1)?.extract()?,
+            replaces: item(2)?.extract()?,
+            stables: item(3)?.extract()?,
+            delete_before_replace: item(4)?.extract()?,
+        }),
+        "created" => Answer::Created {
+            id: item(1)?.extract()?,
+            outputs: Reader::new("outs", false, warnings).properties(&item(2)?)?,
+        },
+        "read" => Answer::Read {
+            id: item(1)?.extract()?,
+            outputs: optional(&item(2)?, |outs| Reader::new("outs", false, warnings).properties(outs))?,
+            inputs: optional(&item(3)?, |inputs| Reader::new("inputs", false, warnings).properties(inputs))?,
+        },
+        "updated" => Answer::Updated { outputs: Reader::new("outs", false, warnings).properties(&item(1)?)? },
+        "deleted" => Answer::Deleted,
+        "bad" => return Ok(Err(ProviderError::new(ProviderErrorKind::BadReturn, item(1)?.extract::<String>()?))),
+        "raised" => return Ok(Err(raised(answer)?)),
+        "partial" => {
+            let mut error = raised(answer)?;
+            error.kind = ProviderErrorKind::NotInitialized {
+                id: item(4)?.extract()?,
+                properties: Reader::new("properties", false, warnings).properties(&item(5)?)?,
+                reasons: item(6)?.extract()?,
+            };
+            return Ok(Err(error));
+        }
+        other => return Err(Refused(format!("the answer '{other}' to {method} is not one of ours"))),
+    }))
+}
+
+fn optional<T>(
+    object: &Bound<'_, PyAny>,
+    read: impl FnOnce(&Bound<'_, PyAny>) -> Result<T, Refused>,
+) -> Result<Option<T>, Refused> {
+    if object.is_none() { Ok(None) } else { read(object).map(Some) }
+}
+
+/// The error in `(kind, message, traceback, exception, ...)`.
+fn raised(answer: &Bound<'_, PyTuple>) -> PyResult<ProviderError> {
+    Ok(ProviderError {
+        kind: ProviderErrorKind::Raised,
+        message: answer.get_item(1)?.extract()?,
+        traceback: answer.get_item(2)?.extract()?,
+        source: Some(host_error(answer.get_item(3)?.unbind())),
+    })
+}
+
+#[async_trait]
+impl Host for PythonHost {
+    fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError> {
+        Python::attach(|py| {
+            let describe = || -> PyResult<ProviderDescription> {
+                let described = self.bridge.bind(py).call_method1("describe", (object,))?;
+                let (module, name, attributes, incomplete, methods): (
+                    String,
+                    String,
+                    Option<String>,
+                    Option<String>,
+                    (bool, bool, bool, bool, bool, bool),
+                ) = described.extract()?;
+                let (configure, check, diff, read, update, delete) = methods;
+                Ok(ProviderDescription {
+                    reference: Arc::new(ProviderReference {
+                        maloko: 1,
+                        language: "python".to_owned(),
+                        module,
+                        name,
+                        attributes,
+                        incomplete,
+                    }),
+                    capabilities: Capabilities { configure, check, diff, read, update, delete },
+                })
+            };
+            describe().map_err(|error| internal_error(py, &error))
+        })
+    }
+
+    async fn rebuild(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
+        leave_event_loop().await;
+        call_python(
+            |py, _completion| {
+                self.pool.keep_one_idle(py)?;
+                let arguments = (
+                    &reference.language,
+                    &reference.module,
+                    &reference.name,
+                    reference.attributes.as_deref(),
+                    reference.incomplete.as_deref(),
+                );
+                self.bridge.bind(py).call_method1("rebuild", arguments).map(|answer| Some(answer.unbind()))
+            },
+            |py, answer| {
+                if answer.is_instance_of::<PyTuple>() {
+                    let answer = answer.cast::<PyTuple>().map_err(|error| internal_error(py, &error.into()))?;
+                    return Err(raised(answer).unwrap_or_else(|error| internal_error(py, &error)));
+                }
+                answer.extract().map_err(|error: PyErr| internal_error(py, &error))
+            },
+        )
+        .await
+    }
+
+    async fn call(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
+        leave_event_loop().await;
+        let urn = call.urn.as_str();
+        let method = call.method.name();
+        let context = current_context();
+        call_python(
+            |py, completion| {
+                self.pool.keep_one_idle(py)?;
+                let arguments = self.arguments(py, &call.method)?;
+                let context = context.as_ref().map(|context| context.bind(py));
+                let answer =
+                    self.bridge.bind(py).call_method1("call", (object, urn, method, arguments, context, completion))?;
+                Ok(if answer.is_none() { None } else { Some(answer.unbind()) })
+            },
+            |_py, answer| self.read_answer(urn, method, answer),
+        )
+        .await
+    }
+
+    async fn callback(&self, token: &str, request: Vec<u8>) -> Result<Vec<u8>, ProviderError> {
+        call_python(
+            |py, completion| {
+                let request = PyBytes::new(py, &request);
+                self.bridge.bind(py).call_method1("callback", (token, request, completion))?;
+                Ok(None)
+            },
+            |py, answer| {
+                if let Ok(bytes) = answer.cast::<PyBytes>() {
+                    return Ok(bytes.as_bytes().to_vec());
+                }
+                let answer = answer.cast::<PyTuple>().map_err(|error| internal_error(py, &error.into()))?;
+                Err(raised(answer).unwrap_or_else(|error| internal_error(py, &error)))
+            },
+        )
+        .await
+    }
+
+    fn spawn(&self, task: BoxFuture<'static, ()>) {
+        self.pool.spawn(task);
+    }
+}
