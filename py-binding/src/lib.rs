@@ -2,6 +2,7 @@
 
 mod callback;
 mod convert;
+mod embedded;
 mod engine;
 mod error;
 mod front;
@@ -49,6 +50,8 @@ mod _maloko {
     use super::Pool;
     #[pymodule_export]
     use super::callback::Completion;
+    #[pymodule_export]
+    use super::embedded::{EmbeddedRun, MemoryState};
     #[pymodule_export]
     use super::engine::Engine;
 

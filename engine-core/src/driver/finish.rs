@@ -123,6 +123,12 @@ impl Engine {
         self.events.emit(Event::StackOutputs { old, new });
     }
 
+    /// The state as the run has made it so far, for hosts that keep it in memory.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        self.final_snapshot()
+    }
+
     /// The state as it would be written now.
     pub(super) fn final_snapshot(&self) -> Snapshot {
         let base = self.session.snapshot();

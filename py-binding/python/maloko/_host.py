@@ -38,6 +38,7 @@ class Host:
         self._provider_loop = ProviderLoop()
         self._pool: Pool | None = None
         self._known_classes: set[type] = set()
+        self._changed: set[str] = set()
         self._outside_loop = threading.Lock()
 
     def attach_pool(self, pool: Pool) -> None:
@@ -87,6 +88,8 @@ class Host:
     ) -> Answer | None:
         """Calls a method; `None` means that `complete` is called with the answer later."""
         provider = self.registry.entry(number).provider
+        if method in ("create", "update"):
+            self._changed.add(urn)
         return call_provider(
             provider, Call(urn, method), arguments, context or self.context, self._provider_loop, complete
         )
@@ -122,7 +125,7 @@ class Host:
         """Warns of outputs that the provider returned and the program cannot read."""
         key = (getattr(request, "type", ""), getattr(request, "name", ""))
         noted = self.declared.pop(key, None)
-        if noted is None or self.engine is None or self.engine.dry_run:
+        if noted is None or self.engine is None or response.urn not in self._changed:  # type: ignore[attr-defined]
             return
         resource, declared = noted
         missing = sorted(

@@ -1,0 +1,137 @@
+"""Function programs against a state in memory: what the package's own tests and benches use."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import json
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from maloko._host import Host
+from maloko._maloko import EmbeddedRun, MemoryState
+from maloko._program import Program, run_program
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of an operation."""
+
+    outcome: str
+    """`succeeded`, `failed` or `cancelled`."""
+    changes: dict[str, int]
+    """Resources by what was done to them."""
+    steps: list[tuple[str, str]]
+    """Op and URN of each step that was done, in order."""
+    diagnostics: list[tuple[str, str, str]]
+    """Severity, URN and text of each message, in order."""
+    error: str | None = None
+    """The first error."""
+    exception: BaseException | None = None
+    """The exception that was raised by the program or a provider method, as it was raised."""
+
+    def messages(self, severity: str) -> list[str]:
+        """The texts of one severity."""
+        return [text for kind, _, text in self.diagnostics if kind == severity]
+
+
+@dataclass
+class Stack:
+    """A stack in memory."""
+
+    project: str = "project"
+    name: str = "dev"
+    config: dict[str, str] = field(default_factory=dict)
+    secrets: dict[str, str] = field(default_factory=dict)
+    parallel: int = 16
+    state: MemoryState = field(default_factory=MemoryState)
+
+    def up(self, program: Program) -> Result:
+        """Makes the world as the program says; raises what the program or a provider raised."""
+        return self._checked("update", program)
+
+    def preview(self, program: Program) -> Result:
+        """Says what `up` would do."""
+        return self._checked("update", program, dry_run=True)
+
+    def refresh(self, program: Program) -> Result:
+        """Makes the state as the world is."""
+        return self._checked("refresh", program)
+
+    def destroy(self, program: Program) -> Result:
+        """Removes everything; the program runs first, to bring its provider objects."""
+        return self._checked("destroy", program)
+
+    def run(self, kind: str, program: Program, *, dry_run: bool = False) -> Result:
+        """Runs an operation and says how it ended, without raising."""
+        return _on_a_free_thread(lambda: self._run(kind, program, dry_run))
+
+    def export(self) -> dict[str, Any]:
+        """The state as Pulumi's deployment JSON."""
+        exported: dict[str, Any] = json.loads(self.state.export())
+        return exported
+
+    def resources(self) -> dict[str, dict[str, Any]]:
+        """The rows of the state that are neither the stack nor a provider, by name."""
+        deployment = self.export()
+        deployment = deployment.get("deployment", deployment)
+        rows = deployment.get("resources") or []
+        hidden = ("pulumi:pulumi:Stack", "pulumi:providers:")
+        return {row["urn"].rsplit("::", 1)[1]: row for row in rows if not row["type"].startswith(hidden)}
+
+    def _checked(self, kind: str, program: Program, *, dry_run: bool = False) -> Result:
+        result = self.run(kind, program, dry_run=dry_run)
+        if result.exception is not None and result.outcome != "succeeded":
+            raise result.exception
+        return result
+
+    def _run(self, kind: str, program: Program, dry_run: bool) -> Result:
+        host = Host()
+        try:
+            run = EmbeddedRun(
+                self.state,
+                host,
+                kind,
+                project=self.project,
+                stack=self.name,
+                dry_run=dry_run,
+                parallel=self.parallel,
+                config=self._config(),
+            )
+            failure = run_program(host, run.engine, program)
+            end = (None, None) if failure is None else failure
+            outcome, changes, error, exception = run.finish(*end)
+            return Result(outcome, changes, run.steps, run.diagnostics, error, exception)
+        finally:
+            host.close()
+
+    def _config(self) -> Mapping[str, tuple[str, bool]]:
+        values = [(self.config, False), (self.secrets, True)]
+        full = lambda key: key if ":" in key else f"{self.project}:{key}"  # noqa: E731
+        return {full(key): (value, secret) for some, secret in values for key, value in some.items()}
+
+
+def _on_a_free_thread(work: Any) -> Any:
+    """Runs here, or, where an event loop is running (a notebook, an async test), on a thread of its own."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return work()
+    answer: list[Any] = []
+    failed: list[BaseException] = []
+    context = contextvars.copy_context()
+
+    def run() -> None:
+        try:
+            answer.append(context.run(work))
+        except BaseException as error:  # noqa: BLE001 raised again below, on the thread that asked
+            failed.append(error)
+
+    thread = threading.Thread(target=run, name="maloko-run")
+    thread.start()
+    thread.join()
+    if failed:
+        raise failed[0]
+    return answer[0]

@@ -1,0 +1,211 @@
+"""Runs a program against an engine: by path, as the command line does, or a function."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import os
+import sys
+import threading
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from maloko import _seams
+from maloko._errors import MalokoError
+from maloko._loops import new_loop
+from maloko._tracebacks import format_error, message_of
+
+if TYPE_CHECKING:
+    from maloko._host import Host
+    from maloko._maloko import Engine
+    from maloko._monitor import Monitor
+
+GRACE_SECONDS = 5.0
+"""How long a program may go on after the engine has stopped, before its event loop is cancelled."""
+
+Program = Callable[[], Awaitable[None] | None]
+
+
+class Failure(NamedTuple):
+    """How a program failed: what the user reads, and the exception."""
+
+    message: str
+    error: BaseException
+
+
+def run_program(host: Host, engine: Engine, program: Program) -> Failure | None:
+    """Runs a program to its end, or until the engine stops. Must not be called where an event loop is running."""
+    host.engine = engine
+    host.on_close.enter_context(_seams.in_place())
+    warning = _seams.newer_than_tested()
+    if warning is not None:
+        engine.log("", 2, warning)
+    return contextvars.copy_context().run(_run_in_context, host, engine, program)
+
+
+def _run_in_context(host: Host, engine: Engine, program: Program) -> Failure | None:
+    loop = new_loop()
+    asyncio.set_event_loop(loop)
+    try:
+        monitor = _seams.enter_run(engine, host, loop)
+        host.loop = loop
+        host.context = contextvars.copy_context()
+        host.on_close.callback(_close_loop, loop)
+        return _run_on_loop(engine, loop, monitor, program)
+    finally:
+        asyncio.set_event_loop(None)
+
+
+def _run_on_loop(
+    engine: Engine, loop: asyncio.AbstractEventLoop, monitor: Monitor, program: Program
+) -> Failure | None:
+    main = loop.create_task(_main(program))
+
+    def stopped() -> None:
+        try:
+            loop.call_soon_threadsafe(loop.call_later, GRACE_SECONDS, main.cancel)
+        except RuntimeError:
+            # The program was quicker.
+            return
+
+    def left_over(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        # After a failure every task that waited for the engine fails too; one error says it all.
+        if not monitor.over and not main.done():
+            loop.default_exception_handler(context)
+
+    loop.set_exception_handler(left_over)
+    engine.when_stopped(stopped)
+    try:
+        loop.run_until_complete(main)
+    except BaseException as error:  # noqa: BLE001 how the program ended is a result, whatever it raised
+        return _failure(error, monitor)
+    finally:
+        _cancel_left_overs(loop)
+    return None
+
+
+async def _main(program: Program) -> None:
+    await _seams.run_stack(program)
+
+
+def _cancel_left_overs(loop: asyncio.AbstractEventLoop) -> None:
+    tasks = [task for task in asyncio.all_tasks(loop) if not task.done()]
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+
+
+def _close_loop(loop: asyncio.AbstractEventLoop) -> None:
+    if loop.is_running():
+        return
+    executor = getattr(loop, "_default_executor", None)
+    if executor is not None:
+        executor.shutdown(wait=False)
+    loop.close()
+
+
+def _failure(error: BaseException, monitor: Monitor) -> Failure | None:
+    if isinstance(error, SystemExit):
+        if error.code is None or error.code == 0:
+            return None
+        return Failure(f"the program ended with sys.exit({error.code!r})", error)
+    if monitor.over and (isinstance(error, asyncio.CancelledError) or _comes_from_shutdown(error)):
+        # The engine has reported what went wrong; this is only its echo in the program.
+        return None
+    from pulumi.errors import RunError
+
+    if isinstance(error, RunError):
+        # The SDK's way of ending a program with a message for its user, who needs no traceback.
+        return Failure(str(error), error)
+    if isinstance(error, MalokoError):
+        return Failure(message_of(error), error)
+    return Failure(format_error(error), error)
+
+
+def _comes_from_shutdown(error: BaseException | None) -> bool:
+    from pulumi.errors import RunError
+
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        if isinstance(error, RunError) and "shutting down" in str(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+# Programs by path.
+
+_path_programs = threading.Lock()
+"""Programs by path share `sys.modules`, `sys.argv` and the working directory: one at a time in a process."""
+
+
+def run_path(host: Host, engine: Engine, entry: Path) -> Failure | None:
+    """Runs the program at a path: a file, or a directory with a `__main__.py`."""
+    try:
+        file = find_main(entry)
+    except MalokoError as error:
+        return Failure(str(error), error)
+    enter_directory(host, file)
+    module = ModuleType("__main__")
+    module.__file__ = str(file)
+    module.__builtins__ = __builtins__  # type: ignore[attr-defined]
+    previous = sys.modules.get("__main__")
+    sys.modules["__main__"] = module
+    host.on_close.callback(_restore_main, module, previous)
+    host.registry.main = module
+
+    def program() -> None:
+        code = compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
+        exec(code, module.__dict__)
+
+    return run_program(host, engine, program)
+
+
+def find_main(entry: Path) -> Path:
+    """The file that a program begins with."""
+    if entry.is_file():
+        return entry
+    file = entry / "__main__.py"
+    if file.is_file():
+        return file
+    if entry.is_dir():
+        raise MalokoError(f"there is no __main__.py in {entry}; make one, or set 'main' in Pulumi.yaml")
+    raise MalokoError(f"there is no {entry}; 'main' in Pulumi.yaml must name a directory or a Python file")
+
+
+def enter_directory(host: Host, file: Path) -> None:
+    """Makes the process look as it does when Python runs the file; put back when the host is closed."""
+    if not _path_programs.acquire(blocking=False):
+        raise MalokoError(
+            "another program is being run by path in this process; run function programs side by side, or one process "
+            "for each path"
+        )
+    host.on_close.callback(_path_programs.release)
+    directory = str(file.parent.resolve())
+    for owner, name, value in ((sys, "argv", [str(file)]), (sys, "path", [directory, *sys.path])):
+        host.on_close.callback(setattr, owner, name, getattr(owner, name))
+        setattr(owner, name, value)
+    host.on_close.callback(os.chdir, os.getcwd())
+    os.chdir(directory)
+    modules = set(sys.modules)
+    host.on_close.callback(_forget_modules, modules, directory)
+
+
+def _restore_main(module: ModuleType, previous: ModuleType | None) -> None:
+    if sys.modules.get("__main__") is module:
+        if previous is None:
+            del sys.modules["__main__"]
+        else:
+            sys.modules["__main__"] = previous
+
+
+def _forget_modules(before: set[str], directory: str) -> None:
+    """Drops the program's own modules, so that their bodies run again in the next run of this process."""
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if name not in before and file and os.path.abspath(file).startswith(directory + os.sep):
+            del sys.modules[name]
