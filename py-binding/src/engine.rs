@@ -60,8 +60,8 @@ impl Engine {
     /// Sends a request from the program's event loop, which it never blocks. The answer is returned as `rpc` does, or
     /// `None` when it takes longer; then `complete` is called with it, from another thread.
     #[pyo3(signature = (
-        method: "str", request: "bytes", context: "contextvars.Context",
-        complete: "collections.abc.Callable[[bytes | tuple[int, str]], object]"
+        method: "str", request: "bytes", context: "object",
+        complete: "object"
     ) -> "bytes | tuple[int, str] | None")]
     fn begin<'py>(
         &self,
@@ -123,7 +123,7 @@ impl Engine {
     }
 
     /// Calls `notify` from another thread once the run cannot go on.
-    #[pyo3(signature = (notify: "collections.abc.Callable[[], object]"))]
+    #[pyo3(signature = (notify: "object"))]
     fn when_stopped(&self, notify: Py<PyAny>) {
         let engine = Arc::clone(&self.engine);
         self.host.pool().spawn(Box::pin(async move {

@@ -62,7 +62,7 @@ mod _maloko {
     /// Runs the command line with these arguments (without the program's name) and returns its exit code.
     #[pyfunction]
     #[pyo3(signature = (
-        arguments: "collections.abc.Sequence[str]", front: "object", host: "object"
+        arguments: "list[str]", front: "object", host: "object"
     ) -> "int")]
     fn cli_main(py: Python<'_>, arguments: Vec<OsString>, front: Py<PyAny>, host: Py<PyAny>) -> PyResult<i32> {
         super::front::cli_main(py, arguments, front, host)

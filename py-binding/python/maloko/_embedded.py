@@ -6,7 +6,7 @@ import asyncio
 import contextvars
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -107,19 +107,22 @@ class Stack:
         finally:
             host.close()
 
-    def _config(self) -> Mapping[str, tuple[str, bool]]:
+    def _config(self) -> dict[str, tuple[str, bool]]:
         values = [(self.config, False), (self.secrets, True)]
-        full = lambda key: key if ":" in key else f"{self.project}:{key}"  # noqa: E731
-        return {full(key): (value, secret) for some, secret in values for key, value in some.items()}
+        return {
+            key if ":" in key else f"{self.project}:{key}": (value, secret)
+            for some, secret in values
+            for key, value in some.items()
+        }
 
 
-def _on_a_free_thread(work: Any) -> Any:
+def _on_a_free_thread(work: Callable[[], Result]) -> Result:
     """Runs here, or, where an event loop is running (a notebook, an async test), on a thread of its own."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return work()
-    answer: list[Any] = []
+    answer: list[Result] = []
     failed: list[BaseException] = []
     context = contextvars.copy_context()
 

@@ -129,7 +129,8 @@ class Host:
             return
         resource, declared = noted
         missing = sorted(
-            name for name in response.object.fields  # type: ignore[attr-defined]
+            name
+            for name in response.object.fields  # type: ignore[attr-defined]
             if name not in declared and not name.startswith("__")
         )
         if missing:

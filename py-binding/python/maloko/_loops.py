@@ -31,7 +31,7 @@ class ProviderLoop:
         self,
         awaitable: Awaitable[Any],
         context: contextvars.Context,
-        done: Callable[[Any, BaseException | None], None],
+        done: Callable[[Any, BaseException | None], object],
     ) -> None:
         """Awaits on the loop; `done` is called there with the result, or with what was raised."""
 

@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 _CODES = {code.value[0]: code for code in grpc.StatusCode}
 
 # What may take long and is asked for from the event loop: these are answered through a future.
-_AWAITED = frozenset(
-    {"RegisterResource", "RegisterResourceOutputs", "ReadResource", "SignalAndWaitForShutdown"}
-)
+_AWAITED = frozenset({"RegisterResource", "RegisterResourceOutputs", "ReadResource", "SignalAndWaitForShutdown"})
 # What may take long (a transform may be called back on the event loop) and whose answer the SDK unpacks at once.
 _ON_A_THREAD = frozenset({"Invoke", "Call"})
 

@@ -58,14 +58,12 @@ def _run_in_context(host: Host, engine: Engine, program: Program) -> Failure | N
         asyncio.set_event_loop(None)
 
 
-def _run_on_loop(
-    engine: Engine, loop: asyncio.AbstractEventLoop, monitor: Monitor, program: Program
-) -> Failure | None:
+def _run_on_loop(engine: Engine, loop: asyncio.AbstractEventLoop, monitor: Monitor, program: Program) -> Failure | None:
     main = loop.create_task(_main(program))
 
     def stopped() -> None:
         try:
-            loop.call_soon_threadsafe(loop.call_later, GRACE_SECONDS, main.cancel)
+            loop.call_soon_threadsafe(lambda: loop.call_later(GRACE_SECONDS, main.cancel))
         except RuntimeError:
             # The program was quicker.
             return

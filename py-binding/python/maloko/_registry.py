@@ -151,7 +151,7 @@ class Registry:
         kind = self._find(reference.module, reference.name)
         if not isinstance(kind, type):
             return None
-        provider = kind.__new__(kind)
+        provider: Any = object.__new__(kind)
         if hasattr(provider, "__setstate__"):
             provider.__setstate__(attributes or {})
         else:

@@ -146,7 +146,9 @@ def _replace(stack: contextlib.ExitStack, owner: Any, name: str, value: Any) -> 
 def _put_in_place(stack: contextlib.ExitStack) -> None:
     module = pulumi.dynamic.dynamic
     if not hasattr(module, "serialize_provider"):
-        raise MalokoError(f"pulumi {sdk_version()} hands over dynamic providers in a way that this maloko does not know")
+        raise MalokoError(
+            f"pulumi {sdk_version()} hands over dynamic providers in a way that this maloko does not know"
+        )
     _replace(stack, module, "serialize_provider", _handle_instead_of(module.serialize_provider))
     _replace(stack, pulumi.Output, "get", _get_inside_providers(pulumi.Output.get))
     if hasattr(pulumi.dynamic.ResourceProvider, "serialize_as_secret_always"):
