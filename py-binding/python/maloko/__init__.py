@@ -7,7 +7,7 @@ The command line is `maloko` (or `python -m maloko`). Programs need nothing from
 """
 
 from maloko._errors import MalokoError, PartialFailure
-from maloko._maloko import VERSION as __version__
+from maloko._maloko import VERSION as __version__  # noqa: N811 the name that packages use
 from maloko._registry import register_provider
 
 __all__ = ["MalokoError", "PartialFailure", "__version__", "register_provider"]

@@ -32,7 +32,7 @@ CURRENT_CALL: contextvars.ContextVar[Call | None] = contextvars.ContextVar("malo
 """Set while a provider method runs, also in the tasks and contexts that it makes."""
 
 
-class BadReturn(Exception):
+class BadReturnError(Exception):
     """A method returned something that cannot be used."""
 
 
@@ -50,16 +50,16 @@ def call_provider(
     def answer(result: Any) -> Answer:
         try:
             return _READERS[call.method](result)
-        except BadReturn as error:
+        except BadReturnError as error:
             return ("bad", str(error))
-        except BaseException as error:  # noqa: BLE001 results are user objects: reading them may raise anything
+        except BaseException as error:  # results are user objects: reading them may raise anything
             return raised(error)
 
     def start() -> Answer | None:
         CURRENT_CALL.set(call)
         try:
             result = _method(provider, call.method)(*_arguments(call.method, arguments))
-        except BaseException as error:  # noqa: BLE001 see the module's text
+        except BaseException as error:  # see the module's text
             return raised(error)
         if not inspect.isawaitable(result):
             return answer(result)
@@ -99,7 +99,7 @@ def _field(result: Any, method: str, name: str, wanted: str) -> Any:
         return getattr(result, name)
     except AttributeError:
         what = "None" if result is None else f"a {type(result).__name__}"
-        raise BadReturn(f"{method} returned {what}; it must return {wanted}") from None
+        raise BadReturnError(f"{method} returned {what}; it must return {wanted}") from None
 
 
 def _text_id(value: Any) -> str | None:
@@ -126,7 +126,7 @@ def _checked(result: Any) -> Answer:
         failures.append((str(getattr(failure, "property", None) or ""), str(reason)))
     inputs = _field(result, "check", "inputs", wanted)
     if inputs is None and not failures:
-        raise BadReturn("check returned no inputs; return CheckResult(news, []) to go on with the given ones")
+        raise BadReturnError("check returned no inputs; return CheckResult(news, []) to go on with the given ones")
     return ("checked", inputs, failures)
 
 
@@ -135,11 +135,11 @@ def _names(result: Any, name: str) -> list[str]:
     if value is None:
         return []
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        raise BadReturn(f"diff returned {name}={value!r}; it must be a list of property names")
+        raise BadReturnError(f"diff returned {name}={value!r}; it must be a list of property names")
     names = list(value)
     for item in names:
         if not isinstance(item, str):
-            raise BadReturn(f"diff returned {name} with {item!r}; property names are texts")
+            raise BadReturnError(f"diff returned {name} with {item!r}; property names are texts")
     return names
 
 
@@ -159,9 +159,9 @@ def _created(result: Any) -> Answer:
     value = _field(result, "create", "id", "a CreateResult(id, outs)")
     id_ = _text_id(value)
     if id_ is None and value is not None:
-        raise BadReturn(f"create returned the id {value!r}; ids are texts: use str()")
+        raise BadReturnError(f"create returned the id {value!r}; ids are texts: use str()")
     if not id_:
-        raise BadReturn("create returned no id; return one that finds the object again: CreateResult(id, outs)")
+        raise BadReturnError("create returned no id; return one that finds the object again: CreateResult(id, outs)")
     return ("created", id_, _outs(result, "create", "outs"))
 
 
@@ -169,7 +169,7 @@ def _read(result: Any) -> Answer:
     value = _field(result, "read", "id", "a ReadResult(id, outs)")
     id_ = _text_id(value)
     if id_ is None and value is not None:
-        raise BadReturn(f"read returned the id {value!r}; ids are texts: use str()")
+        raise BadReturnError(f"read returned the id {value!r}; ids are texts: use str()")
     return ("read", id_ or "", _outs(result, "read", "outs"), _outs(result, "read", "inputs"))
 
 
@@ -185,7 +185,7 @@ def _deleted(_result: Any) -> Answer:
 def _outs(result: Any, method: str, name: str) -> Any:
     value = getattr(result, name, None)
     if value is not None and not hasattr(value, "keys"):
-        raise BadReturn(f"{method} returned {name} that are a {type(value).__name__}; they must be a dict")
+        raise BadReturnError(f"{method} returned {name} that are a {type(value).__name__}; they must be a dict")
     return value
 
 

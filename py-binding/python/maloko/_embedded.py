@@ -129,7 +129,7 @@ def _on_a_free_thread(work: Callable[[], Result]) -> Result:
     def run() -> None:
         try:
             answer.append(context.run(work))
-        except BaseException as error:  # noqa: BLE001 raised again below, on the thread that asked
+        except BaseException as error:  # raised again below, on the thread that asked
             failed.append(error)
 
     thread = threading.Thread(target=run, name="maloko-run")

@@ -10,7 +10,7 @@ class MalokoError(Exception):
     """Something that maloko refuses or could not do; the message says what to do about it."""
 
 
-class PartialFailure(Exception):
+class PartialFailure(Exception):  # noqa: N818 it is no error to have an object, even one that did not start
     """Raised by `create` or `update` when the object exists but did not start as it should.
 
     The engine keeps the id and the outputs, so that the object is neither lost nor made twice; the next `up` updates

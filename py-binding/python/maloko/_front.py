@@ -74,7 +74,7 @@ class Front:
         sys.stderr.flush()
         if os.name == "nt":
             return subprocess.run(command, check=False).returncode
-        os.execv(command[0], command)
+        return os.execv(command[0], command)
 
 
 def _refuse(message: str) -> int:

@@ -74,7 +74,7 @@ class Host:
             return None
         try:
             return self.context.copy().run(self.registry.rebuild, Reference(module, name, attributes, incomplete))
-        except BaseException as error:  # noqa: BLE001 the user's module or factory may raise anything
+        except BaseException as error:  # the user's module or factory may raise anything
             return raised(error)
 
     def call(
@@ -101,7 +101,7 @@ class Host:
             try:
                 function = self.callbacks[token]
                 answer: Any = (await function(request)).SerializeToString()
-            except BaseException as error:  # noqa: BLE001 the callback's error is the answer
+            except BaseException as error:  # the callback's error is the answer
                 answer = raised(error)
             complete(answer)
 

@@ -38,7 +38,7 @@ class ProviderLoop:
         async def run() -> None:
             try:
                 result = await awaitable
-            except BaseException as error:  # noqa: BLE001 whatever it is, it ends the call and not the loop
+            except BaseException as error:  # whatever it is, it ends the call and not the loop
                 done(None, error)
             else:
                 done(result, None)

@@ -28,7 +28,7 @@ _AWAITED = frozenset({"RegisterResource", "RegisterResourceOutputs", "ReadResour
 _ON_A_THREAD = frozenset({"Invoke", "Call"})
 
 
-class EngineError(grpc.RpcError):  # type: ignore[misc] # grpc has no types of its own
+class EngineError(grpc.RpcError):
     """A request that the engine did not answer, in the shape in which the SDK looks for a status code."""
 
     def __init__(self, code: int, message: str) -> None:
@@ -134,7 +134,7 @@ class EngineService:
             if name != "Log":
                 setattr(self, name, functools.partial(self._send, name, response_type))
 
-    def Log(self, request: Any, *_: Any, **__: Any) -> None:
+    def Log(self, request: Any, *_: Any, **__: Any) -> None:  # noqa: N802 the service's name for it
         """Passes a message on."""
         self._native.log(request.urn, request.severity, request.message, request.ephemeral)
 
@@ -168,7 +168,7 @@ class SdkExecutor(ThreadPoolExecutor):
             result = self._monitor.in_executor(functools.partial(fn, *args, **kwargs))
         except NotHere:
             return super().submit(fn, *args, **kwargs)
-        except Exception as error:  # noqa: BLE001 it belongs to whoever awaits the future
+        except Exception as error:  # it belongs to whoever awaits the future
             failed = self._loop.create_future()
             failed.set_exception(error)
             return failed

@@ -54,7 +54,7 @@ def fork_helper(arguments: list[str], main: Callable[[list[str]], int]) -> PassH
     code = 255
     try:
         code = _wait_and_run(read, main)
-    except BaseException:  # noqa: BLE001 nothing may run the parent's code a second time
+    except BaseException:  # nothing may run the parent's code a second time
         sys.excepthook(*sys.exc_info())
     finally:
         sys.stdout.flush()

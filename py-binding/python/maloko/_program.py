@@ -77,7 +77,7 @@ def _run_on_loop(engine: Engine, loop: asyncio.AbstractEventLoop, monitor: Monit
     engine.when_stopped(stopped)
     try:
         loop.run_until_complete(main)
-    except BaseException as error:  # noqa: BLE001 how the program ended is a result, whatever it raised
+    except BaseException as error:  # how the program ended is a result, whatever it raised
         return _failure(error, monitor)
     finally:
         _cancel_left_overs(loop)
@@ -187,7 +187,7 @@ def enter_directory(host: Host, file: Path) -> None:
     for owner, name, value in ((sys, "argv", [str(file)]), (sys, "path", [directory, *sys.path])):
         host.on_close.callback(setattr, owner, name, getattr(owner, name))
         setattr(owner, name, value)
-    host.on_close.callback(os.chdir, os.getcwd())
+    host.on_close.callback(os.chdir, Path.cwd())
     os.chdir(directory)
     modules = set(sys.modules)
     host.on_close.callback(_forget_modules, modules, directory)
@@ -205,5 +205,5 @@ def _forget_modules(before: set[str], directory: str) -> None:
     """Drops the program's own modules, so that their bodies run again in the next run of this process."""
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
-        if name not in before and file and os.path.abspath(file).startswith(directory + os.sep):
+        if name not in before and file and str(Path(file).resolve()).startswith(directory + os.sep):
             del sys.modules[name]

@@ -151,7 +151,8 @@ class Registry:
         kind = self._find(reference.module, reference.name)
         if not isinstance(kind, type):
             return None
-        provider: Any = object.__new__(kind)
+        new: Any = kind.__new__
+        provider = new(kind)
         if hasattr(provider, "__setstate__"):
             provider.__setstate__(attributes or {})
         else:

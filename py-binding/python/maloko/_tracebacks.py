@@ -7,18 +7,16 @@ import importlib.util
 import os
 import threading
 import traceback
+from pathlib import Path
 from types import TracebackType
-
-_HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def _hidden_places() -> tuple[str, ...]:
-    places = [_HERE, os.path.dirname(os.path.abspath(asyncio.__file__))]
+    directories = [Path(__file__).parent, Path(asyncio.__file__).parent, Path(threading.__file__).parent / "concurrent"]
     pulumi = importlib.util.find_spec("pulumi")
     if pulumi is not None and pulumi.origin is not None:
-        places.append(os.path.dirname(os.path.abspath(pulumi.origin)))
-    concurrent = os.path.join(os.path.dirname(os.path.abspath(threading.__file__)), "concurrent")
-    return (*(place + os.sep for place in [*places, concurrent]), threading.__file__, "<frozen ")
+        directories.append(Path(pulumi.origin).parent)
+    return (*(f"{directory}{os.sep}" for directory in directories), threading.__file__, "<frozen ")
 
 
 _hidden: tuple[str, ...] | None = None
