@@ -27,18 +27,13 @@ pub(super) struct DiffText<'a> {
 }
 
 impl DiffText<'_> {
-    /// A step with everything that it changes, as lines.
+    /// A step with everything that it changes, as lines; `op` is what is done as a whole.
     #[must_use]
-    pub(super) fn step(&self, step: &StepMetadata, names: &TypeNames) -> Vec<String> {
-        let words = words(step.op);
-        let mut reasons = Vec::new();
-        if !step.note.is_empty() {
-            reasons.push(step.note.to_owned());
-        }
-        let marker = if words.marker.is_empty() { " " } else { words.marker };
-        let reason = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join(", ")) };
-        let head = format!("{marker} {} ({}{reason})", names.title(&step.urn), words.plan);
-        let mut lines = vec![self.paint.op(step.op, &head)];
+    pub(super) fn step(&self, op: Op, step: &StepMetadata, names: &TypeNames) -> Vec<String> {
+        let words = words(op);
+        let reason = if step.note.is_empty() { String::new() } else { format!(": {}", step.note) };
+        let head = format!("{} {} ({}{reason})", words.marker, names.title(&step.urn), words.plan);
+        let mut lines = vec![self.paint.op(op, &head)];
         let id = [&step.old, &step.new].into_iter().flatten().map(|row| row.id.as_str()).find(|id| !id.is_empty());
         if let Some(id) = id.filter(|id| !maloko_core::value::UNKNOWN_TEXTS.contains(id)) {
             lines.push(self.paint.dim(&format!("    [id={}]", clean(id))));

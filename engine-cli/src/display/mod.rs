@@ -4,13 +4,17 @@ mod delta;
 mod diff;
 mod json;
 mod json_value;
+mod nodes;
 mod paint;
 mod path;
 mod plain;
 mod preview_json;
 mod redact;
+mod screen;
 mod scrub;
 mod summary;
+mod table;
+mod tree;
 mod values;
 mod words;
 mod worker;
@@ -110,6 +114,10 @@ fn renderer(mode: DisplayMode, options: DisplayOptions, opened: SystemTime) -> B
     match mode {
         DisplayMode::JsonEvents => Box::new(json::JsonLines::new(redactor, options.is_preview, opened)),
         DisplayMode::PreviewJson => Box::new(preview_json::PreviewDocument::new(redactor, options.show_sames)),
-        DisplayMode::Plain | DisplayMode::Tree => Box::new(plain::Plain::new(options, redactor)),
+        // A terminal that cannot move its cursor gets lines.
+        DisplayMode::Tree if std::env::var_os("TERM").is_none_or(|term| term != "dumb") => {
+            Box::new(tree::Tree::new(options, redactor, screen::controlling_terminal()))
+        }
+        DisplayMode::Tree | DisplayMode::Plain => Box::new(plain::Plain::new(options, redactor)),
     }
 }

@@ -14,7 +14,7 @@ use super::diff::{DiffText, changed_keys};
 use super::json::prefix;
 use super::paint::Paint;
 use super::redact::Redactor;
-use super::summary;
+use super::summary::{self, Failures};
 use super::words::{TypeNames, clean, duration, heading, words};
 use super::worker::Renderer;
 
@@ -28,8 +28,7 @@ pub(super) struct Plain {
     paint: Paint,
     names: TypeNames,
     active: HashMap<Urn, Active>,
-    /// Titles of failed resources and the first lines of the reasons.
-    failures: Vec<(String, String)>,
+    failures: Failures,
     outputs: Option<(Arc<PropertyMap>, Arc<PropertyMap>)>,
     summary: Option<Summary>,
 }
@@ -56,7 +55,7 @@ impl Plain {
             paint,
             names: TypeNames::default(),
             active: HashMap::new(),
-            failures: Vec::new(),
+            failures: Failures::default(),
             outputs: None,
             summary: None,
         }
@@ -129,9 +128,7 @@ impl Plain {
         let title = self.names.title(&step.urn);
         let line = format!("! {title} {}", words(step.op).failed);
         writeln!(out, "{}{}", self.paint.failure(&line), self.elapsed(at, active.as_ref()))?;
-        if !self.failures.iter().any(|(failed, _)| *failed == title) {
-            self.failures.push((title, String::new()));
-        }
+        self.failures.step(title);
         write_errors(active, out)
     }
 
@@ -148,7 +145,7 @@ impl Plain {
         });
         if message.severity == Severity::Error {
             let first = text.lines().next().unwrap_or("").to_owned();
-            self.remember_failure(title.clone(), first);
+            self.failures.error(title.clone(), first);
             if let Some(active) = urn.and_then(|urn| self.active.get_mut(urn)).filter(|active| !active.lasting) {
                 let mut lines = text.lines();
                 let first = format!("{}{}", prefix(Severity::Error), lines.next().unwrap_or(""));
@@ -168,16 +165,6 @@ impl Plain {
         lines.try_for_each(|line| writeln!(out, "    {line}"))
     }
 
-    /// Keeps the first line of the first error for the end.
-    fn remember_failure(&mut self, title: Option<String>, reason: String) {
-        let title = title.unwrap_or_else(|| "program".to_owned());
-        match self.failures.iter_mut().find(|(failed, _)| *failed == title) {
-            Some((_, known)) if known.is_empty() => *known = reason,
-            Some(_) => {}
-            None => self.failures.push((title, reason)),
-        }
-    }
-
     fn ending(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let held: Vec<Active> = std::mem::take(&mut self.active).into_values().collect();
         held.into_iter().try_for_each(|active| write_errors(Some(active), out))?;
@@ -187,7 +174,7 @@ impl Plain {
         if let Some((old, new)) = self.outputs.take().filter(|_| !self.options.suppress_outputs) {
             lines.extend(summary::outputs(&self.diff_text(), &old, &new));
         }
-        lines.extend(summary::failures(self.paint, &self.failures));
+        lines.extend(self.failures.lines(self.paint));
         lines.extend(summary::totals(self.paint, &summary));
         lines.iter().try_for_each(|line| writeln!(out, "{line}"))
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use indexmap::IndexMap;
 use maloko_core::event::{Op, Outcome, Summary};
 use maloko_core::value::PropertyMap;
 
@@ -25,22 +26,40 @@ pub(super) fn outputs(text: &DiffText, old: &PropertyMap, new: &PropertyMap) -> 
     std::iter::once(text.paint.bold("Outputs:")).chain(lines).chain(std::iter::once(String::new())).collect()
 }
 
-/// What failed, one line each: the resource's name and the first line of the reason.
-#[must_use]
-pub(super) fn failures(paint: Paint, failures: &[(String, String)]) -> Vec<String> {
-    if failures.is_empty() {
-        return Vec::new();
+/// What failed: the resource's name and the first line of the reason.
+#[derive(Default)]
+pub(super) struct Failures(IndexMap<String, String>);
+
+impl Failures {
+    /// A step of this resource failed.
+    pub(super) fn step(&mut self, title: String) {
+        self.0.entry(title).or_default();
     }
-    let mut lines = vec![paint.failure("Failed:")];
-    for (title, reason) in failures.iter().take(NAMED_FAILURES) {
-        let separator = if reason.is_empty() { "" } else { ": " };
-        lines.push(format!("    {title}{separator}{reason}"));
+
+    /// An error was reported, on a resource or (`None`) on the program; the first one of each counts.
+    pub(super) fn error(&mut self, title: Option<String>, reason: String) {
+        let known = self.0.entry(title.unwrap_or_else(|| "program".to_owned())).or_default();
+        if known.is_empty() {
+            *known = reason;
+        }
     }
-    if failures.len() > NAMED_FAILURES {
-        lines.push(format!("    and {} more", count(failures.len() - NAMED_FAILURES)));
+
+    /// One line each.
+    pub(super) fn lines(&self, paint: Paint) -> Vec<String> {
+        if self.0.is_empty() {
+            return Vec::new();
+        }
+        let mut lines = vec![paint.failure("Failed:")];
+        for (title, reason) in self.0.iter().take(NAMED_FAILURES) {
+            let separator = if reason.is_empty() { "" } else { ": " };
+            lines.push(format!("    {title}{separator}{reason}"));
+        }
+        if self.0.len() > NAMED_FAILURES {
+            lines.push(format!("    and {} more", count(self.0.len() - NAMED_FAILURES)));
+        }
+        lines.push(String::new());
+        lines
     }
-    lines.push(String::new());
-    lines
 }
 
 /// The counts and the time.

@@ -108,7 +108,7 @@ impl TypeNames {
     /// "Label readme": how a message names a resource.
     #[must_use]
     pub(super) fn title(&self, urn: &Urn) -> String {
-        format!("{} {}", self.short(urn.own_type()), clean(urn.name()))
+        format!("{} {}", self.short(urn.own_type()), one_line(urn.name()))
     }
 }
 
@@ -129,6 +129,12 @@ fn module_of(kind: &str) -> &str {
 /// `module:Class` as a part of the token, to borrow it.
 fn module_and_class<'a>(kind: &'a str, module: &str, class: &str) -> &'a str {
     kind.len().checked_sub(module.len() + 1 + class.len()).and_then(|start| kind.get(start..)).unwrap_or(kind)
+}
+
+/// A text for a place that has one line only.
+#[must_use]
+pub(super) fn one_line(text: &str) -> String {
+    clean(text).replace(['\n', '\t'], " ")
 }
 
 /// A text without terminal control sequences and control characters; tabs and line ends stay.

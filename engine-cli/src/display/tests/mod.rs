@@ -7,5 +7,7 @@ mod plain;
 mod scrub;
 mod story;
 mod summary;
+mod terminal;
+mod tree;
 mod words;
 mod worker;

@@ -5,7 +5,9 @@ use crate::display::Scrubber;
 
 fn knowing(secrets: &[&str]) -> Scrubber {
     let scrubber = Scrubber::new();
-    secrets.iter().for_each(|secret| scrubber.learn(secret));
+    for secret in secrets {
+        scrubber.learn(secret);
+    }
     scrubber
 }
 

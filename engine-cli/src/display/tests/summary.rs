@@ -3,7 +3,7 @@ use maloko_core::event::{Outcome, Summary};
 
 use super::story::summary as ended;
 use crate::display::paint::Paint;
-use crate::display::summary::{failures, totals};
+use crate::display::summary::{Failures, totals};
 
 fn text(summary: &Summary) -> String {
     totals(Paint::new(false), summary).join("\n")
@@ -62,10 +62,15 @@ fn a_failure_or_a_cancellation_is_said_last() {
 
 #[test]
 fn many_failures_are_cut_short() {
-    let all: Vec<(String, String)> = (0..25).map(|n| (format!("Label l{n}"), "no".to_owned())).collect();
-    let lines = failures(Paint::new(false), &all);
+    let mut failures = Failures::default();
+    assert!(failures.lines(Paint::new(false)).is_empty());
+    for number in 0..25 {
+        failures.step(format!("Label l{number}"));
+        failures.error(Some(format!("Label l{number}")), "no".to_owned());
+        failures.error(Some(format!("Label l{number}")), "a later error".to_owned());
+    }
+    let lines = failures.lines(Paint::new(false));
     assert_eq!(lines.first().map(String::as_str), Some("Failed:"));
     assert_eq!(lines[1], "    Label l0: no");
     assert_eq!(lines[21], "    and 5 more");
-    assert!(failures(Paint::new(false), &[]).is_empty());
 }

@@ -41,7 +41,9 @@ fn all_is_written_once_the_display_is_closed() {
     let display = open(DisplayMode::JsonEvents, options(), Box::new(shared.clone()));
     let events = creation();
     let shown = events.len() - 3;
-    events.into_iter().for_each(|event| display.emit(event));
+    for event in events {
+        display.emit(event);
+    }
     display.close();
     let written = String::from_utf8(shared.0.lock().unwrap().clone()).unwrap();
     assert_eq!(written.lines().count(), shown, "all but two internal steps and the stack's outputs");
@@ -56,7 +58,9 @@ fn a_broken_output_ends_the_display_and_nothing_else() {
         let (sender, written) = mpsc::channel();
         let display = open(mode, options(), Box::new(Broken(sender)));
         for _ in 0..3 {
-            creation().into_iter().for_each(|event| display.emit(event));
+            for event in creation() {
+                display.emit(event);
+            }
         }
         display.close();
         assert!(written.try_iter().count() >= 1, "{mode:?} tried");

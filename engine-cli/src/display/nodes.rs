@@ -1,0 +1,362 @@
+//! The resources of an operation as a tree: what each is going through. Every event costs about the same, however many
+//! resources there are; so does a look at what is going on.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::time::Duration;
+
+use maloko_core::event::{Op, Severity, StepMetadata};
+use maloko_core::urn::Urn;
+
+use super::words::TypeNames;
+
+/// Of one resource's log so many lines are kept for the end; warnings and errors are all kept.
+const KEPT_LINES: usize = 100;
+/// So many finished resources are kept at hand for the live view.
+const RECENT: usize = 200;
+
+/// The place of a node in [`Nodes`]: the order in which they were first heard of.
+pub(super) type NodeId = usize;
+
+/// What a resource is going through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Only known as somebody's parent.
+    Named,
+    /// A step runs.
+    Running {
+        /// Which.
+        op: Op,
+        /// Since when.
+        since: Duration,
+    },
+    /// The last step is done, with this result.
+    Done(Op),
+    /// A step failed.
+    Failed(Op),
+}
+
+/// A resource.
+pub(super) struct Node {
+    /// Which.
+    pub(super) urn: Urn,
+    /// What it is called in the list of types.
+    pub(super) kind: String,
+    /// The one that it belongs to.
+    pub(super) parent: Option<NodeId>,
+    /// What is done to it as a whole; the halves of a replacement are one replacement.
+    pub(super) op: Op,
+    /// How far that is.
+    pub(super) phase: Phase,
+    /// How long its finished steps took.
+    pub(super) took: Duration,
+    /// Does it last as long as what is inside: a component or the stack?
+    pub(super) lasting: bool,
+    /// Which properties change, in short.
+    pub(super) changes: String,
+    /// Kept where the user wants to see all of it.
+    pub(super) step: Option<Box<StepMetadata>>,
+    /// The last line that its provider logged, only while it runs or for good.
+    pub(super) last_line: String,
+    /// What was said about it.
+    pub(super) messages: Messages,
+}
+
+impl Node {
+    /// Is there something to tell? (Of a refresh that found nothing there is not.)
+    fn is_worth_showing(&self) -> bool {
+        self.op != Op::Same
+            || matches!(self.phase, Phase::Failed(_))
+            || !self.messages.lines.is_empty()
+            || self.urn.is_root_stack()
+    }
+
+    /// What is said to be done to it: of a refresh, what it found.
+    pub(super) fn shown_op(&self) -> Op {
+        match self.phase {
+            Phase::Done(found) if self.op == Op::Refresh => found,
+            _ => self.op,
+        }
+    }
+}
+
+/// What was said about a resource.
+#[derive(Default)]
+pub(super) struct Messages {
+    /// In order.
+    pub(super) lines: VecDeque<(Severity, String)>,
+    /// Lines of the log that were dropped, to keep the last ones.
+    pub(super) dropped: usize,
+    plain: usize,
+    /// How many warnings.
+    pub(super) warnings: usize,
+    /// How many errors.
+    pub(super) errors: usize,
+}
+
+impl Messages {
+    /// Adds a message.
+    pub(super) fn add(&mut self, severity: Severity, text: String) {
+        match severity {
+            Severity::Warning => self.warnings += 1,
+            Severity::Error => self.errors += 1,
+            Severity::Debug | Severity::Info | Severity::Output => self.plain += 1,
+        }
+        self.lines.push_back((severity, text));
+        if self.plain > KEPT_LINES {
+            let oldest = self.lines.iter().position(|(severity, _)| *severity < Severity::Warning);
+            oldest.and_then(|oldest| self.lines.remove(oldest));
+            self.plain -= 1;
+            self.dropped += 1;
+        }
+    }
+}
+
+/// All resources that were heard of.
+#[derive(Default)]
+pub(super) struct Nodes {
+    all: Vec<Node>,
+    by_urn: HashMap<Urn, NodeId>,
+    running: BTreeSet<NodeId>,
+    /// Those with something to show, in the order in which they got it.
+    shown: Vec<NodeId>,
+    is_shown: Vec<bool>,
+    recent: VecDeque<NodeId>,
+    /// Finished, by result.
+    unchanged: usize,
+    finished: usize,
+    /// The types seen so far.
+    pub(super) names: TypeNames,
+}
+
+impl Nodes {
+    /// A node by its place.
+    pub(super) fn get(&self, id: NodeId) -> Option<&Node> {
+        self.all.get(id)
+    }
+
+    /// The node of a resource, made when it is not there yet.
+    fn node(&mut self, urn: &Urn) -> NodeId {
+        if let Some(id) = self.by_urn.get(urn) {
+            return *id;
+        }
+        let id = self.all.len();
+        self.names.learn(urn.own_type());
+        self.all.push(Node {
+            urn: urn.clone(),
+            kind: urn.own_type().to_owned(),
+            parent: None,
+            op: Op::Same,
+            phase: Phase::Named,
+            took: Duration::ZERO,
+            lasting: true,
+            changes: String::new(),
+            step: None,
+            last_line: String::new(),
+            messages: Messages::default(),
+        });
+        self.is_shown.push(false);
+        self.by_urn.insert(urn.clone(), id);
+        id
+    }
+
+    /// Puts a node under its parent. A chain of parents that leads back to the node is not followed.
+    fn adopt(&mut self, id: NodeId, parent: &Urn) {
+        if self.all[id].parent.is_some() {
+            return;
+        }
+        let parent = self.node(parent);
+        let mut above = Some(parent);
+        while let Some(ancestor) = above {
+            if ancestor == id {
+                return;
+            }
+            above = self.all[ancestor].parent;
+        }
+        self.all[id].parent = Some(parent);
+    }
+
+    /// A step begins.
+    pub(super) fn started(&mut self, at: Duration, step: &StepMetadata) -> NodeId {
+        let id = self.node(&step.urn);
+        let row = step.new.as_deref().or(step.old.as_deref());
+        if let Some(parent) = row.and_then(|row| row.parent.as_ref()) {
+            self.adopt(id, parent);
+        }
+        let node = &mut self.all[id];
+        node.lasting = row.is_some_and(|row| !row.custom);
+        node.phase = Phase::Running { op: step.op, since: at };
+        node.op = combined(node.op, step.op);
+        // What is unchanged is no sooner begun than done.
+        if !node.lasting && step.op != Op::Same {
+            self.running.insert(id);
+        }
+        if self.all[id].op != Op::Same || step.urn.is_root_stack() {
+            self.show(id);
+        }
+        id
+    }
+
+    /// A step is done or failed.
+    pub(super) fn ended(&mut self, at: Duration, step: &StepMetadata, failed: bool) -> NodeId {
+        let id = self.node(&step.urn);
+        self.running.remove(&id);
+        let node = &mut self.all[id];
+        if let Phase::Running { op, since } = node.phase {
+            node.took += at.saturating_sub(since);
+            if op == Op::Refresh {
+                // What the refresh found is known now.
+                node.op = if step.op == Op::Same { Op::Same } else { Op::Refresh };
+            }
+        }
+        node.phase = if failed { Phase::Failed(step.op) } else { Phase::Done(step.op) };
+        if node.op == Op::Same && !failed {
+            self.unchanged += 1;
+        } else {
+            if is_last_step(step.op) {
+                self.finished += 1;
+            }
+            self.show(id);
+            self.recent.push_back(id);
+            if self.recent.len() > RECENT {
+                self.recent.pop_front();
+            }
+        }
+        id
+    }
+
+    /// Notes which properties change, and the whole step where it is wanted.
+    pub(super) fn describe(&mut self, id: NodeId, changes: String, step: Option<Box<StepMetadata>>) {
+        let node = &mut self.all[id];
+        if !changes.is_empty() {
+            node.changes = changes;
+        }
+        if step.is_some() {
+            node.step = step;
+        }
+    }
+
+    /// Something is said about a resource.
+    pub(super) fn said(&mut self, urn: &Urn, severity: Severity, text: String, passing: bool) {
+        let id = self.node(urn);
+        let node = &mut self.all[id];
+        text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("").clone_into(&mut node.last_line);
+        if !passing {
+            node.messages.add(severity, text);
+            self.show(id);
+        }
+    }
+
+    fn show(&mut self, id: NodeId) {
+        if !std::mem::replace(&mut self.is_shown[id], true) {
+            self.shown.push(id);
+        }
+    }
+
+    /// How many resources have a step in progress, are finished with a change, and are finished without.
+    pub(super) fn counts(&self) -> (usize, usize, usize) {
+        (self.running.len(), self.finished, self.unchanged)
+    }
+
+    /// All resources, in the order in which they were heard of.
+    pub(super) fn all(&self) -> &[Node] {
+        &self.all
+    }
+
+    /// All resources that have something to show, with those that they belong to; with `sames` all that there are.
+    pub(super) fn everything(&self, sames: bool) -> BTreeSet<NodeId> {
+        if sames {
+            return (0..self.all.len()).collect();
+        }
+        let mut chosen = BTreeSet::new();
+        for id in self.shown.iter().filter(|id| self.all[**id].is_worth_showing()) {
+            self.with_ancestors(*id, &mut chosen);
+        }
+        chosen
+    }
+
+    /// At most about `rows` resources: all that have something to show where they fit, else those in progress and those
+    /// that finished last.
+    pub(super) fn excerpt(&self, rows: usize) -> BTreeSet<NodeId> {
+        if self.shown.len() <= rows {
+            let all = self.everything(false);
+            if all.len() <= rows {
+                return all;
+            }
+        }
+        let mut chosen = BTreeSet::new();
+        // What finished last is worth a third of the place.
+        for id in self.running.iter().take(rows * 2 / 3) {
+            self.choose(*id, rows, &mut chosen);
+        }
+        for id in self.recent.iter().rev() {
+            self.choose(*id, rows, &mut chosen);
+        }
+        for id in self.running.iter().take(rows) {
+            self.choose(*id, rows, &mut chosen);
+        }
+        chosen
+    }
+
+    /// Adds a node and those that it belongs to, if there is place for all of them.
+    fn choose(&self, id: NodeId, rows: usize, chosen: &mut BTreeSet<NodeId>) {
+        let missing = self.ancestors(id).filter(|id| !chosen.contains(id)).count();
+        if chosen.len() + missing <= rows {
+            self.with_ancestors(id, chosen);
+        }
+    }
+
+    fn with_ancestors(&self, id: NodeId, chosen: &mut BTreeSet<NodeId>) {
+        for id in self.ancestors(id) {
+            if !chosen.insert(id) {
+                return;
+            }
+        }
+    }
+
+    /// The node and those that it belongs to, upwards.
+    fn ancestors(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
+        std::iter::successors(Some(id), |id| self.all.get(*id).and_then(|node| node.parent))
+    }
+
+    /// The chosen nodes as they stand in the tree: each with the lines that lead to it.
+    pub(super) fn rows(&self, chosen: &BTreeSet<NodeId>) -> Vec<(NodeId, String)> {
+        let mut children: HashMap<Option<NodeId>, Vec<NodeId>> = HashMap::new();
+        for id in chosen {
+            let parent = self.all.get(*id).and_then(|node| node.parent);
+            children.entry(parent).or_default().push(*id);
+        }
+        let mut rows = Vec::with_capacity(chosen.len());
+        // What is still to come, the next last: a stack of our own, for trees of any depth.
+        let mut open: Vec<(NodeId, String, String)> = Vec::new();
+        let roots = children.remove(&None).unwrap_or_default();
+        open.extend(roots.into_iter().rev().map(|id| (id, String::new(), String::new())));
+        while let Some((id, lead, below)) = open.pop() {
+            rows.push((id, lead));
+            let inside = children.remove(&Some(id)).unwrap_or_default();
+            let last = inside.len().saturating_sub(1);
+            let entries = inside.into_iter().enumerate().map(|(place, child)| {
+                let (branch, next) = if place == last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+                (child, format!("{below}{branch}"), format!("{below}{next}"))
+            });
+            let mut entries: Vec<_> = entries.collect();
+            entries.reverse();
+            open.append(&mut entries);
+        }
+        rows
+    }
+}
+
+/// What is done to a resource as a whole, when one more step begins.
+fn combined(before: Op, step: Op) -> Op {
+    match step {
+        Op::CreateReplacement | Op::Replace => Op::Replace,
+        Op::DeleteReplaced | Op::DiscardReplaced if before == Op::Replace => Op::Replace,
+        Op::Same if before == Op::Refresh => before,
+        other => other,
+    }
+}
+
+/// Does a resource count as finished with this step? (The other steps of a replacement are parts of it.)
+fn is_last_step(op: Op) -> bool {
+    op.is_logical()
+}

@@ -1,0 +1,261 @@
+//! On a terminal: a tree of resources that is drawn again as things happen, and once more in full at the end.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::Duration;
+
+use maloko_core::event::{Diagnostic, Event, Op, Severity, StepMetadata, Summary};
+use maloko_core::value::PropertyMap;
+
+use super::DisplayOptions;
+use super::diff::{DiffText, changed_keys};
+use super::json::prefix;
+use super::nodes::{Messages, NodeId, Nodes};
+use super::paint::Paint;
+use super::redact::Redactor;
+use super::screen::{Screen, Size, SizeProbe};
+use super::summary::{self, Failures};
+use super::table::Table;
+use super::words::{clean, count, duration, heading};
+use super::worker::Renderer;
+
+/// How often the tree is drawn.
+const FRAME: Duration = Duration::from_millis(100);
+/// Rows of the live view besides the tree: the table's head, an empty line, the status line and the cursor's.
+const OTHER_ROWS: usize = 4;
+const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+
+/// Draws the tree.
+pub(super) struct Tree {
+    options: DisplayOptions,
+    redactor: Redactor,
+    paint: Paint,
+    size: SizeProbe,
+    screen: Screen,
+    nodes: Nodes,
+    /// What the program itself said.
+    program: Messages,
+    failures: Failures,
+    outputs: Option<(Arc<PropertyMap>, Arc<PropertyMap>)>,
+    summary: Option<Summary>,
+    began: bool,
+    ended: bool,
+    frames: usize,
+}
+
+impl Tree {
+    /// One that has shown nothing yet.
+    pub(super) fn new(options: DisplayOptions, redactor: Redactor, size: SizeProbe) -> Self {
+        let paint = Paint::new(options.color);
+        Self {
+            options,
+            redactor,
+            paint,
+            size,
+            screen: Screen::default(),
+            nodes: Nodes::default(),
+            program: Messages::default(),
+            failures: Failures::default(),
+            outputs: None,
+            summary: None,
+            began: false,
+            ended: false,
+            frames: 0,
+        }
+    }
+
+    fn diff_text(&self) -> DiffText<'_> {
+        DiffText { redactor: &self.redactor, paint: self.paint }
+    }
+
+    fn started(&mut self, at: Duration, step: &StepMetadata) {
+        step.old.iter().chain(&step.new).for_each(|row| self.redactor.learn_row(row));
+        let id = self.nodes.started(at, step);
+        self.describe(id, step);
+    }
+
+    fn ended(&mut self, at: Duration, step: &StepMetadata, failed: bool) {
+        step.new.iter().for_each(|row| self.redactor.learn_row(row));
+        let id = self.nodes.ended(at, step, failed);
+        if failed {
+            self.failures.step(self.nodes.names.title(&step.urn));
+        }
+        self.describe(id, step);
+    }
+
+    fn describe(&mut self, id: NodeId, step: &StepMetadata) {
+        let Some(op) = self.nodes.get(id).map(|node| node.op) else { return };
+        // Deletions of replaced resources would hide what the replacement changes.
+        if op == Op::Same || matches!(step.op, Op::Same | Op::DeleteReplaced | Op::DiscardReplaced) {
+            return;
+        }
+        let mut step = step.clone();
+        if op == Op::Refresh {
+            step.op = op;
+        }
+        let changes = [step.note.to_owned(), changed_keys(&step)];
+        let changes: Vec<String> = changes.into_iter().filter(|text| !text.is_empty()).collect();
+        let kept = self.options.diff.then(|| Box::new(step));
+        self.nodes.describe(id, changes.join("; "), kept);
+    }
+
+    fn diagnostic(&mut self, message: Diagnostic) {
+        if message.severity == Severity::Debug {
+            return;
+        }
+        let text = self.redactor.message(&message.message).into_owned();
+        let text = clean(text.trim_end()).into_owned();
+        let urn = message.urn.filter(|urn| !urn.as_str().is_empty() && !urn.is_root_stack());
+        if message.severity == Severity::Error {
+            let first = text.lines().next().unwrap_or("").to_owned();
+            self.failures.error(urn.as_ref().map(|urn| self.nodes.names.title(urn)), first);
+        }
+        match urn {
+            Some(urn) => self.nodes.said(&urn, message.severity, text, message.ephemeral),
+            None if !message.ephemeral => self.program.add(message.severity, text),
+            None => {}
+        }
+    }
+
+    /// The live view: what is going on, and how far the whole is.
+    fn live(&mut self, now: Duration, size: Size) -> Vec<String> {
+        let rows = size.rows.saturating_sub(OTHER_ROWS).max(1);
+        let chosen = self.nodes.excerpt(rows);
+        let table =
+            Table { nodes: &self.nodes, paint: self.paint, is_preview: self.options.is_preview, now: Some(now) };
+        let mut lines = table.lines(&chosen, Some(size.columns));
+        lines.push(String::new());
+        lines.push(self.status_line(now, size));
+        // In a terminal of a few rows the last ones say most.
+        let room = size.rows.saturating_sub(1).max(1);
+        lines.drain(..lines.len().saturating_sub(room));
+        lines
+    }
+
+    fn status_line(&self, now: Duration, size: Size) -> String {
+        let (running, finished, unchanged) = self.nodes.counts();
+        let spinner = SPINNER[self.frames % SPINNER.len()];
+        let finished_word = if self.options.is_preview { "to change" } else { "done" };
+        let mut parts = Vec::new();
+        for (number, word) in [(finished, finished_word), (running, "in progress"), (unchanged, "unchanged")] {
+            if number > 0 {
+                parts.push(format!("{} {word}", count(number)));
+            }
+        }
+        let line = format!("{spinner} {} {}", parts.join(", "), self.paint.dim(&duration(now)));
+        console::truncate_str(&line, size.columns.saturating_sub(1), "").into_owned()
+    }
+
+    /// Everything that stays on the terminal once it is over.
+    fn report(&self, size: Size) -> Vec<String> {
+        let mut lines = Vec::new();
+        // In a preview the details say all that the tree does.
+        if !(self.options.diff && self.options.is_preview) {
+            let chosen = self.nodes.everything(self.options.show_sames);
+            let table = Table { nodes: &self.nodes, paint: self.paint, is_preview: self.options.is_preview, now: None };
+            lines.extend(table.lines(&chosen, Some(size.columns)));
+            lines.push(String::new());
+        }
+        if self.options.diff {
+            lines.extend(self.details());
+        }
+        lines.extend(self.messages());
+        if let Some((old, new)) = self.outputs.as_ref().filter(|_| !self.options.suppress_outputs) {
+            lines.extend(summary::outputs(&self.diff_text(), old, new));
+        }
+        lines.extend(self.failures.lines(self.paint));
+        if let Some(summary) = &self.summary {
+            lines.extend(summary::totals(self.paint, summary));
+        }
+        lines
+    }
+
+    /// What changes, property by property.
+    fn details(&self) -> Vec<String> {
+        let text = self.diff_text();
+        let changed = self.nodes.all().iter().filter(|node| node.op != Op::Same);
+        let steps = changed.filter_map(|node| Some((node.shown_op(), node.step.as_deref()?)));
+        let mut lines: Vec<String> = steps.flat_map(|(op, step)| text.step(op, step, &self.nodes.names)).collect();
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        lines
+    }
+
+    /// What was said, resource by resource.
+    fn messages(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let of_resources = self.nodes.all().iter().map(|node| (self.nodes.names.title(&node.urn), &node.messages));
+        for (title, messages) in of_resources.chain([("program".to_owned(), &self.program)]) {
+            if messages.lines.is_empty() {
+                continue;
+            }
+            lines.push(self.paint.bold(&format!("  {title}:")));
+            if messages.dropped > 0 {
+                let left_out = format!("    ({} earlier lines left out)", count(messages.dropped));
+                lines.push(self.paint.dim(&left_out));
+            }
+            for (severity, text) in &messages.lines {
+                let mut text = text.lines();
+                let sign = self.paint.severity(*severity, prefix(*severity));
+                lines.push(format!("    {sign}{}", text.next().unwrap_or("")));
+                lines.extend(text.map(|line| format!("    {line}")));
+            }
+        }
+        if !lines.is_empty() {
+            lines.insert(0, self.paint.bold("Diagnostics:"));
+            lines.push(String::new());
+        }
+        lines
+    }
+
+    fn close(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        if !self.began || std::mem::replace(&mut self.ended, true) {
+            return Ok(());
+        }
+        let size = (self.size)();
+        self.screen.clear(size, out)?;
+        self.report(size).iter().try_for_each(|line| writeln!(out, "{line}"))
+    }
+}
+
+impl Renderer for Tree {
+    fn event(&mut self, at: Duration, event: Event, out: &mut dyn Write) -> io::Result<()> {
+        if !std::mem::replace(&mut self.began, true) {
+            let heading = heading(self.options.kind, self.options.is_preview);
+            writeln!(out, "{} ({}):\n", self.paint.bold(heading), clean(&self.options.stack))?;
+        }
+        match event {
+            Event::StepStarted(step) if !step.internal => self.started(at, &step),
+            Event::StepDone(step) if !step.internal => self.ended(at, &step, false),
+            Event::StepFailed(step) if !step.internal => self.ended(at, &step, true),
+            Event::Prelude(_) | Event::StepStarted(_) | Event::StepDone(_) | Event::StepFailed(_) => {}
+            Event::StackOutputs { old, new } => {
+                self.redactor.learn(&new);
+                self.outputs = Some((old, new));
+            }
+            Event::Diagnostic(message) => self.diagnostic(message),
+            Event::Summary(summary) => self.summary = Some(summary),
+            Event::End => return self.close(out),
+        }
+        Ok(())
+    }
+
+    fn frame_interval(&self) -> Option<Duration> {
+        (!self.options.suppress_progress).then_some(FRAME)
+    }
+
+    fn frame(&mut self, now: Duration, out: &mut dyn Write) -> io::Result<()> {
+        if !self.began || self.ended {
+            return Ok(());
+        }
+        self.frames += 1;
+        let size = (self.size)();
+        let lines = self.live(now, size);
+        self.screen.draw(&lines, size, out)
+    }
+
+    fn finish(&mut self, _now: Duration, out: &mut dyn Write) -> io::Result<()> {
+        self.close(out)
+    }
+}
