@@ -1,0 +1,257 @@
+// Calls the methods of live provider objects and turns what they return or throw into answers for the engine.
+import { type Bag, BadValue, fromText, nameOf, toBag } from "./convert";
+
+/** A provider object as the SDK's `pulumi.dynamic.ResourceProvider` describes it; everything may be missing. */
+export type ProviderObject = { [method: string]: unknown };
+
+/** What a failed call means; the shape that error.rs reads. */
+export interface Failure {
+    kind: "raised" | "badReturn" | "notInitialized" | "noProvider";
+    message: string;
+    traceback?: string;
+    id?: string;
+    properties?: Bag;
+    reasons?: string[];
+}
+
+/** A call that failed, with the very object that was thrown. */
+export class CallFailed extends Error {
+    constructor(
+        readonly failure: Failure,
+        readonly thrown: unknown,
+    ) {
+        super(failure.message);
+    }
+}
+
+interface Arguments {
+    id: string;
+    olds: Bag;
+    news: Bag;
+    props: Bag;
+    config: Record<string, string>;
+    project: string;
+}
+
+const METHODS = ["configure", "check", "diff", "read", "update", "delete"] as const;
+
+/** Which optional methods an object has, as the bits that `describe` takes. */
+export function methodsOf(provider: object): number {
+    return METHODS.reduce(
+        (bits, method, index) =>
+            typeof (provider as ProviderObject)[method] === "function" ? bits | (1 << index) : bits,
+        0,
+    );
+}
+
+/** The configuration that `configure` gets; it answers as the SDK's own does. */
+export class Config {
+    readonly #values: Record<string, string>;
+    readonly #project: string;
+
+    constructor(values: Record<string, string>, project: string) {
+        this.#values = values;
+        this.#project = project;
+    }
+
+    /** The value of a key; one without a namespace is the project's. */
+    get(key: string): string | undefined {
+        const full = key.includes(":") ? key : `${this.#project}:${key}`;
+        return Object.hasOwn(this.#values, full) ? this.#values[full] : undefined;
+    }
+
+    /** The value of a key, or an error that names it. */
+    require(key: string): string {
+        const value = this.get(key);
+        if (value === undefined) {
+            throw new Error(`Missing required configuration key: ${key.includes(":") ? key : `${this.#project}:${key}`}`);
+        }
+        return value;
+    }
+}
+
+/** Calls a method with the engine's arguments (JSON) and gives the answer as JSON; throws `CallFailed`. */
+export async function callProvider(provider: object, method: string, text: string): Promise<string> {
+    const args = fromText(text) as Arguments;
+    let result: unknown;
+    try {
+        result = await invoke(provider as ProviderObject, method, args);
+    } catch (thrown) {
+        throw new CallFailed(failureOf(thrown, method), thrown);
+    }
+    try {
+        return answerOf(result, method, args);
+    } catch (thrown) {
+        const reason = thrown instanceof BadValue ? thrown.message : describe(thrown);
+        const message = `\`${method}\` of ${labelOf(provider)} returned something that cannot be used: ${reason}`;
+        throw new CallFailed({ kind: "badReturn", message }, new TypeError(message));
+    }
+}
+
+function invoke(provider: ProviderObject, method: string, args: Arguments): unknown {
+    const call = (...values: unknown[]): unknown => {
+        const implementation = provider[method];
+        if (typeof implementation !== "function") {
+            throw new TypeError(`${labelOf(provider)} has no method \`${method}\``);
+        }
+        return implementation.apply(provider, values);
+    };
+    switch (method) {
+        case "configure":
+            return call({ config: new Config(args.config, args.project) });
+        case "check":
+            return call(args.olds, args.news);
+        case "diff":
+        case "update":
+            return call(args.id, args.olds, args.news);
+        case "create":
+            return call(args.props);
+        default:
+            return call(args.id, args.props);
+    }
+}
+
+function answerOf(result: unknown, method: string, args: Arguments): string {
+    switch (method) {
+        case "check":
+            return JSON.stringify(checkAnswer(members(result, "an object with `inputs`"), args.news));
+        case "diff":
+            return JSON.stringify(diffAnswer(members(result, "an object (`{}`: let the engine compare)")));
+        case "create": {
+            const { id, outs } = members(result, "an object with `id` and `outs`");
+            if (typeof id !== "string" || id === "") {
+                const what = id === undefined || id === "" ? "no id" : `${nameOf(id)} as id`;
+                throw new BadValue("the result", `has ${what}: every created resource needs one, a non-empty text`);
+            }
+            return JSON.stringify({ id, outs: bagOrEmpty(outs, "outs") });
+        }
+        case "update": {
+            const { outs } = result === undefined || result === null ? { outs: undefined } : members(result, "`{ outs }`");
+            return JSON.stringify({ outs: bagOrEmpty(outs, "outs") });
+        }
+        case "read":
+            return JSON.stringify(readAnswer(members(result, "an object with `id` and `props` (`{ id: \"\" }` when it is gone)")));
+        default:
+            return "";
+    }
+}
+
+function members(result: unknown, expected: string): Record<string, unknown> {
+    if (result === null || typeof result !== "object" || Array.isArray(result)) {
+        throw new BadValue("the result", `is ${nameOf(result)}, not ${expected}`);
+    }
+    return result as Record<string, unknown>;
+}
+
+function bagOrEmpty(value: unknown, path: string): Bag {
+    return value === undefined || value === null ? {} : toBag(value, path);
+}
+
+function checkAnswer(result: Record<string, unknown>, news: Bag): object {
+    const failures = result.failures ?? [];
+    if (!Array.isArray(failures)) {
+        throw new BadValue("failures", `must be a list, but is ${nameOf(failures)}`);
+    }
+    return {
+        inputs: result.inputs === undefined || result.inputs === null ? toBag(news, "inputs") : toBag(result.inputs, "inputs"),
+        failures: failures.map((failure: unknown, index) => {
+            const { property, reason } = members(failure, `an object with \`property\` and \`reason\` (failures[${index}])`);
+            return { property: textOrEmpty(property), reason: textOrEmpty(reason) };
+        }),
+    };
+}
+
+function textOrEmpty(value: unknown): string {
+    return value === undefined || value === null ? "" : String(value);
+}
+
+function diffAnswer(result: Record<string, unknown>): object {
+    const { changes, deleteBeforeReplace } = result;
+    return {
+        changes: typeof changes === "boolean" ? changes : null,
+        replaces: names(result.replaces, "replaces"),
+        stables: names(result.stables, "stables"),
+        deleteBeforeReplace: deleteBeforeReplace === undefined || deleteBeforeReplace === null ? null : Boolean(deleteBeforeReplace),
+    };
+}
+
+function names(value: unknown, path: string): string[] {
+    if (value === undefined || value === null) {
+        return [];
+    }
+    if (!Array.isArray(value) || !value.every((name) => typeof name === "string")) {
+        throw new BadValue(path, `must be a list of property names, but is ${nameOf(value)}`);
+    }
+    return value;
+}
+
+function readAnswer(result: Record<string, unknown>): object {
+    const { id, props, inputs } = result;
+    if (id !== undefined && id !== null && typeof id !== "string") {
+        throw new BadValue("the result", `has ${nameOf(id)} as id: it must be a text`);
+    }
+    return {
+        id: id ?? "",
+        props: props === undefined || props === null ? null : toBag(props, "props"),
+        inputs: inputs === undefined || inputs === null ? null : toBag(inputs, "inputs"),
+    };
+}
+
+function failureOf(thrown: unknown, method: string): Failure {
+    const failure: Failure = { kind: "raised", message: describe(thrown), traceback: tracebackOf(thrown) };
+    const partial = thrown as { id?: unknown; properties?: unknown; reasons?: unknown } | null | undefined;
+    if ((method !== "create" && method !== "update") || typeof partial !== "object" || partial === null || !partial.id) {
+        return failure;
+    }
+    const reasons = Array.isArray(partial.reasons) ? partial.reasons.map(String) : [];
+    let properties: Bag = {};
+    try {
+        properties = bagOrEmpty(partial.properties, "the error's properties");
+    } catch (fault) {
+        // The object exists: its id must not be lost over a property that cannot be kept.
+        reasons.push(describe(fault));
+    }
+    return { ...failure, kind: "notInitialized", id: String(partial.id), properties, reasons };
+}
+
+/** What was thrown, in one or more lines without a stack. Anything can be thrown. */
+export function describe(thrown: unknown): string {
+    try {
+        if (typeof thrown === "object" && thrown !== null && "message" in thrown) {
+            const { name, message } = thrown as { name?: unknown; message?: unknown };
+            const text = String(message);
+            if (text !== "") {
+                return text;
+            }
+            return typeof name === "string" ? name : "Error";
+        }
+        if (thrown === undefined || thrown === null) {
+            return `${thrown} was thrown`;
+        }
+        return typeof thrown === "object" ? JSON.stringify(thrown) : String(thrown);
+    } catch {
+        return "something that cannot be shown was thrown";
+    }
+}
+
+/** The stack of what was thrown, without the frames of Node and maloko; empty when there is none. */
+export function tracebackOf(thrown: unknown): string {
+    try {
+        const stack: unknown = (thrown as { stack?: unknown } | null | undefined)?.stack;
+        return typeof stack === "string" ? ownFrames(stack) : "";
+    } catch {
+        return "";
+    }
+}
+
+function ownFrames(stack: string): string {
+    const lines = stack.split("\n");
+    const kept = lines.filter((line) => !/^\s+at .*(\(|\s)(node:|.*[\\/]maloko[\\/]dist[\\/])/.test(line) && !line.includes(__dirname));
+    return kept.join("\n");
+}
+
+/** How messages name a provider object. */
+export function labelOf(provider: object): string {
+    const name = (Object.getPrototypeOf(provider) as { constructor?: { name?: string } } | null)?.constructor?.name;
+    return name === undefined || name === "" || name === "Object" ? "the provider" : `provider \`${name}\``;
+}

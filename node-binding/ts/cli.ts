@@ -1,0 +1,183 @@
+// The command line: Rust reads the arguments and runs the engine, this side runs the program.
+import { spawn } from "node:child_process";
+import * as path from "node:path";
+import { Bridge, type Front, ProgramFailed } from "./bridge";
+import { describe, tracebackOf } from "./calls";
+import { processIdle, releaseProviderHandles } from "./idle";
+import { ProjectError, type RuntimeOptions, checkTypes, findEntry, loadFile, loadProgram, prepareLoader } from "./program";
+import { ProviderRegistry } from "./registry";
+import { Run, currentCall } from "./run";
+import { Sdk } from "./seams";
+
+// Set for a process that was started again under the flags that the project asks for.
+const RESTARTED = "MALOKO_NODE_RESTARTED";
+
+interface ProgramDescription {
+    project: string;
+    stack: string;
+    organization: string;
+    dryRun: boolean;
+    config: Record<string, string>;
+    secretKeys: string[];
+    projectRoot: string;
+    entry: string;
+    runtimeOptions: (RuntimeOptions & { nodeargs?: string }) | null;
+}
+
+/** Runs the command line of this process; the process ends with its exit code. */
+export function main(args: string[]): void {
+    let bridge: Bridge;
+    try {
+        bridge = Bridge.get();
+    } catch (error) {
+        process.stderr.write(`error: ${describe(error)}\n`);
+        process.exitCode = 255;
+        return;
+    }
+    const registry = new ProviderRegistry(bridge.native, process.cwd(), loadFile);
+    const command = new Command(bridge, registry);
+    bridge.serve(0, command.run);
+    bridge.runCli(args, { version: process.version, executable: process.execPath, sdk: sdkVersion() }, command);
+}
+
+function sdkVersion(): string {
+    try {
+        return (require(require.resolve("@pulumi/pulumi/package.json", { paths: [process.cwd(), __dirname] })) as { version: string }).version;
+    } catch {
+        return "";
+    }
+}
+
+class Command implements Front {
+    readonly run: Run;
+
+    constructor(
+        private readonly bridge: Bridge,
+        registry: ProviderRegistry,
+    ) {
+        this.run = new Run(bridge, registry, (_engine, text, run) => this.#launch(JSON.parse(text) as ProgramDescription, run));
+    }
+
+    async #launch(description: ProgramDescription, run: Run): Promise<void> {
+        const options = description.runtimeOptions ?? {};
+        try {
+            const entry = findEntry(description.entry);
+            run.registry.setRoot(description.projectRoot);
+            checkTypes(entry, options);
+            const sdk = Sdk.load(entry.directory);
+            prepareLoader(entry, description.projectRoot, options);
+            releaseProviderHandles();
+            process.chdir(entry.directory);
+            process.argv = [process.argv[0] ?? "node", entry.file];
+            this.#attributeErrors(sdk, entry.file);
+            attributeOutput(this.bridge);
+            if (entry.warning !== undefined) {
+                run.log("", 2, entry.warning);
+            }
+            await this.#execute(sdk, description, entry.file, () => loadProgram(entry));
+        } catch (error) {
+            if (error instanceof ProjectError) {
+                throw new ProgramFailed(error.message, error);
+            }
+            throw error;
+        }
+    }
+
+    async #execute(sdk: Sdk, description: ProgramDescription, file: string, load: () => Promise<unknown>): Promise<void> {
+        let settled = false;
+        const program = async (): Promise<unknown> => {
+            const exported = await load();
+            const outputs: unknown = await (typeof exported === "function" ? (exported as () => unknown)() : exported);
+            settled = true;
+            return outputs;
+        };
+        // While the program runs, only what it does itself keeps the process alive.
+        this.bridge.release();
+        const idle = processIdle(this.bridge);
+        void idle.then(() => {
+            if (!settled) {
+                this.run.abortWith(this.run.stuck(file));
+            }
+        });
+        try {
+            await this.run.execute(sdk, description, file, async () => {
+                const outputs = await program();
+                await idle;
+                this.bridge.hold();
+                return outputs;
+            });
+        } finally {
+            this.bridge.hold();
+        }
+    }
+
+    // What nobody catches belongs to the program, or to the provider call that it was raised in.
+    #attributeErrors(sdk: Sdk, file: string): void {
+        const seen = new WeakSet<object>();
+        const onError = (thrown: unknown): void => {
+            // The SDK lets several promises fail with one error.
+            if (typeof thrown === "object" && thrown !== null) {
+                if (seen.has(thrown)) {
+                    return;
+                }
+                seen.add(thrown);
+            }
+            const call = currentCall.getStore();
+            if (call === undefined) {
+                this.run.fail(thrown, this.run.errorText(sdk, file, thrown));
+            } else {
+                const text = `an error was raised in \`${call.method}\` that nobody waits for:\n${tracebackOf(thrown) || describe(thrown)}`;
+                this.bridge.native.log(call.engine, call.urn, 3, text);
+            }
+        };
+        process.on("uncaughtException", onError);
+        process.on("unhandledRejection", onError);
+    }
+
+    runPass(args: string[]): Promise<number> {
+        return runNode(process.execArgv, args, process.env);
+    }
+
+    async reExecute(request: { runtimeOptions: unknown; arguments: string[] }): Promise<number | undefined> {
+        const { nodeargs } = (request.runtimeOptions ?? {}) as { nodeargs?: unknown };
+        if (typeof nodeargs !== "string" || nodeargs.trim() === "" || process.env[RESTARTED] !== undefined) {
+            return undefined;
+        }
+        const flags = nodeargs.match(/"[^"]*"|'[^']*'|\S+/g)?.map((flag) => flag.replace(/^(["'])(.*)\1$/, "$2")) ?? [];
+        return runNode([...process.execArgv, ...flags], request.arguments, { ...process.env, [RESTARTED]: "1" });
+    }
+
+    exit(code: number): void {
+        // What the user's program left open must not keep a finished command from ending.
+        process.exit(code);
+    }
+}
+
+function runNode(flags: string[], args: string[], env: NodeJS.ProcessEnv): Promise<number> {
+    const command = path.join(__dirname, "..", "bin", "maloko.js");
+    return new Promise((resolve) => {
+        const child = spawn(process.execPath, [...flags, command, ...args], { stdio: "inherit", env });
+        child.on("error", () => resolve(255));
+        child.on("exit", (code, signal) => resolve(code ?? (signal === null ? 255 : 130)));
+    });
+}
+
+// What provider code prints belongs to the resource of the call.
+function attributeOutput(bridge: Bridge): void {
+    for (const stream of [process.stdout, process.stderr]) {
+        const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
+        stream.write = ((chunk: unknown, ...rest: unknown[]): boolean => {
+            const call = currentCall.getStore();
+            if (call === undefined) {
+                return write(chunk, ...rest);
+            }
+            const text = typeof chunk === "string" ? chunk : Buffer.from(chunk as Uint8Array).toString("utf8");
+            bridge.native.log(call.engine, call.urn, 4, text.replace(/\n$/, ""));
+            const done = rest.find((it) => typeof it === "function") as (() => void) | undefined;
+            if (done !== undefined) {
+                process.nextTick(done);
+            }
+            return true;
+        }) as typeof stream.write;
+    }
+}

@@ -1,0 +1,160 @@
+// What provider methods return, as JSON for the engine; and the engine's JSON as property bags for provider methods.
+
+const SIGNATURE_KEY = "4dabf18193072939515e22adb298388d";
+// Marks a number that JSON cannot hold, as Pulumi marks it in its state.
+const FLOAT_SIGNATURE = "8ad145fe-0d11-4827-bfd7-1abcbf086f5c";
+// Deeper values could not be read back by Pulumi either: its messages are limited to about a hundred levels.
+const MAX_DEPTH = 90;
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type Bag = { [key: string]: Json };
+
+/** A value that cannot be kept in a stack's state; `path` says where it was found. */
+export class BadValue extends Error {
+    constructor(
+        readonly path: string,
+        what: string,
+    ) {
+        super(`${path} ${what}`);
+        this.name = "BadValue";
+    }
+}
+
+/** A copy of a result's properties that JSON can hold; undefined members are left out, as the SDK does. */
+export function toBag(value: unknown, path: string): Bag {
+    if (value === null || typeof value !== "object" || Array.isArray(value)) {
+        throw new BadValue(path, `must be an object with the resource's properties, but is ${nameOf(value)}`);
+    }
+    return toJson(value, path, []) as Bag;
+}
+
+/** What a value is, in words, for messages. */
+export function nameOf(value: unknown): string {
+    if (value === null || value === undefined) {
+        return String(value);
+    }
+    if (Array.isArray(value)) {
+        return "a list";
+    }
+    if (typeof value === "object") {
+        const name = (Object.getPrototypeOf(value) as { constructor?: { name?: string } } | null)?.constructor?.name;
+        return name === undefined || name === "Object" ? "an object" : `an object of class ${name}`;
+    }
+    return typeof value === "bigint" ? "a bigint" : `a ${typeof value}`;
+}
+
+function toJson(value: unknown, path: string, parents: object[]): Json {
+    switch (typeof value) {
+        case "string":
+            if (!value.isWellFormed()) {
+                throw new BadValue(path, "holds half of a surrogate pair, which is no valid text");
+            }
+            return value;
+        case "boolean":
+            return value;
+        case "number":
+            return Number.isFinite(value) ? value : { [SIGNATURE_KEY]: FLOAT_SIGNATURE, value: String(value) };
+        case "object":
+            return value === null ? null : fromObject(value, path, parents);
+        case "bigint":
+            throw new BadValue(path, `is the bigint ${value}n: return a number or a string`);
+        case "undefined":
+            return null;
+        default:
+            throw new BadValue(path, `is a ${typeof value}, which cannot be kept in a state`);
+    }
+}
+
+function fromObject(value: object, path: string, parents: object[]): Json {
+    if (parents.includes(value)) {
+        throw new BadValue(path, "refers back to an object that contains it: a state cannot hold cycles");
+    }
+    if (parents.length >= MAX_DEPTH) {
+        throw new BadValue(path, `is nested more than ${MAX_DEPTH} levels deep`);
+    }
+    if (Array.isArray(value)) {
+        parents.push(value);
+        const list = value.map((item, index) => toJson(item, `${path}[${index}]`, parents));
+        parents.pop();
+        return list;
+    }
+    refuseSpecial(value, path);
+    parents.push(value);
+    const members: Bag = {};
+    for (const key of Object.keys(value)) {
+        const member: unknown = (value as Record<string, unknown>)[key];
+        if (member === undefined) {
+            continue;
+        }
+        const at = /^[A-Za-z_$][\w$]*$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
+        if (!key.isWellFormed()) {
+            throw new BadValue(at, "has a name that holds half of a surrogate pair, which is no valid text");
+        }
+        // Plain assignment of "__proto__" would set the prototype.
+        Object.defineProperty(members, key, {
+            value: toJson(member, at, parents),
+            enumerable: true,
+            configurable: true,
+            writable: true,
+        });
+    }
+    parents.pop();
+    return members;
+}
+
+// Objects whose contents would be lost in silence.
+function refuseSpecial(value: object, path: string): void {
+    const prototype: unknown = Object.getPrototypeOf(value);
+    if (prototype === Object.prototype || prototype === null) {
+        return;
+    }
+    if ((value as { __pulumiOutput?: unknown }).__pulumiOutput === true) {
+        throw new BadValue(path, "is a Pulumi output: provider methods return plain values (declare a secret output with `additionalSecretOutputs`)");
+    }
+    if ((value as { __pulumiResource?: unknown }).__pulumiResource === true) {
+        throw new BadValue(path, "is a Pulumi resource: return the values that are needed of it");
+    }
+    if ((value as { __pulumiAsset?: unknown }).__pulumiAsset === true) {
+        throw new BadValue(path, "is a Pulumi asset: a provider may return the assets of its inputs, but no new ones");
+    }
+    const tag = Object.prototype.toString.call(value).slice("[object ".length, -1);
+    switch (tag) {
+        // Instances of ordinary classes count as the data that they hold; so do objects of another realm (jest).
+        case "Object":
+            return;
+        case "Uint8Array":
+        case "ArrayBuffer":
+        case "SharedArrayBuffer":
+        case "DataView":
+            throw new BadValue(path, `holds bytes (${nameOf(value)}): return text, for instance \`.toString("base64")\``);
+        case "Date":
+            throw new BadValue(path, "is a Date: return text, for instance `.toISOString()`");
+        case "Map":
+            throw new BadValue(path, "is a Map: return `Object.fromEntries(...)`");
+        case "Set":
+            throw new BadValue(path, "is a Set: return a list, `[...set]`");
+        case "Promise":
+            throw new BadValue(path, "is a Promise: await it");
+        case "String":
+        case "Number":
+        case "Boolean":
+            throw new BadValue(path, `is a ${tag} object: return the plain value, \`.valueOf()\``);
+        default:
+            if (ArrayBuffer.isView(value)) {
+                throw new BadValue(path, `is a ${tag}: return a list, \`[...array]\``);
+            }
+            throw new BadValue(path, `is ${nameOf(value)}, which cannot be kept in a state`);
+    }
+}
+
+/** Reads the engine's JSON; numbers that JSON cannot hold are restored. Each call gives fresh objects. */
+export function fromText(text: string): unknown {
+    return text.includes(FLOAT_SIGNATURE) ? JSON.parse(text, revive) : JSON.parse(text);
+}
+
+function revive(_key: string, value: unknown): unknown {
+    const marked = value as { [SIGNATURE_KEY]?: unknown; value?: unknown } | null;
+    return marked !== null && typeof marked === "object" && marked[SIGNATURE_KEY] === FLOAT_SIGNATURE
+        ? Number(marked.value)
+        : value;
+}

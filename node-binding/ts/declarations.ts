@@ -1,0 +1,162 @@
+// What the files of a program declare at their top level, exported or not: by this a provider's class or constant is
+// found again in a later run. The loader puts one line before each program file that hands us closures over its
+// top-level names; they are only called when a provider is looked up.
+import * as path from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Node, type Pattern, type Program, parse } from "acorn";
+
+// The line that is put into program files finds us by this name, also from another copy of this package.
+const HOOK = "maloko.declare";
+const MAX_PARSED = 4_000_000;
+
+type Names = Record<string, () => unknown>;
+
+/** What is known of one file. */
+interface File {
+    names: Names;
+}
+
+const files = new Map<string, File>();
+
+/** Begins to take what program files declare. */
+export function acceptDeclarations(): void {
+    Object.defineProperty(globalThis, Symbol.for(HOOK), {
+        configurable: true,
+        value: (file: string, names: Names) => {
+            files.set(file.startsWith("file:") ? fileURLToPath(file) : file, { names });
+        },
+    });
+}
+
+/** Forgets everything, for a new run of other programs in the same process. */
+export function forgetDeclarations(): void {
+    files.clear();
+}
+
+/** The files that told what they declare. */
+export function declaredFiles(): Iterable<string> {
+    return files.keys();
+}
+
+/** A top-level value of a file by its name; undefined when there is none (yet). */
+export function declaredValue(file: string, name: string): unknown {
+    const names = files.get(file)?.names;
+    return names !== undefined && Object.hasOwn(names, name) ? valueOf(names[name]) : undefined;
+}
+
+/** Where a class or object is declared: its file and the name there. */
+export function findDeclaration(wanted: unknown): { file: string; name: string } | undefined {
+    for (const [file, { names }] of files) {
+        for (const [name, read] of Object.entries(names)) {
+            if (valueOf(read) === wanted) {
+                return { file, name };
+            }
+        }
+    }
+    return undefined;
+}
+
+// A name whose declaration was not reached yet cannot be read.
+function valueOf(read: (() => unknown) | undefined): unknown {
+    try {
+        return read?.();
+    } catch {
+        return undefined;
+    }
+}
+
+/** Does this file belong to the program (and not to a package)? */
+export function isProgramFile(file: string, root: string): boolean {
+    const relative = path.relative(root, file);
+    return !relative.startsWith("..") && !path.isAbsolute(relative) && !relative.split(path.sep).includes("node_modules");
+}
+
+/** JavaScript with a line before it that declares its top-level names. `file` is a path or URL. */
+export function withDeclarations(source: string, file: string, kind: "module" | "script"): string {
+    if (source.length > MAX_PARSED) {
+        return source;
+    }
+    const body = parsed(source, kind)?.body;
+    if (body === undefined) {
+        return source;
+    }
+    const names = [...new Set(body.flatMap((statement) => namesOf(statement as Declaration)))];
+    if (names.length === 0) {
+        return source;
+    }
+    const closures = names.map((name) => `${JSON.stringify(name)}:()=>${name}`).join(",");
+    const first = body[0] as (Node & { directive?: string }) | undefined;
+    const strict = first?.directive === "use strict" ? '"use strict";' : "";
+    const line = `${strict}globalThis[Symbol.for(${JSON.stringify(HOOK)})]?.(${JSON.stringify(file)},{${closures}});`;
+    return shifted(source, line);
+}
+
+// A file that begins with #! keeps that line first.
+function shifted(source: string, line: string): string {
+    if (source.startsWith("#!")) {
+        const end = source.indexOf("\n");
+        return end < 0 ? source : `//${source.slice(0, end)}\n${line}${source.slice(end + 1)}`;
+    }
+    const map = /\/\/# sourceMappingURL=data:application\/json;(?:charset=utf-?8;)?base64,([\w+/=]+)\s*$/i.exec(source);
+    if (map?.[1] === undefined) {
+        // Without a source map, no line may move.
+        return line + source;
+    }
+    // With one, the code moves down by a line, and the map with it.
+    const text = Buffer.from(map[1], "base64").toString("utf8").replace('"mappings":"', '"mappings":";');
+    const moved = Buffer.from(text, "utf8").toString("base64");
+    return `${line}\n${source.slice(0, map.index)}//# sourceMappingURL=data:application/json;base64,${moved}`;
+}
+
+function parsed(source: string, kind: "module" | "script"): Program | undefined {
+    try {
+        return parse(source, {
+            ecmaVersion: "latest",
+            sourceType: kind,
+            allowReturnOutsideFunction: true,
+            allowHashBang: true,
+            allowAwaitOutsideFunction: true,
+        });
+    } catch {
+        // Node reports syntax errors better than we could.
+        return undefined;
+    }
+}
+
+type Declaration = Node & {
+    declaration?: Declaration | null;
+    declarations?: { id: Pattern }[];
+    id?: { name: string } | null;
+};
+
+function namesOf(statement: Declaration): string[] {
+    switch (statement.type) {
+        case "ClassDeclaration":
+        case "FunctionDeclaration":
+            return statement.id ? [statement.id.name] : [];
+        case "VariableDeclaration":
+            return (statement.declarations ?? []).flatMap(({ id }) => boundNames(id));
+        case "ExportNamedDeclaration":
+        case "ExportDefaultDeclaration":
+            return statement.declaration ? namesOf(statement.declaration) : [];
+        default:
+            return [];
+    }
+}
+
+function boundNames(pattern: Pattern): string[] {
+    switch (pattern.type) {
+        case "Identifier":
+            return [pattern.name];
+        case "ObjectPattern":
+            return pattern.properties.flatMap((it) => boundNames(it.type === "RestElement" ? it.argument : it.value));
+        case "ArrayPattern":
+            return pattern.elements.flatMap((it) => (it === null ? [] : boundNames(it)));
+        case "RestElement":
+            return boundNames(pattern.argument);
+        case "AssignmentPattern":
+            return boundNames(pattern.left);
+        default:
+            return [];
+    }
+}

@@ -1,0 +1,10 @@
+// maloko: Pulumi programs with dynamic providers, deployed inside this process.
+import * as fs from "node:fs";
+import * as path from "node:path";
+
+export { type ProviderFactory, registerProvider } from "./registry";
+
+/** The version of this package. */
+export const version: string = (
+    JSON.parse(fs.readFileSync(path.join(__dirname, "..", "package.json"), "utf8")) as { version: string }
+).version;

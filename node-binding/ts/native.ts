@@ -1,0 +1,63 @@
+// Loads the addon of this platform.
+import * as fs from "node:fs";
+import * as path from "node:path";
+import type { NativeBridge, NativeMessage } from "./native-types";
+
+interface Addon {
+    Bridge: new (wake: () => void) => NativeBridge;
+}
+
+export type { NativeBridge, NativeMessage };
+
+/** The platforms for which a tarball is built; others are named in the error. */
+function platformKey(): string {
+    if (process.platform !== "linux") {
+        return `${process.platform}-${process.arch}`;
+    }
+    const report = process.report?.getReport() as { header?: { glibcVersionRuntime?: string } } | undefined;
+    return `linux-${process.arch}-${report?.header?.glibcVersionRuntime === undefined ? "musl" : "gnu"}`;
+}
+
+let addon: Addon | undefined;
+
+/** The addon; an error that names the platform and the way out when there is none. */
+export function loadAddon(): Addon {
+    if (addon !== undefined) {
+        return addon;
+    }
+    const root = path.resolve(__dirname, "..");
+    // Asking for the C library is slow (it makes a whole report): look for the usual file first.
+    const usual = path.join(root, `maloko.${process.platform}-${process.arch}${process.platform === "linux" ? "-gnu" : ""}.node`);
+    const file = fs.existsSync(usual) && !isMusl() ? usual : path.join(root, `maloko.${platformKey()}.node`);
+    if (!fs.existsSync(file)) {
+        const present = fs
+            .readdirSync(root)
+            .filter((name) => name.endsWith(".node"))
+            .map((name) => name.slice("maloko.".length, -".node".length));
+        throw new Error(
+            `maloko has no engine for ${platformKey()} in ${root} (there: ${present.join(", ") || "none"}). ` +
+                "Install the package on the platform that runs it (a node_modules folder copied from another machine " +
+                "does not work), or build it there from source: `npm run build` in node-binding, with Rust installed.",
+        );
+    }
+    try {
+        addon = require(file) as Addon;
+    } catch (error) {
+        throw new Error(
+            `maloko's engine ${file} could not be loaded on ${platformKey()}, Node ${process.version}: ` +
+                `${(error as Error).message}. Remove node_modules/maloko and install it again on this machine.`,
+            { cause: error },
+        );
+    }
+    return addon;
+}
+
+// musl systems have its loader under this name; cheaper to look for than asking Node.
+function isMusl(): boolean {
+    return (
+        process.platform === "linux" &&
+        fs.existsSync(`/lib/ld-musl-${process.arch === "x64" ? "x86_64" : "aarch64"}.so.1`) &&
+        !fs.existsSync("/lib64/ld-linux-x86-64.so.2") &&
+        !fs.existsSync("/lib/ld-linux-aarch64.so.1")
+    );
+}

@@ -1,0 +1,329 @@
+// The live provider objects of a run, and what stands for them in the state.
+import * as path from "node:path";
+import { type Node, parseExpressionAt } from "acorn";
+import { callProvider, labelOf, methodsOf } from "./calls";
+import { nameOf } from "./convert";
+import { declaredValue, findDeclaration } from "./declarations";
+
+const HANDLE_PREFIX = "maloko:object:";
+const MAX_ATTRIBUTES = 64 * 1024;
+
+/** What stands for a provider object in the state; provider.rs of the engine explains the members. */
+export interface ProviderReference {
+    maloko: 1;
+    language: "nodejs";
+    module: string;
+    name: string;
+    attributes?: string;
+    incomplete?: string;
+}
+
+/** Makes a provider from the attributes that were stored with its resources. */
+export type ProviderFactory = (attributes: Record<string, unknown>) => object | Promise<object>;
+
+/** Takes the descriptions of provider objects: the engine's side. */
+export interface Describer {
+    describe(object: number, reference: string, methods: number): void;
+    forget(objects: number[]): void;
+}
+
+// Rung 3 of the ladder: made by hand, by key.
+const factories = new Map<string, ProviderFactory>();
+
+/**
+ * Names a function that makes a provider when resources remain in the state whose provider object is no longer made by
+ * the program and cannot be found again. `key` is the class's name, or its file (relative to the project) and name:
+ * `LabelProvider` or `providers/label.ts:LabelProvider`.
+ */
+export function registerProvider(key: string, factory: ProviderFactory): void {
+    factories.set(key, factory);
+}
+
+// Numbers are never used twice in a thread, so that a handle that the SDK kept cannot mean another object.
+let lastNumber = 0;
+
+/** The provider objects of one run. */
+export class ProviderRegistry {
+    readonly #numbers = new Map<object, number>();
+    readonly #objects = new Map<number, object>();
+    readonly #classes = new Map<unknown, { file: string; name: string } | undefined>();
+
+    constructor(
+        private readonly describer: Describer,
+        /** The directory of Pulumi.yaml: files are named relative to it. */
+        private root: string,
+        /** Loads a program file that nothing has loaded in this run. */
+        private readonly load: (file: string) => Promise<unknown> = () => Promise.resolve(undefined),
+    ) {}
+
+    /** Names the project's directory, where it is not known from the beginning. */
+    setRoot(root: string): void {
+        this.root = root;
+    }
+
+    /** The handle that stands for an object in its registrations; described to the engine at its first use. */
+    handleOf(provider: object): string {
+        return HANDLE_PREFIX + this.numberOf(provider);
+    }
+
+    numberOf(provider: object): number {
+        const known = this.#numbers.get(provider);
+        if (known !== undefined) {
+            return known;
+        }
+        const number = ++lastNumber;
+        this.#numbers.set(provider, number);
+        this.#objects.set(number, provider);
+        this.describer.describe(number, JSON.stringify(this.referenceOf(provider)), methodsOf(provider));
+        return number;
+    }
+
+    /** Calls a method of an object by its number. */
+    call(object: number, method: string, text: string): Promise<string> {
+        const provider = this.#objects.get(object);
+        if (provider === undefined) {
+            return Promise.reject(new Error(`no provider object ${object} in this run`));
+        }
+        return callProvider(provider, method, text);
+    }
+
+    has(object: number): boolean {
+        return this.#objects.has(object);
+    }
+
+    /** Lets go of all objects. */
+    close(): void {
+        this.describer.forget([...this.#objects.keys()]);
+        this.#objects.clear();
+        this.#numbers.clear();
+    }
+
+    /** What stands for an object in the state. Reads its attributes now. */
+    referenceOf(provider: object): ProviderReference {
+        const reference: ProviderReference = { maloko: 1, language: "nodejs", module: "", name: "" };
+        const ownClass = classOf(provider);
+        if (ownClass === undefined) {
+            return this.#literalReference(provider, reference);
+        }
+        reference.name = ownClass.name;
+        const found = this.#find(ownClass);
+        if (found === undefined) {
+            const what = ownClass.name === "" ? "an anonymous class" : `class \`${ownClass.name}\``;
+            reference.incomplete = `${what} is not declared at the top level of a file of the program`;
+        } else {
+            Object.assign(reference, found);
+        }
+        const { text, fault } = attributesOf(provider, ownClass);
+        if (text !== undefined) {
+            reference.attributes = text;
+        }
+        const incomplete = reference.incomplete ?? fault;
+        return incomplete === undefined ? reference : { ...reference, incomplete };
+    }
+
+    #literalReference(provider: object, reference: ProviderReference): ProviderReference {
+        const found = this.#find(provider);
+        return found === undefined
+            ? {
+                  ...reference,
+                  incomplete: "the provider is an object literal that is no constant at the top level of a file of the program",
+              }
+            : { ...reference, ...found };
+    }
+
+    #find(wanted: object): { module: string; name: string } | undefined {
+        if (!this.#classes.has(wanted)) {
+            // An object literal may be looked up before its constant is there: only successes are kept for it.
+            const found = findDeclaration(wanted) ?? findExport(wanted);
+            if (found === undefined && typeof wanted !== "function") {
+                return undefined;
+            }
+            this.#classes.set(wanted, found);
+        }
+        const place = this.#classes.get(wanted);
+        return place && { module: this.#relative(place.file), name: place.name };
+    }
+
+    #relative(file: string): string {
+        return path.relative(this.root, file).split(path.sep).join("/");
+    }
+
+    /**
+     * Finds the object of a stored reference: made by hand (rung 3), else found again (rung 4); undefined when there is
+     * no way.
+     */
+    async rebuild(reference: ProviderReference): Promise<number | undefined> {
+        const attributes = (): Record<string, unknown> => JSON.parse(reference.attributes ?? "{}") as Record<string, unknown>;
+        const factory = factories.get(`${reference.module}:${reference.name}`) ?? factories.get(reference.name);
+        if (factory !== undefined) {
+            const made: unknown = await factory(attributes());
+            if (made === null || typeof made !== "object") {
+                throw new TypeError(`the factory that is registered for provider \`${reference.name}\` returned ${nameOf(made)}, not a provider`);
+            }
+            return this.numberOf(made);
+        }
+        if (reference.incomplete !== undefined || reference.language !== "nodejs") {
+            return undefined;
+        }
+        const found = await this.#lookUp(path.resolve(this.root, reference.module), reference.name);
+        if (typeof found === "function") {
+            const prototype: unknown = found.prototype;
+            if (prototype === null || typeof prototype !== "object") {
+                return undefined;
+            }
+            const provider = Object.assign(Object.create(prototype) as object, attributes());
+            return this.numberOf(provider);
+        }
+        return found !== null && typeof found === "object" ? this.numberOf(found) : undefined;
+    }
+
+    async #lookUp(file: string, name: string): Promise<unknown> {
+        const declared = declaredValue(file, name) ?? exportOf(require.cache[file]?.exports, name);
+        if (declared !== undefined) {
+            return declared;
+        }
+        const loaded = await this.load(file);
+        return declaredValue(file, name) ?? exportOf(loaded, name);
+    }
+}
+
+type Class = (abstract new (...args: never[]) => object) & { name: string };
+
+/** The class of an object; undefined for an object literal. */
+function classOf(provider: object): Class | undefined {
+    const prototype = Object.getPrototypeOf(provider) as { constructor?: unknown } | null;
+    // Object literals of another realm (jest) have another Object.prototype, which has no prototype either.
+    if (prototype === null || Object.getPrototypeOf(prototype) === null) {
+        const own = prototype !== null && Object.hasOwn(prototype, "isPrototypeOf");
+        if (prototype === null || own) {
+            return undefined;
+        }
+    }
+    return typeof prototype.constructor === "function" ? (prototype.constructor as Class) : undefined;
+}
+
+/** The attributes of an instance as canonical JSON, or why they cannot be written so. */
+function attributesOf(provider: object, ownClass: Class): { text?: string; fault?: string } {
+    if (hasPrivateFields(ownClass)) {
+        return { fault: `class \`${ownClass.name}\` keeps private fields (#...), which cannot be read and stored` };
+    }
+    const attributes: Record<string, unknown> = {};
+    for (const key of Object.keys(provider).sort()) {
+        const descriptor = Object.getOwnPropertyDescriptor(provider, key);
+        if (descriptor === undefined || !("value" in descriptor)) {
+            return { fault: `attribute \`${key}\` of ${labelOf(provider)} is computed by a getter` };
+        }
+        const value: unknown = descriptor.value;
+        if (value === undefined) {
+            continue;
+        }
+        const fault = unstorable(value, []);
+        if (fault !== undefined) {
+            return { fault: `attribute \`${key}\` of ${labelOf(provider)} ${fault}` };
+        }
+        attributes[key] = sorted(value);
+    }
+    const text = JSON.stringify(attributes);
+    if (text.length > MAX_ATTRIBUTES) {
+        return { fault: `the attributes of ${labelOf(provider)} take ${text.length} bytes of JSON; at most ${MAX_ATTRIBUTES} are stored` };
+    }
+    return { text };
+}
+
+// Why a value would not be the same after it was written as JSON and read again.
+function unstorable(value: unknown, parents: object[]): string | undefined {
+    if (value === null || typeof value === "string" || typeof value === "boolean") {
+        return undefined;
+    }
+    if (typeof value === "number") {
+        return Number.isFinite(value) ? undefined : `is ${value}, which JSON cannot hold`;
+    }
+    if (typeof value !== "object") {
+        return `is a ${typeof value}, which JSON cannot hold`;
+    }
+    if (parents.includes(value) || parents.length > 50) {
+        return "is cyclic or nested too deeply";
+    }
+    if (!Array.isArray(value) && classOf(value) !== undefined) {
+        return `is ${nameOf(value)}, which JSON cannot hold`;
+    }
+    for (const member of Object.values(value)) {
+        const fault = unstorable(member, [...parents, value]);
+        if (fault !== undefined) {
+            return `holds something that ${fault}`;
+        }
+    }
+    return undefined;
+}
+
+// Objects with their keys in order, so that equal attributes give equal text.
+function sorted(value: unknown): unknown {
+    if (Array.isArray(value)) {
+        return value.map(sorted);
+    }
+    if (value === null || typeof value !== "object") {
+        return value;
+    }
+    const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+    return Object.fromEntries(entries.map(([key, member]) => [key, sorted(member)]));
+}
+
+const privateFields = new WeakMap<object, boolean>();
+
+// Private members cannot be seen from outside, so the text of the class has to tell; down to the classes of Node itself.
+function hasPrivateFields(ownClass: object): boolean {
+    const known = privateFields.get(ownClass);
+    if (known !== undefined) {
+        return known;
+    }
+    let found = false;
+    for (let current: unknown = ownClass; typeof current === "function"; current = Object.getPrototypeOf(current)) {
+        const text = Function.prototype.toString.call(current);
+        // Older targets keep private fields in WeakMaps, through helpers of these names.
+        found ||= /__privateAdd\(|__classPrivateField/.test(text) || (text.includes("#") && declaresPrivate(text));
+    }
+    privateFields.set(ownClass, found);
+    return found;
+}
+
+function declaresPrivate(classText: string): boolean {
+    try {
+        const expression = parseExpressionAt(classText, 0, { ecmaVersion: "latest" }) as Node & {
+            body?: { body?: { key?: Node }[] };
+        };
+        return expression.body?.body?.some((member) => member.key?.type === "PrivateIdentifier") ?? false;
+    } catch {
+        return true;
+    }
+}
+
+// Where a class or object is exported, among the CommonJS modules that are loaded (provider classes of packages).
+function findExport(wanted: object): { file: string; name: string } | undefined {
+    for (const [file, module] of Object.entries(require.cache)) {
+        const exports: unknown = module?.exports;
+        if (exports === null || (typeof exports !== "object" && typeof exports !== "function") || file.startsWith(__dirname)) {
+            continue;
+        }
+        if (exports === wanted) {
+            return { file, name: "module.exports" };
+        }
+        for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(exports))) {
+            // Getters are the way in which transpiled modules export; ones with other duties are not worth the risk.
+            const value: unknown = "value" in descriptor ? descriptor.value : undefined;
+            if (value === wanted) {
+                return { file, name };
+            }
+        }
+    }
+    return undefined;
+}
+
+function exportOf(exports: unknown, name: string): unknown {
+    if (name === "module.exports") {
+        return exports;
+    }
+    if (exports === null || (typeof exports !== "object" && typeof exports !== "function") || !Object.hasOwn(exports, name)) {
+        return undefined;
+    }
+    return (exports as Record<string, unknown>)[name];
+}

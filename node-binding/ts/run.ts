@@ -1,0 +1,158 @@
+// One program on its way through the SDK: its store, its clients, its end.
+import { AsyncLocalStorage } from "node:async_hooks";
+import { type Bridge, type Operation, ProgramFailed, type RpcError } from "./bridge";
+import { describe, tracebackOf } from "./calls";
+import { engineClient, monitorClient } from "./monitor";
+import type { ProviderRegistry } from "./registry";
+import { type RunSettings, Sdk, type Store, callByToken, giveHandles, pendingRegistrations } from "./seams";
+
+/** The provider call that code runs in. */
+export interface CurrentCall {
+    urn: string;
+    method: string;
+    engine: number;
+}
+
+/** Which provider call the running code belongs to. */
+export const currentCall = new AsyncLocalStorage<CurrentCall>();
+
+/** A program in the course of one operation. */
+export class Run implements Operation {
+    #engine = 0;
+    #store: Store | undefined;
+    #enter: <T>(action: () => T) => T = (action) => action();
+    // Kept apart from the store, which the SDK clears of it at the end of the program; deletions may still call hooks.
+    #callbacks: unknown;
+    #abort: (failure: ProgramFailed | "stopped") => void = () => {};
+    #ended = false;
+
+    constructor(
+        private readonly bridge: Bridge,
+        readonly registry: ProviderRegistry,
+        private readonly launch: (engine: number, description: string, run: Run) => Promise<void>,
+    ) {}
+
+    /** Is code of this run's program calling? */
+    isCurrent(): boolean {
+        return this.#store !== undefined && Sdk.currentStore() === this.#store;
+    }
+
+    readonly within = <T>(action: () => T): T => this.#enter(action);
+
+    withinCall<T>(urn: string, method: string, action: () => T): T {
+        return this.#enter(() => currentCall.run({ urn, method, engine: this.#engine }, action));
+    }
+
+    runProgram(engine: number, description: string): Promise<void> {
+        this.#engine = engine;
+        return this.launch(engine, description, this);
+    }
+
+    callBack(token: string, bytes: Uint8Array): Promise<Uint8Array> {
+        return this.#enter(() => callByToken(this.#callbacks, token, bytes));
+    }
+
+    stopped(engine: number): void {
+        if (engine === this.#engine) {
+            this.#abort("stopped");
+        }
+    }
+
+    /** Ends the program with an error that was raised in it, unless it has ended already. */
+    fail(thrown: unknown, text: string): void {
+        this.#abort(new ProgramFailed(text, thrown));
+    }
+
+    log(urn: string, level: number, message: string): void {
+        const call = currentCall.getStore();
+        this.bridge.native.log(this.#engine, urn || (call?.urn ?? ""), level, message);
+    }
+
+    /**
+     * Runs a program in the SDK. `program` gives the stack's outputs; `label` is how errors name it. Returns when all
+     * that it began is done, or when the engine has stopped; throws `ProgramFailed`.
+     */
+    async execute(sdk: Sdk, settings: RunSettings, label: string, program: (run: Run) => unknown): Promise<void> {
+        const aborted = new Promise<ProgramFailed | "stopped">((resolve) => {
+            this.#abort = resolve;
+        });
+        const clients = {
+            monitor: monitorClient(sdk, {
+                send: (method, request, callback) => this.#send(method, request, callback),
+                log: (...args) => this.log(...args),
+                refused: (error) => this.#refused(error),
+            }),
+            engine: engineClient(sdk, {
+                send: (method, request, callback) => this.#send(method, request, callback),
+                log: (...args) => this.log(...args),
+                refused: (error) => this.#refused(error),
+            }),
+        };
+        const done = sdk.inStore(settings, clients, async (store, enter) => {
+            this.#store = store;
+            this.#enter = enter;
+            this.#callbacks = store.callbacks;
+            giveHandles(store, (provider) => this.registry.handleOf(provider));
+            if (sdk.warning !== undefined) {
+                this.log("", 2, sdk.warning);
+            }
+            await sdk.runInStack(async () => {
+                try {
+                    const exported = await program(this);
+                    return await (typeof exported === "function" ? exported() : exported);
+                } catch (thrown) {
+                    this.fail(thrown, this.errorText(sdk, label, thrown));
+                    // The SDK must not see the failure: it would reject every output of the stack.
+                    return new Promise<never>(() => {});
+                }
+            });
+            return "done" as const;
+        });
+        const end = await Promise.race([done.catch((thrown: unknown) => new ProgramFailed(this.errorText(sdk, label, thrown), thrown)), aborted]);
+        this.#ended = true;
+        if (this.#store !== undefined) {
+            // Leftovers of an ended program are no leaks.
+            this.#store.terminated = true;
+        }
+        if (end instanceof ProgramFailed) {
+            throw end;
+        }
+    }
+
+    /** What to say when the process has nothing left to do, but the program waits for something. */
+    stuck(label: string): ProgramFailed {
+        const pending = this.#store === undefined ? [] : pendingRegistrations(this.#store);
+        const list = pending.map((resource) => `\n  * ${resource}`).join("");
+        const text =
+            pending.length === 0
+                ? `Running program '${label}' ended while it still waited for a promise that nothing will ever resolve`
+                : `Running program '${label}' ended before these resources could be registered; an input, dependency or parent ` +
+                  `of each is a promise or output that nothing will ever resolve:${list}`;
+        return new ProgramFailed(text, undefined);
+    }
+
+    abortWith(failure: ProgramFailed): void {
+        this.#abort(failure);
+    }
+
+    /** An error of the program as the user should see it. */
+    errorText(sdk: Sdk, label: string, thrown: unknown): string {
+        const plain = sdk.plainMessage(thrown);
+        if (plain !== undefined) {
+            return plain;
+        }
+        const intro = `Running program '${label}' failed with an unhandled exception:\n`;
+        const stack = tracebackOf(thrown);
+        return intro + (stack.includes(describe(thrown)) ? stack : `${describe(thrown)}${stack === "" ? "" : `\n${stack}`}`);
+    }
+
+    #send(method: string, request: Uint8Array, callback: (error: RpcError | null, bytes: Uint8Array) => void): void {
+        this.bridge.rpc(this.#engine, method, request, (error, bytes) => this.#enter(() => callback(error, bytes)));
+    }
+
+    #refused(error: RpcError): void {
+        if (!this.#ended) {
+            this.fail(new Error(error.details), error.details);
+        }
+    }
+}
