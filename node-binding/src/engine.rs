@@ -100,7 +100,6 @@ pub struct Bridge {
 impl Bridge {
     /// `wake` is called on this thread when `take` has something to give; it must not throw.
     #[napi(constructor)]
-    #[expect(clippy::needless_pass_by_value, reason = "napi hands functions over by value")]
     pub fn new(wake: Function<'_, (), ()>) -> napi::Result<Self> {
         runtime()?;
         let wake = wake.build_threadsafe_function::<()>().callee_handled::<false>().weak::<true>().build()?;
@@ -115,6 +114,7 @@ impl Bridge {
 
     /// All messages since the last call.
     #[napi]
+    #[must_use]
     pub fn take(&self) -> Vec<Message> {
         self.thread.crossing.take()
     }
@@ -140,7 +140,6 @@ impl Bridge {
     /// Describes a provider object: where to find it again (JSON) and which methods it has (bits: configure, check,
     /// diff, read, update, delete).
     #[napi]
-    #[expect(clippy::needless_pass_by_value, reason = "napi hands strings over by value")]
     pub fn describe(&self, object: f64, reference: String, methods: u32) -> napi::Result<()> {
         let reference: ProviderReference = serde_json::from_str(&reference)
             .map_err(|fault| napi::Error::from_reason(format!("the provider's reference cannot be read: {fault}")))?;
@@ -160,7 +159,6 @@ impl Bridge {
 
     /// Forgets provider objects at the end of a run.
     #[napi]
-    #[expect(clippy::needless_pass_by_value, reason = "napi hands lists over by value")]
     pub fn forget(&self, objects: Vec<f64>) {
         let objects: Vec<ObjectId> = objects.iter().copied().map(whole).collect();
         self.thread.descriptions.forget(&objects);
@@ -196,7 +194,6 @@ impl Bridge {
 
     /// A message of the program or of provider code; `level`: 0 debug, 1 info, 2 warning, 3 error, 4 printed output.
     #[napi]
-    #[expect(clippy::needless_pass_by_value, reason = "napi hands strings over by value")]
     pub fn log(&self, engine: f64, urn: String, level: u32, message: String) {
         let severity = match level {
             0 => Severity::Debug,

@@ -3,6 +3,8 @@
 //! Everything that runs JavaScript stays in the TypeScript package; this crate only carries requests and answers
 //! between the JavaScript thread and the engine's own threads. One [`Bridge`] belongs to one JavaScript thread.
 
+#![allow(clippy::needless_pass_by_value, reason = "napi hands functions, texts and buffers over by value")]
+
 mod callback;
 mod convert;
 mod engine;

@@ -1,13 +1,14 @@
 //! Operations of the library: the engine on a stack of a local directory, with a program that is a function.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use maloko_core::event::{Event, EventSink, Outcome, Severity};
 use maloko_core::operation::ConfigValue;
 use maloko_core::state::{
-    Backend, Crypter, LocalBackend, Passphrase, Session, SessionOptions, StackName, Surroundings, create_stack,
+    Backend, Crypter, LocalBackend, Passphrase, Session, SessionOptions, Snapshot, StackName, Surroundings,
+    create_stack,
 };
 use maloko_core::{Engine, Operation, OperationKind, Result};
 use serde::Deserialize;
@@ -22,7 +23,8 @@ use crate::error::error_number;
 struct Settings {
     verb: Verb,
     dry_run: bool,
-    directory: PathBuf,
+    /// Where the state is kept; none: nowhere, it begins empty and is forgotten.
+    directory: Option<PathBuf>,
     project: String,
     stack: String,
     passphrase: String,
@@ -96,8 +98,11 @@ pub(crate) async fn run(thread: &Thread, number: u32, settings: &str) -> String 
 }
 
 async fn open(settings: &Settings) -> Result<Session> {
+    let Some(directory) = &settings.directory else {
+        return Ok(Session::read_only(Snapshot::default()));
+    };
     let surroundings = Surroundings::system();
-    let backend = LocalBackend::open(Path::new(&settings.directory), surroundings.clone())?;
+    let backend = LocalBackend::open(directory, surroundings.clone())?;
     let name = StackName::new(&settings.project, &settings.stack)?;
     let crypter = Crypter::with_new_salt(Passphrase::given(&settings.passphrase), surroundings.clone())?;
     if !backend.list().await?.contains(&name) {

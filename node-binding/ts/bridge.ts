@@ -1,5 +1,5 @@
 // This thread's end of the crossing to the engine: numbers requests, hands out messages, keeps the process alive.
-import { type Failure, CallFailed, describe, tracebackOf } from "./calls";
+import { CallFailed, describe, type Failure, tracebackOf } from "./calls";
 import { loadAddon } from "./native";
 import { MessageKind, type NativeBridge, type NativeMessage } from "./native-types";
 import type { ProviderRegistry } from "./registry";
@@ -45,7 +45,11 @@ export class ProgramFailed extends Error {
 /** What a command line asks of its front. */
 export interface Front {
     runPass(args: string[]): Promise<number>;
-    reExecute(request: { projectRoot: string; runtimeOptions: unknown; arguments: string[] }): Promise<number | undefined>;
+    reExecute(request: {
+        projectRoot: string;
+        runtimeOptions: unknown;
+        arguments: string[];
+    }): Promise<number | undefined>;
     exit(code: number): void;
 }
 
@@ -256,7 +260,10 @@ export class Bridge {
             .runProgram(engine, description)
             .then(() => this.native.answer(message.number, ""))
             .catch((error: unknown) => {
-                const failed = error instanceof ProgramFailed ? error : new ProgramFailed(tracebackOf(error) || describe(error), error);
+                const failed =
+                    error instanceof ProgramFailed
+                        ? error
+                        : new ProgramFailed(tracebackOf(error) || describe(error), error);
                 this.native.fail(message.number, failed.text, this.keepError(failed.thrown));
             });
     }

@@ -1,5 +1,5 @@
 // Calls the methods of live provider objects and turns what they return or throw into answers for the engine.
-import { type Bag, BadValue, fromText, nameOf, toBag } from "./convert";
+import { BadValue, type Bag, fromText, nameOf, toBag } from "./convert";
 
 /** A provider object as the SDK's `pulumi.dynamic.ResourceProvider` describes it; everything may be missing. */
 export type ProviderObject = { [method: string]: unknown };
@@ -64,7 +64,9 @@ export class Config {
     require(key: string): string {
         const value = this.get(key);
         if (value === undefined) {
-            throw new Error(`Missing required configuration key: ${key.includes(":") ? key : `${this.#project}:${key}`}`);
+            throw new Error(
+                `Missing required configuration key: ${key.includes(":") ? key : `${this.#project}:${key}`}`,
+            );
         }
         return value;
     }
@@ -126,11 +128,14 @@ function answerOf(result: unknown, method: string, args: Arguments): string {
             return JSON.stringify({ id, outs: bagOrEmpty(outs, "outs") });
         }
         case "update": {
-            const { outs } = result === undefined || result === null ? { outs: undefined } : members(result, "`{ outs }`");
+            const { outs } =
+                result === undefined || result === null ? { outs: undefined } : members(result, "`{ outs }`");
             return JSON.stringify({ outs: bagOrEmpty(outs, "outs") });
         }
         case "read":
-            return JSON.stringify(readAnswer(members(result, "an object with `id` and `props` (`{ id: \"\" }` when it is gone)")));
+            return JSON.stringify(
+                readAnswer(members(result, 'an object with `id` and `props` (`{ id: "" }` when it is gone)')),
+            );
         default:
             return "";
     }
@@ -153,9 +158,15 @@ function checkAnswer(result: Record<string, unknown>, news: Bag): object {
         throw new BadValue("failures", `must be a list, but is ${nameOf(failures)}`);
     }
     return {
-        inputs: result.inputs === undefined || result.inputs === null ? toBag(news, "inputs") : toBag(result.inputs, "inputs"),
+        inputs:
+            result.inputs === undefined || result.inputs === null
+                ? toBag(news, "inputs")
+                : toBag(result.inputs, "inputs"),
         failures: failures.map((failure: unknown, index) => {
-            const { property, reason } = members(failure, `an object with \`property\` and \`reason\` (failures[${index}])`);
+            const { property, reason } = members(
+                failure,
+                `an object with \`property\` and \`reason\` (failures[${index}])`,
+            );
             return { property: textOrEmpty(property), reason: textOrEmpty(reason) };
         }),
     };
@@ -171,7 +182,8 @@ function diffAnswer(result: Record<string, unknown>): object {
         changes: typeof changes === "boolean" ? changes : null,
         replaces: names(result.replaces, "replaces"),
         stables: names(result.stables, "stables"),
-        deleteBeforeReplace: deleteBeforeReplace === undefined || deleteBeforeReplace === null ? null : Boolean(deleteBeforeReplace),
+        deleteBeforeReplace:
+            deleteBeforeReplace === undefined || deleteBeforeReplace === null ? null : Boolean(deleteBeforeReplace),
     };
 }
 
@@ -200,7 +212,12 @@ function readAnswer(result: Record<string, unknown>): object {
 function failureOf(thrown: unknown, method: string): Failure {
     const failure: Failure = { kind: "raised", message: describe(thrown), traceback: tracebackOf(thrown) };
     const partial = thrown as { id?: unknown; properties?: unknown; reasons?: unknown } | null | undefined;
-    if ((method !== "create" && method !== "update") || typeof partial !== "object" || partial === null || !partial.id) {
+    if (
+        (method !== "create" && method !== "update") ||
+        typeof partial !== "object" ||
+        partial === null ||
+        !partial.id
+    ) {
         return failure;
     }
     const reasons = Array.isArray(partial.reasons) ? partial.reasons.map(String) : [];
@@ -246,7 +263,9 @@ export function tracebackOf(thrown: unknown): string {
 
 function ownFrames(stack: string): string {
     const lines = stack.split("\n");
-    const kept = lines.filter((line) => !/^\s+at .*(\(|\s)(node:|.*[\\/]maloko[\\/]dist[\\/])/.test(line) && !line.includes(__dirname));
+    const kept = lines.filter(
+        (line) => !/^\s+at .*(\(|\s)(node:|.*[\\/]maloko[\\/]dist[\\/])/.test(line) && !line.includes(__dirname),
+    );
     return kept.join("\n");
 }
 

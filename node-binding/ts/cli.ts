@@ -4,9 +4,17 @@ import * as path from "node:path";
 import { Bridge, type Front, ProgramFailed } from "./bridge";
 import { describe, tracebackOf } from "./calls";
 import { processIdle, releaseProviderHandles } from "./idle";
-import { ProjectError, type RuntimeOptions, checkTypes, findEntry, loadFile, loadProgram, prepareLoader } from "./program";
+import {
+    checkTypes,
+    findEntry,
+    loadFile,
+    loadProgram,
+    ProjectError,
+    prepareLoader,
+    type RuntimeOptions,
+} from "./program";
 import { ProviderRegistry } from "./registry";
-import { Run, currentCall } from "./run";
+import { currentCall, Run } from "./run";
 import { Sdk } from "./seams";
 
 // Set for a process that was started again under the flags that the project asks for.
@@ -42,7 +50,11 @@ export function main(args: string[]): void {
 
 function sdkVersion(): string {
     try {
-        return (require(require.resolve("@pulumi/pulumi/package.json", { paths: [process.cwd(), __dirname] })) as { version: string }).version;
+        return (
+            require(require.resolve("@pulumi/pulumi/package.json", { paths: [process.cwd(), __dirname] })) as {
+                version: string;
+            }
+        ).version;
     } catch {
         return "";
     }
@@ -55,7 +67,9 @@ class Command implements Front {
         private readonly bridge: Bridge,
         registry: ProviderRegistry,
     ) {
-        this.run = new Run(bridge, registry, (_engine, text, run) => this.#launch(JSON.parse(text) as ProgramDescription, run));
+        this.run = new Run(bridge, registry, (_engine, text, run) =>
+            this.#launch(JSON.parse(text) as ProgramDescription, run),
+        );
     }
 
     async #launch(description: ProgramDescription, run: Run): Promise<void> {
@@ -83,7 +97,12 @@ class Command implements Front {
         }
     }
 
-    async #execute(sdk: Sdk, description: ProgramDescription, file: string, load: () => Promise<unknown>): Promise<void> {
+    async #execute(
+        sdk: Sdk,
+        description: ProgramDescription,
+        file: string,
+        load: () => Promise<unknown>,
+    ): Promise<void> {
         let settled = false;
         const program = async (): Promise<unknown> => {
             const exported = await load();

@@ -109,7 +109,10 @@ function refuseSpecial(value: object, path: string): void {
         return;
     }
     if ((value as { __pulumiOutput?: unknown }).__pulumiOutput === true) {
-        throw new BadValue(path, "is a Pulumi output: provider methods return plain values (declare a secret output with `additionalSecretOutputs`)");
+        throw new BadValue(
+            path,
+            "is a Pulumi output: provider methods return plain values (declare a secret output with `additionalSecretOutputs`)",
+        );
     }
     if ((value as { __pulumiResource?: unknown }).__pulumiResource === true) {
         throw new BadValue(path, "is a Pulumi resource: return the values that are needed of it");
@@ -126,7 +129,10 @@ function refuseSpecial(value: object, path: string): void {
         case "ArrayBuffer":
         case "SharedArrayBuffer":
         case "DataView":
-            throw new BadValue(path, `holds bytes (${nameOf(value)}): return text, for instance \`.toString("base64")\``);
+            throw new BadValue(
+                path,
+                `holds bytes (${nameOf(value)}): return text, for instance \`.toString("base64")\``,
+            );
         case "Date":
             throw new BadValue(path, "is a Date: return text, for instance `.toISOString()`");
         case "Map":

@@ -41,14 +41,14 @@ export function declaredFiles(): Iterable<string> {
 /** A top-level value of a file by its name; undefined when there is none (yet). */
 export function declaredValue(file: string, name: string): unknown {
     const names = files.get(file)?.names;
-    return names !== undefined && Object.hasOwn(names, name) ? valueOf(names[name]) : undefined;
+    return names !== undefined && Object.hasOwn(names, name) ? readName(names[name]) : undefined;
 }
 
 /** Where a class or object is declared: its file and the name there. */
 export function findDeclaration(wanted: unknown): { file: string; name: string } | undefined {
     for (const [file, { names }] of files) {
         for (const [name, read] of Object.entries(names)) {
-            if (valueOf(read) === wanted) {
+            if (readName(read) === wanted) {
                 return { file, name };
             }
         }
@@ -57,7 +57,7 @@ export function findDeclaration(wanted: unknown): { file: string; name: string }
 }
 
 // A name whose declaration was not reached yet cannot be read.
-function valueOf(read: (() => unknown) | undefined): unknown {
+function readName(read: (() => unknown) | undefined): unknown {
     try {
         return read?.();
     } catch {
@@ -68,7 +68,9 @@ function valueOf(read: (() => unknown) | undefined): unknown {
 /** Does this file belong to the program (and not to a package)? */
 export function isProgramFile(file: string, root: string): boolean {
     const relative = path.relative(root, file);
-    return !relative.startsWith("..") && !path.isAbsolute(relative) && !relative.split(path.sep).includes("node_modules");
+    return (
+        !relative.startsWith("..") && !path.isAbsolute(relative) && !relative.split(path.sep).includes("node_modules")
+    );
 }
 
 /** JavaScript with a line before it that declares its top-level names. `file` is a path or URL. */

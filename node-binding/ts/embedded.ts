@@ -6,8 +6,8 @@ import { Sdk } from "./seams";
 
 /** A stack in a directory of this machine. */
 export interface StackOptions {
-    /** Where the state is kept. */
-    directory: string;
+    /** Where the state is kept; without it, it begins empty and is forgotten with the operation. */
+    directory?: string;
     /** Default: `project`. */
     project?: string;
     /** Default: `dev`. */
@@ -57,7 +57,7 @@ let lastOperation = 0;
 
 /** A stack whose operations run in this process. Several may run at once. */
 export class EmbeddedStack {
-    constructor(private readonly options: StackOptions) {}
+    constructor(private readonly options: StackOptions = {}) {}
 
     /** Makes the world as the program says. Throws the very error object that failed it. */
     up(program: Program, options: OperationOptions = {}): Promise<Summary> {
@@ -83,7 +83,15 @@ export class EmbeddedStack {
         const bridge = Bridge.get();
         const sdk = Sdk.load(process.cwd());
         const number = ++lastOperation;
-        const { directory, project = "project", stack = "dev", config = {}, secretKeys = [], passphrase = "embedded", parallel = 16 } = this.options;
+        const {
+            directory,
+            project = "project",
+            stack = "dev",
+            config = {},
+            secretKeys = [],
+            passphrase = "embedded",
+            parallel = 16,
+        } = this.options;
         const settings = { project, stack, organization: "organization", dryRun, config, secretKeys };
         const registry = new ProviderRegistry(bridge.native, process.cwd());
         const run = new Run(bridge, registry, (_engine, _text, it) => it.execute(sdk, settings, "program", program));
@@ -95,7 +103,7 @@ export class EmbeddedStack {
                     JSON.stringify({
                         verb,
                         dryRun,
-                        directory,
+                        directory: directory ?? null,
                         project,
                         stack,
                         passphrase,

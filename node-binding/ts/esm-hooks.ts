@@ -14,15 +14,25 @@ export function initialize(data: { root: string }): void {
     root = data.root;
 }
 
-export async function load(url: string, context: unknown, nextLoad: (url: string, context: unknown) => Promise<Loaded>): Promise<Loaded> {
+export async function load(
+    url: string,
+    context: unknown,
+    nextLoad: (url: string, context: unknown) => Promise<Loaded>,
+): Promise<Loaded> {
     const loaded = await nextLoad(url, context);
-    if (loaded.format !== "module" || !url.startsWith("file:") || loaded.source === null || loaded.source === undefined) {
+    if (
+        loaded.format !== "module" ||
+        !url.startsWith("file:") ||
+        loaded.source === null ||
+        loaded.source === undefined
+    ) {
         return loaded;
     }
     const bare = url.split(/[?#]/)[0] ?? url;
     if (!isProgramFile(fileURLToPath(bare), root)) {
         return loaded;
     }
-    const source = typeof loaded.source === "string" ? loaded.source : Buffer.from(loaded.source as ArrayBuffer).toString("utf8");
+    const source =
+        typeof loaded.source === "string" ? loaded.source : Buffer.from(loaded.source as ArrayBuffer).toString("utf8");
     return { ...loaded, source: withDeclarations(source, bare, "module") };
 }

@@ -43,6 +43,11 @@ export function releaseProviderHandles(): void {
             return currentCall.getStore() === undefined ? timer : timer.unref();
         };
         Object.defineProperties(replacement, Object.getOwnPropertyDescriptors(original));
-        Object.defineProperty(globalThis, name, { value: replacement, configurable: true, writable: true, enumerable: true });
+        Object.defineProperty(globalThis, name, {
+            value: replacement,
+            configurable: true,
+            writable: true,
+            enumerable: true,
+        });
     }
 }

@@ -1,5 +1,5 @@
 // The resource monitor and engine clients that the SDK talks to: plain objects that hand requests to the engine.
-import { type RpcError, UNAVAILABLE, rpcError } from "./bridge";
+import { type RpcError, rpcError, UNAVAILABLE } from "./bridge";
 import type { Sdk } from "./seams";
 
 /** Where the clients of a run send requests. */
@@ -69,6 +69,7 @@ export function engineClient(sdk: Sdk, requests: Requests): object {
         (rest.findLast((it) => typeof it === "function") as Callback)(null, {});
     };
     // The root resource is known from its registration.
-    client.setRootResource = (_request, ...rest) => (rest.findLast((it) => typeof it === "function") as Callback)(null, {});
+    client.setRootResource = (_request, ...rest) =>
+        (rest.findLast((it) => typeof it === "function") as Callback)(null, {});
     return { ...client, close: () => {} };
 }

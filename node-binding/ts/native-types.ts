@@ -1,7 +1,7 @@
 // What the addon gives and takes. The shapes are those of the generated native.d.ts, which is committed beside it.
 
 /** Kinds of messages; the numbers are those of `MessageKind` in callback.rs. */
-export const enum MessageKind {
+export enum MessageKind {
     Answered = 0,
     Refused = 1,
     CallProvider = 2,

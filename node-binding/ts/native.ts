@@ -27,7 +27,10 @@ export function loadAddon(): Addon {
     }
     const root = path.resolve(__dirname, "..");
     // Asking for the C library is slow (it makes a whole report): look for the usual file first.
-    const usual = path.join(root, `maloko.${process.platform}-${process.arch}${process.platform === "linux" ? "-gnu" : ""}.node`);
+    const usual = path.join(
+        root,
+        `maloko.${process.platform}-${process.arch}${process.platform === "linux" ? "-gnu" : ""}.node`,
+    );
     const file = fs.existsSync(usual) && !isMusl() ? usual : path.join(root, `maloko.${platformKey()}.node`);
     if (!fs.existsSync(file)) {
         const present = fs

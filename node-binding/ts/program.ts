@@ -46,7 +46,9 @@ interface Manifest {
 export function findEntry(place: string): Entry {
     const stats = fs.statSync(place, { throwIfNoEntry: false });
     if (stats === undefined) {
-        const withExtension = [".ts", ".js", ".mts", ".mjs", ".cts", ".cjs"].map((extension) => place + extension).find((it) => fs.existsSync(it));
+        const withExtension = [".ts", ".js", ".mts", ".mjs", ".cts", ".cjs"]
+            .map((extension) => place + extension)
+            .find((it) => fs.existsSync(it));
         if (withExtension === undefined) {
             throw new ProjectError(`the program ${place} does not exist: check \`main\` in Pulumi.yaml`);
         }
@@ -67,7 +69,9 @@ export function findEntry(place: string): Entry {
             const warning = `could not find the entry point '${named}' that package.json names; using '${path.basename(fallback)}' instead`;
             return { ...entryOf(fallback), warning };
         }
-        throw new ProjectError(`the entry point '${named}' that ${path.join(place, "package.json")} names does not exist${buildHint(manifest)}`);
+        throw new ProjectError(
+            `the entry point '${named}' that ${path.join(place, "package.json")} names does not exist${buildHint(manifest)}`,
+        );
     }
     const index = indexOf(place);
     if (index === undefined) {
@@ -124,7 +128,9 @@ function resolveFile(place: string): string | undefined {
     if (stats?.isDirectory() === true) {
         return indexOf(place);
     }
-    return [".js", ".ts", ".mjs", ".mts", ".cjs", ".cts"].map((extension) => place + extension).find((file) => fs.existsSync(file));
+    return [".js", ".ts", ".mjs", ".mts", ".cjs", ".cts"]
+        .map((extension) => place + extension)
+        .find((file) => fs.existsSync(file));
 }
 
 function readManifest(file: string): Manifest | undefined {
@@ -194,7 +200,9 @@ export function prepareLoader(entry: Entry, projectRoot: string, options: Runtim
 
 // CommonJS files, whichever loader read them, are compiled by this method.
 function declareScripts(root: string): void {
-    const prototype = Module.prototype as unknown as { _compile?: (source: string, file: string, ...rest: unknown[]) => unknown };
+    const prototype = Module.prototype as unknown as {
+        _compile?: (source: string, file: string, ...rest: unknown[]) => unknown;
+    };
     const compile = prototype._compile;
     if (compile === undefined) {
         return;
@@ -217,7 +225,9 @@ export async function loadProgram(entry: Entry): Promise<unknown> {
     }
     const names = Object.keys(exports).filter((name) => name !== "module.exports");
     if (names.length !== 1) {
-        throw new ProjectError("expected entrypoint module to have either a default export or named exports but not both");
+        throw new ProjectError(
+            "expected entrypoint module to have either a default export or named exports but not both",
+        );
     }
     return exports.default;
 }
@@ -227,7 +237,9 @@ export function loadFile(file: string): Promise<unknown> {
     if (!fs.existsSync(file)) {
         return Promise.resolve(undefined);
     }
-    return Sdk.outside(async () => (isModule(file) ? importModule(pathToFileURL(file).href) : (createRequire(file)(file) as unknown)));
+    return Sdk.outside(async () =>
+        isModule(file) ? importModule(pathToFileURL(file).href) : (createRequire(file)(file) as unknown),
+    );
 }
 
 /** Checks a program's types with its own TypeScript; throws what the compiler says. */
@@ -239,12 +251,20 @@ export function checkTypes(entry: Entry, options: RuntimeOptions): void {
     try {
         compiler = createRequire(entry.file).resolve("typescript/lib/tsc.js");
     } catch {
-        throw new ProjectError("`typecheck: true` needs TypeScript: run `npm install --save-dev typescript`, or turn the option off in Pulumi.yaml");
+        throw new ProjectError(
+            "`typecheck: true` needs TypeScript: run `npm install --save-dev typescript`, or turn the option off in Pulumi.yaml",
+        );
     }
-    const config = options.tsconfig === undefined ? findUp(entry.directory) : path.resolve(entry.directory, options.tsconfig);
+    const config =
+        options.tsconfig === undefined ? findUp(entry.directory) : path.resolve(entry.directory, options.tsconfig);
     const args = config === undefined ? ["--noEmit", "--skipLibCheck", entry.file] : ["--noEmit", "-p", config];
-    const done = spawnSync(process.execPath, [compiler, ...args, "--pretty", "false"], { cwd: entry.directory, encoding: "utf8" });
+    const done = spawnSync(process.execPath, [compiler, ...args, "--pretty", "false"], {
+        cwd: entry.directory,
+        encoding: "utf8",
+    });
     if (done.status !== 0) {
-        throw new ProjectError(`the program's types are not right (typecheck: true in Pulumi.yaml):\n${done.stdout}${done.stderr}`.trimEnd());
+        throw new ProjectError(
+            `the program's types are not right (typecheck: true in Pulumi.yaml):\n${done.stdout}${done.stderr}`.trimEnd(),
+        );
     }
 }

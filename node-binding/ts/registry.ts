@@ -126,7 +126,8 @@ export class ProviderRegistry {
         return found === undefined
             ? {
                   ...reference,
-                  incomplete: "the provider is an object literal that is no constant at the top level of a file of the program",
+                  incomplete:
+                      "the provider is an object literal that is no constant at the top level of a file of the program",
               }
             : { ...reference, ...found };
     }
@@ -153,12 +154,15 @@ export class ProviderRegistry {
      * no way.
      */
     async rebuild(reference: ProviderReference): Promise<number | undefined> {
-        const attributes = (): Record<string, unknown> => JSON.parse(reference.attributes ?? "{}") as Record<string, unknown>;
+        const attributes = (): Record<string, unknown> =>
+            JSON.parse(reference.attributes ?? "{}") as Record<string, unknown>;
         const factory = factories.get(`${reference.module}:${reference.name}`) ?? factories.get(reference.name);
         if (factory !== undefined) {
             const made: unknown = await factory(attributes());
             if (made === null || typeof made !== "object") {
-                throw new TypeError(`the factory that is registered for provider \`${reference.name}\` returned ${nameOf(made)}, not a provider`);
+                throw new TypeError(
+                    `the factory that is registered for provider \`${reference.name}\` returned ${nameOf(made)}, not a provider`,
+                );
             }
             return this.numberOf(made);
         }
@@ -225,7 +229,9 @@ function attributesOf(provider: object, ownClass: Class): { text?: string; fault
     }
     const text = JSON.stringify(attributes);
     if (text.length > MAX_ATTRIBUTES) {
-        return { fault: `the attributes of ${labelOf(provider)} take ${text.length} bytes of JSON; at most ${MAX_ATTRIBUTES} are stored` };
+        return {
+            fault: `the attributes of ${labelOf(provider)} take ${text.length} bytes of JSON; at most ${MAX_ATTRIBUTES} are stored`,
+        };
     }
     return { text };
 }
@@ -301,7 +307,11 @@ function declaresPrivate(classText: string): boolean {
 function findExport(wanted: object): { file: string; name: string } | undefined {
     for (const [file, module] of Object.entries(require.cache)) {
         const exports: unknown = module?.exports;
-        if (exports === null || (typeof exports !== "object" && typeof exports !== "function") || file.startsWith(__dirname)) {
+        if (
+            exports === null ||
+            (typeof exports !== "object" && typeof exports !== "function") ||
+            file.startsWith(__dirname)
+        ) {
             continue;
         }
         if (exports === wanted) {
@@ -322,7 +332,11 @@ function exportOf(exports: unknown, name: string): unknown {
     if (name === "module.exports") {
         return exports;
     }
-    if (exports === null || (typeof exports !== "object" && typeof exports !== "function") || !Object.hasOwn(exports, name)) {
+    if (
+        exports === null ||
+        (typeof exports !== "object" && typeof exports !== "function") ||
+        !Object.hasOwn(exports, name)
+    ) {
         return undefined;
     }
     return (exports as Record<string, unknown>)[name];

@@ -4,7 +4,7 @@ import { type Bridge, type Operation, ProgramFailed, type RpcError } from "./bri
 import { describe, tracebackOf } from "./calls";
 import { engineClient, monitorClient } from "./monitor";
 import type { ProviderRegistry } from "./registry";
-import { type RunSettings, Sdk, type Store, callByToken, giveHandles, pendingRegistrations } from "./seams";
+import { callByToken, giveHandles, pendingRegistrations, type RunSettings, Sdk, type Store } from "./seams";
 
 /** The provider call that code runs in. */
 export interface CurrentCall {
@@ -108,7 +108,10 @@ export class Run implements Operation {
             });
             return "done" as const;
         });
-        const end = await Promise.race([done.catch((thrown: unknown) => new ProgramFailed(this.errorText(sdk, label, thrown), thrown)), aborted]);
+        const end = await Promise.race([
+            done.catch((thrown: unknown) => new ProgramFailed(this.errorText(sdk, label, thrown), thrown)),
+            aborted,
+        ]);
         this.#ended = true;
         if (this.#store !== undefined) {
             // Leftovers of an ended program are no leaks.
@@ -143,7 +146,10 @@ export class Run implements Operation {
         }
         const intro = `Running program '${label}' failed with an unhandled exception:\n`;
         const stack = tracebackOf(thrown);
-        return intro + (stack.includes(describe(thrown)) ? stack : `${describe(thrown)}${stack === "" ? "" : `\n${stack}`}`);
+        return (
+            intro +
+            (stack.includes(describe(thrown)) ? stack : `${describe(thrown)}${stack === "" ? "" : `\n${stack}`}`)
+        );
     }
 
     #send(method: string, request: Uint8Array, callback: (error: RpcError | null, bytes: Uint8Array) => void): void {

@@ -76,8 +76,10 @@ export class Sdk {
             callbacks: load("runtime/callbacks"),
             errors: load("errors"),
         };
-        this.monitorMethods = load<Record<string, Record<string, ServiceMethod>>>("proto/resource_grpc_pb").ResourceMonitorService ?? {};
-        this.engineMethods = load<Record<string, Record<string, ServiceMethod>>>("proto/engine_grpc_pb").EngineService ?? {};
+        this.monitorMethods =
+            load<Record<string, Record<string, ServiceMethod>>>("proto/resource_grpc_pb").ResourceMonitorService ?? {};
+        this.engineMethods =
+            load<Record<string, Record<string, ServiceMethod>>>("proto/engine_grpc_pb").EngineService ?? {};
         speedUp(root);
     }
 
@@ -88,7 +90,9 @@ export class Sdk {
         const root = findSdk(directory);
         let sdk = Sdk.#copies.get(root);
         if (sdk === undefined) {
-            const { version } = JSON.parse(fs.readFileSync(path.join(root, "package.json"), "utf8")) as { version: string };
+            const { version } = JSON.parse(fs.readFileSync(path.join(root, "package.json"), "utf8")) as {
+                version: string;
+            };
             if (compare(version, OLDEST_SDK) < 0) {
                 throw new Error(
                     `@pulumi/pulumi ${version} (${root}) is older than maloko supports: install ${OLDEST_SDK} or newer, ` +
@@ -119,11 +123,23 @@ export class Sdk {
     }
 
     /** Runs something in a store of its own, set up for a run. */
-    inStore<T>(settings: RunSettings, clients: { monitor: object; engine: object }, action: (store: Store, enter: <R>(inner: () => R) => R) => T): T {
+    inStore<T>(
+        settings: RunSettings,
+        clients: { monitor: object; engine: object },
+        action: (store: Store, enter: <R>(inner: () => R) => R) => T,
+    ): T {
         const { state, settings: sdkSettings, config } = this.#modules;
         return state.withLocalStorage(() => {
             // Never 1: the SDK would then chain the resources of all stacks of the process; the engine keeps the limit.
-            sdkSettings.resetOptions(settings.project, settings.stack, -1, "", "maloko", settings.dryRun, settings.organization);
+            sdkSettings.resetOptions(
+                settings.project,
+                settings.stack,
+                -1,
+                "",
+                "maloko",
+                settings.dryRun,
+                settings.organization,
+            );
             const store = state.getStore();
             store.settings.monitor = clients.monitor;
             store.settings.engine = clients.engine;
@@ -205,7 +221,9 @@ export async function callByToken(callbacks: unknown, token: string, bytes: Uint
 /** Descriptions of the resources that a run began to register without coming to an end. */
 export function pendingRegistrations(store: Store): string[] {
     const pending = store.pendingResourceRegistrations;
-    return [...(pending?.values() ?? [])].map(({ name, type, label }) => (name && type ? `${name} [${type}]` : (label ?? "a resource")));
+    return [...(pending?.values() ?? [])].map(({ name, type, label }) =>
+        name && type ? `${name} [${type}]` : (label ?? "a resource"),
+    );
 }
 
 function findSdk(directory: string): string {
@@ -274,7 +292,11 @@ function answerNextLookUp(handleOf: HandleOf): void {
 }
 
 function looksLikeProvider(key: unknown): key is object {
-    return typeof key === "object" && key !== null && METHODS.some((method) => typeof (key as Record<string, unknown>)[method] === "function");
+    return (
+        typeof key === "object" &&
+        key !== null &&
+        METHODS.some((method) => typeof (key as Record<string, unknown>)[method] === "function")
+    );
 }
 
 // Stand-ins for the modules that serialise closures: they load typescript and npm's arborist, half of the SDK's start.
@@ -322,19 +344,25 @@ function realClosures(file: string, stub: Module): Record<string, (...args: unkn
 function liveProvider([closure, options]: unknown[]): Promise<{ text: string; containsSecrets: boolean }> | undefined {
     const store = Sdk.currentStore();
     const handleOf = store === undefined ? undefined : handles.get(store);
-    const isProviders = typeof closure === "function" && closure.length === 0 && (options as { allowSecrets?: boolean } | undefined)?.allowSecrets === true;
+    const isProviders =
+        typeof closure === "function" &&
+        closure.length === 0 &&
+        (options as { allowSecrets?: boolean } | undefined)?.allowSecrets === true;
     if (handleOf === undefined || !isProviders) {
         return undefined;
     }
     const provider: unknown = (closure as () => unknown)();
-    return looksLikeProvider(provider) ? Promise.resolve({ text: handleOf(provider), containsSecrets: false }) : undefined;
+    return looksLikeProvider(provider)
+        ? Promise.resolve({ text: handleOf(provider), containsSecrets: false })
+        : undefined;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Speed: what the SDK spends most of its time on, done more cheaply
 
 function speedUp(root: string): void {
-    const load = (name: string): Record<string, unknown> => require(path.join(root, `${name}.js`)) as Record<string, unknown>;
+    const load = (name: string): Record<string, unknown> =>
+        require(path.join(root, `${name}.js`)) as Record<string, unknown>;
     const debuggable = load("runtime/debuggable");
     if (typeof debuggable.debuggablePromise === "function" && !process.env.PULUMI_DEBUG_PROMISE_LEAKS) {
         // It formats a stack for every promise, for a report on leaked promises that we make in another way.
@@ -387,7 +415,9 @@ function positionOf(site: NodeJS.CallSite): Position | undefined {
     const key = `${file}:${line}:${column}`;
     if (!positions.has(key)) {
         const uri = file.startsWith("file:") ? file : pathToFileURL(file).toString();
-        const origin = findSourceMap(file)?.findEntry(line - 1, column - 1) as { originalLine?: number; originalColumn?: number } | undefined;
+        const origin = findSourceMap(file)?.findEntry(line - 1, column - 1) as
+            | { originalLine?: number; originalColumn?: number }
+            | undefined;
         positions.set(
             key,
             origin?.originalLine === undefined

@@ -82,8 +82,12 @@ function resolveBase(base: string, file: string): string | undefined {
 function readConfig(file: string): TsConfig | undefined {
     try {
         const text = fs.readFileSync(file, "utf8");
-        const bare = text.replace(/"(?:[^"\\]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (part) => (part.startsWith('"') ? part : ""));
-        return JSON.parse(bare.replace(/"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])/g, (part) => (part.startsWith('"') ? part : ""))) as TsConfig;
+        const bare = text.replace(/"(?:[^"\\]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (part) =>
+            part.startsWith('"') ? part : "",
+        );
+        return JSON.parse(
+            bare.replace(/"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])/g, (part) => (part.startsWith('"') ? part : "")),
+        ) as TsConfig;
     } catch {
         return undefined;
     }
