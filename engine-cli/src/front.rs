@@ -17,6 +17,26 @@ pub enum Language {
     NodeJs,
 }
 
+impl Language {
+    /// The name that Pulumi.yaml uses.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Language::Python => "python",
+            Language::NodeJs => "nodejs",
+        }
+    }
+}
+
+/// A native package that a program uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackageUse {
+    /// The package's name, such as `aws`.
+    pub name: String,
+    /// Where it is used: `file:line`.
+    pub place: String,
+}
+
 /// Versions and paths for `maloko about`.
 #[derive(Clone, Debug, Default)]
 pub struct FrontAbout {
@@ -54,6 +74,11 @@ pub trait Front: Send + Sync {
 
     /// Versions and paths.
     fn about(&self) -> FrontAbout;
+
+    /// Native packages that the program uses, found without running it; `None` when this binding does not look.
+    async fn native_packages(&self, _program: &ProgramSpec) -> Option<Vec<PackageUse>> {
+        None
+    }
 
     /// If the project asks for another interpreter, virtualenv or set of flags than the running one: re-executes there
     /// with the same arguments and gives its exit code; `None` when the running one is right.

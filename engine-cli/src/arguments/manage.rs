@@ -1,0 +1,363 @@
+//! Flags of the commands that look after stacks, configuration, state and projects.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+/// `stack`; without a verb it shows the stack.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct StackArguments {
+    /// The verb.
+    #[command(subcommand)]
+    pub command: Option<StackCommand>,
+    /// Show the resources' ids
+    #[arg(short = 'i', long)]
+    pub show_ids: bool,
+    /// Show the resources' URNs
+    #[arg(short = 'u', long)]
+    pub show_urns: bool,
+    /// Show only the stack's name
+    #[arg(long)]
+    pub show_name: bool,
+    /// Show secret outputs in plain text
+    #[arg(long)]
+    pub show_secrets: bool,
+}
+
+/// The verbs of `stack`.
+#[derive(Debug, Subcommand)]
+pub enum StackCommand {
+    /// Make an empty stack and select it
+    Init(StackInit),
+    /// List the project's stacks
+    Ls(StackList),
+    /// Choose the stack that commands work on
+    Select(StackSelect),
+    /// Remove a stack and its configuration
+    Rm(StackRemove),
+    /// Show the stack's outputs
+    Output(StackOutput),
+    /// Write the stack's state as JSON
+    Export(StackExport),
+    /// Replace the stack's state by an exported one
+    Import(StackImport),
+    /// Give the stack another name
+    Rename(StackRename),
+    /// Write the resources and their dependencies as a DOT graph
+    Graph(StackGraph),
+}
+
+/// `stack init`.
+#[derive(Debug, Args)]
+pub struct StackInit {
+    /// The new stack's name
+    pub stack_name: Option<String>,
+    /// Which secrets provider: passphrase
+    #[arg(long, value_name = "NAME")]
+    pub secrets_provider: Option<String>,
+    /// Do not select the new stack
+    #[arg(long)]
+    pub no_select: bool,
+}
+
+/// `stack ls`.
+#[derive(Debug, Args)]
+pub struct StackList {
+    /// As JSON
+    #[arg(short, long)]
+    pub json: bool,
+    /// Those of all projects
+    #[arg(short, long)]
+    pub all: bool,
+}
+
+/// `stack select`.
+#[derive(Debug, Args)]
+pub struct StackSelect {
+    /// The stack; asked for when not given
+    pub stack_name: Option<String>,
+    /// Make the stack if there is none of that name
+    #[arg(short, long)]
+    pub create: bool,
+}
+
+/// `stack rm`.
+#[derive(Debug, Args)]
+pub struct StackRemove {
+    /// The stack; the selected one when not given
+    pub stack_name: Option<String>,
+    /// Even if it still has resources: they stay as they are, but nothing knows about them any more
+    #[arg(short, long)]
+    pub force: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    pub yes: bool,
+    /// Keep Pulumi.<stack>.yaml
+    #[arg(long)]
+    pub preserve_config: bool,
+}
+
+/// `stack output`.
+#[derive(Debug, Args)]
+pub struct StackOutput {
+    /// Only this output
+    pub property_name: Option<String>,
+    /// As JSON
+    #[arg(short, long)]
+    pub json: bool,
+    /// As shell assignments
+    #[arg(long, conflicts_with_all = ["json", "property_name"])]
+    pub shell: bool,
+    /// Show secrets in plain text
+    #[arg(long)]
+    pub show_secrets: bool,
+}
+
+/// `stack export`.
+#[derive(Debug, Args)]
+pub struct StackExport {
+    /// Write to this file instead of stdout
+    #[arg(long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Write secrets in plain text
+    #[arg(long)]
+    pub show_secrets: bool,
+}
+
+/// `stack import`.
+#[derive(Debug, Args)]
+pub struct StackImport {
+    /// Read this file instead of stdin
+    #[arg(long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Even if the file belongs to another stack or is not sound
+    #[arg(short, long)]
+    pub force: bool,
+}
+
+/// `stack rename`.
+#[derive(Debug, Args)]
+pub struct StackRename {
+    /// The new name
+    pub new_name: String,
+}
+
+/// `stack graph`.
+#[derive(Debug, Args)]
+pub struct StackGraph {
+    /// The file to write; stdout when not given
+    pub filename: Option<PathBuf>,
+    /// Leave out the edges between parents and children
+    #[arg(long)]
+    pub ignore_parent_edges: bool,
+    /// Leave out the edges between resources and what they depend on
+    #[arg(long)]
+    pub ignore_dependency_edges: bool,
+}
+
+/// `config`; without a verb it lists the configuration.
+#[derive(Debug, Args)]
+pub struct ConfigArguments {
+    /// The verb.
+    #[command(subcommand)]
+    pub command: Option<ConfigCommand>,
+    /// As JSON
+    #[arg(short, long, global = true)]
+    pub json: bool,
+    /// Show secrets in plain text
+    #[arg(long)]
+    pub show_secrets: bool,
+}
+
+/// The verbs of `config`.
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Show one value
+    Get(ConfigGet),
+    /// Set a value
+    Set(ConfigSet),
+    /// Set several values
+    SetAll(ConfigSetAll),
+    /// Remove a value
+    Rm(ConfigRemove),
+    /// List all values
+    Ls {
+        /// Show secrets in plain text
+        #[arg(long)]
+        show_secrets: bool,
+    },
+}
+
+/// `config get`.
+#[derive(Debug, Args)]
+pub struct ConfigGet {
+    /// The key; without a namespace it is one of the project's
+    pub key: String,
+    /// The key is a path into an object or list, such as a.b[0]
+    #[arg(long)]
+    pub path: bool,
+}
+
+/// `config set`.
+#[derive(Debug, Args)]
+pub struct ConfigSet {
+    /// The key; without a namespace it is one of the project's
+    pub key: String,
+    /// The value; read from stdin, or asked for, when not given
+    #[arg(allow_hyphen_values = true)]
+    pub value: Option<String>,
+    /// Encrypt the value
+    #[arg(long, conflicts_with = "plaintext")]
+    pub secret: bool,
+    /// Keep the value in plain text even if it looks like a secret
+    #[arg(long)]
+    pub plaintext: bool,
+    /// The key is a path into an object or list, such as a.b[0]
+    #[arg(long)]
+    pub path: bool,
+    /// The type to write the value as
+    #[arg(long = "type", value_name = "TYPE")]
+    pub kind: Option<ScalarType>,
+}
+
+/// `config set-all`.
+#[derive(Debug, Args)]
+pub struct ConfigSetAll {
+    /// A value in plain text: KEY=VALUE
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub plaintext: Vec<String>,
+    /// A value to encrypt: KEY=VALUE
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub secret: Vec<String>,
+    /// Keys are paths into objects and lists
+    #[arg(long)]
+    pub path: bool,
+}
+
+/// `config rm`.
+#[derive(Debug, Args)]
+pub struct ConfigRemove {
+    /// The key; without a namespace it is one of the project's
+    pub key: String,
+    /// The key is a path into an object or list, such as a.b[0]
+    #[arg(long)]
+    pub path: bool,
+}
+
+/// Types of scalars in a configuration file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ScalarType {
+    /// Text.
+    String,
+    /// A whole number.
+    Int,
+    /// A number.
+    Float,
+    /// A truth value.
+    Bool,
+}
+
+/// The verbs of `state`.
+#[derive(Debug, Subcommand)]
+pub enum StateCommand {
+    /// Forget a resource; the real one stays as it is
+    #[command(visible_alias = "remove")]
+    Delete(StateDelete),
+    /// Give a resource another name
+    Rename(StateRename),
+    /// Protect resources from deletion and replacement
+    Protect(StateFlag),
+    /// Let resources be deleted and replaced again
+    Unprotect(StateFlag),
+    /// Have resources replaced by the next `up`
+    Taint(StateFlag),
+    /// Take `taint` back
+    Untaint(StateFlag),
+}
+
+/// `state delete`.
+#[derive(Debug, Args)]
+pub struct StateDelete {
+    /// The resource
+    #[arg(required_unless_present = "all")]
+    pub urn: Option<String>,
+    /// Also what depends on it
+    #[arg(long)]
+    pub target_dependents: bool,
+    /// Also if it is protected
+    #[arg(long)]
+    pub force: bool,
+    /// Every resource
+    #[arg(long, conflicts_with = "urn")]
+    pub all: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    pub yes: bool,
+}
+
+/// `state rename`.
+#[derive(Debug, Args)]
+pub struct StateRename {
+    /// The resource
+    pub urn: String,
+    /// Its new name
+    pub new_name: String,
+    /// Do not ask
+    #[arg(short, long)]
+    pub yes: bool,
+}
+
+/// `state protect`, `unprotect`, `taint` and `untaint`.
+#[derive(Debug, Args)]
+pub struct StateFlag {
+    /// The resources
+    #[arg(required_unless_present = "all", value_name = "URN")]
+    pub urns: Vec<String>,
+    /// Every resource
+    #[arg(long, conflicts_with = "urns")]
+    pub all: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    pub yes: bool,
+}
+
+/// Languages that `new` knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Template {
+    /// A Python project.
+    Python,
+    /// A TypeScript project.
+    #[value(alias = "nodejs", alias = "javascript")]
+    Typescript,
+}
+
+/// `new`.
+#[derive(Debug, Args)]
+pub struct NewArguments {
+    /// The language; that of this installation when not given
+    pub template: Option<Template>,
+    /// The directory to make it in; the current one when not given
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+    /// The project's name; that of the directory when not given
+    #[arg(short, long)]
+    pub name: Option<String>,
+    /// The project's description
+    #[arg(short, long)]
+    pub description: Option<String>,
+    /// Also into a directory that is not empty; files that are there are not overwritten
+    #[arg(short, long)]
+    pub force: bool,
+    /// Accepted for Pulumi's sake: nothing is asked
+    #[arg(short, long, hide = true)]
+    pub yes: bool,
+}
+
+/// `check`.
+#[derive(Debug, Args)]
+pub struct CheckArguments {
+    /// As JSON
+    #[arg(short, long)]
+    pub json: bool,
+}

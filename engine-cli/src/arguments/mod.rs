@@ -1,0 +1,151 @@
+//! The command line's grammar: verbs and flags with Pulumi's spelling, so that scripts move over.
+//!
+//! A flag of Pulumi whose effect the engine does not have is not accepted: an error is better than a flag that is
+//! silently without effect.
+
+mod manage;
+mod operate;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+
+pub use manage::{
+    CheckArguments, ConfigArguments, ConfigCommand, ConfigGet, ConfigRemove, ConfigSet, ConfigSetAll, NewArguments,
+    StackArguments, StackCommand, StackExport, StackGraph, StackImport, StackInit, StackList, StackOutput, StackRemove,
+    StackRename, StackSelect, StateCommand, StateDelete, StateFlag, StateRename, Template,
+};
+pub use operate::{
+    ConfirmArguments, DestroyArguments, OperateArguments, PreviewArguments, RefreshArguments, UpArguments,
+};
+
+/// Runs infrastructure programs with dynamic providers inside this process.
+#[derive(Debug, Parser)]
+#[command(name = "maloko", version, max_term_width = 100, infer_subcommands = false, subcommand_required = true)]
+#[command(arg_required_else_help = true, disable_help_subcommand = false)]
+pub struct Arguments {
+    /// What every command understands.
+    #[command(flatten)]
+    pub global: GlobalArguments,
+    /// The verb.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Flags that every command understands.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Global options")]
+pub struct GlobalArguments {
+    /// Run as if started in this directory
+    #[arg(short = 'C', long, global = true, value_name = "DIR")]
+    pub cwd: Option<PathBuf>,
+    /// The stack to work on; the selected one when not given
+    #[arg(short, long, global = true, value_name = "NAME")]
+    pub stack: Option<String>,
+    /// Where state is kept: file://DIR, instead of the project's own choice
+    #[arg(long, global = true, value_name = "URL")]
+    pub backend: Option<String>,
+    /// Never ask; fail where an answer would be needed
+    #[arg(long, global = true)]
+    pub non_interactive: bool,
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
+    /// Use this file for the stack's configuration instead of Pulumi.<stack>.yaml
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config_file: Option<PathBuf>,
+}
+
+/// When output is coloured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+    /// On a terminal, unless NO_COLOR is set.
+    #[default]
+    Auto,
+    /// The same as `never`; Pulumi's name for "without any escape codes".
+    #[value(hide = true)]
+    Raw,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Make the resources as the program says
+    #[command(visible_alias = "update")]
+    Up(UpArguments),
+    /// Show what `up` would do, without doing it
+    #[command(visible_alias = "pre")]
+    Preview(PreviewArguments),
+    /// Make the state as the real resources are
+    Refresh(RefreshArguments),
+    /// Delete every resource of a stack
+    #[command(visible_alias = "down", alias = "dn")]
+    Destroy(DestroyArguments),
+    /// Show and manage stacks
+    Stack(StackArguments),
+    /// Show and manage a stack's configuration
+    #[command(visible_alias = "cfg")]
+    Config(ConfigArguments),
+    /// Edit single resources in a stack's state
+    State {
+        /// What to edit.
+        #[command(subcommand)]
+        command: StateCommand,
+    },
+    /// Make a minimal project with a dynamic provider
+    New(NewArguments),
+    /// Check project, configuration and state without deploying
+    Check(CheckArguments),
+    /// Remove a stack's locks, such as those left by a process that was killed
+    Cancel {
+        /// The stack; the selected one when not given
+        stack_name: Option<String>,
+        /// Do not ask
+        #[arg(short, long)]
+        yes: bool,
+    },
+    /// Choose where the state of projects is kept that do not say so themselves
+    Login {
+        /// file://DIR
+        #[arg(required_unless_present = "local")]
+        url: Option<String>,
+        /// The home directory (file://~)
+        #[arg(short, long, conflicts_with = "url")]
+        local: bool,
+    },
+    /// Forget what `login` chose
+    Logout,
+    /// Show versions, the project, the stack and where state is kept
+    About {
+        /// As JSON
+        #[arg(short, long)]
+        json: bool,
+    },
+    /// Show the version
+    Version,
+    /// Write a completion script for a shell to stdout
+    #[command(visible_alias = "gen-completion")]
+    Completion {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Reads the arguments (without the program's name).
+pub fn parse(arguments: &[OsString]) -> Result<Arguments, clap::Error> {
+    let name = OsString::from("maloko");
+    Arguments::try_parse_from(std::iter::once(&name).chain(arguments))
+}
+
+/// The grammar itself, for completion scripts.
+#[must_use]
+pub fn grammar() -> clap::Command {
+    Arguments::command()
+}

@@ -1,0 +1,66 @@
+//! The record of `maloko login`: where state is kept when nothing else says so.
+//!
+//! It is a file of our own; Pulumi's credentials are neither used nor changed.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+
+#[derive(Serialize, Deserialize)]
+struct Record {
+    backend: String,
+}
+
+fn file(context: &Context) -> Result<PathBuf> {
+    match (&context.config_directory, context.text_variable("MALOKO_HOME")) {
+        (_, Some(home)) if !home.is_empty() => Ok(PathBuf::from(home).join("login.json")),
+        (Some(directory), _) => Ok(directory.join("maloko").join("login.json")),
+        _ => Err(Failure::configuration("no place to record a login was found; set HOME, or MALOKO_HOME to a directory")),
+    }
+}
+
+/// The recorded address.
+pub(super) fn logged_in(context: &Context) -> Result<Option<String>> {
+    let Ok(file) = file(context) else { return Ok(None) };
+    let text = match std::fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Failure::io(format!("the login record {} cannot be read", file.display()), &error)),
+    };
+    let record: Record = serde_json::from_str(&text).map_err(|error| {
+        Failure::configuration(format!(
+            "{}:{}: the login record is damaged: {error}; log in again with `maloko login URL` or remove the file",
+            file.display(),
+            error.line()
+        ))
+    })?;
+    Ok(Some(record.backend))
+}
+
+/// Records an address.
+pub fn record_login(context: &Context, url: &str) -> Result<()> {
+    super::check_scheme(url).map_err(Failure::configuration)?;
+    let file = file(context)?;
+    let text = serde_json::to_string(&Record { backend: url.to_owned() })
+        .map_err(|error| Failure::new(format!("the login record cannot be written: {error}")))?;
+    let write = || {
+        if let Some(directory) = file.parent() {
+            std::fs::create_dir_all(directory)?;
+        }
+        std::fs::write(&file, text + "\n")
+    };
+    write().map_err(|error| Failure::io(format!("the login record {} cannot be written", file.display()), &error))
+}
+
+/// Removes the record; `false` when there was none.
+pub fn forget_login(context: &Context) -> Result<bool> {
+    let file = file(context)?;
+    match std::fs::remove_file(&file) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(Failure::io(format!("the login record {} cannot be removed", file.display()), &error)),
+    }
+}

@@ -1,0 +1,163 @@
+//! Where the state of a project is kept (design.md "Where").
+
+mod login;
+mod pulumi_login;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use maloko_core::state::{Backend, LocalBackend};
+
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::project::Project;
+
+pub use login::{forget_login, record_login};
+
+/// The directory in a project that holds what is maloko's: embedded state, key file, selected stack.
+pub const PROJECT_DIRECTORY: &str = ".maloko";
+
+/// What named the place of the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// `--backend`.
+    Flag,
+    /// `MALOKO_BACKEND_URL`.
+    MalokoVariable,
+    /// `PULUMI_BACKEND_URL`.
+    PulumiVariable,
+    /// `backend.url` of the project file.
+    ProjectFile,
+    /// `maloko login`.
+    Login,
+    /// Nothing did: the state is embedded in the project.
+    Embedded,
+}
+
+impl Origin {
+    /// How users name it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Origin::Flag => "--backend",
+            Origin::MalokoVariable => "MALOKO_BACKEND_URL",
+            Origin::PulumiVariable => "PULUMI_BACKEND_URL",
+            Origin::ProjectFile => "backend.url in Pulumi.yaml",
+            Origin::Login => "maloko login",
+            Origin::Embedded => "the project's own .maloko directory",
+        }
+    }
+}
+
+/// Where state is kept, and why there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// What named it.
+    pub origin: Origin,
+    /// Its address as it was written; for embedded state as it would be written.
+    pub url: String,
+    /// What a relative address is relative to.
+    base: PathBuf,
+}
+
+/// Finds out where state is kept; `project` is `None` outside of a project.
+pub fn place(context: &Context, project: Option<&Project>) -> Result<Place> {
+    let set = |origin, url: String, base: &Path| Place { origin, url, base: base.to_path_buf() };
+    let variable = |name| context.text_variable(name).filter(|url| !url.is_empty());
+    if let Some(url) = &context.global.backend {
+        return Ok(set(Origin::Flag, url.clone(), &context.directory));
+    }
+    if let Some(url) = variable("MALOKO_BACKEND_URL") {
+        return Ok(set(Origin::MalokoVariable, url, &context.directory));
+    }
+    if let Some(url) = variable("PULUMI_BACKEND_URL") {
+        return Ok(set(Origin::PulumiVariable, url, &context.directory));
+    }
+    if let Some((project, url)) = project.and_then(|project| Some((project, project.backend_url.clone()?))) {
+        return Ok(set(Origin::ProjectFile, url, &project.root));
+    }
+    if let Some(url) = login::logged_in(context)? {
+        return Ok(set(Origin::Login, url, &context.directory));
+    }
+    match project {
+        Some(project) => {
+            let directory = project.root.join(PROJECT_DIRECTORY);
+            Ok(set(Origin::Embedded, format!("file://{}", directory.display()), &project.root))
+        }
+        None => Err(Failure::configuration(
+            "outside of a project there is no state; change to a project's directory, or name the place with \
+             `--backend file://DIR`",
+        )),
+    }
+}
+
+/// Opens the store at a place. Embedded state is guarded: see [`guard_first_stack`].
+pub fn open(context: &Context, place: &Place) -> Result<Arc<dyn Backend>> {
+    check_scheme(&place.url).map_err(|why| Failure::configuration(format!("{why} (from {})", place.origin.name())))?;
+    let surroundings = context.surroundings.clone();
+    let backend = LocalBackend::open_url(&place.url, &place.base, context.home.as_deref(), surroundings)?;
+    Ok(Arc::new(backend))
+}
+
+/// Is it an address of a kind that is built? The error names those that are.
+pub(crate) fn check_scheme(url: &str) -> std::result::Result<(), String> {
+    let Some((scheme, _)) = url.split_once("://") else {
+        return Err(format!("'{url}' is not the address of a backend: write file://DIR (file://~ is the home directory)"));
+    };
+    match scheme {
+        "file" => Ok(()),
+        "s3" | "gs" | "azblob" | "postgres" | "postgresql" => Err(format!(
+            "'{url}': this version keeps state in directories only; use file://DIR, or move the stack with `stack \
+             export` and `stack import`"
+        )),
+        "http" | "https" => Err(format!(
+            "'{url}': maloko does not talk to the Pulumi service; use file://DIR, and move the stack with `pulumi \
+             stack export` and `maloko stack import`"
+        )),
+        _ => Err(format!("'{url}': there is no backend of the kind '{scheme}'; use file://DIR")),
+    }
+}
+
+/// Makes the project's own directory: private, and ignored by git.
+pub fn make_project_directory(project: &Project) -> Result<PathBuf> {
+    let directory = project.root.join(PROJECT_DIRECTORY);
+    let ignore = directory.join(".gitignore");
+    if ignore.is_file() {
+        return Ok(directory);
+    }
+    let make = || {
+        crate::platform::make_private_directory(&directory)?;
+        std::fs::write(&ignore, "# State, keys and choices of this machine's user; not for the repository.\n*\n")
+    };
+    make().map_err(|error| Failure::io(format!("the directory {} cannot be made", directory.display()), &error))?;
+    Ok(directory)
+}
+
+/// Before a first stack is made in embedded state: stops when Pulumi knows this project, so that an empty state beside
+/// the real one is never a surprise.
+pub fn guard_first_stack(context: &Context, project: &Project, place: &Place) -> Result<()> {
+    if place.origin != Origin::Embedded {
+        return Ok(());
+    }
+    let Some(known) = pulumi_login::knows(context, project)? else { return Ok(()) };
+    let here = &place.url;
+    let there = if check_scheme(&known.url).is_ok() {
+        format!("to go on with those:        --backend {} (or MALOKO_BACKEND_URL={})", known.url, known.url)
+    } else {
+        format!(
+            "to go on with those:        `pulumi stack export --file stack.json` there, then here with --backend \
+             {here}: `maloko stack init` and `maloko stack import --file stack.json`"
+        )
+    };
+    Err(Failure::configuration(format!(
+        "Pulumi is logged in to {} and knows {} of project '{}'; a new stack in {} would begin empty beside {}. Say which \
+         one is meant:\n  {there}\n  to begin with empty state:  --backend {here} (or MALOKO_BACKEND_URL={here})",
+        known.url,
+        known.what(),
+        project.name,
+        project.root.join(PROJECT_DIRECTORY).display(),
+        if known.stacks.len() == 1 { "it" } else { "them" },
+    )))
+}

@@ -1,0 +1,173 @@
+//! Standard output and error of the process while an operation runs.
+//!
+//! Provider code, C extensions and child processes print when and what they like. During an operation file descriptors
+//! 1 and 2 are pipes whose lines go to the operation's log; what the command line itself shows goes to the descriptors
+//! that were there before. So nothing can get into the middle of a JSON event or of the tree of resources.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::pipe::{PipeFlags, pipe_with};
+
+/// Takes one line, without its end.
+pub type LineSink = Box<dyn Fn(&str) + Send>;
+
+/// A line longer than this is cut into several.
+const LONGEST_LINE: usize = 64 * 1024;
+/// How long printed bytes are waited for at most, so that they are told before what follows.
+const LONGEST_WAIT: Duration = Duration::from_millis(200);
+
+/// A copy of standard output as it is now, for what the command line itself shows.
+pub fn standard_output() -> std::io::Result<File> {
+    Ok(File::from(rustix::io::dup(rustix::stdio::stdout())?))
+}
+
+/// The captured descriptors; they are given back when this is dropped.
+pub struct Capture {
+    saved: [OwnedFd; 2],
+    pipes: Arc<Pipes>,
+    stop: OwnedFd,
+    reader: Option<JoinHandle<()>>,
+}
+
+/// The reading ends, and whether the reader has handed on what it took from them.
+struct Pipes {
+    ends: [OwnedFd; 2],
+    busy: Mutex<bool>,
+    idle: Condvar,
+}
+
+impl Capture {
+    /// Replaces descriptors 1 and 2 by pipes, and begins to hand their lines on.
+    pub fn begin(sink: LineSink) -> std::io::Result<Self> {
+        let saved = [rustix::io::dup(rustix::stdio::stdout())?, rustix::io::dup(rustix::stdio::stderr())?];
+        // The ends that are kept must not be inherited: a child that outlives the operation holds only its own.
+        let (out_read, out_write) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (err_read, err_write) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (stop_read, stop) = pipe_with(PipeFlags::CLOEXEC)?;
+        for end in [&out_read, &err_read] {
+            rustix::fs::fcntl_setfl(end, rustix::fs::OFlags::NONBLOCK)?;
+        }
+        let pipes = Arc::new(Pipes { ends: [out_read, err_read], busy: Mutex::new(false), idle: Condvar::new() });
+        let theirs = Arc::clone(&pipes);
+        let reader = std::thread::Builder::new()
+            .name("maloko-output".to_owned())
+            .spawn(move || read_lines(&theirs, &stop_read, &sink))?;
+        let capture = Self { saved, pipes, stop, reader: Some(reader) };
+        drop(std::io::stdout().flush());
+        rustix::stdio::dup2_stdout(&out_write)?;
+        rustix::stdio::dup2_stderr(&err_write)?;
+        Ok(capture)
+    }
+
+    /// Hands out something that waits for what was printed, without keeping the capture itself.
+    #[must_use]
+    pub fn settler(&self) -> Settler {
+        Settler(Arc::clone(&self.pipes))
+    }
+
+    /// Gives the descriptors back and hands on what is still in the pipes.
+    pub fn end(mut self) {
+        self.restore();
+    }
+
+    fn restore(&mut self) {
+        let Some(reader) = self.reader.take() else { return };
+        drop(std::io::stdout().flush());
+        drop(rustix::stdio::dup2_stdout(&self.saved[0]));
+        drop(rustix::stdio::dup2_stderr(&self.saved[1]));
+        // A child process may hold its end for ever: the reader takes what is there now and leaves.
+        drop(rustix::io::write(&self.stop, b"."));
+        drop(reader.join());
+    }
+}
+
+impl Drop for Capture {
+    fn drop(&mut self) {
+        self.restore();
+    }
+}
+
+/// Waits until what was printed so far has been handed on.
+#[derive(Clone)]
+pub struct Settler(Arc<Pipes>);
+
+impl Settler {
+    /// Returns at once when nothing is on its way, and in any case soon.
+    pub fn settle(&self) {
+        let deadline = Instant::now() + LONGEST_WAIT;
+        let mut busy = self.0.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        while (*busy || self.0.has_bytes()) && Instant::now() < deadline {
+            let wait = Duration::from_millis(1);
+            busy = self.0.idle.wait_timeout(busy, wait).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+impl Pipes {
+    fn has_bytes(&self) -> bool {
+        self.ends.iter().any(|end| rustix::io::ioctl_fionread(end).is_ok_and(|bytes| bytes > 0))
+    }
+
+    fn set_busy(&self, busy: bool) {
+        *self.busy.lock().unwrap_or_else(PoisonError::into_inner) = busy;
+        if !busy {
+            self.idle.notify_all();
+        }
+    }
+}
+
+fn read_lines(pipes: &Pipes, stop: &OwnedFd, sink: &LineSink) {
+    let mut pending = [Vec::new(), Vec::new()];
+    let mut open = [true, true];
+    let mut stopping = false;
+    while !stopping && open.contains(&true) {
+        let mut watched = vec![PollFd::new(stop, PollFlags::IN)];
+        watched.extend(pipes.ends.iter().zip(open).filter(|(_, open)| *open).map(|(end, _)| PollFd::new(end, PollFlags::IN)));
+        match poll(&mut watched, None) {
+            Ok(_) => stopping = !watched[0].revents().is_empty(),
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(_) => break,
+        }
+        pipes.set_busy(true);
+        for (stream, end) in pipes.ends.iter().enumerate() {
+            open[stream] = open[stream] && drain(end, &mut pending[stream], sink);
+        }
+        pipes.set_busy(false);
+    }
+    for rest in &mut pending {
+        if !rest.is_empty() {
+            sink(&String::from_utf8_lossy(rest));
+        }
+    }
+}
+
+/// Takes what is there now; `false` when nothing will follow.
+fn drain(end: impl AsFd, pending: &mut Vec<u8>, sink: &LineSink) -> bool {
+    let mut buffer = [0; 16 * 1024];
+    loop {
+        match rustix::io::read(&end, &mut buffer) {
+            Ok(0) => return false,
+            Ok(count) => take(&buffer[..count], pending, sink),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(rustix::io::Errno::AGAIN) => return true,
+            Err(_) => return false,
+        }
+    }
+}
+
+fn take(bytes: &[u8], pending: &mut Vec<u8>, sink: &LineSink) {
+    for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+        pending.extend_from_slice(part);
+        if part.ends_with(b"\n") || pending.len() >= LONGEST_LINE {
+            let line = String::from_utf8_lossy(pending);
+            sink(line.trim_end_matches(['\n', '\r']));
+            pending.clear();
+        }
+    }
+}

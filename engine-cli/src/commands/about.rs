@@ -1,0 +1,53 @@
+//! `about` and `version`.
+
+use serde_json::json;
+
+use super::{pretty, table, text};
+use crate::context::Context;
+use crate::failure::Result;
+use crate::workplace::Workplace;
+
+/// The version of this package.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Runs `version`.
+pub fn version(context: &Context) {
+    context.console.line(&format!("v{VERSION}"));
+}
+
+/// Runs `about`. What is not there (a project, a stack) is left out and is no error.
+pub async fn run(context: &Context, as_json: bool) -> Result<()> {
+    let front = context.front.about();
+    let workplace = Workplace::open(context);
+    let mut facts: Vec<(&str, String)> = vec![
+        ("version", VERSION.to_owned()),
+        ("system", format!("{} {}", std::env::consts::OS, std::env::consts::ARCH)),
+        (context.front.language().name(), format!("{} ({})", front.language_version, front.executable)),
+        ("pulumi SDK", if front.sdk_version.is_empty() { "not installed".to_owned() } else { front.sdk_version.clone() }),
+    ];
+    match &workplace {
+        Ok(workplace) => {
+            facts.push(("project", format!("{} ({})", workplace.project.name, workplace.project.file.display())));
+            facts.push(("backend", format!("{} (from {})", workplace.backend.url(), workplace.place.origin.name())));
+            if let Ok(stack) = workplace.stack_name(None) {
+                let state = match workplace.read(&stack).await {
+                    Ok(snapshot) => super::count(snapshot.rows.len(), "resource"),
+                    Err(failure) => failure.message,
+                };
+                facts.push(("stack", format!("{} ({state})", workplace.shown(&stack))));
+            }
+        }
+        Err(failure) => facts.push(("project", failure.message.clone())),
+    }
+    if as_json {
+        let facts: serde_json::Map<_, _> = facts.into_iter().map(|(name, fact)| (name.to_owned(), json!(fact))).collect();
+        context.console.line(&pretty(&serde_json::Value::Object(facts)));
+    } else {
+        let mut shown = table(&["", ""]);
+        for (name, fact) in facts {
+            shown.add_row([name.to_owned(), fact]);
+        }
+        context.console.print(text(&shown).trim_start_matches('\n'));
+    }
+    Ok(())
+}

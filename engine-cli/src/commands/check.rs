@@ -1,0 +1,116 @@
+//! `check`: looks at everything that can be looked at without deploying.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use super::{count, pretty};
+use crate::arguments::CheckArguments;
+use crate::context::Context;
+use crate::failure::{Failure, Result, code};
+use crate::project::Project;
+use crate::settings::Settings;
+use crate::settings::resolve::resolve;
+use crate::workplace::Workplace;
+
+/// What was looked at, and what was found.
+#[derive(Default)]
+struct Findings {
+    looked_at: Vec<String>,
+    problems: Vec<String>,
+    notes: Vec<String>,
+}
+
+impl Findings {
+    fn take<T>(&mut self, what: impl Into<String>, result: Result<T>) -> Option<T> {
+        self.looked_at.push(what.into());
+        result.map_err(|failure| self.problems.push(failure.message)).ok()
+    }
+}
+
+/// Runs `check`: every problem is listed, not only the first.
+pub async fn run(context: &Context, arguments: &CheckArguments) -> Result<()> {
+    let mut findings = Findings::default();
+    if let Some(project) = findings.take("the project file", context.project()) {
+        let program = findings.take("the program", project.program(context.front.language()));
+        for (stack, file) in settings_files(&project) {
+            check_settings(&mut findings, &project, &stack, &file);
+        }
+        check_state(&mut findings, context).await;
+        if let Some(program) = program {
+            match context.front.native_packages(&program).await {
+                Some(packages) => {
+                    findings.looked_at.push("the packages that the program uses".to_owned());
+                    findings.problems.extend(packages.iter().map(|package| {
+                        format!(
+                            "{}: the program uses the native package '{}'; maloko hosts dynamic providers only, and its \
+                             resources will be refused",
+                            package.place, package.name
+                        )
+                    }));
+                }
+                None => findings.notes.push("native packages: not looked for in this language yet".to_owned()),
+            }
+        }
+    }
+    report(context, arguments, &findings);
+    if findings.problems.is_empty() { Ok(()) } else { Err(Failure::silent(code::FAILURE)) }
+}
+
+/// Stacks and their settings files, by name.
+fn settings_files(project: &Project) -> Vec<(String, PathBuf)> {
+    let entries = std::fs::read_dir(&project.settings_directory).into_iter().flatten().filter_map(std::result::Result::ok);
+    let mut files: Vec<_> = entries
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let stack = name.strip_prefix("Pulumi.")?.strip_suffix(".yaml").or_else(|| name.strip_prefix("Pulumi.")?.strip_suffix(".yml"))?;
+            Some((stack.to_owned(), entry.path()))
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+fn check_settings(findings: &mut Findings, project: &Project, stack: &str, file: &PathBuf) {
+    let what = format!("the configuration of stack '{stack}'");
+    if let Some(settings) = findings.take(what.clone(), Settings::read(file, &project.name)) {
+        // Types are judged without the passphrase: encrypted values have none until they are used.
+        let checked = resolve(project, &settings, stack, &|_| Ok(String::new()), true);
+        findings.problems.extend(checked.err().map(|failure| failure.message));
+    }
+}
+
+async fn check_state(findings: &mut Findings, context: &Context) {
+    let Some(workplace) = findings.take("the backend", Workplace::open(context)) else { return };
+    let listed = workplace.backend.list().await.map_err(Failure::from);
+    let stacks = findings.take(format!("the stacks in {}", workplace.backend.url()), listed).unwrap_or_default();
+    for stack in stacks.iter().filter(|stack| stack.project() == workplace.project.name) {
+        let read = workplace.read(stack).await;
+        if let Some(snapshot) = findings.take(format!("the state of stack '{}'", workplace.shown(stack)), read) {
+            for pending in &snapshot.pending {
+                findings.notes.push(format!("{} was interrupted while {}", pending.row.urn, pending.kind.name()));
+            }
+        }
+    }
+}
+
+fn report(context: &Context, arguments: &CheckArguments, findings: &Findings) {
+    if arguments.json {
+        context.console.line(&pretty(&json!({
+            "checked": findings.looked_at,
+            "problems": findings.problems,
+            "notes": findings.notes,
+        })));
+        return;
+    }
+    for what in &findings.looked_at {
+        context.console.line(&format!("checked {what}"));
+    }
+    for note in &findings.notes {
+        context.console.line(&format!("note: {note}"));
+    }
+    for problem in &findings.problems {
+        context.console.note(&format!("problem: {problem}"));
+    }
+    context.console.line(&format!("{} found", count(findings.problems.len(), "problem")));
+}

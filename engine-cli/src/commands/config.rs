@@ -1,0 +1,210 @@
+//! `config`: show and edit a stack's configuration.
+
+use maloko_core::state::{Crypter, StackName};
+
+use super::{pretty, table, text};
+use crate::arguments::{ConfigArguments, ConfigCommand, ConfigGet, ConfigRemove, ConfigSet, ConfigSetAll};
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::plain::HIDDEN;
+use crate::prompt;
+use crate::settings::path::{self, Segment};
+use crate::settings::{Settings, key, value};
+use crate::workplace::Workplace;
+
+/// Runs `config`.
+pub async fn run(context: &Context, arguments: ConfigArguments) -> Result<()> {
+    let json = arguments.json;
+    match &arguments.command {
+        None => list(context, json, arguments.show_secrets).await,
+        Some(ConfigCommand::Ls { show_secrets }) => list(context, json, *show_secrets || arguments.show_secrets).await,
+        Some(ConfigCommand::Get(arguments)) => get(context, arguments, json).await,
+        Some(ConfigCommand::Set(arguments)) => set(context, arguments).await,
+        Some(ConfigCommand::SetAll(arguments)) => set_all(context, arguments).await,
+        Some(ConfigCommand::Rm(arguments)) => remove(context, arguments).await,
+    }
+}
+
+/// The settings of an existing stack.
+async fn open<'c>(context: &'c Context) -> Result<(Workplace<'c>, StackName, Settings)> {
+    let workplace = Workplace::open(context)?;
+    let stack = workplace.stack_name(None)?;
+    workplace.require(&stack).await?;
+    let settings = workplace.settings(&stack)?;
+    Ok((workplace, stack, settings))
+}
+
+/// A key from the command line: its full form, and the path below it where keys are paths.
+pub fn locate(project: &str, text: &str, is_path: bool) -> Result<(String, Vec<Segment>)> {
+    let full = |key: &str| key::full_key(project, key).map_err(Failure::configuration);
+    if !is_path {
+        return Ok((full(text)?, Vec::new()));
+    }
+    let mut segments = path::parse(text).map_err(Failure::configuration)?;
+    match segments.remove(0) {
+        Segment::Key(first) => Ok((full(&first)?, segments)),
+        Segment::Index(_) => Err(Failure::configuration(format!("the path '{text}' must begin with a key"))),
+    }
+}
+
+/// Splits `KEY=VALUE`.
+pub fn split_assignment(text: &str) -> Result<(&str, &str)> {
+    text.split_once('=')
+        .filter(|(key, _)| !key.is_empty())
+        .ok_or_else(|| Failure::configuration(format!("'{text}' must have the form KEY=VALUE")))
+}
+
+async fn list(context: &Context, as_json: bool, show_secrets: bool) -> Result<()> {
+    let (workplace, stack, mut settings) = open(context).await?;
+    let crypter = if show_secrets && settings.has_secrets() {
+        Some(workplace.crypter(&stack, &mut settings).await?)
+    } else {
+        None
+    };
+    let decrypt = |ciphertext: &str| match &crypter {
+        Some(crypter) => decrypted(crypter, ciphertext),
+        None => Ok(HIDDEN.to_owned()),
+    };
+    let mut entries: Vec<_> = settings.entries().map(|(_, key, value)| (key, value)).collect();
+    entries.sort_by(|(left, _), (right, _)| left.cmp(right));
+    if as_json {
+        let mut shown = serde_json::Map::new();
+        for (key, value) in entries {
+            shown.insert(key, entry_json(value, show_secrets, &decrypt)?);
+        }
+        context.console.line(&pretty(&serde_json::Value::Object(shown)));
+        return Ok(());
+    }
+    let mut table = table(&["KEY", "VALUE"]);
+    for (full, value) in entries {
+        let short = key::short_key(&workplace.project.name, &full).to_owned();
+        table.add_row([short, value::to_text(value, &decrypt)?]);
+    }
+    context.console.print(&text(&table));
+    Ok(())
+}
+
+fn decrypted(crypter: &Crypter, ciphertext: &str) -> Result<String> {
+    Ok(crypter.decrypt(ciphertext)?.to_string())
+}
+
+/// `{value?, objectValue?, secret}`; the value of a secret only when it is to be shown.
+fn entry_json(value: &serde_norway::Value, show_secrets: bool, decrypt: value::Decrypt<'_>) -> Result<serde_json::Value> {
+    let secret = value::has_secret(value);
+    let mut entry = serde_json::Map::new();
+    if show_secrets || !secret {
+        entry.insert("value".to_owned(), value::to_text(value, decrypt)?.into());
+        if value::is_structured(value) {
+            entry.insert("objectValue".to_owned(), value::to_json(value, decrypt)?);
+        }
+    }
+    entry.insert("secret".to_owned(), secret.into());
+    Ok(serde_json::Value::Object(entry))
+}
+
+async fn get(context: &Context, arguments: &ConfigGet, as_json: bool) -> Result<()> {
+    let (workplace, stack, mut settings) = open(context).await?;
+    let (key, path) = locate(&workplace.project.name, &arguments.key, arguments.path)?;
+    let Some(found) = settings.get(&key).and_then(|whole| path::get(whole, &path)).cloned() else {
+        return Err(Failure::new(format!(
+            "stack '{}' has no configuration value '{}' ({}); set it with `maloko config set {} VALUE`",
+            workplace.shown(&stack),
+            arguments.key,
+            settings.file().display(),
+            arguments.key
+        )));
+    };
+    let crypter =
+        if value::has_secret(&found) { Some(workplace.crypter(&stack, &mut settings).await?) } else { None };
+    let decrypt = |ciphertext: &str| match &crypter {
+        Some(crypter) => decrypted(crypter, ciphertext),
+        None => Ok(HIDDEN.to_owned()),
+    };
+    let shown = if as_json {
+        pretty(&entry_json(&found, true, &decrypt)?)
+    } else {
+        value::to_text(&found, &decrypt)?
+    };
+    context.console.line(&shown);
+    Ok(())
+}
+
+async fn set(context: &Context, arguments: &ConfigSet) -> Result<()> {
+    let (workplace, stack, mut settings) = open(context).await?;
+    let (key, path) = locate(&workplace.project.name, &arguments.key, arguments.path)?;
+    let given = match &arguments.value {
+        Some(given) => given.clone(),
+        None => ask_for_value(context, arguments)?,
+    };
+    let new = if arguments.secret {
+        if arguments.kind.is_some() {
+            return Err(Failure::configuration("a secret is always a text: leave --type away"));
+        }
+        let crypter = workplace.crypter(&stack, &mut settings).await?;
+        value::secure(crypter.encrypt(&given)?.to_string())
+    } else {
+        if !arguments.plaintext && looks_like_secret(&key, &given) {
+            return Err(Failure::configuration(format!(
+                "the value of '{}' looks like a secret; add --secret to encrypt it, or --plaintext to keep it readable",
+                arguments.key
+            )));
+        }
+        value::from_text(&given, arguments.kind, !path.is_empty()).map_err(Failure::configuration)?
+    };
+    settings.set(&key, &path, new)?;
+    workplace.save_settings(&settings)
+}
+
+fn ask_for_value(context: &Context, arguments: &ConfigSet) -> Result<String> {
+    if let Some(text) = prompt::piped_text()? {
+        let text = text.strip_suffix('\n').unwrap_or(&text);
+        return Ok(text.strip_suffix('\r').unwrap_or(text).to_owned());
+    }
+    if !context.console.interactive {
+        return Err(Failure::configuration(format!("give the value: `maloko config set {} VALUE`", arguments.key)));
+    }
+    let question = format!("Value of '{}'", arguments.key);
+    if arguments.secret { prompt::secret(&question) } else { prompt::text(&question, None) }
+}
+
+/// A guard against secrets in plain text: a telling name, and a value that nobody would choose to type.
+fn looks_like_secret(key: &str, text: &str) -> bool {
+    let name = key.to_ascii_lowercase();
+    let telling = ["password", "passwd", "passphrase", "secret", "token", "apikey", "api_key"];
+    telling.iter().any(|word| name.contains(word))
+        && text.len() >= 12
+        && !text.contains(char::is_whitespace)
+        && text.contains(|c: char| c.is_ascii_digit())
+        && text.contains(|c: char| c.is_ascii_alphabetic())
+}
+
+async fn set_all(context: &Context, arguments: &ConfigSetAll) -> Result<()> {
+    let (workplace, stack, mut settings) = open(context).await?;
+    let project = workplace.project.name.clone();
+    for assignment in &arguments.plaintext {
+        let (key, text) = split_assignment(assignment)?;
+        let (key, path) = locate(&project, key, arguments.path)?;
+        settings.set(&key, &path, value::from_text(text, None, !path.is_empty()).map_err(Failure::configuration)?)?;
+    }
+    for assignment in &arguments.secret {
+        let (key, text) = split_assignment(assignment)?;
+        let (key, path) = locate(&project, key, arguments.path)?;
+        let crypter = workplace.crypter(&stack, &mut settings).await?;
+        settings.set(&key, &path, value::secure(crypter.encrypt(text)?.to_string()))?;
+    }
+    workplace.save_settings(&settings)
+}
+
+async fn remove(context: &Context, arguments: &ConfigRemove) -> Result<()> {
+    let (workplace, stack, mut settings) = open(context).await?;
+    let (key, path) = locate(&workplace.project.name, &arguments.key, arguments.path)?;
+    if !settings.remove(&key, &path)? {
+        return Err(Failure::new(format!(
+            "stack '{}' has no configuration value '{}' ({})",
+            workplace.shown(&stack),
+            arguments.key,
+            settings.file().display()
+        )));
+    }
+    workplace.save_settings(&settings)
+}

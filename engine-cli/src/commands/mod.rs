@@ -1,0 +1,42 @@
+//! The commands that look after stacks, configuration, state and projects.
+
+pub mod about;
+pub mod check;
+pub mod config;
+pub mod new;
+pub mod stack;
+pub mod state;
+#[cfg(test)]
+mod tests;
+
+use comfy_table::{Table, presets};
+
+/// A table without lines, as commands print it.
+fn table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_header(header);
+    table
+}
+
+/// The table as text without blanks at the ends of lines.
+fn text(table: &Table) -> String {
+    table.to_string().lines().map(str::trim_end).map(|line| line.strip_prefix(' ').unwrap_or(line)).fold(
+        String::new(),
+        |mut text, line| {
+            text.push_str(line);
+            text.push('\n');
+            text
+        },
+    )
+}
+
+/// JSON as commands print it.
+fn pretty(value: &serde_json::Value) -> String {
+    // A value that is already JSON can always be written.
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}
+
+/// "1 resource", "2 resources".
+fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}

@@ -1,0 +1,68 @@
+//! `stack graph`: resources and dependencies in the DOT language.
+
+use std::collections::BTreeMap;
+
+use maloko_core::Urn;
+use maloko_core::state::Snapshot;
+
+use crate::arguments::StackGraph;
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::workplace::Workplace;
+
+pub(super) async fn run(context: &Context, arguments: &StackGraph) -> Result<()> {
+    let workplace = Workplace::open(context)?;
+    let stack = workplace.stack_name(None)?;
+    let snapshot = workplace.read(&stack).await?;
+    let dot = draw(&snapshot, arguments);
+    let Some(file) = &arguments.filename else {
+        context.console.print(&dot);
+        return Ok(());
+    };
+    let file = context.directory.join(file);
+    std::fs::write(&file, dot).map_err(|error| Failure::io(format!("{} cannot be written", file.display()), &error))?;
+    context.console.line(&format!("Wrote the graph of stack '{}' to {}", workplace.shown(&stack), file.display()));
+    Ok(())
+}
+
+/// The graph: an edge goes from what comes first to what depends on it.
+fn draw(snapshot: &Snapshot, arguments: &StackGraph) -> String {
+    let numbers: BTreeMap<&Urn, usize> =
+        snapshot.rows.iter().filter(|row| !row.delete).enumerate().map(|(number, row)| (&row.urn, number)).collect();
+    let mut dot = String::from("strict digraph {\n");
+    for row in snapshot.rows.iter().filter(|row| !row.delete) {
+        if let Some(number) = numbers.get(&row.urn) {
+            dot.push_str(&format!("    Resource{number} [label=\"{}\"];\n", escaped(row.urn.as_str())));
+        }
+    }
+    for row in snapshot.rows.iter().filter(|row| !row.delete) {
+        let Some(to) = numbers.get(&row.urn) else { continue };
+        let mut edge = |from: &Urn, color: &str, label: &str| {
+            if let Some(from) = numbers.get(from) {
+                dot.push_str(&format!("    Resource{from} -> Resource{to} [color=\"{color}\", label=\"{label}\"];\n"));
+            }
+        };
+        if !arguments.ignore_dependency_edges {
+            for dependency in &row.dependencies {
+                let keys: Vec<&str> = row
+                    .property_dependencies
+                    .iter()
+                    .filter(|(_, urns)| urns.contains(dependency))
+                    .map(|(key, _)| key.as_str())
+                    .collect();
+                edge(dependency, "#246C60", &escaped(&keys.join(", ")));
+            }
+        }
+        if !arguments.ignore_parent_edges
+            && let Some(parent) = &row.parent
+        {
+            edge(parent, "#AA6639", "");
+        }
+    }
+    dot.push_str("}\n");
+    dot
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"")
+}

@@ -1,0 +1,214 @@
+//! `stack`: make, show, select, remove, move and draw stacks.
+
+mod graph;
+mod rename;
+mod show;
+mod transfer;
+
+use maloko_core::state::{Snapshot, StackName, create_stack};
+use serde_json::json;
+
+use super::{pretty, table, text};
+use crate::arguments::{StackArguments, StackCommand, StackInit, StackList, StackRemove, StackSelect};
+use crate::backend::{guard_first_stack, make_project_directory};
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::prompt;
+use crate::workplace::Workplace;
+
+/// Runs `stack`.
+pub async fn run(context: &Context, arguments: StackArguments) -> Result<()> {
+    let Some(command) = &arguments.command else { return show::stack(context, &arguments).await };
+    match command {
+        StackCommand::Init(arguments) => init(context, arguments).await,
+        StackCommand::Ls(arguments) => list(context, arguments).await,
+        StackCommand::Select(arguments) => select(context, arguments).await,
+        StackCommand::Rm(arguments) => remove(context, arguments).await,
+        StackCommand::Output(arguments) => show::output(context, arguments).await,
+        StackCommand::Export(arguments) => transfer::export(context, arguments).await,
+        StackCommand::Import(arguments) => transfer::import(context, arguments).await,
+        StackCommand::Rename(arguments) => rename::run(context, arguments).await,
+        StackCommand::Graph(arguments) => graph::run(context, arguments).await,
+    }
+}
+
+async fn init(context: &Context, arguments: &StackInit) -> Result<()> {
+    if let Some(provider) = &arguments.secrets_provider
+        && !matches!(provider.as_str(), "passphrase" | "default")
+    {
+        return Err(Failure::configuration(format!("'{provider}': the only secrets provider is `passphrase`")));
+    }
+    let workplace = Workplace::open(context)?;
+    let name = match arguments.stack_name.as_ref().or(context.global.stack.as_ref()) {
+        Some(name) => name.clone(),
+        None if context.console.interactive => prompt::text("Name of the new stack", Some("dev"))?,
+        None => return Err(Failure::configuration("name the new stack: `maloko stack init NAME`")),
+    };
+    let stack = workplace.parse_stack(&name)?;
+    create(&workplace, &stack, !arguments.no_select).await?;
+    context.console.line(&format!("Created stack '{}'", workplace.shown(&stack)));
+    Ok(())
+}
+
+/// Makes an empty stack with a salt for its secrets, and selects it.
+pub async fn create(workplace: &Workplace<'_>, stack: &StackName, select: bool) -> Result<()> {
+    let existing = workplace.backend.list().await?;
+    if existing.contains(stack) {
+        return Err(Failure::new(format!(
+            "there is a stack named '{}' already; choose it with `maloko stack select {}`",
+            workplace.shown(stack),
+            workplace.shown(stack)
+        )));
+    }
+    if !existing.iter().any(|other| other.project() == stack.project()) {
+        guard_first_stack(workplace.context, &workplace.project, &workplace.place)?;
+    }
+    if workplace.is_embedded() {
+        make_project_directory(&workplace.project)?;
+    }
+    let mut settings = workplace.settings(stack)?;
+    let crypter = match workplace.crypter_of_settings(&settings)? {
+        Some(crypter) => {
+            // The file was there first, such as in a fresh clone: a wrong passphrase shows here and not in the middle
+            // of a deployment.
+            crypter.verify()?;
+            crypter
+        }
+        None => workplace.new_crypter()?,
+    };
+    create_stack(&*workplace.backend, stack, &crypter, &workplace.context.surroundings).await?;
+    if settings.member("encryptionsalt").is_none() {
+        settings.set_member("encryptionsalt", crypter.salt())?;
+        workplace.save_settings(&settings)?;
+    }
+    if select { workplace.select(Some(stack)) } else { Ok(()) }
+}
+
+async fn list(context: &Context, arguments: &StackList) -> Result<()> {
+    let workplace = Workplace::open(context)?;
+    let selected = workplace.selected().unwrap_or_default();
+    let mut stacks = workplace.backend.list().await?;
+    stacks.retain(|stack| arguments.all || stack.project() == workplace.project.name);
+    let mut rows = Vec::new();
+    for stack in &stacks {
+        // One stack that cannot be read must not hide the others.
+        let snapshot = match workplace.read(stack).await {
+            Ok(snapshot) => Some(snapshot),
+            Err(failure) => {
+                context.console.warn(&failure.message);
+                None
+            }
+        };
+        let busy = !workplace.backend.holders(stack).await.unwrap_or_default().is_empty();
+        rows.push((stack, snapshot, busy));
+    }
+    if arguments.json {
+        let entries: Vec<_> = rows
+            .iter()
+            .map(|(stack, snapshot, busy)| {
+                json!({
+                    "name": workplace.shown(stack),
+                    "current": selected.as_ref() == Some(*stack),
+                    "lastUpdate": snapshot.as_ref().and_then(last_update),
+                    "updateInProgress": busy,
+                    "resourceCount": snapshot.as_ref().map(resource_count),
+                })
+            })
+            .collect();
+        context.console.line(&pretty(&json!(entries)));
+        return Ok(());
+    }
+    let mut table = table(&["NAME", "LAST UPDATE", "RESOURCE COUNT"]);
+    for (stack, snapshot, busy) in &rows {
+        let mark = if selected.as_ref() == Some(*stack) { "*" } else { "" };
+        let when = match snapshot.as_ref().and_then(last_update) {
+            _ if *busy => "in progress".to_owned(),
+            Some(when) => when,
+            None => "n/a".to_owned(),
+        };
+        let resources = snapshot.as_ref().map_or_else(|| "n/a".to_owned(), |found| resource_count(found).to_string());
+        table.add_row([format!("{}{mark}", workplace.shown(stack)), when, resources]);
+    }
+    context.console.print(&text(&table));
+    Ok(())
+}
+
+/// When the state was last written.
+fn last_update(snapshot: &Snapshot) -> Option<String> {
+    let time = snapshot.other.get("manifest")?.get("time")?.as_str()?;
+    (!time.starts_with("0001-")).then(|| time.to_owned())
+}
+
+/// How many resources there are, those that wait for their deletion included.
+fn resource_count(snapshot: &Snapshot) -> usize {
+    snapshot.rows.len()
+}
+
+async fn select(context: &Context, arguments: &StackSelect) -> Result<()> {
+    let workplace = Workplace::open(context)?;
+    let stacks = workplace.backend.list().await?;
+    let stack = match arguments.stack_name.as_ref().or(context.global.stack.as_ref()) {
+        Some(name) => workplace.parse_stack(name)?,
+        None if context.console.interactive && !stacks.is_empty() => {
+            let own: Vec<_> = stacks.iter().filter(|stack| stack.project() == workplace.project.name).collect();
+            let names: Vec<String> = own.iter().map(|stack| workplace.shown(stack)).collect();
+            let chosen = prompt::choose("Which stack?", &names)?;
+            own.get(chosen).map(|stack| (*stack).clone()).ok_or_else(|| Failure::new("no stack was chosen"))?
+        }
+        None => return Err(Failure::configuration("name the stack: `maloko stack select NAME`")),
+    };
+    if stacks.contains(&stack) {
+        workplace.select(Some(&stack))
+    } else if arguments.create {
+        create(&workplace, &stack, true).await?;
+        context.console.line(&format!("Created stack '{}'", workplace.shown(&stack)));
+        Ok(())
+    } else {
+        workplace.require(&stack).await
+    }
+}
+
+async fn remove(context: &Context, arguments: &StackRemove) -> Result<()> {
+    let workplace = Workplace::open(context)?;
+    let stack = workplace.stack_name(arguments.stack_name.as_deref())?;
+    let shown = workplace.shown(&stack);
+    let snapshot = if arguments.force {
+        // What cannot be read any more can still be removed.
+        workplace.require(&stack).await?;
+        None
+    } else {
+        Some(workplace.read(&stack).await?)
+    };
+    let resources = snapshot.iter().flat_map(|found| &found.rows).filter(|row| !row.urn.is_root_stack()).count();
+    if resources > 0 {
+        return Err(Failure::new(format!(
+            "stack '{shown}' still has {}; delete them with `maloko destroy --stack {shown}`, or forget them with `maloko \
+             stack rm {shown} --force`",
+            super::count(resources, "resource")
+        )));
+    }
+    prompt::permission(&context.console, arguments.yes, &format!("The stack '{shown}' will be removed."))?;
+    delete(&workplace, &stack, arguments.preserve_config).await?;
+    context.console.line(&format!("Stack '{shown}' has been removed"));
+    Ok(())
+}
+
+/// Removes a stack, its settings file and its selection.
+pub async fn delete(workplace: &Workplace<'_>, stack: &StackName, preserve_config: bool) -> Result<()> {
+    let lease = workplace.backend.lease(stack).await?;
+    lease.remove_stack().await?;
+    lease.release().await?;
+    if !preserve_config {
+        let file = workplace.settings_file(stack);
+        match std::fs::remove_file(&file) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Failure::io(format!("the settings file {} cannot be removed", file.display()), &error));
+            }
+            _ => {}
+        }
+    }
+    if workplace.selected().unwrap_or_default().as_ref() == Some(stack) {
+        workplace.select(None)?;
+    }
+    Ok(())
+}

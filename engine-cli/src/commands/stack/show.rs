@@ -1,0 +1,145 @@
+//! `stack` without a verb, and `stack output`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use maloko_core::state::{Snapshot, StackName};
+use maloko_core::{PropertyMap, Row, Urn};
+
+use super::super::{count, pretty, table, text};
+use super::{last_update, resource_count};
+use crate::arguments::{StackArguments, StackOutput};
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::plain;
+use crate::workplace::Workplace;
+
+/// Reads a stack; with `show_secrets` they are decrypted.
+async fn read(workplace: &Workplace<'_>, stack: &StackName, show_secrets: bool) -> Result<Snapshot> {
+    let mut snapshot = workplace.read(stack).await?;
+    if show_secrets && let Some(crypter) = workplace.crypter_of_state(&snapshot)? {
+        snapshot.unseal(&crypter)?;
+    }
+    Ok(snapshot)
+}
+
+fn outputs(snapshot: &Snapshot) -> Arc<PropertyMap> {
+    snapshot.rows.iter().find(|row| row.urn.is_root_stack()).map(|row| row.outputs_or_empty()).unwrap_or_default()
+}
+
+pub(super) async fn stack(context: &Context, arguments: &StackArguments) -> Result<()> {
+    let workplace = Workplace::open(context)?;
+    let stack = workplace.stack_name(None)?;
+    if arguments.show_name {
+        workplace.require(&stack).await?;
+        context.console.line(stack.stack());
+        return Ok(());
+    }
+    let snapshot = read(&workplace, &stack, arguments.show_secrets).await?;
+    let mut shown = format!("Current stack is {}:\n", workplace.shown(&stack));
+    shown.push_str(&format!("    State: {} ({})\n", workplace.backend.url(), workplace.place.origin.name()));
+    for holder in workplace.backend.holders(&stack).await? {
+        shown.push_str(&format!("    In use by {holder}\n"));
+    }
+    match last_update(&snapshot) {
+        Some(when) => shown.push_str(&format!("    Last updated: {when}\n")),
+        None => shown.push_str("    Not updated yet\n"),
+    }
+    shown.push_str(&format!("Resources ({}):\n", resource_count(&snapshot)));
+    shown.push_str(&tree(&snapshot, arguments));
+    let outputs = outputs(&snapshot);
+    if !outputs.is_empty() {
+        shown.push_str(&format!("\nOutputs ({}):\n", outputs.len()));
+        shown.push_str(&output_table(&outputs, arguments.show_secrets));
+    }
+    if !snapshot.pending.is_empty() {
+        shown.push_str(&format!("\n{} interrupted:\n", count(snapshot.pending.len(), "operation")));
+        for pending in &snapshot.pending {
+            shown.push_str(&format!("    {} while {}\n", pending.row.urn, pending.kind.name()));
+        }
+    }
+    context.console.print(&shown);
+    Ok(())
+}
+
+/// The resources, each indented below its parent.
+fn tree(snapshot: &Snapshot, arguments: &StackArguments) -> String {
+    let known: BTreeMap<&Urn, ()> = snapshot.rows.iter().map(|row| (&row.urn, ())).collect();
+    let mut children: BTreeMap<Option<&Urn>, Vec<&Row>> = BTreeMap::new();
+    for row in &snapshot.rows {
+        let parent = row.parent.as_ref().filter(|parent| known.contains_key(parent) && **parent != row.urn);
+        children.entry(parent).or_default().push(row);
+    }
+    let mut shown = String::new();
+    let mut open: Vec<(&Row, usize)> = children.remove(&None).into_iter().flatten().rev().map(|row| (row, 1)).collect();
+    while let Some((row, depth)) = open.pop() {
+        let marks: String = [(row.protect, " [protected]"), (row.taint, " [tainted]"), (row.delete, " [to be deleted]")]
+            .iter()
+            .filter_map(|(set, mark)| set.then_some(*mark))
+            .collect();
+        shown.push_str(&format!("{:indent$}{} {}{marks}\n", "", row.kind, row.urn.name(), indent = depth * 4));
+        let mut detail = |what: &str, text: &str| {
+            shown.push_str(&format!("{:indent$}{what}: {text}\n", "", indent = depth * 4 + 4));
+        };
+        if arguments.show_urns {
+            detail("URN", row.urn.as_str());
+        }
+        if arguments.show_ids && !row.id.is_empty() {
+            detail("ID", &row.id);
+        }
+        let below = children.remove(&Some(&row.urn)).unwrap_or_default();
+        open.extend(below.into_iter().rev().map(|row| (row, depth + 1)));
+    }
+    shown
+}
+
+fn output_table(outputs: &PropertyMap, show_secrets: bool) -> String {
+    let mut table = table(&["OUTPUT", "VALUE"]);
+    for (name, value) in outputs {
+        table.add_row([name.clone(), plain::to_text(value, show_secrets)]);
+    }
+    text(&table).lines().map(|line| format!("    {line}\n")).collect()
+}
+
+pub(super) async fn output(context: &Context, arguments: &StackOutput) -> Result<()> {
+    let workplace = Workplace::open(context)?;
+    let stack = workplace.stack_name(None)?;
+    let snapshot = read(&workplace, &stack, arguments.show_secrets).await?;
+    let outputs = outputs(&snapshot);
+    let console = &context.console;
+    if let Some(name) = &arguments.property_name {
+        let Some(value) = outputs.get(name) else {
+            return Err(Failure::new(format!(
+                "stack '{}' has no output named '{name}'; {}",
+                workplace.shown(&stack),
+                if outputs.is_empty() {
+                    "it has none".to_owned()
+                } else {
+                    format!("it has {}", outputs.keys().cloned().collect::<Vec<_>>().join(", "))
+                }
+            )));
+        };
+        console.line(&if arguments.json {
+            pretty(&plain::to_json(value, arguments.show_secrets))
+        } else {
+            plain::to_text(value, arguments.show_secrets)
+        });
+    } else if arguments.json {
+        console.line(&pretty(&plain::object_to_json(&outputs, arguments.show_secrets)));
+    } else if arguments.shell {
+        for (name, value) in outputs.iter() {
+            console.line(&format!("{name}={}", quoted(&plain::to_text(value, arguments.show_secrets))));
+        }
+    } else if outputs.is_empty() {
+        console.line(&format!("Stack '{}' has no outputs", workplace.shown(&stack)));
+    } else {
+        console.print(&format!("Current stack outputs ({}):\n", outputs.len()));
+        console.print(&output_table(&outputs, arguments.show_secrets));
+    }
+    Ok(())
+}
+
+/// A text as one word of a POSIX shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}

@@ -1,0 +1,93 @@
+//! `stack export` and `stack import`.
+
+use maloko_core::state::{StackName, Snapshot, export_deployment, import_deployment};
+
+use super::super::count;
+use crate::arguments::{StackExport, StackImport};
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::prompt;
+use crate::workplace::Workplace;
+
+pub(super) async fn export(context: &Context, arguments: &StackExport) -> Result<()> {
+    let workplace = Workplace::open(context)?;
+    let stack = workplace.stack_name(None)?;
+    let mut snapshot = workplace.read(&stack).await?;
+    let crypter = if arguments.show_secrets {
+        let crypter = workplace.crypter_of_state(&snapshot)?;
+        if let Some(crypter) = &crypter {
+            snapshot.unseal(crypter)?;
+        }
+        crypter
+    } else {
+        None
+    };
+    let crypter = match crypter {
+        Some(crypter) => crypter,
+        None => workplace.unused_crypter(snapshot.salt()?)?,
+    };
+    let text = export_deployment(&snapshot, &crypter, arguments.show_secrets)?;
+    match &arguments.file {
+        Some(file) => {
+            let file = context.directory.join(file);
+            crate::platform::write_private_file(&file, text.as_bytes())
+                .map_err(|error| Failure::io(format!("{} cannot be written", file.display()), &error))
+        }
+        None => {
+            context.console.line(text.trim_end());
+            Ok(())
+        }
+    }
+}
+
+pub(super) async fn import(context: &Context, arguments: &StackImport) -> Result<()> {
+    let workplace = Workplace::open(context)?;
+    let stack = workplace.stack_name(None)?;
+    let (bytes, place) = match &arguments.file {
+        Some(file) => {
+            let file = context.directory.join(file);
+            let bytes =
+                std::fs::read(&file).map_err(|error| Failure::io(format!("{} cannot be read", file.display()), &error))?;
+            (bytes, file.display().to_string())
+        }
+        None => match prompt::piped_text()? {
+            Some(text) => (text.into_bytes(), "stdin".to_owned()),
+            None => return Err(Failure::configuration("name the file to import with `--file FILE`, or pipe it in")),
+        },
+    };
+    let mut snapshot = import_deployment(&bytes, &place)?;
+    if !arguments.force {
+        check_urns(&snapshot, &stack, &place)?;
+    }
+    let mut settings = workplace.settings(&stack)?;
+    let crypter = workplace.crypter(&stack, &mut settings).await?;
+    if let Some(salt) = snapshot.salt()? {
+        let theirs = crypter.with_salt(salt)?;
+        snapshot.unseal(&theirs)?;
+    }
+    let session = workplace.session(&stack, crypter, "maloko stack import").await?;
+    let resources = snapshot.rows.len();
+    session.fold(snapshot).await?;
+    context.console.line(&format!("Imported {} into stack '{}'", count(resources, "resource"), workplace.shown(&stack)));
+    Ok(())
+}
+
+/// Every row must be one of this stack.
+fn check_urns(snapshot: &Snapshot, stack: &StackName, place: &str) -> Result<()> {
+    let foreign = snapshot
+        .rows
+        .iter()
+        .find(|row| row.urn.stack() != stack.stack() || row.urn.project() != stack.project());
+    match foreign {
+        Some(row) => Err(Failure::new(format!(
+            "{place}: the resource {} belongs to stack '{}' of project '{}', not to stack '{}' of project '{}'; import it \
+             there, or all the same with --force",
+            row.urn,
+            row.urn.stack(),
+            row.urn.project(),
+            stack.stack(),
+            stack.project()
+        ))),
+        None => Ok(()),
+    }
+}

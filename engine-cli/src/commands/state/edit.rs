@@ -1,0 +1,179 @@
+//! The edits themselves, on rows in memory.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use maloko_core::state::Snapshot;
+use maloko_core::{Row, Urn};
+
+use super::rewrite::rewrite_urns;
+use crate::failure::{Failure, Result};
+
+/// A mark on a resource that a command sets and takes away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flag {
+    /// Refuses deletion and replacement.
+    Protect,
+    /// Is replaced by the next update.
+    Taint,
+}
+
+impl Flag {
+    /// The command that sets it or takes it away.
+    #[must_use]
+    pub fn verb(self, on: bool) -> &'static str {
+        match (self, on) {
+            (Flag::Protect, true) => "protect",
+            (Flag::Protect, false) => "unprotect",
+            (Flag::Taint, true) => "taint",
+            (Flag::Taint, false) => "untaint",
+        }
+    }
+
+    /// What has happened.
+    #[must_use]
+    pub fn done(self, on: bool) -> &'static str {
+        match (self, on) {
+            (Flag::Protect, true) => "protected",
+            (Flag::Protect, false) => "no longer protected",
+            (Flag::Taint, true) => "tainted",
+            (Flag::Taint, false) => "no longer tainted",
+        }
+    }
+}
+
+fn not_found(urn: &Urn) -> Failure {
+    Failure::new(format!("there is no resource {urn} in the state; `maloko stack --show-urns` lists them"))
+}
+
+/// Everything that a row refers to.
+fn references(row: &Row) -> impl Iterator<Item = Urn> {
+    let provider = row.provider_parts().map(|(urn, _)| urn);
+    let properties = row.property_dependencies.values().flatten();
+    row.parent
+        .iter()
+        .chain(&row.dependencies)
+        .chain(properties)
+        .chain(&row.deleted_with)
+        .chain(&row.replace_with)
+        .cloned()
+        .chain(provider)
+}
+
+/// Removes every row.
+pub(super) fn delete_all(snapshot: &mut Snapshot, force: bool) -> Result<()> {
+    if let Some(row) = snapshot.rows.iter().find(|row| row.protect)
+        && !force
+    {
+        return Err(protected(&row.urn));
+    }
+    snapshot.rows.clear();
+    snapshot.pending.clear();
+    Ok(())
+}
+
+fn protected(urn: &Urn) -> Failure {
+    Failure::new(format!(
+        "{urn} is protected; unprotect it first with `maloko state unprotect '{urn}'`, or delete it all the same with \
+         --force"
+    ))
+}
+
+/// Removes a row, and with `dependents` what depends on it; gives the number of removed rows. `choose` picks one of
+/// several rows with the same URN.
+pub(super) fn delete(
+    snapshot: &mut Snapshot,
+    urn: &Urn,
+    force: bool,
+    dependents: bool,
+    choose: &dyn Fn(&[String]) -> Result<usize>,
+) -> Result<usize> {
+    let places: Vec<usize> = (0..snapshot.rows.len()).filter(|place| snapshot.rows[*place].urn == *urn).collect();
+    let place = match places.as_slice() {
+        [] => return Err(not_found(urn)),
+        [place] => *place,
+        several => {
+            let describe = |place: &usize| {
+                let row = &snapshot.rows[*place];
+                format!("{} with id '{}'", if row.delete { "the old one, to be deleted," } else { "the live one" }, row.id)
+            };
+            let choices: Vec<String> = several.iter().map(describe).collect();
+            *several.get(choose(&choices)?).ok_or_else(|| not_found(urn))?
+        }
+    };
+    let mut condemned = BTreeSet::from([place]);
+    // Nothing refers to a row that only waits for its deletion.
+    if !snapshot.rows[place].delete {
+        let mut urns = BTreeSet::from([urn.clone()]);
+        // A row stands after everything that it refers to, so one pass finds all of them.
+        for (other, row) in snapshot.rows.iter().enumerate() {
+            if other != place && references(row).any(|reference| urns.contains(&reference)) {
+                condemned.insert(other);
+                if !row.delete {
+                    urns.insert(row.urn.clone());
+                }
+            }
+        }
+    }
+    if condemned.len() > 1 && !dependents {
+        let others: Vec<String> = condemned
+            .iter()
+            .filter(|other| **other != place)
+            .map(|other| format!("  {}", snapshot.rows[*other].urn))
+            .collect();
+        return Err(Failure::new(format!(
+            "{urn} cannot be deleted from the state because other resources depend on it:\n{}\ndelete those first, or all of \
+             them together with --target-dependents",
+            others.join("\n")
+        )));
+    }
+    if let Some(row) = condemned.iter().map(|place| &snapshot.rows[*place]).find(|row| row.protect)
+        && !force
+    {
+        return Err(protected(&row.urn));
+    }
+    let mut number = 0..;
+    snapshot.rows.retain(|_| number.next().is_some_and(|number| !condemned.contains(&number)));
+    Ok(condemned.len())
+}
+
+/// Gives a resource another name, everywhere.
+pub(super) fn rename(snapshot: &mut Snapshot, urn: &Urn, name: &str) -> Result<()> {
+    if !snapshot.rows.iter().any(|row| row.urn == *urn) {
+        return Err(not_found(urn));
+    }
+    if urn.is_root_stack() {
+        return Err(Failure::new("the stack itself is renamed with `maloko stack rename`"));
+    }
+    if name.is_empty() {
+        return Err(Failure::configuration("the new name is empty"));
+    }
+    let renamed = urn.renamed(name);
+    if snapshot.rows.iter().any(|row| row.urn == renamed) {
+        return Err(Failure::new(format!("there is a resource {renamed} already; choose another name")));
+    }
+    let old = urn.clone();
+    rewrite_urns(snapshot, &move |urn| if *urn == old { renamed.clone() } else { urn.clone() });
+    Ok(())
+}
+
+/// Sets a flag or takes it away; gives the number of rows that it changed.
+pub(super) fn set_flag(snapshot: &mut Snapshot, urns: &[Urn], all: bool, flag: Flag, on: bool) -> Result<usize> {
+    if let Some(urn) = urns.iter().find(|urn| !snapshot.rows.iter().any(|row| row.urn == **urn)) {
+        return Err(not_found(urn));
+    }
+    let mut changed = 0;
+    for row in &mut snapshot.rows {
+        if !urns.contains(&row.urn) && (!all || row.urn.is_root_stack() || row.urn.is_default_provider()) {
+            continue;
+        }
+        let row = Arc::make_mut(row);
+        let mark = match flag {
+            Flag::Protect => &mut row.protect,
+            Flag::Taint => &mut row.taint,
+        };
+        changed += usize::from(*mark != on);
+        *mark = on;
+    }
+    Ok(changed)
+}

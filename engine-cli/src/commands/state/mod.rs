@@ -1,0 +1,106 @@
+//! `state`: edits of single resources in a stack's state. No provider is called.
+
+mod edit;
+pub mod rewrite;
+#[cfg(test)]
+mod tests;
+
+use maloko_core::Urn;
+use maloko_core::state::Snapshot;
+
+use super::count;
+use crate::arguments::{StateCommand, StateDelete, StateFlag, StateRename};
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::prompt;
+use crate::workplace::Workplace;
+
+pub use edit::Flag;
+
+/// Runs `state`.
+pub async fn run(context: &Context, command: &StateCommand) -> Result<()> {
+    match command {
+        StateCommand::Delete(arguments) => delete(context, arguments).await,
+        StateCommand::Rename(arguments) => rename(context, arguments).await,
+        StateCommand::Protect(arguments) => flag(context, arguments, Flag::Protect, true).await,
+        StateCommand::Unprotect(arguments) => flag(context, arguments, Flag::Protect, false).await,
+        StateCommand::Taint(arguments) => flag(context, arguments, Flag::Taint, true).await,
+        StateCommand::Untaint(arguments) => flag(context, arguments, Flag::Taint, false).await,
+    }
+}
+
+/// Opens the stack, lets `edit` change its rows (its answer is what to print), and writes them back. Nothing is written
+/// when `edit` fails.
+async fn edited(context: &Context, command: &str, edit: impl FnOnce(&mut Snapshot) -> Result<String>) -> Result<()> {
+    let workplace = Workplace::open(context)?;
+    let stack = workplace.stack_name(None)?;
+    let mut settings = workplace.settings(&stack)?;
+    let crypter = workplace.crypter(&stack, &mut settings).await?;
+    let session = workplace.session(&stack, crypter, command).await?;
+    let mut snapshot = session.snapshot().clone();
+    match edit(&mut snapshot) {
+        Ok(done) => {
+            session.fold(snapshot).await?;
+            context.console.line(&done);
+            Ok(())
+        }
+        Err(failure) => {
+            session.abandon().await?;
+            Err(failure)
+        }
+    }
+}
+
+async fn delete(context: &Context, arguments: &StateDelete) -> Result<()> {
+    let question = match &arguments.urn {
+        Some(urn) => format!("{urn} will be forgotten; the real resource stays as it is."),
+        None => "Every resource will be forgotten; the real ones stay as they are.".to_owned(),
+    };
+    prompt::permission(&context.console, arguments.yes, &question)?;
+    edited(context, "maloko state delete", |snapshot| {
+        let Some(urn) = &arguments.urn else {
+            edit::delete_all(snapshot, arguments.force)?;
+            return Ok("Every resource was deleted from the state".to_owned());
+        };
+        let urn = Urn::unchecked(urn);
+        let choose = |choices: &[String]| {
+            if context.console.interactive {
+                prompt::choose("Several rows have this URN. Which one?", choices)
+            } else {
+                Err(Failure::new(format!(
+                    "{urn} stands in the state {} times (one of them waits for its deletion); run this on a terminal to \
+                     choose one",
+                    choices.len()
+                )))
+            }
+        };
+        let gone = edit::delete(snapshot, &urn, arguments.force, arguments.target_dependents, &choose)?;
+        Ok(if gone == 1 { "Resource deleted from the state".to_owned() } else { format!("{} deleted from the state", count(gone, "resource")) })
+    })
+    .await
+}
+
+async fn rename(context: &Context, arguments: &StateRename) -> Result<()> {
+    let question = format!("{} will be renamed to '{}' in the state.", arguments.urn, arguments.new_name);
+    prompt::permission(&context.console, arguments.yes, &question)?;
+    edited(context, "maloko state rename", |snapshot| {
+        edit::rename(snapshot, &Urn::unchecked(&arguments.urn), &arguments.new_name)?;
+        Ok("Resource renamed".to_owned())
+    })
+    .await
+}
+
+async fn flag(context: &Context, arguments: &StateFlag, flag: Flag, on: bool) -> Result<()> {
+    let name = format!("maloko state {}", flag.verb(on));
+    let what = if arguments.all { "every resource".to_owned() } else { arguments.urns.join(", ") };
+    // Taking a protection away from one named resource is what was asked for; from all of them it deserves a question.
+    if arguments.all {
+        prompt::permission(&context.console, arguments.yes, &format!("This will {} {what}.", flag.verb(on)))?;
+    }
+    edited(context, &name, |snapshot| {
+        let urns: Vec<Urn> = arguments.urns.iter().map(|urn| Urn::unchecked(urn)).collect();
+        let changed = edit::set_flag(snapshot, &urns, arguments.all, flag, on)?;
+        Ok(format!("{} {}", count(changed, "resource"), flag.done(on)))
+    })
+    .await
+}

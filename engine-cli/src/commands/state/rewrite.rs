@@ -1,0 +1,72 @@
+//! URNs exchanged in every place of a state that can hold one.
+
+use std::sync::Arc;
+
+use maloko_core::state::Snapshot;
+use maloko_core::value::{ArchiveSource, PropertyMap};
+use maloko_core::{Row, Urn, Value};
+
+/// Gives another URN in place of one.
+type Exchange<'a> = &'a dyn Fn(&Urn) -> Urn;
+
+/// Exchanges every URN of every row and pending operation, also those inside of properties.
+pub fn rewrite_urns(snapshot: &mut Snapshot, exchange: Exchange<'_>) {
+    for row in &mut snapshot.rows {
+        rewrite_row(Arc::make_mut(row), exchange);
+    }
+    for pending in &mut snapshot.pending {
+        rewrite_row(Arc::make_mut(&mut pending.row), exchange);
+    }
+}
+
+fn rewrite_row(row: &mut Row, exchange: Exchange<'_>) {
+    row.urn = exchange(&row.urn);
+    let single = row.parent.iter_mut().chain(&mut row.deleted_with);
+    let lists = row.dependencies.iter_mut().chain(&mut row.replace_with);
+    for urn in single.chain(lists).chain(row.property_dependencies.values_mut().flatten()) {
+        *urn = exchange(urn);
+    }
+    if let Some((urn, id)) = row.provider_parts() {
+        row.provider = format!("{}::{id}", exchange(&urn));
+    }
+    rewrite_shared(&mut row.inputs, exchange);
+    if let Some(outputs) = &mut row.outputs {
+        rewrite_shared(outputs, exchange);
+    }
+}
+
+fn rewrite_shared(properties: &mut Arc<PropertyMap>, exchange: Exchange<'_>) {
+    let has_urn = |value: &Value| matches!(value, Value::Resource(_) | Value::Output(_));
+    if properties.values().any(|value| value.any(&has_urn)) {
+        Arc::make_mut(properties).values_mut().for_each(|value| rewrite_value(value, exchange));
+    }
+}
+
+fn rewrite_value(value: &mut Value, exchange: Exchange<'_>) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| rewrite_value(item, exchange)),
+        Value::Object(members) => members.values_mut().for_each(|member| rewrite_value(member, exchange)),
+        Value::Secret(inner) => rewrite_value(inner, exchange),
+        Value::Resource(reference) => reference.urn = exchange(&reference.urn),
+        Value::Output(output) => {
+            for urn in &mut output.dependencies {
+                *urn = exchange(urn);
+            }
+            if let Some(inner) = &mut output.value {
+                rewrite_value(inner, exchange);
+            }
+        }
+        Value::Archive(archive) => {
+            if let ArchiveSource::Assets(assets) = &mut archive.source {
+                assets.values_mut().for_each(|asset| rewrite_value(asset, exchange));
+            }
+        }
+        Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Sealed(_)
+        | Value::Unknown
+        | Value::Asset(_) => {}
+    }
+}

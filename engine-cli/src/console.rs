@@ -1,0 +1,67 @@
+//! Where a command writes to, and whether there is somebody to ask.
+
+use std::io::{IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
+
+use crate::arguments::{ColorChoice, GlobalArguments};
+
+/// The two output streams of a command.
+pub struct Console {
+    out: Mutex<Box<dyn Write + Send>>,
+    err: Mutex<Box<dyn Write + Send>>,
+    /// May questions be asked?
+    pub interactive: bool,
+    /// Is stdout a terminal?
+    pub is_terminal: bool,
+    /// Is output coloured?
+    pub color: bool,
+}
+
+impl Console {
+    /// The process's own streams.
+    #[must_use]
+    pub fn system(global: &GlobalArguments, variable: &dyn Fn(&str) -> Option<std::ffi::OsString>) -> Self {
+        let is_terminal = std::io::stdout().is_terminal();
+        let plain = variable("NO_COLOR").is_some_and(|text| !text.is_empty())
+            || variable("TERM").is_some_and(|text| text == "dumb");
+        Self {
+            out: Mutex::new(Box::new(std::io::stdout())),
+            err: Mutex::new(Box::new(std::io::stderr())),
+            interactive: !global.non_interactive && std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),
+            is_terminal,
+            color: match global.color {
+                ColorChoice::Always => true,
+                ColorChoice::Never | ColorChoice::Raw => false,
+                ColorChoice::Auto => is_terminal && !plain,
+            },
+        }
+    }
+
+    /// Streams of a caller's own; nothing is asked.
+    #[must_use]
+    pub fn to(out: Box<dyn Write + Send>, err: Box<dyn Write + Send>) -> Self {
+        Self { out: Mutex::new(out), err: Mutex::new(err), interactive: false, is_terminal: false, color: false }
+    }
+
+    /// Writes text to stdout. A reader that has gone away is no error of the command's.
+    pub fn print(&self, text: &str) {
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+    }
+
+    /// Writes a line to stdout.
+    pub fn line(&self, text: &str) {
+        self.print(&format!("{text}\n"));
+    }
+
+    /// Writes a line to stderr.
+    pub fn note(&self, text: &str) {
+        let mut err = self.err.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(writeln!(err, "{text}").and_then(|()| err.flush()));
+    }
+
+    /// Writes a warning to stderr.
+    pub fn warn(&self, text: &str) {
+        self.note(&format!("warning: {text}"));
+    }
+}

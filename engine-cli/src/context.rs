@@ -1,0 +1,90 @@
+//! What a command knows about the world it was started in. Nothing below reads the environment by itself.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use maloko_core::state::Surroundings;
+
+use crate::arguments::GlobalArguments;
+use crate::console::Console;
+use crate::failure::{Failure, Result};
+use crate::front::Front;
+use crate::project::Project;
+
+/// Gives the value of an environment variable.
+pub type Variables = Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>;
+
+/// The world of one command.
+pub struct Context {
+    /// The arguments as they were given, without the program's name.
+    pub arguments: Vec<OsString>,
+    /// Flags that every command understands.
+    pub global: GlobalArguments,
+    /// The language binding.
+    pub front: Arc<dyn Front>,
+    /// Where to write.
+    pub console: Console,
+    /// The directory to start from: the current one, or that of `--cwd`. Absolute.
+    pub directory: PathBuf,
+    /// The user's home directory.
+    pub home: Option<PathBuf>,
+    /// Where the user's settings of programs are kept.
+    pub config_directory: Option<PathBuf>,
+    /// The environment.
+    pub variables: Variables,
+    /// Clock and randomness of the state.
+    pub surroundings: Surroundings,
+}
+
+impl Context {
+    /// The world of this process.
+    pub fn system(arguments: Vec<OsString>, global: GlobalArguments, front: Arc<dyn Front>) -> Result<Self> {
+        let variables: Variables = Arc::new(|name| std::env::var_os(name));
+        let current = std::env::current_dir()
+            .map_err(|error| Failure::io("the current directory cannot be found", &error))?;
+        let directory = match &global.cwd {
+            Some(other) => current.join(other),
+            None => current,
+        };
+        Ok(Self {
+            console: Console::system(&global, &*variables),
+            arguments,
+            global,
+            front,
+            directory: real_directory(&directory)?,
+            home: dirs::home_dir(),
+            config_directory: dirs::config_dir(),
+            variables,
+            surroundings: Surroundings::system(),
+        })
+    }
+
+    /// A variable of the environment as text; one that is not UTF-8 is taken as not set.
+    #[must_use]
+    pub fn text_variable(&self, name: &str) -> Option<String> {
+        (self.variables)(name).and_then(|value| value.into_string().ok())
+    }
+
+    /// Is a variable set to something that means yes?
+    #[must_use]
+    pub fn is_set(&self, name: &str) -> bool {
+        self.text_variable(name).is_some_and(|text| matches!(text.to_ascii_lowercase().as_str(), "1" | "true" | "yes"))
+    }
+
+    /// The project that the command works on.
+    pub fn project(&self) -> Result<Project> {
+        Project::find(&self.directory)
+    }
+}
+
+fn real_directory(directory: &Path) -> Result<PathBuf> {
+    let found = directory.canonicalize().map_err(|error| {
+        Failure::io(format!("the directory {} (from --cwd) cannot be used", directory.display()), &error)
+    })?;
+    if found.is_dir() {
+        Ok(found)
+    } else {
+        Err(Failure::configuration(format!("{} (from --cwd) is not a directory", directory.display())))
+    }
+}

@@ -1,0 +1,83 @@
+//! Why a command ends with an exit code other than 0 (semantics 14.2).
+
+use std::fmt;
+
+/// Exit codes with a meaning of their own.
+pub mod code {
+    /// Something failed.
+    pub const FAILURE: i32 = 1;
+    /// Wrong arguments, files of the project, or a confirmation that is missing.
+    pub const CONFIGURATION: i32 = 2;
+    /// There is no stack of that name.
+    pub const NO_STACK: i32 = 6;
+    /// `--expect-no-changes`, and there were some.
+    pub const UNEXPECTED_CHANGES: i32 = 7;
+    /// The user stopped it.
+    pub const CANCELLED: i32 = 8;
+    /// An error of maloko itself.
+    pub const INTERNAL: i32 = 255;
+}
+
+/// The end of a command that did not do what was asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The exit code.
+    pub code: i32,
+    /// What went wrong, where, and what to do; empty when it has been said already.
+    pub message: String,
+}
+
+impl Failure {
+    /// A failure without a code of its own.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { code: code::FAILURE, message: message.into() }
+    }
+
+    /// Something that the user has to set right before the command can do anything.
+    pub fn configuration(message: impl Into<String>) -> Self {
+        Self { code: code::CONFIGURATION, message: message.into() }
+    }
+
+    /// There is no such stack.
+    pub fn no_stack(message: impl Into<String>) -> Self {
+        Self { code: code::NO_STACK, message: message.into() }
+    }
+
+    /// The message has been shown already; only the exit code is left.
+    #[must_use]
+    pub fn silent(code: i32) -> Self {
+        Self { code, message: String::new() }
+    }
+
+    /// A file could not be used.
+    pub fn io(context: impl fmt::Display, error: &std::io::Error) -> Self {
+        let advice = match error.kind() {
+            std::io::ErrorKind::PermissionDenied => "; check its owner and its permissions",
+            std::io::ErrorKind::StorageFull => "; make room on the disk and try again",
+            _ => "",
+        };
+        Self::new(format!("{context}: {error}{advice}"))
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<maloko_core::Error> for Failure {
+    fn from(error: maloko_core::Error) -> Self {
+        let code = match &error {
+            maloko_core::Error::NoStack { .. } => code::NO_STACK,
+            maloko_core::Error::Configuration(_) => code::CONFIGURATION,
+            _ => code::FAILURE,
+        };
+        Self { code, message: error.to_string() }
+    }
+}
+
+/// What a command gives back.
+pub type Result<T> = std::result::Result<T, Failure>;

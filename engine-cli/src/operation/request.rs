@@ -1,0 +1,144 @@
+//! What was asked of an operation, whichever command it came from.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use maloko_core::operation::{Operation, OperationKind};
+
+use crate::arguments::{ConfirmArguments, DestroyArguments, OperateArguments, PreviewArguments, RefreshArguments, UpArguments};
+
+/// An operation as it was asked for.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The verb as the engine knows it.
+    pub kind: OperationKind,
+    /// The verb as the user wrote it.
+    pub verb: &'static str,
+    /// Is it the command `preview`?
+    pub is_preview_command: bool,
+    /// Flags shared by all.
+    pub operate: OperateArguments,
+    /// How it is confirmed; empty for `preview`.
+    pub confirm: ConfirmArguments,
+    /// `--refresh`, if it was given.
+    pub refresh: Option<bool>,
+    /// Resources to replace.
+    pub replace: Vec<String>,
+    /// Resources to work on; `--target` and `--target-replace`.
+    pub targets: Vec<String>,
+    /// Is a change an error?
+    pub expect_no_changes: bool,
+    /// Delete and replace protected resources?
+    pub ignore_protect: bool,
+    /// Go on after a failure?
+    pub continue_on_error: bool,
+    /// Does the program run?
+    pub runs_program: bool,
+    /// Remove the stack when all went well?
+    pub remove_stack: bool,
+    /// Forget creates whose outcome is not known?
+    pub clear_pending_creates: bool,
+}
+
+impl Request {
+    fn new(kind: OperationKind, verb: &'static str, operate: OperateArguments, confirm: ConfirmArguments) -> Self {
+        Self {
+            kind,
+            verb,
+            is_preview_command: false,
+            targets: operate.target.clone(),
+            operate,
+            confirm,
+            refresh: None,
+            replace: Vec::new(),
+            expect_no_changes: false,
+            ignore_protect: false,
+            continue_on_error: false,
+            runs_program: true,
+            remove_stack: false,
+            clear_pending_creates: false,
+        }
+    }
+
+    /// Is nothing to be changed by this process?
+    #[must_use]
+    pub fn is_dry(&self) -> bool {
+        self.is_preview_command || self.confirm.preview_only || self.confirm.preview_pass.is_some()
+    }
+
+    /// The operation as the engine gets it. `config` is the stack's resolved configuration.
+    #[must_use]
+    pub fn operation(&self, project: &str, stack: &str, refresh_always: bool, processors: usize) -> Operation {
+        Operation {
+            dry_run: self.is_dry(),
+            parallel: match self.operate.parallel {
+                Some(number) => usize::try_from(number).unwrap_or(1).max(1),
+                None => processors.saturating_mul(4).max(1),
+            },
+            continue_on_error: self.continue_on_error,
+            refresh: self.refresh.unwrap_or(refresh_always) && self.kind != OperationKind::Refresh,
+            ignore_protect: self.ignore_protect,
+            targets: self.targets.clone(),
+            target_dependents: self.operate.target_dependents,
+            excludes: self.operate.exclude.clone(),
+            exclude_dependents: self.operate.exclude_dependents,
+            replace: self.replace.clone(),
+            run_program: self.runs_program,
+            config: Arc::default(),
+            organization: maloko_core::state::ORGANIZATION.to_owned(),
+            project_root: PathBuf::new(),
+            program_directory: PathBuf::new(),
+            ..Operation::new(self.kind, project, stack)
+        }
+    }
+}
+
+impl From<UpArguments> for Request {
+    fn from(arguments: UpArguments) -> Self {
+        let UpArguments { operate, confirm, plan, continue_on_error } = arguments;
+        let mut request = Self::new(OperationKind::Update, "up", operate, confirm);
+        request.targets.extend(plan.target_replace.iter().cloned());
+        request.replace = plan.replace.into_iter().chain(plan.target_replace).collect();
+        Self {
+            refresh: plan.refresh,
+            expect_no_changes: plan.expect_no_changes,
+            ignore_protect: plan.ignore_protect,
+            continue_on_error,
+            ..request
+        }
+    }
+}
+
+impl From<PreviewArguments> for Request {
+    fn from(arguments: PreviewArguments) -> Self {
+        let PreviewArguments { operate, plan } = arguments;
+        let up = UpArguments { operate, plan, ..UpArguments::default() };
+        Self { verb: "preview", is_preview_command: true, ..Self::from(up) }
+    }
+}
+
+impl From<RefreshArguments> for Request {
+    fn from(arguments: RefreshArguments) -> Self {
+        let RefreshArguments { operate, confirm, program, expect_no_changes, clear_pending_creates } = arguments;
+        Self {
+            expect_no_changes,
+            runs_program: program.runs(),
+            clear_pending_creates,
+            ..Self::new(OperationKind::Refresh, "refresh", operate, confirm)
+        }
+    }
+}
+
+impl From<DestroyArguments> for Request {
+    fn from(arguments: DestroyArguments) -> Self {
+        let DestroyArguments { operate, confirm, program, refresh, continue_on_error, ignore_protect, remove } = arguments;
+        Self {
+            refresh,
+            continue_on_error,
+            ignore_protect,
+            runs_program: program.runs(),
+            remove_stack: remove,
+            ..Self::new(OperationKind::Destroy, "destroy", operate, confirm)
+        }
+    }
+}

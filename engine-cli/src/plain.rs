@@ -1,0 +1,72 @@
+//! Property values as the JSON that users see.
+
+use maloko_core::value::{ArchiveSource, AssetSource};
+use maloko_core::{PropertyMap, Value};
+
+/// What stands in place of a secret.
+pub const HIDDEN: &str = "[secret]";
+/// What stands in place of a value that is not known yet.
+const UNKNOWN: &str = maloko_core::value::UNKNOWN_TEXT;
+
+/// The value as JSON; secrets are hidden unless `show_secrets`. A secret that is still sealed stays hidden.
+#[must_use]
+pub fn to_json(value: &Value, show_secrets: bool) -> serde_json::Value {
+    let text = |text: &str| serde_json::Value::String(text.to_owned());
+    match value {
+        Value::Null => serde_json::Value::Null,
+        Value::Bool(truth) => (*truth).into(),
+        Value::Number(number) => number_to_json(*number),
+        Value::String(content) => text(content),
+        Value::Array(items) => items.iter().map(|item| to_json(item, show_secrets)).collect(),
+        Value::Object(members) => object_to_json(members, show_secrets),
+        Value::Secret(inner) if show_secrets => to_json(inner, true),
+        Value::Secret(_) | Value::Sealed(_) => text(HIDDEN),
+        Value::Unknown => text(UNKNOWN),
+        Value::Output(output) => match &output.value {
+            _ if output.secret && !show_secrets => text(HIDDEN),
+            Some(inner) => to_json(inner, show_secrets),
+            None => text(UNKNOWN),
+        },
+        Value::Resource(reference) => match reference.id.as_deref() {
+            Some(id) if !id.is_empty() => text(id),
+            _ => text(reference.urn.as_str()),
+        },
+        Value::Asset(asset) => match &asset.source {
+            AssetSource::Text(content) => serde_json::json!({ "text": content }),
+            AssetSource::Path(path) => serde_json::json!({ "path": path }),
+            AssetSource::Uri(uri) => serde_json::json!({ "uri": uri }),
+            AssetSource::Elided => serde_json::json!({ "hash": asset.hash }),
+        },
+        Value::Archive(archive) => match &archive.source {
+            ArchiveSource::Assets(assets) => serde_json::json!({ "assets": object_to_json(assets, show_secrets) }),
+            ArchiveSource::Path(path) => serde_json::json!({ "path": path }),
+            ArchiveSource::Uri(uri) => serde_json::json!({ "uri": uri }),
+            ArchiveSource::Elided => serde_json::json!({ "hash": archive.hash }),
+        },
+    }
+}
+
+/// Properties as a JSON object.
+#[must_use]
+pub fn object_to_json(members: &PropertyMap, show_secrets: bool) -> serde_json::Value {
+    members.iter().map(|(key, value)| (key.clone(), to_json(value, show_secrets))).collect()
+}
+
+/// A text as it is, anything else as JSON: for people and for shell scripts.
+#[must_use]
+pub fn to_text(value: &Value, show_secrets: bool) -> String {
+    match to_json(value, show_secrets) {
+        serde_json::Value::String(text) => text,
+        other => other.to_string(),
+    }
+}
+
+/// Whole numbers without a fraction, as they were written.
+fn number_to_json(number: f64) -> serde_json::Value {
+    const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
+    if number.fract() == 0.0 && number.abs() <= LARGEST_EXACT {
+        #[expect(clippy::cast_possible_truncation, reason = "within the range in which doubles hold whole numbers")]
+        return (number as i64).into();
+    }
+    serde_json::Number::from_f64(number).map_or_else(|| number.to_string().into(), serde_json::Value::Number)
+}

@@ -1,0 +1,280 @@
+//! Pulumi.yaml: where a project is, what it is called, and how its program is run.
+
+mod declaration;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use serde_norway::Value;
+
+use crate::failure::{Failure, Result};
+use crate::front::{Language, ProgramSpec};
+use crate::yaml;
+
+pub use declaration::{Declaration, Kind};
+
+const FILE_NAMES: [&str; 2] = ["Pulumi.yaml", "Pulumi.yml"];
+
+/// A project as its file describes it.
+#[derive(Clone, Debug)]
+pub struct Project {
+    /// The directory of the file.
+    pub root: PathBuf,
+    /// The file.
+    pub file: PathBuf,
+    /// The project's name.
+    pub name: String,
+    /// One line about it.
+    pub description: String,
+    /// The runtime's name, such as `python`.
+    pub runtime: String,
+    /// The runtime's options as JSON; an object.
+    pub runtime_options: serde_json::Value,
+    /// The program, relative to the project: a directory or a file.
+    pub main: Option<String>,
+    /// What the project declares about its configuration, in the order of the file.
+    pub declarations: Vec<Declaration>,
+    /// Where the project wants its state kept.
+    pub backend_url: Option<String>,
+    /// Does every operation begin with a refresh?
+    pub refresh_always: bool,
+    /// Where the stacks' settings files are.
+    pub settings_directory: PathBuf,
+    text: String,
+}
+
+impl Project {
+    /// Finds the project file in a directory or above it, and reads it.
+    pub fn find(directory: &Path) -> Result<Self> {
+        let file = directory
+            .ancestors()
+            .flat_map(|above| FILE_NAMES.map(|name| above.join(name)))
+            .find(|candidate| candidate.is_file());
+        match file {
+            Some(file) => Self::read(&file),
+            None => Err(Failure::configuration(format!(
+                "no Pulumi.yaml found in {} or in any directory above it; change to a project's directory, name it with \
+                 `--cwd`, or make a new project with `maloko new`",
+                directory.display()
+            ))),
+        }
+    }
+
+    /// Reads a project file.
+    pub fn read(file: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| Failure::io(format!("the project file {} cannot be read", file.display()), &error))?;
+        Self::parse(file, text)
+    }
+
+    /// Takes a project file apart.
+    pub fn parse(file: &Path, text: String) -> Result<Self> {
+        let value = yaml::read(file, &text)?;
+        let reader = Reader { file, text: &text };
+        if !value.is_mapping() {
+            return Err(Failure::configuration(format!(
+                "{}: a project file begins with `name: ...` and `runtime: ...`; this one is {}",
+                file.display(),
+                describe(&value)
+            )));
+        }
+        let name = reader.required(&value, "name", "the name of the project, such as `name: my-project`")?;
+        check_name(&name).map_err(|why| reader.failure(&["name"], &format!("the project name '{name}' {why}")))?;
+        let (runtime, runtime_options) = reader.runtime(&value)?;
+        let root = file.parent().map(Path::to_path_buf).unwrap_or_default();
+        let directory = reader.text(&value, &["stackConfigDir"])?;
+        let refresh_always = reader.refresh(&value)?;
+        Ok(Self {
+            declarations: declaration::read_all(&reader, &value, &name)?,
+            description: reader.text(&value, &["description"])?.unwrap_or_default(),
+            main: reader.text(&value, &["main"])?,
+            backend_url: reader.text(&value, &["backend", "url"])?.filter(|url| !url.is_empty()),
+            settings_directory: directory.map_or_else(|| root.clone(), |below| root.join(below)),
+            file: file.to_path_buf(),
+            root,
+            name,
+            runtime,
+            runtime_options,
+            refresh_always,
+            text,
+        })
+    }
+
+    /// The settings file of a stack.
+    #[must_use]
+    pub fn settings_file(&self, stack: &str) -> PathBuf {
+        let extension = self.file.extension().and_then(|text| text.to_str()).unwrap_or("yaml");
+        self.settings_directory.join(format!("Pulumi.{stack}.{extension}"))
+    }
+
+    /// The place of a key in the project file, for messages.
+    #[must_use]
+    pub fn place(&self, keys: &[&str]) -> String {
+        yaml::place(&self.file, &self.text, keys)
+    }
+
+    /// The program, as the language binding needs it; an error when this installation does not serve the project's
+    /// language or there is no such program.
+    pub fn program(&self, language: Language) -> Result<ProgramSpec> {
+        self.check_language(language)?;
+        let entry = match &self.main {
+            Some(main) => self.root.join(main),
+            None => self.root.clone(),
+        };
+        if !entry.exists() {
+            return Err(Failure::configuration(format!(
+                "{}: `main` names {}, which is not there; correct `main`, or leave it out if the program is beside \
+                 Pulumi.yaml",
+                self.place(&["main"]),
+                entry.display()
+            )));
+        }
+        Ok(ProgramSpec { project_root: self.root.clone(), entry, runtime_options: self.runtime_options.clone() })
+    }
+
+    /// Does this installation serve the project's language?
+    pub fn check_language(&self, language: Language) -> Result<()> {
+        let theirs = match self.runtime.as_str() {
+            "python" => Language::Python,
+            "nodejs" => Language::NodeJs,
+            other => {
+                return Err(Failure::configuration(format!(
+                    "{}: maloko runs programs of the runtimes `python` and `nodejs`; this project is `{other}`",
+                    self.place(&["runtime"])
+                )));
+            }
+        };
+        if theirs == language {
+            return Ok(());
+        }
+        let advice = match theirs {
+            Language::Python => {
+                "this is the maloko of npm; install that of Python (`pip install maloko`) and run its \
+                 `maloko` command (with npx out of the way: `python -m maloko`)"
+            }
+            Language::NodeJs => {
+                "this is the maloko of Python; install that of npm in the project (`npm install maloko`) and run \
+                 `npx maloko`"
+            }
+        };
+        Err(Failure::configuration(format!("{}: the project is `{}`: {advice}", self.place(&["runtime"]), self.runtime)))
+    }
+
+    /// A directory to resolve relative assets from: `main` if it is a directory, else that of its file.
+    #[must_use]
+    pub fn program_directory(program: &ProgramSpec) -> PathBuf {
+        if program.entry.is_dir() {
+            program.entry.clone()
+        } else {
+            program.entry.parent().map_or_else(|| program.project_root.clone(), Path::to_path_buf)
+        }
+    }
+}
+
+/// Is it a name that projects may have? The error completes the sentence "the name ...".
+pub fn check_name(name: &str) -> std::result::Result<(), &'static str> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if name.is_empty() {
+        Err("is empty")
+    } else if name.len() > 100 {
+        Err("is longer than 100 characters")
+    } else if name == "." || name == ".." {
+        Err("would be a directory of its own kind")
+    } else if name.chars().all(allowed) {
+        Ok(())
+    } else {
+        Err("may hold only letters, digits, '-', '_' and '.'")
+    }
+}
+
+/// A value in words, for messages.
+pub(crate) fn describe(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "empty",
+        Value::Bool(_) => "a truth value",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Sequence(_) => "a list",
+        Value::Mapping(_) => "a mapping",
+        Value::Tagged(_) => "a tagged value",
+    }
+}
+
+/// Takes members out of a file and knows where they stand.
+pub(crate) struct Reader<'a> {
+    pub(crate) file: &'a Path,
+    pub(crate) text: &'a str,
+}
+
+impl Reader<'_> {
+    pub(crate) fn failure(&self, keys: &[&str], message: &str) -> Failure {
+        Failure::configuration(format!("{}: {message}", yaml::place(self.file, self.text, keys)))
+    }
+
+    /// A text (or a number, as which YAML reads some texts) at these keys.
+    fn text(&self, root: &Value, keys: &[&str]) -> Result<Option<String>> {
+        let mut value = root;
+        for (depth, key) in keys.iter().enumerate() {
+            match value {
+                Value::Mapping(mapping) => match mapping.get(*key) {
+                    Some(below) => value = below,
+                    None => return Ok(None),
+                },
+                Value::Null => return Ok(None),
+                other => {
+                    let at = &keys[..depth];
+                    let message = format!("`{}` must be a mapping; it is {}", at.join("."), describe(other));
+                    return Err(self.failure(at, &message));
+                }
+            }
+        }
+        match value {
+            Value::Null => Ok(None),
+            Value::String(text) => Ok(Some(text.clone())),
+            Value::Number(number) => Ok(Some(number.to_string())),
+            other => {
+                Err(self.failure(keys, &format!("`{}` must be a text; it is {}", keys.join("."), describe(other))))
+            }
+        }
+    }
+
+    fn required(&self, root: &Value, key: &str, what: &str) -> Result<String> {
+        self.text(root, &[key])?
+            .ok_or_else(|| Failure::configuration(format!("{}: `{key}` is missing: {what}", self.file.display())))
+    }
+
+    fn runtime(&self, root: &Value) -> Result<(String, serde_json::Value)> {
+        let none = || serde_json::Value::Object(serde_json::Map::new());
+        match root.get("runtime") {
+            Some(Value::Mapping(mapping)) => {
+                let name = self.text(root, &["runtime", "name"])?.ok_or_else(|| {
+                    self.failure(&["runtime"], "`runtime` has no `name`, such as `name: python` or `name: nodejs`")
+                })?;
+                let options = match mapping.get("options") {
+                    None | Some(Value::Null) => none(),
+                    Some(options @ Value::Mapping(_)) => serde_json::to_value(options).map_err(|error| {
+                        self.failure(&["runtime", "options"], &format!("the options cannot be used: {error}"))
+                    })?,
+                    Some(other) => {
+                        let message = format!("`runtime.options` must be a mapping; it is {}", describe(other));
+                        return Err(self.failure(&["runtime", "options"], &message));
+                    }
+                };
+                Ok((name, options))
+            }
+            _ => Ok((self.required(root, "runtime", "`runtime: python` or `runtime: nodejs`")?, none())),
+        }
+    }
+
+    fn refresh(&self, root: &Value) -> Result<bool> {
+        match self.text(root, &["options", "refresh"])?.as_deref() {
+            None | Some("") => Ok(false),
+            Some("always") => Ok(true),
+            Some(other) => {
+                let message = format!("`options.refresh` knows only the value `always`; it is `{other}`");
+                Err(self.failure(&["options", "refresh"], &message))
+            }
+        }
+    }
+}

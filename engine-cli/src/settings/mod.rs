@@ -1,0 +1,223 @@
+//! Pulumi.<stack>.yaml: the configuration of a stack and the salt of its secrets.
+
+pub mod key;
+pub mod path;
+pub mod resolve;
+#[cfg(test)]
+mod tests;
+pub mod value;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_norway::Value;
+
+use crate::failure::{Failure, Result};
+use crate::project::describe;
+use crate::yaml;
+use path::Segment;
+
+/// The settings file of a stack; one that does not exist is empty.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    file: PathBuf,
+    project: String,
+    text: String,
+    root: Value,
+    lost_comments: bool,
+}
+
+impl Settings {
+    /// Reads the file; it need not exist.
+    pub fn read(file: &Path, project: &str) -> Result<Self> {
+        let text = match std::fs::read_to_string(file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) => {
+                return Err(Failure::io(format!("the settings file {} cannot be read", file.display()), &error));
+            }
+        };
+        Self::parse(file, project, text)
+    }
+
+    /// Takes the text of a file apart.
+    pub fn parse(file: &Path, project: &str, text: String) -> Result<Self> {
+        let root = yaml::read(file, &text)?;
+        let settings = Self { file: file.to_path_buf(), project: project.to_owned(), text, root, lost_comments: false };
+        settings.check()?;
+        Ok(settings)
+    }
+
+    fn check(&self) -> Result<()> {
+        if !matches!(self.root, Value::Mapping(_) | Value::Null) {
+            return Err(self.failure(&[], &format!("a settings file is a mapping with `config`; this is {}", describe(&self.root))));
+        }
+        for key in ["encryptionsalt", "secretsprovider", "encryptedkey"] {
+            if let Some(value) = self.root.get(key)
+                && !matches!(value, Value::String(_) | Value::Null)
+            {
+                return Err(self.failure(&[key], &format!("`{key}` must be a text; it is {}", describe(value))));
+            }
+        }
+        match self.root.get("config") {
+            None | Some(Value::Null) => return Ok(()),
+            Some(Value::Mapping(entries)) => {
+                for (key, value) in entries {
+                    let Some(written) = key.as_str() else {
+                        return Err(self.failure(&["config"], "the keys of `config` must be texts, such as `project:key`"));
+                    };
+                    let at = ["config", written];
+                    key::full_key(&self.project, written).map_err(|why| self.failure(&at, &why))?;
+                    check_secure(value).map_err(|why| self.failure(&at, &format!("`{written}`: {why}")))?;
+                }
+            }
+            Some(other) => {
+                let message = format!("`config` must be a mapping of keys to values; it is {}", describe(other));
+                return Err(self.failure(&["config"], &message));
+            }
+        }
+        Ok(())
+    }
+
+    fn failure(&self, keys: &[&str], message: &str) -> Failure {
+        Failure::configuration(format!("{}: {message}", self.place(keys)))
+    }
+
+    /// The place of a key in the file, for messages.
+    #[must_use]
+    pub fn place(&self, keys: &[&str]) -> String {
+        yaml::place(&self.file, &self.text, keys)
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The text of a member beside `config`, such as `encryptionsalt`.
+    #[must_use]
+    pub fn member(&self, key: &str) -> Option<&str> {
+        self.root.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
+    }
+
+    /// Sets a member beside `config`.
+    pub fn set_member(&mut self, key: &str, text: &str) -> Result<()> {
+        self.edit(&[key], Some(&text.into()))
+    }
+
+    /// The entries of `config`: the key as written, the full key, and the value, in the order of the file.
+    pub fn entries(&self) -> impl Iterator<Item = (&str, String, &Value)> {
+        let entries = self.root.get("config").and_then(Value::as_mapping);
+        entries.into_iter().flatten().filter_map(|(key, value)| {
+            let written = key.as_str()?;
+            Some((written, key::full_key(&self.project, written).ok()?, value))
+        })
+    }
+
+    /// The value of a full key.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.entries().find_map(|(_, full, value)| (full == key).then_some(value))
+    }
+
+    /// Is there an encrypted value anywhere?
+    #[must_use]
+    pub fn has_secrets(&self) -> bool {
+        self.entries().any(|(_, _, value)| value::has_secret(value))
+    }
+
+    /// Sets the value of a full key, or at a path below it.
+    pub fn set(&mut self, key: &str, path: &[Segment], value: Value) -> Result<()> {
+        let mut whole = self.get(key).cloned().unwrap_or(Value::Null);
+        if path.is_empty() {
+            whole = value;
+        } else {
+            path::set(&mut whole, path, value)
+                .map_err(|why| Failure::configuration(format!("`{key}` cannot be set: {why}")))?;
+        }
+        let keys = self.keys_to(key, path);
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        // The most local edit keeps most comments: only what is below the last mapping on the way is written anew.
+        let below = keys.iter().skip(2).try_fold(&whole, |value, key| value.get(*key)).cloned();
+        match below {
+            Some(below) => self.edit(&keys, Some(&below)),
+            None => self.edit(&keys[..2], Some(&whole)),
+        }
+    }
+
+    /// Removes a full key, or what is at a path below it; `false` when it was not there.
+    pub fn remove(&mut self, key: &str, path: &[Segment]) -> Result<bool> {
+        let Some(whole) = self.get(key) else { return Ok(false) };
+        let mut whole = whole.clone();
+        if !path.is_empty() && !path::remove(&mut whole, path) {
+            return Ok(false);
+        }
+        let keys = self.keys_to(key, path);
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        if keys.len() == 2 + path.len() {
+            self.edit(&keys, None)?;
+        } else {
+            self.edit(&keys[..2], Some(&whole))?;
+        }
+        Ok(true)
+    }
+
+    /// `config`, the key as written, and those keys of the path that come before its first index.
+    fn keys_to(&self, key: &str, path: &[Segment]) -> Vec<String> {
+        let written = self.entries().find_map(|(written, full, _)| (full == key).then(|| written.to_owned()));
+        let names = path.iter().map_while(|segment| match segment {
+            Segment::Key(name) => Some(name.clone()),
+            Segment::Index(_) => None,
+        });
+        ["config".to_owned(), written.unwrap_or_else(|| key.to_owned())].into_iter().chain(names).collect()
+    }
+
+    fn edit(&mut self, keys: &[&str], value: Option<&Value>) -> Result<()> {
+        let (text, kept) = yaml::edit(&self.file, &self.text, keys, value)?;
+        self.root = yaml::read(&self.file, &text)?;
+        self.text = text;
+        self.lost_comments |= !kept;
+        Ok(())
+    }
+
+    /// Writes the file; afterwards it is either the old or the new one. What should be said to the user is returned.
+    pub fn save(&self) -> Result<Option<String>> {
+        let write = || -> std::io::Result<()> {
+            // Through a link the file that it leads to is meant.
+            let target = std::fs::canonicalize(&self.file).unwrap_or_else(|_| self.file.clone());
+            let directory = target.parent().unwrap_or(Path::new("."));
+            std::fs::create_dir_all(directory)?;
+            let mut builder = tempfile::Builder::new();
+            builder.prefix(".Pulumi.").suffix(".new");
+            builder.permissions(crate::platform::ordinary_file_mode(&target));
+            let mut file = builder.tempfile_in(directory)?;
+            file.write_all(self.text.as_bytes())?;
+            file.as_file().sync_all()?;
+            file.persist(&target).map_err(|error| error.error)?;
+            Ok(())
+        };
+        write().map_err(|error| Failure::io(format!("the settings file {} cannot be written", self.file.display()), &error))?;
+        Ok(self.lost_comments.then(|| format!("comments in {} could not be kept", self.file.display())))
+    }
+
+    /// The file's text as it would be saved.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// A mapping with the only key `secure` must hold a ciphertext.
+fn check_secure(value: &Value) -> std::result::Result<(), String> {
+    match value {
+        Value::Mapping(mapping) if mapping.len() == 1 && mapping.contains_key("secure") => match &mapping["secure"] {
+            Value::String(_) => Ok(()),
+            other => Err(format!("`secure` must be a ciphertext, as `config set --secret` writes it; it is {}", describe(other))),
+        },
+        Value::Mapping(mapping) => mapping.values().try_for_each(check_secure),
+        Value::Sequence(items) => items.iter().try_for_each(check_secure),
+        Value::Tagged(tagged) => check_secure(&tagged.value),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,150 @@
+//! Property paths such as `a.b[0]["odd key"]`, and values looked up, set and removed by them.
+
+use serde_norway::{Mapping, Value};
+
+use super::value::is_secure;
+
+/// One step of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Segment {
+    /// Into a mapping.
+    Key(String),
+    /// Into a list.
+    Index(usize),
+}
+
+/// Reads a path. The error says what is wrong with the text.
+pub fn parse(text: &str) -> Result<Vec<Segment>, String> {
+    let wrong = |why: &str| format!("the path '{text}' {why}");
+    let mut segments = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        if let Some(bracket) = rest.strip_prefix('[') {
+            if let Some(quoted) = bracket.strip_prefix('"') {
+                let (key, after) = quoted_key(quoted).ok_or_else(|| wrong("has a quotation mark that is not closed"))?;
+                segments.push(Segment::Key(key));
+                rest = after.strip_prefix(']').ok_or_else(|| wrong("has a bracket that is not closed"))?;
+            } else {
+                let (index, after) = bracket.split_once(']').ok_or_else(|| wrong("has a bracket that is not closed"))?;
+                let index = index.parse().map_err(|_| wrong("has something else than a number in brackets"))?;
+                segments.push(Segment::Index(index));
+                rest = after;
+            }
+            if let Some(after) = rest.strip_prefix('.') {
+                rest = after;
+                if rest.is_empty() {
+                    return Err(wrong("ends in a dot"));
+                }
+            } else if !rest.is_empty() && !rest.starts_with('[') {
+                return Err(wrong("needs a dot or a bracket after a closing bracket"));
+            }
+        } else {
+            let end = rest.find(['.', '[']).unwrap_or(rest.len());
+            let (key, after) = rest.split_at(end);
+            if key.is_empty() {
+                return Err(wrong("has an empty part"));
+            }
+            segments.push(Segment::Key(key.to_owned()));
+            rest = after;
+            if let Some(after) = rest.strip_prefix('.') {
+                rest = after;
+                if rest.is_empty() {
+                    return Err(wrong("ends in a dot"));
+                }
+            }
+        }
+    }
+    match segments.first() {
+        Some(Segment::Key(_)) => Ok(segments),
+        Some(Segment::Index(_)) => Err(wrong("must begin with a key")),
+        None => Err(wrong("is empty")),
+    }
+}
+
+/// The key before a closing quotation mark, and what follows it. A backslash takes the next character as it is.
+fn quoted_key(text: &str) -> Option<(String, &str)> {
+    let mut key = String::new();
+    let mut characters = text.char_indices();
+    while let Some((at, c)) = characters.next() {
+        match c {
+            '"' => return Some((key, &text[at + 1..])),
+            '\\' => key.push(characters.next()?.1),
+            c => key.push(c),
+        }
+    }
+    None
+}
+
+/// The value at a path below `root`.
+#[must_use]
+pub fn get<'v>(root: &'v Value, path: &[Segment]) -> Option<&'v Value> {
+    path.iter().try_fold(root, |value, segment| match segment {
+        _ if is_secure(value) => None,
+        Segment::Key(key) => value.as_mapping()?.get(key.as_str()),
+        Segment::Index(index) => value.as_sequence()?.get(*index),
+    })
+}
+
+/// Sets the value at a path below `root`; missing mappings and lists on the way are made.
+pub fn set(root: &mut Value, path: &[Segment], value: Value) -> Result<(), String> {
+    let Some((segment, rest)) = path.split_first() else {
+        *root = value;
+        return Ok(());
+    };
+    if is_secure(root) {
+        return Err("the path leads into a secret; set the secret as a whole".to_owned());
+    }
+    let below = match segment {
+        Segment::Key(key) => {
+            if root.is_null() {
+                *root = Value::Mapping(Mapping::new());
+            }
+            let Value::Mapping(mapping) = root else {
+                return Err(format!("the path has the key '{key}' where the value is not a mapping"));
+            };
+            mapping.entry(Value::String(key.clone())).or_insert(Value::Null)
+        }
+        Segment::Index(index) => {
+            if root.is_null() {
+                *root = Value::Sequence(Vec::new());
+            }
+            let Value::Sequence(items) = root else {
+                return Err(format!("the path has the index {index} where the value is not a list"));
+            };
+            if *index > items.len() {
+                return Err(format!("the index {index} is beyond the end of a list of {} items", items.len()));
+            }
+            if *index == items.len() {
+                items.push(Value::Null);
+            }
+            &mut items[*index]
+        }
+    };
+    set(below, rest, value)
+}
+
+/// Removes the value at a path below `root`; `false` when there is none.
+pub fn remove(root: &mut Value, path: &[Segment]) -> bool {
+    let Some((segment, rest)) = path.split_first() else { return false };
+    if is_secure(root) {
+        return false;
+    }
+    match (segment, root) {
+        (Segment::Key(key), Value::Mapping(mapping)) => {
+            if rest.is_empty() {
+                mapping.shift_remove(key.as_str()).is_some()
+            } else {
+                mapping.get_mut(key.as_str()).is_some_and(|below| remove(below, rest))
+            }
+        }
+        (Segment::Index(index), Value::Sequence(items)) if *index < items.len() => {
+            if rest.is_empty() {
+                items.remove(*index);
+                true
+            } else {
+                remove(&mut items[*index], rest)
+            }
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,81 @@
+//! The configuration of a run: the stack's values over the project's defaults, checked against what the project
+//! declares (semantics 11).
+
+use std::collections::BTreeMap;
+
+use maloko_core::operation::ConfigValue;
+
+use super::Settings;
+use super::value::{Decrypt, has_secret, is_secure, to_text};
+use crate::failure::{Failure, Result};
+use crate::project::{Declaration, Project, describe};
+
+/// The flat map that programs and providers get. Defaults of the project are used without being written down.
+pub fn resolve(
+    project: &Project,
+    settings: &Settings,
+    stack: &str,
+    decrypt: Decrypt<'_>,
+    validate: bool,
+) -> Result<BTreeMap<String, ConfigValue>> {
+    let mut config = BTreeMap::new();
+    for (_, key, value) in settings.entries() {
+        config.insert(key, ConfigValue { value: to_text(value, decrypt)?, secret: has_secret(value) });
+    }
+    let mut missing = Vec::new();
+    for declaration in &project.declarations {
+        if let Some(value) = settings.get(&declaration.key) {
+            if validate {
+                check(declaration, value, settings)?;
+            }
+        } else if let Some(default) = &declaration.default {
+            let value = ConfigValue { value: to_text(default, decrypt)?, secret: declaration.secret };
+            config.insert(declaration.key.clone(), value);
+        } else if declaration.is_required() {
+            missing.push(declaration);
+        }
+    }
+    if validate && !missing.is_empty() {
+        return Err(missing_values(project, stack, &missing));
+    }
+    Ok(config)
+}
+
+fn check(declaration: &Declaration, value: &serde_norway::Value, settings: &Settings) -> Result<()> {
+    let written = settings.entries().find_map(|(written, key, _)| (key == declaration.key).then(|| written.to_owned()));
+    let place = settings.place(&["config", written.as_deref().unwrap_or(&declaration.key)]);
+    let name = &declaration.written_key;
+    if declaration.secret && !has_secret(value) {
+        return Err(Failure::configuration(format!(
+            "{place}: the project declares '{name}' to be secret, but its value is in plain text; set it again with \
+             `maloko config set {name} --secret`"
+        )));
+    }
+    // What is encrypted as a whole can only be judged when it is used.
+    if let Some(kind) = &declaration.kind
+        && !is_secure(value)
+        && !kind.admits(value, false)
+    {
+        return Err(Failure::configuration(format!(
+            "{place}: the value of '{name}' must be of type {}; it is {}",
+            kind.name(),
+            describe(value)
+        )));
+    }
+    Ok(())
+}
+
+fn missing_values(project: &Project, stack: &str, missing: &[&Declaration]) -> Failure {
+    let mut message = format!("stack '{stack}' has no value for what {} declares:", project.file.display());
+    for declaration in missing {
+        let kind = declaration.kind.as_ref().map(super::super::project::Kind::name).unwrap_or_default();
+        let description = if declaration.description.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", declaration.description)
+        };
+        message.push_str(&format!("\n  {} ({kind}){description}", declaration.written_key));
+    }
+    message.push_str(&format!("\nset each with `maloko config set KEY VALUE --stack {stack}`"));
+    Failure::configuration(message)
+}

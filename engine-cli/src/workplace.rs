@@ -1,0 +1,263 @@
+//! A project together with its state: what nearly every command begins with.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use maloko_core::state::{
+    Backend, Crypter, PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, Session, SessionOptions, Snapshot,
+    StackName, StackReading, read_stack,
+};
+
+use crate::backend::{self, PROJECT_DIRECTORY, Place};
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::project::Project;
+use crate::prompt;
+use crate::settings::Settings;
+
+const KEY_FILE: &str = "passphrase";
+const SELECTION_FILE: &str = "stack";
+
+/// A project, the place of its state, and the store there.
+pub struct Workplace<'c> {
+    /// The world.
+    pub context: &'c Context,
+    /// The project.
+    pub project: Project,
+    /// Where state is kept, and why there.
+    pub place: Place,
+    /// The store.
+    pub backend: Arc<dyn Backend>,
+    typed_passphrase: Mutex<Option<Passphrase>>,
+}
+
+impl<'c> Workplace<'c> {
+    /// Finds the project of the current directory and opens its store.
+    pub fn open(context: &'c Context) -> Result<Self> {
+        let project = context.project()?;
+        let place = backend::place(context, Some(&project))?;
+        let backend = backend::open(context, &place)?;
+        Ok(Self { context, project, place, backend, typed_passphrase: Mutex::new(None) })
+    }
+
+    /// Is the state kept inside the project?
+    #[must_use]
+    pub fn is_embedded(&self) -> bool {
+        self.place.url == format!("file://{}", self.project.root.join(PROJECT_DIRECTORY).display())
+    }
+
+    // --- Which stack
+
+    /// Reads the name of a stack as users write it.
+    pub fn parse_stack(&self, text: &str) -> Result<StackName> {
+        StackName::parse(text, &self.project.name).map_err(Failure::from)
+    }
+
+    /// The stack to work on: the one named as an argument, by `--stack` or `PULUMI_STACK`, or the selected one.
+    pub fn stack_name(&self, argument: Option<&str>) -> Result<StackName> {
+        let named = argument
+            .map(str::to_owned)
+            .or_else(|| self.context.global.stack.clone())
+            .or_else(|| self.context.text_variable("PULUMI_STACK").filter(|name| !name.is_empty()));
+        match named {
+            Some(name) => self.parse_stack(&name),
+            None => self.selected()?.ok_or_else(|| {
+                Failure::configuration(
+                    "no stack is selected; name one with `--stack NAME`, choose one with `maloko stack select NAME`, or \
+                     make one with `maloko stack init NAME`",
+                )
+            }),
+        }
+    }
+
+    fn selection_file(&self) -> PathBuf {
+        self.project.root.join(PROJECT_DIRECTORY).join(SELECTION_FILE)
+    }
+
+    /// The selected stack. The choice is a file in the project's own directory: Pulumi's workspace files are bound to
+    /// Pulumi's login, which need not be where this state is.
+    pub fn selected(&self) -> Result<Option<StackName>> {
+        let file = self.selection_file();
+        match std::fs::read_to_string(&file) {
+            Ok(text) => self.parse_stack(text.trim()).map(Some).map_err(|failure| {
+                Failure::configuration(format!("{}: {}; select a stack again", file.display(), failure.message))
+            }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Failure::io(format!("the selection of a stack {} cannot be read", file.display()), &error)),
+        }
+    }
+
+    /// Selects a stack, or none.
+    pub fn select(&self, stack: Option<&StackName>) -> Result<()> {
+        let file = self.selection_file();
+        let write = match stack {
+            Some(stack) => {
+                backend::make_project_directory(&self.project)?;
+                let text = if stack.project() == self.project.name { stack.stack().to_owned() } else { stack.to_string() };
+                std::fs::write(&file, text + "\n")
+            }
+            None => match std::fs::remove_file(&file) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+                other => other,
+            },
+        };
+        write.map_err(|error| Failure::io(format!("the selection of a stack {} cannot be written", file.display()), &error))
+    }
+
+    /// How a stack is shown: without the project when it is this one.
+    #[must_use]
+    pub fn shown(&self, stack: &StackName) -> String {
+        if stack.project() == self.project.name { stack.stack().to_owned() } else { stack.to_string() }
+    }
+
+    // --- What it holds
+
+    /// The stack's settings file.
+    pub fn settings(&self, stack: &StackName) -> Result<Settings> {
+        Settings::read(&self.settings_file(stack), &self.project.name)
+    }
+
+    /// Where the stack's settings file is or would be.
+    #[must_use]
+    pub fn settings_file(&self, stack: &StackName) -> PathBuf {
+        match &self.context.global.config_file {
+            Some(file) => self.context.directory.join(file),
+            None => self.project.settings_file(stack.stack()),
+        }
+    }
+
+    /// Saves a settings file and says what has to be said about it.
+    pub fn save_settings(&self, settings: &Settings) -> Result<()> {
+        if let Some(notice) = settings.save()? {
+            self.context.console.warn(&notice);
+        }
+        Ok(())
+    }
+
+    /// Reads a stack without locking it. Notices go to stderr.
+    pub async fn read(&self, stack: &StackName) -> Result<Snapshot> {
+        let StackReading { snapshot, notices } =
+            read_stack(&*self.backend, stack, true).await.map_err(|error| self.explain(error, stack))?;
+        for notice in notices {
+            self.context.console.warn(&notice);
+        }
+        Ok(snapshot)
+    }
+
+    /// Fails when there is no such stack.
+    pub async fn require(&self, stack: &StackName) -> Result<()> {
+        self.backend.load(stack).await.map(drop).map_err(|error| self.explain(error, stack))
+    }
+
+    /// Opens a stack for writing.
+    pub async fn session(&self, stack: &StackName, crypter: Crypter, command: &str) -> Result<Session> {
+        let options = SessionOptions {
+            crypter,
+            surroundings: self.context.surroundings.clone(),
+            check_integrity: true,
+            command: command.to_owned(),
+        };
+        let session = Session::open(&*self.backend, stack, options).await.map_err(|error| self.explain(error, stack))?;
+        for notice in session.notices() {
+            self.context.console.warn(notice);
+        }
+        Ok(session)
+    }
+
+    fn explain(&self, error: maloko_core::Error, stack: &StackName) -> Failure {
+        match error {
+            maloko_core::Error::NoStack { .. } => {
+                let name = self.shown(stack);
+                Failure::no_stack(format!(
+                    "no stack named '{name}' found in {}; list the stacks with `maloko stack ls`, or make this one with \
+                     `maloko stack init {name}`",
+                    self.backend.url()
+                ))
+            }
+            other => other.into(),
+        }
+    }
+
+    // --- Secrets
+
+    /// What encrypts and decrypts the stack's secrets. The salt is that of the settings file, else that of the state.
+    /// When neither has one, a new one is made and saved.
+    pub async fn crypter(&self, stack: &StackName, settings: &mut Settings) -> Result<Crypter> {
+        if let Some(crypter) = self.crypter_of_settings(settings)? {
+            return Ok(crypter);
+        }
+        let snapshot = self.read(stack).await?;
+        if let Some(salt) = snapshot.salt()? {
+            return Ok(Crypter::new(self.passphrase(true)?, salt, self.context.surroundings.clone())?);
+        }
+        let crypter = self.new_crypter()?;
+        settings.set_member("encryptionsalt", crypter.salt())?;
+        self.save_settings(settings)?;
+        Ok(crypter)
+    }
+
+    /// The crypter of the salt in the settings file, if there is one.
+    pub fn crypter_of_settings(&self, settings: &Settings) -> Result<Option<Crypter>> {
+        if let Some(provider) = settings.member("secretsprovider").filter(|provider| *provider != "passphrase") {
+            return Err(Failure::configuration(format!(
+                "{}: secrets are encrypted with '{provider}'; maloko knows only `passphrase`: change it with `pulumi \
+                 stack change-secrets-provider passphrase`",
+                settings.place(&["secretsprovider"])
+            )));
+        }
+        let Some(salt) = settings.member("encryptionsalt") else { return Ok(None) };
+        Ok(Some(Crypter::new(self.passphrase(true)?, salt, self.context.surroundings.clone())?))
+    }
+
+    /// A crypter for a stack that has no salt yet.
+    pub fn new_crypter(&self) -> Result<Crypter> {
+        Ok(Crypter::with_new_salt(self.passphrase(false)?, self.context.surroundings.clone())?)
+    }
+
+    /// For commands that only copy what is encrypted: never used to decrypt, so that no passphrase is needed.
+    pub fn unused_crypter(&self, salt: Option<&str>) -> Result<Crypter> {
+        Ok(Crypter::new(Passphrase::given(""), salt.unwrap_or_default(), self.context.surroundings.clone())?)
+    }
+
+    /// The crypter of a state that was read.
+    pub fn crypter_of_state(&self, snapshot: &Snapshot) -> Result<Option<Crypter>> {
+        let Some(salt) = snapshot.salt()? else { return Ok(None) };
+        Ok(Some(Crypter::new(self.passphrase(true)?, salt, self.context.surroundings.clone())?))
+    }
+
+    fn key_file(&self) -> Option<PathBuf> {
+        self.is_embedded().then(|| self.project.root.join(PROJECT_DIRECTORY).join(KEY_FILE))
+    }
+
+    /// The passphrase: from the environment, the key file of embedded state, or the user. `exists`: secrets were
+    /// encrypted with it before, so a new one is of no use.
+    fn passphrase(&self, exists: bool) -> Result<Passphrase> {
+        let mut typed = self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(passphrase) = typed.as_ref() {
+            return Ok(passphrase.clone());
+        }
+        let key_file = self.key_file();
+        if let Some(passphrase) = Passphrase::find(&*self.context.variables, key_file.as_deref())? {
+            return Ok(passphrase);
+        }
+        match &key_file {
+            Some(file) if !exists => {
+                backend::make_project_directory(&self.project)?;
+                Ok(Passphrase::read_or_create_key_file(file, &*self.context.surroundings.entropy)?)
+            }
+            _ if self.context.console.interactive => {
+                let passphrase = Passphrase::given(&prompt::passphrase(!exists)?);
+                Ok(typed.insert(passphrase).clone())
+            }
+            key_file => Err(no_passphrase(key_file.as_deref())),
+        }
+    }
+}
+
+fn no_passphrase(key_file: Option<&Path>) -> Failure {
+    let lost = key_file.map(|file| format!(" (and the key file {} is not there)", file.display())).unwrap_or_default();
+    Failure::configuration(format!(
+        "the passphrase of the stack's secrets is not known{lost}; set {PASSPHRASE_VARIABLE} to it, or \
+         {PASSPHRASE_FILE_VARIABLE} to a file that holds it"
+    ))
+}

@@ -1,0 +1,145 @@
+//! YAML files of a project: reading with the place of an error, and editing that keeps comments and order.
+
+use std::path::Path;
+use std::str::FromStr;
+
+use serde_norway::Value;
+use yaml_edit::{Document, Mapping};
+
+use crate::failure::{Failure, Result};
+
+/// Reads a YAML text; `path` is for the message of an error. An empty text is `Value::Null`.
+pub fn read(path: &Path, text: &str) -> Result<Value> {
+    serde_norway::from_str(text).map_err(|error| {
+        let place = error.location().map_or_else(
+            || path.display().to_string(),
+            |location| format!("{}:{}:{}", path.display(), location.line(), location.column()),
+        );
+        let message = error.to_string();
+        let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(head, _)| head);
+        Failure::configuration(format!("{place}: this is not valid YAML: {message}; correct the file and try again"))
+    })
+}
+
+/// The place of a key in a file, as `file:line`, as exactly as it can be told. `keys` leads there from the top.
+#[must_use]
+pub fn place(path: &Path, text: &str, keys: &[&str]) -> String {
+    match line_of(text, keys) {
+        Some(line) => format!("{}:{line}", path.display()),
+        None => path.display().to_string(),
+    }
+}
+
+fn line_of(text: &str, keys: &[&str]) -> Option<usize> {
+    let document = Document::from_str(text).ok()?;
+    let mut mapping = document.as_mapping()?;
+    let mut line = None;
+    for key in keys {
+        let Some(entry) = mapping.find_entry_by_key(*key) else { break };
+        let start = entry.key_node()?.byte_range().start as usize;
+        line = Some(text.get(..start)?.matches('\n').count() + 1);
+        let Some(below) = entry.value_node().and_then(|node| node.as_mapping().cloned()) else { break };
+        mapping = below;
+    }
+    line
+}
+
+/// The text with the value at `keys` set to `value` (`None`: removed); missing mappings on the way are made. Comments
+/// and order stay; should the editor not manage that, `false` says that they were given up.
+pub fn edit(path: &Path, text: &str, keys: &[&str], value: Option<&Value>) -> Result<(String, bool)> {
+    let mut wanted = read(path, text)?;
+    match value {
+        Some(value) => set_at(&mut wanted, keys, value),
+        None => remove_at(&mut wanted, keys),
+    }
+    // The editor keeps the form, but only the other reader's word counts: what it reads must be what is wanted.
+    let edited = edit_in_place(text, keys, value).filter(|edited| read(path, edited).is_ok_and(|is| is == wanted));
+    match edited {
+        Some(edited) => Ok((edited, true)),
+        None => Ok((write(&wanted)?, !text.lines().any(|line| line.trim_start().starts_with('#')))),
+    }
+}
+
+/// A value as YAML text.
+pub fn write(value: &Value) -> Result<String> {
+    match value {
+        Value::Null => Ok(String::new()),
+        Value::Mapping(mapping) if mapping.is_empty() => Ok("{}\n".to_owned()),
+        value => serde_norway::to_string(value)
+            .map_err(|error| Failure::new(format!("a value cannot be written as YAML: {error}"))),
+    }
+}
+
+fn edit_in_place(text: &str, keys: &[&str], value: Option<&Value>) -> Option<String> {
+    let document = Document::from_str(text).ok()?;
+    let Some(root) = document.as_mapping() else {
+        // Nothing there yet but perhaps comments.
+        let (Some(value), true) = (value, text.lines().all(|line| line.is_empty() || line.starts_with('#'))) else {
+            return None;
+        };
+        let mut wanted = Value::Null;
+        set_at(&mut wanted, keys, value);
+        let separator = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        return Some(format!("{text}{separator}{}", write(&wanted).ok()?));
+    };
+    let (mapping, rest) = descend(root, keys);
+    let (key, below) = rest.split_first()?;
+    match value {
+        None if below.is_empty() => {
+            mapping.remove(*key)?;
+        }
+        None => return None,
+        Some(value) => {
+            let mut wanted = Value::Null;
+            set_at(&mut wanted, below, value);
+            let fragment = Document::from_str(&write(&wanted).ok()?).ok()?;
+            if let Some(scalar) = fragment.as_scalar() {
+                mapping.set(*key, scalar);
+            } else {
+                mapping.set(*key, fragment);
+            }
+        }
+    }
+    let mut edited = document.to_string();
+    if !edited.ends_with('\n') {
+        edited.push('\n');
+    }
+    Some(edited)
+}
+
+/// Goes down as long as there are mappings; the last key is never used up.
+fn descend<'k>(mut mapping: Mapping, mut keys: &'k [&'k str]) -> (Mapping, &'k [&'k str]) {
+    while let [key, rest @ ..] = keys {
+        if rest.is_empty() {
+            break;
+        }
+        let Some(below) = mapping.get_mapping(*key) else { break };
+        mapping = below;
+        keys = rest;
+    }
+    (mapping, keys)
+}
+
+fn set_at(root: &mut Value, keys: &[&str], value: &Value) {
+    let mut place = root;
+    for key in keys {
+        if !place.is_mapping() {
+            *place = Value::Mapping(serde_norway::Mapping::new());
+        }
+        let Value::Mapping(mapping) = place else { return };
+        place = mapping.entry(Value::String((*key).to_owned())).or_insert(Value::Null);
+    }
+    *place = value.clone();
+}
+
+fn remove_at(root: &mut Value, keys: &[&str]) {
+    let Some((last, way)) = keys.split_last() else { return };
+    let mut place = root;
+    for key in way {
+        let Some(below) = place.get_mut(*key) else { return };
+        place = below;
+    }
+    if let Value::Mapping(mapping) = place {
+        mapping.shift_remove(*last);
+    }
+}
