@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 
 /// Takes one line, without its end.
-pub type LineSink = Box<dyn Fn(&str) + Send>;
+pub(crate) type LineSink = Box<dyn Fn(&str) + Send>;
 
 /// A line longer than this is cut into several.
 const LONGEST_LINE: usize = 64 * 1024;
@@ -23,12 +23,12 @@ const LONGEST_LINE: usize = 64 * 1024;
 const LONGEST_WAIT: Duration = Duration::from_millis(200);
 
 /// A copy of standard output as it is now, for what the command line itself shows.
-pub fn standard_output() -> std::io::Result<File> {
+pub(crate) fn standard_output() -> std::io::Result<File> {
     Ok(File::from(rustix::io::dup(rustix::stdio::stdout())?))
 }
 
 /// The captured descriptors; they are given back when this is dropped.
-pub struct Capture {
+pub(crate) struct Capture {
     saved: [OwnedFd; 2],
     pipes: Arc<Pipes>,
     stop: OwnedFd,
@@ -44,7 +44,7 @@ struct Pipes {
 
 impl Capture {
     /// Replaces descriptors 1 and 2 by pipes, and begins to hand their lines on.
-    pub fn begin(sink: LineSink) -> std::io::Result<Self> {
+    pub(crate) fn begin(sink: LineSink) -> std::io::Result<Self> {
         let saved = [rustix::io::dup(rustix::stdio::stdout())?, rustix::io::dup(rustix::stdio::stderr())?];
         // The ends that are kept must not be inherited: a child that outlives the operation holds only its own.
         let (out_read, out_write) = pipe_with(PipeFlags::CLOEXEC)?;
@@ -67,22 +67,23 @@ impl Capture {
 
     /// Hands out something that waits for what was printed, without keeping the capture itself.
     #[must_use]
-    pub fn settler(&self) -> Settler {
+    pub(crate) fn settler(&self) -> Settler {
         Settler(Arc::clone(&self.pipes))
     }
 
     /// Gives the descriptors back and hands on what is still in the pipes.
-    pub fn end(mut self) {
+    pub(crate) fn end(mut self) {
         self.restore();
     }
 
     fn restore(&mut self) {
         let Some(reader) = self.reader.take() else { return };
         drop(std::io::stdout().flush());
-        drop(rustix::stdio::dup2_stdout(&self.saved[0]));
-        drop(rustix::stdio::dup2_stderr(&self.saved[1]));
+        // What cannot be given back is lost; there is no place left to say so.
+        let _ = rustix::stdio::dup2_stdout(&self.saved[0]);
+        let _ = rustix::stdio::dup2_stderr(&self.saved[1]);
         // A child process may hold its end for ever: the reader takes what is there now and leaves.
-        drop(rustix::io::write(&self.stop, b"."));
+        let _ = rustix::io::write(&self.stop, b".");
         drop(reader.join());
     }
 }
@@ -95,11 +96,11 @@ impl Drop for Capture {
 
 /// Waits until what was printed so far has been handed on.
 #[derive(Clone)]
-pub struct Settler(Arc<Pipes>);
+pub(crate) struct Settler(Arc<Pipes>);
 
 impl Settler {
     /// Returns at once when nothing is on its way, and in any case soon.
-    pub fn settle(&self) {
+    pub(crate) fn settle(&self) {
         let deadline = Instant::now() + LONGEST_WAIT;
         let mut busy = self.0.busy.lock().unwrap_or_else(PoisonError::into_inner);
         while (*busy || self.0.has_bytes()) && Instant::now() < deadline {
@@ -128,7 +129,9 @@ fn read_lines(pipes: &Pipes, stop: &OwnedFd, sink: &LineSink) {
     let mut stopping = false;
     while !stopping && open.contains(&true) {
         let mut watched = vec![PollFd::new(stop, PollFlags::IN)];
-        watched.extend(pipes.ends.iter().zip(open).filter(|(_, open)| *open).map(|(end, _)| PollFd::new(end, PollFlags::IN)));
+        watched.extend(
+            pipes.ends.iter().zip(open).filter(|(_, open)| *open).map(|(end, _)| PollFd::new(end, PollFlags::IN)),
+        );
         match poll(&mut watched, None) {
             Ok(_) => stopping = !watched[0].revents().is_empty(),
             Err(rustix::io::Errno::INTR) => continue,

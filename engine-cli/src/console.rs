@@ -6,21 +6,21 @@ use std::sync::{Mutex, PoisonError};
 use crate::arguments::{ColorChoice, GlobalArguments};
 
 /// The two output streams of a command.
-pub struct Console {
+pub(crate) struct Console {
     out: Mutex<Box<dyn Write + Send>>,
     err: Mutex<Box<dyn Write + Send>>,
     /// May questions be asked?
-    pub interactive: bool,
+    pub(crate) interactive: bool,
     /// Is stdout a terminal?
-    pub is_terminal: bool,
+    pub(crate) is_terminal: bool,
     /// Is output coloured?
-    pub color: bool,
+    pub(crate) color: bool,
 }
 
 impl Console {
     /// The process's own streams.
     #[must_use]
-    pub fn system(global: &GlobalArguments, variable: &dyn Fn(&str) -> Option<std::ffi::OsString>) -> Self {
+    pub(crate) fn system(global: &GlobalArguments, variable: &dyn Fn(&str) -> Option<std::ffi::OsString>) -> Self {
         let is_terminal = std::io::stdout().is_terminal();
         let plain = variable("NO_COLOR").is_some_and(|text| !text.is_empty())
             || variable("TERM").is_some_and(|text| text == "dumb");
@@ -37,31 +37,31 @@ impl Console {
         }
     }
 
-    /// Streams of a caller's own; nothing is asked.
-    #[must_use]
-    pub fn to(out: Box<dyn Write + Send>, err: Box<dyn Write + Send>) -> Self {
+    /// Streams of a test's own; nothing is asked.
+    #[cfg(test)]
+    pub(crate) fn to(out: Box<dyn Write + Send>, err: Box<dyn Write + Send>) -> Self {
         Self { out: Mutex::new(out), err: Mutex::new(err), interactive: false, is_terminal: false, color: false }
     }
 
     /// Writes text to stdout. A reader that has gone away is no error of the command's.
-    pub fn print(&self, text: &str) {
+    pub(crate) fn print(&self, text: &str) {
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
     }
 
     /// Writes a line to stdout.
-    pub fn line(&self, text: &str) {
+    pub(crate) fn line(&self, text: &str) {
         self.print(&format!("{text}\n"));
     }
 
     /// Writes a line to stderr.
-    pub fn note(&self, text: &str) {
+    pub(crate) fn note(&self, text: &str) {
         let mut err = self.err.lock().unwrap_or_else(PoisonError::into_inner);
         drop(writeln!(err, "{text}").and_then(|()| err.flush()));
     }
 
     /// Writes a warning to stderr.
-    pub fn warn(&self, text: &str) {
+    pub(crate) fn warn(&self, text: &str) {
         self.note(&format!("warning: {text}"));
     }
 }

@@ -13,36 +13,36 @@ use crate::front::Front;
 use crate::project::Project;
 
 /// Gives the value of an environment variable.
-pub type Variables = Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>;
+pub(crate) type Variables = Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>;
 
 /// The world of one command.
-pub struct Context {
+pub(crate) struct Context {
     /// The arguments as they were given, without the program's name.
-    pub arguments: Vec<OsString>,
+    pub(crate) arguments: Vec<OsString>,
     /// Flags that every command understands.
-    pub global: GlobalArguments,
+    pub(crate) global: GlobalArguments,
     /// The language binding.
-    pub front: Arc<dyn Front>,
+    pub(crate) front: Arc<dyn Front>,
     /// Where to write.
-    pub console: Console,
+    pub(crate) console: Console,
     /// The directory to start from: the current one, or that of `--cwd`. Absolute.
-    pub directory: PathBuf,
+    pub(crate) directory: PathBuf,
     /// The user's home directory.
-    pub home: Option<PathBuf>,
+    pub(crate) home: Option<PathBuf>,
     /// Where the user's settings of programs are kept.
-    pub config_directory: Option<PathBuf>,
+    pub(crate) config_directory: Option<PathBuf>,
     /// The environment.
-    pub variables: Variables,
+    pub(crate) variables: Variables,
     /// Clock and randomness of the state.
-    pub surroundings: Surroundings,
+    pub(crate) surroundings: Surroundings,
 }
 
 impl Context {
     /// The world of this process.
-    pub fn system(arguments: Vec<OsString>, global: GlobalArguments, front: Arc<dyn Front>) -> Result<Self> {
+    pub(crate) fn system(arguments: Vec<OsString>, global: GlobalArguments, front: Arc<dyn Front>) -> Result<Self> {
         let variables: Variables = Arc::new(|name| std::env::var_os(name));
-        let current = std::env::current_dir()
-            .map_err(|error| Failure::io("the current directory cannot be found", &error))?;
+        let current =
+            std::env::current_dir().map_err(|error| Failure::io("the current directory cannot be found", &error))?;
         let directory = match &global.cwd {
             Some(other) => current.join(other),
             None => current,
@@ -62,18 +62,18 @@ impl Context {
 
     /// A variable of the environment as text; one that is not UTF-8 is taken as not set.
     #[must_use]
-    pub fn text_variable(&self, name: &str) -> Option<String> {
+    pub(crate) fn text_variable(&self, name: &str) -> Option<String> {
         (self.variables)(name).and_then(|value| value.into_string().ok())
     }
 
     /// Is a variable set to something that means yes?
     #[must_use]
-    pub fn is_set(&self, name: &str) -> bool {
+    pub(crate) fn is_set(&self, name: &str) -> bool {
         self.text_variable(name).is_some_and(|text| matches!(text.to_ascii_lowercase().as_str(), "1" | "true" | "yes"))
     }
 
     /// The project that the command works on.
-    pub fn project(&self) -> Result<Project> {
+    pub(crate) fn project(&self) -> Result<Project> {
         Project::find(&self.directory)
     }
 }

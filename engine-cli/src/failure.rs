@@ -3,54 +3,54 @@
 use std::fmt;
 
 /// Exit codes with a meaning of their own.
-pub mod code {
+pub(crate) mod code {
     /// Something failed.
-    pub const FAILURE: i32 = 1;
+    pub(crate) const FAILURE: i32 = 1;
     /// Wrong arguments, files of the project, or a confirmation that is missing.
-    pub const CONFIGURATION: i32 = 2;
+    pub(crate) const CONFIGURATION: i32 = 2;
     /// There is no stack of that name.
-    pub const NO_STACK: i32 = 6;
+    pub(crate) const NO_STACK: i32 = 6;
     /// `--expect-no-changes`, and there were some.
-    pub const UNEXPECTED_CHANGES: i32 = 7;
+    pub(crate) const UNEXPECTED_CHANGES: i32 = 7;
     /// The user stopped it.
-    pub const CANCELLED: i32 = 8;
+    pub(crate) const CANCELLED: i32 = 8;
     /// An error of maloko itself.
-    pub const INTERNAL: i32 = 255;
+    pub(crate) const INTERNAL: i32 = 255;
 }
 
 /// The end of a command that did not do what was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub(crate) struct Failure {
     /// The exit code.
-    pub code: i32,
+    pub(crate) code: i32,
     /// What went wrong, where, and what to do; empty when it has been said already.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 impl Failure {
     /// A failure without a code of its own.
-    pub fn new(message: impl Into<String>) -> Self {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
         Self { code: code::FAILURE, message: message.into() }
     }
 
     /// Something that the user has to set right before the command can do anything.
-    pub fn configuration(message: impl Into<String>) -> Self {
+    pub(crate) fn configuration(message: impl Into<String>) -> Self {
         Self { code: code::CONFIGURATION, message: message.into() }
     }
 
     /// There is no such stack.
-    pub fn no_stack(message: impl Into<String>) -> Self {
+    pub(crate) fn no_stack(message: impl Into<String>) -> Self {
         Self { code: code::NO_STACK, message: message.into() }
     }
 
     /// The message has been shown already; only the exit code is left.
     #[must_use]
-    pub fn silent(code: i32) -> Self {
+    pub(crate) fn silent(code: i32) -> Self {
         Self { code, message: String::new() }
     }
 
     /// A file could not be used.
-    pub fn io(context: impl fmt::Display, error: &std::io::Error) -> Self {
+    pub(crate) fn io(context: impl fmt::Display, error: &std::io::Error) -> Self {
         let advice = match error.kind() {
             std::io::ErrorKind::PermissionDenied => "; check its owner and its permissions",
             std::io::ErrorKind::StorageFull => "; make room on the disk and try again",
@@ -80,4 +80,4 @@ impl From<maloko_core::Error> for Failure {
 }
 
 /// What a command gives back.
-pub type Result<T> = std::result::Result<T, Failure>;
+pub(crate) type Result<T> = std::result::Result<T, Failure>;

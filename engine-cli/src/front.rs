@@ -90,6 +90,9 @@ pub trait Front: Send + Sync {
     /// Runs the program once, to its end (or until the engine stops), against that engine.
     async fn run_program(&self, engine: Arc<Engine>, program: ProgramSpec) -> ProgramEnd;
 
+    /// Makes the providers of a program findable for an operation that does not run it (`--no-program`).
+    async fn attach(&self, _engine: Arc<Engine>, _program: ProgramSpec) {}
+
     /// Runs the command line once more with these arguments, in a world in which no user code ran yet (Python: a child
     /// forked now; Node: a child process), with the terminal shared, and gives its exit code.
     async fn run_pass(&self, arguments: Vec<OsString>) -> PassResult;

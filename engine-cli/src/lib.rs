@@ -1,14 +1,88 @@
 //! The command line of maloko: arguments, progress, diffs and JSON events, over `maloko-core`, in either host.
 
+mod arguments;
+mod backend;
+mod capture;
+mod commands;
+mod console;
+mod context;
 pub mod display;
+mod failure;
 pub mod front;
+mod host;
+mod operation;
+mod plain;
+mod platform;
+mod project;
+mod prompt;
+mod settings;
+mod signals;
+mod workplace;
+mod yaml;
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::sync::Arc;
 
-pub use front::{Front, FrontAbout, Language, PassResult, ProgramSpec};
+use arguments::{Arguments, Command};
+use context::Context;
+use failure::{Failure, code};
+
+pub use front::{Front, FrontAbout, Language, PackageUse, PassResult, ProgramSpec};
 
 /// Runs the command line with these arguments (without the program's name) and gives the exit code.
-pub async fn run(_arguments: Vec<OsString>, _front: Arc<dyn Front>) -> i32 {
-    255
+pub async fn run(arguments: Vec<OsString>, front: Arc<dyn Front>) -> i32 {
+    let parsed = match arguments::parse(&arguments) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            // Help and version go to stdout and are no failure; a reader that has gone away is none either.
+            drop(error.print());
+            return error.exit_code();
+        }
+    };
+    let Arguments { global, command } = parsed;
+    let result = match Context::system(arguments, global, front) {
+        Ok(context) => perform(context, command).await,
+        Err(failure) => Err(failure),
+    };
+    match result {
+        Ok(code) => code,
+        Err(Failure { code, message }) => {
+            if !message.is_empty() {
+                // Nothing is left to do when even stderr does not work.
+                drop(writeln!(std::io::stderr(), "error: {message}"));
+            }
+            code
+        }
+    }
+}
+
+async fn perform(context: Context, command: Command) -> failure::Result<i32> {
+    match command {
+        Command::Up(arguments) => return operation::perform(&context, arguments.into()).await,
+        Command::Preview(arguments) => return operation::perform(&context, arguments.into()).await,
+        Command::Refresh(arguments) => return operation::perform(&context, arguments.into()).await,
+        Command::Destroy(arguments) => return operation::perform(&context, arguments.into()).await,
+        Command::Stack(arguments) => commands::stack::run(&context, arguments).await?,
+        Command::Config(arguments) => commands::config::run(&context, arguments).await?,
+        Command::State { command } => commands::state::run(&context, &command).await?,
+        Command::New(arguments) => commands::new::run(context, &arguments).await?,
+        Command::Check(arguments) => commands::check::run(&context, &arguments).await?,
+        Command::Cancel { stack_name, yes } => commands::cancel::run(&context, stack_name.as_deref(), yes).await?,
+        Command::Login { url, .. } => commands::login::login(&context, url.as_deref())?,
+        Command::Logout => commands::login::logout(&context)?,
+        Command::About { json } => commands::about::run(&context, json).await?,
+        Command::Version => commands::about::version(&context),
+        Command::Completion { shell } => completion(&context, shell)?,
+    }
+    Ok(0)
+}
+
+fn completion(context: &Context, shell: clap_complete::Shell) -> failure::Result<()> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut arguments::grammar(), "maloko", &mut script);
+    let script = String::from_utf8(script)
+        .map_err(|_| Failure { code: code::INTERNAL, message: "the completion script is not text".to_owned() })?;
+    context.console.print(&script);
+    Ok(())
 }

@@ -4,13 +4,13 @@ use maloko_core::value::{ArchiveSource, AssetSource};
 use maloko_core::{PropertyMap, Value};
 
 /// What stands in place of a secret.
-pub const HIDDEN: &str = "[secret]";
+pub(crate) const HIDDEN: &str = "[secret]";
 /// What stands in place of a value that is not known yet.
 const UNKNOWN: &str = maloko_core::value::UNKNOWN_TEXT;
 
 /// The value as JSON; secrets are hidden unless `show_secrets`. A secret that is still sealed stays hidden.
 #[must_use]
-pub fn to_json(value: &Value, show_secrets: bool) -> serde_json::Value {
+pub(crate) fn to_json(value: &Value, show_secrets: bool) -> serde_json::Value {
     let text = |text: &str| serde_json::Value::String(text.to_owned());
     match value {
         Value::Null => serde_json::Value::Null,
@@ -48,13 +48,13 @@ pub fn to_json(value: &Value, show_secrets: bool) -> serde_json::Value {
 
 /// Properties as a JSON object.
 #[must_use]
-pub fn object_to_json(members: &PropertyMap, show_secrets: bool) -> serde_json::Value {
+pub(crate) fn object_to_json(members: &PropertyMap, show_secrets: bool) -> serde_json::Value {
     members.iter().map(|(key, value)| (key.clone(), to_json(value, show_secrets))).collect()
 }
 
 /// A text as it is, anything else as JSON: for people and for shell scripts.
 #[must_use]
-pub fn to_text(value: &Value, show_secrets: bool) -> String {
+pub(crate) fn to_text(value: &Value, show_secrets: bool) -> String {
     match to_json(value, show_secrets) {
         serde_json::Value::String(text) => text,
         other => other.to_string(),

@@ -6,14 +6,14 @@ use std::path::Path;
 /// The mode of a file that others may read: that of the file as it is, else what the user's mask allows.
 #[cfg(unix)]
 #[must_use]
-pub fn ordinary_file_mode(existing: &Path) -> Permissions {
+pub(crate) fn ordinary_file_mode(existing: &Path) -> Permissions {
     use std::os::unix::fs::PermissionsExt;
     std::fs::metadata(existing).map_or_else(|_| Permissions::from_mode(0o666), |metadata| metadata.permissions())
 }
 
 /// Makes a directory that only its owner may enter; one that is there is made private.
 #[cfg(unix)]
-pub fn make_private_directory(directory: &Path) -> std::io::Result<()> {
+pub(crate) fn make_private_directory(directory: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
     std::fs::set_permissions(directory, Permissions::from_mode(0o700))
@@ -21,7 +21,7 @@ pub fn make_private_directory(directory: &Path) -> std::io::Result<()> {
 
 /// Writes a file that only its owner may read.
 #[cfg(unix)]
-pub fn write_private_file(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
+pub(crate) fn write_private_file(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
     use std::io::Write;
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
     let mut open = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(file)?;

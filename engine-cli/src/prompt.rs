@@ -17,17 +17,17 @@ fn unanswered(error: dialoguer::Error) -> Failure {
 }
 
 /// A yes or no; no when the user just presses return.
-pub fn confirm(question: &str) -> Result<bool> {
+pub(crate) fn confirm(question: &str) -> Result<bool> {
     Confirm::new().with_prompt(question).default(false).interact().map_err(unanswered)
 }
 
 /// One of several; gives its index.
-pub fn choose(question: &str, choices: &[String]) -> Result<usize> {
+pub(crate) fn choose(question: &str, choices: &[String]) -> Result<usize> {
     Select::new().with_prompt(question).items(choices).default(0).interact().map_err(unanswered)
 }
 
 /// A line of text.
-pub fn text(question: &str, default: Option<&str>) -> Result<String> {
+pub(crate) fn text(question: &str, default: Option<&str>) -> Result<String> {
     let input = Input::<String>::new().with_prompt(question);
     let input = match default {
         Some(default) => input.default(default.to_owned()),
@@ -37,12 +37,12 @@ pub fn text(question: &str, default: Option<&str>) -> Result<String> {
 }
 
 /// A text that is not shown.
-pub fn secret(question: &str) -> Result<String> {
+pub(crate) fn secret(question: &str) -> Result<String> {
     Password::new().with_prompt(question).allow_empty_password(true).interact().map_err(unanswered)
 }
 
 /// The passphrase of a stack; a new one is asked for twice.
-pub fn passphrase(new: bool) -> Result<String> {
+pub(crate) fn passphrase(new: bool) -> Result<String> {
     let ask = Password::new().allow_empty_password(true);
     let ask = if new {
         ask.with_prompt("Enter a new passphrase to protect the stack's secrets")
@@ -55,7 +55,7 @@ pub fn passphrase(new: bool) -> Result<String> {
 
 /// Lets a command that cannot be undone go on: with `--yes`, or when the user says so. Not interactive and without
 /// `--yes`, the command ends with exit code 2.
-pub fn permission(console: &Console, yes: bool, question: &str) -> Result<()> {
+pub(crate) fn permission(console: &Console, yes: bool, question: &str) -> Result<()> {
     if yes {
         return Ok(());
     }
@@ -66,7 +66,7 @@ pub fn permission(console: &Console, yes: bool, question: &str) -> Result<()> {
 }
 
 /// All of stdin, when it is not a terminal.
-pub fn piped_text() -> Result<Option<String>> {
+pub(crate) fn piped_text() -> Result<Option<String>> {
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
         return Ok(None);

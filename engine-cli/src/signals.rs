@@ -12,14 +12,14 @@ use signal_hook::iterator::{Handle, Signals};
 
 /// Notes signals without doing anything about them, and without a thread: for the time in which another process of
 /// this command works.
-pub struct Noted {
+pub(crate) struct Noted {
     flag: Arc<AtomicBool>,
     registrations: Vec<signal_hook::SigId>,
 }
 
 impl Noted {
     /// Begins to note signals.
-    pub fn begin() -> std::io::Result<Self> {
+    pub(crate) fn begin() -> std::io::Result<Self> {
         let flag = Arc::new(AtomicBool::new(false));
         let registrations = [SIGINT, SIGTERM]
             .into_iter()
@@ -30,7 +30,7 @@ impl Noted {
 
     /// Was there a signal?
     #[must_use]
-    pub fn any(&self) -> bool {
+    pub(crate) fn any(&self) -> bool {
         self.flag.load(Ordering::Relaxed)
     }
 }
@@ -44,14 +44,17 @@ impl Drop for Noted {
 }
 
 /// A thread that waits for signals.
-pub struct Watch {
+pub(crate) struct Watch {
     handle: Handle,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Watch {
     /// Calls `first` at the first signal and `second` at the second one.
-    pub fn begin(first: impl Fn() + Send + 'static, second: impl Fn() + Send + 'static) -> std::io::Result<Self> {
+    pub(crate) fn begin(
+        first: impl Fn() + Send + 'static,
+        second: impl Fn() + Send + 'static,
+    ) -> std::io::Result<Self> {
         let mut signals = Signals::new([SIGINT, SIGTERM])?;
         let handle = signals.handle();
         let thread = std::thread::Builder::new().name("maloko-signals".to_owned()).spawn(move || {
@@ -77,6 +80,6 @@ impl Drop for Watch {
 }
 
 /// Leaves the process at once: no destructors, no interpreter, no waiting for threads.
-pub fn leave(code: i32) -> ! {
+pub(crate) fn leave(code: i32) -> ! {
     signal_hook::low_level::exit(code)
 }

@@ -19,21 +19,21 @@ const KEY_FILE: &str = "passphrase";
 const SELECTION_FILE: &str = "stack";
 
 /// A project, the place of its state, and the store there.
-pub struct Workplace<'c> {
+pub(crate) struct Workplace<'c> {
     /// The world.
-    pub context: &'c Context,
+    pub(crate) context: &'c Context,
     /// The project.
-    pub project: Project,
+    pub(crate) project: Project,
     /// Where state is kept, and why there.
-    pub place: Place,
+    pub(crate) place: Place,
     /// The store.
-    pub backend: Arc<dyn Backend>,
+    pub(crate) backend: Arc<dyn Backend>,
     typed_passphrase: Mutex<Option<Passphrase>>,
 }
 
 impl<'c> Workplace<'c> {
     /// Finds the project of the current directory and opens its store.
-    pub fn open(context: &'c Context) -> Result<Self> {
+    pub(crate) fn open(context: &'c Context) -> Result<Self> {
         let project = context.project()?;
         let place = backend::place(context, Some(&project))?;
         let backend = backend::open(context, &place)?;
@@ -42,19 +42,19 @@ impl<'c> Workplace<'c> {
 
     /// Is the state kept inside the project?
     #[must_use]
-    pub fn is_embedded(&self) -> bool {
+    pub(crate) fn is_embedded(&self) -> bool {
         self.place.url == format!("file://{}", self.project.root.join(PROJECT_DIRECTORY).display())
     }
 
     // --- Which stack
 
     /// Reads the name of a stack as users write it.
-    pub fn parse_stack(&self, text: &str) -> Result<StackName> {
+    pub(crate) fn parse_stack(&self, text: &str) -> Result<StackName> {
         StackName::parse(text, &self.project.name).map_err(Failure::from)
     }
 
     /// The stack to work on: the one named as an argument, by `--stack` or `PULUMI_STACK`, or the selected one.
-    pub fn stack_name(&self, argument: Option<&str>) -> Result<StackName> {
+    pub(crate) fn stack_name(&self, argument: Option<&str>) -> Result<StackName> {
         let named = argument
             .map(str::to_owned)
             .or_else(|| self.context.global.stack.clone())
@@ -76,24 +76,27 @@ impl<'c> Workplace<'c> {
 
     /// The selected stack. The choice is a file in the project's own directory: Pulumi's workspace files are bound to
     /// Pulumi's login, which need not be where this state is.
-    pub fn selected(&self) -> Result<Option<StackName>> {
+    pub(crate) fn selected(&self) -> Result<Option<StackName>> {
         let file = self.selection_file();
         match std::fs::read_to_string(&file) {
             Ok(text) => self.parse_stack(text.trim()).map(Some).map_err(|failure| {
                 Failure::configuration(format!("{}: {}; select a stack again", file.display(), failure.message))
             }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Failure::io(format!("the selection of a stack {} cannot be read", file.display()), &error)),
+            Err(error) => {
+                Err(Failure::io(format!("the selection of a stack {} cannot be read", file.display()), &error))
+            }
         }
     }
 
     /// Selects a stack, or none.
-    pub fn select(&self, stack: Option<&StackName>) -> Result<()> {
+    pub(crate) fn select(&self, stack: Option<&StackName>) -> Result<()> {
         let file = self.selection_file();
         let write = match stack {
             Some(stack) => {
                 backend::make_project_directory(&self.project)?;
-                let text = if stack.project() == self.project.name { stack.stack().to_owned() } else { stack.to_string() };
+                let text =
+                    if stack.project() == self.project.name { stack.stack().to_owned() } else { stack.to_string() };
                 std::fs::write(&file, text + "\n")
             }
             None => match std::fs::remove_file(&file) {
@@ -101,25 +104,27 @@ impl<'c> Workplace<'c> {
                 other => other,
             },
         };
-        write.map_err(|error| Failure::io(format!("the selection of a stack {} cannot be written", file.display()), &error))
+        write.map_err(|error| {
+            Failure::io(format!("the selection of a stack {} cannot be written", file.display()), &error)
+        })
     }
 
     /// How a stack is shown: without the project when it is this one.
     #[must_use]
-    pub fn shown(&self, stack: &StackName) -> String {
+    pub(crate) fn shown(&self, stack: &StackName) -> String {
         if stack.project() == self.project.name { stack.stack().to_owned() } else { stack.to_string() }
     }
 
     // --- What it holds
 
     /// The stack's settings file.
-    pub fn settings(&self, stack: &StackName) -> Result<Settings> {
+    pub(crate) fn settings(&self, stack: &StackName) -> Result<Settings> {
         Settings::read(&self.settings_file(stack), &self.project.name)
     }
 
     /// Where the stack's settings file is or would be.
     #[must_use]
-    pub fn settings_file(&self, stack: &StackName) -> PathBuf {
+    pub(crate) fn settings_file(&self, stack: &StackName) -> PathBuf {
         match &self.context.global.config_file {
             Some(file) => self.context.directory.join(file),
             None => self.project.settings_file(stack.stack()),
@@ -127,7 +132,7 @@ impl<'c> Workplace<'c> {
     }
 
     /// Saves a settings file and says what has to be said about it.
-    pub fn save_settings(&self, settings: &Settings) -> Result<()> {
+    pub(crate) fn save_settings(&self, settings: &Settings) -> Result<()> {
         if let Some(notice) = settings.save()? {
             self.context.console.warn(&notice);
         }
@@ -135,7 +140,7 @@ impl<'c> Workplace<'c> {
     }
 
     /// Reads a stack without locking it. Notices go to stderr.
-    pub async fn read(&self, stack: &StackName) -> Result<Snapshot> {
+    pub(crate) async fn read(&self, stack: &StackName) -> Result<Snapshot> {
         let StackReading { snapshot, notices } =
             read_stack(&*self.backend, stack, true).await.map_err(|error| self.explain(error, stack))?;
         for notice in notices {
@@ -145,19 +150,20 @@ impl<'c> Workplace<'c> {
     }
 
     /// Fails when there is no such stack.
-    pub async fn require(&self, stack: &StackName) -> Result<()> {
+    pub(crate) async fn require(&self, stack: &StackName) -> Result<()> {
         self.backend.load(stack).await.map(drop).map_err(|error| self.explain(error, stack))
     }
 
     /// Opens a stack for writing.
-    pub async fn session(&self, stack: &StackName, crypter: Crypter, command: &str) -> Result<Session> {
+    pub(crate) async fn session(&self, stack: &StackName, crypter: Crypter, command: &str) -> Result<Session> {
         let options = SessionOptions {
             crypter,
             surroundings: self.context.surroundings.clone(),
             check_integrity: true,
             command: command.to_owned(),
         };
-        let session = Session::open(&*self.backend, stack, options).await.map_err(|error| self.explain(error, stack))?;
+        let session =
+            Session::open(&*self.backend, stack, options).await.map_err(|error| self.explain(error, stack))?;
         for notice in session.notices() {
             self.context.console.warn(notice);
         }
@@ -182,7 +188,7 @@ impl<'c> Workplace<'c> {
 
     /// What encrypts and decrypts the stack's secrets. The salt is that of the settings file, else that of the state.
     /// When neither has one, a new one is made and saved.
-    pub async fn crypter(&self, stack: &StackName, settings: &mut Settings) -> Result<Crypter> {
+    pub(crate) async fn crypter(&self, stack: &StackName, settings: &mut Settings) -> Result<Crypter> {
         if let Some(crypter) = self.crypter_of_settings(settings)? {
             return Ok(crypter);
         }
@@ -197,7 +203,7 @@ impl<'c> Workplace<'c> {
     }
 
     /// The crypter of the salt in the settings file, if there is one.
-    pub fn crypter_of_settings(&self, settings: &Settings) -> Result<Option<Crypter>> {
+    pub(crate) fn crypter_of_settings(&self, settings: &Settings) -> Result<Option<Crypter>> {
         if let Some(provider) = settings.member("secretsprovider").filter(|provider| *provider != "passphrase") {
             return Err(Failure::configuration(format!(
                 "{}: secrets are encrypted with '{provider}'; maloko knows only `passphrase`: change it with `pulumi \
@@ -210,17 +216,12 @@ impl<'c> Workplace<'c> {
     }
 
     /// A crypter for a stack that has no salt yet.
-    pub fn new_crypter(&self) -> Result<Crypter> {
+    pub(crate) fn new_crypter(&self) -> Result<Crypter> {
         Ok(Crypter::with_new_salt(self.passphrase(false)?, self.context.surroundings.clone())?)
     }
 
-    /// For commands that only copy what is encrypted: never used to decrypt, so that no passphrase is needed.
-    pub fn unused_crypter(&self, salt: Option<&str>) -> Result<Crypter> {
-        Ok(Crypter::new(Passphrase::given(""), salt.unwrap_or_default(), self.context.surroundings.clone())?)
-    }
-
     /// The crypter of a state that was read.
-    pub fn crypter_of_state(&self, snapshot: &Snapshot) -> Result<Option<Crypter>> {
+    pub(crate) fn crypter_of_state(&self, snapshot: &Snapshot) -> Result<Option<Crypter>> {
         let Some(salt) = snapshot.salt()? else { return Ok(None) };
         Ok(Some(Crypter::new(self.passphrase(true)?, salt, self.context.surroundings.clone())?))
     }

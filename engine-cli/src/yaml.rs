@@ -9,7 +9,7 @@ use yaml_edit::{Document, Mapping};
 use crate::failure::{Failure, Result};
 
 /// Reads a YAML text; `path` is for the message of an error. An empty text is `Value::Null`.
-pub fn read(path: &Path, text: &str) -> Result<Value> {
+pub(crate) fn read(path: &Path, text: &str) -> Result<Value> {
     serde_norway::from_str(text).map_err(|error| {
         let place = error.location().map_or_else(
             || path.display().to_string(),
@@ -23,7 +23,7 @@ pub fn read(path: &Path, text: &str) -> Result<Value> {
 
 /// The place of a key in a file, as `file:line`, as exactly as it can be told. `keys` leads there from the top.
 #[must_use]
-pub fn place(path: &Path, text: &str, keys: &[&str]) -> String {
+pub(crate) fn place(path: &Path, text: &str, keys: &[&str]) -> String {
     match line_of(text, keys) {
         Some(line) => format!("{}:{line}", path.display()),
         None => path.display().to_string(),
@@ -46,7 +46,7 @@ fn line_of(text: &str, keys: &[&str]) -> Option<usize> {
 
 /// The text with the value at `keys` set to `value` (`None`: removed); missing mappings on the way are made. Comments
 /// and order stay; should the editor not manage that, `false` says that they were given up.
-pub fn edit(path: &Path, text: &str, keys: &[&str], value: Option<&Value>) -> Result<(String, bool)> {
+pub(crate) fn edit(path: &Path, text: &str, keys: &[&str], value: Option<&Value>) -> Result<(String, bool)> {
     let mut wanted = read(path, text)?;
     match value {
         Some(value) => set_at(&mut wanted, keys, value),
@@ -61,7 +61,7 @@ pub fn edit(path: &Path, text: &str, keys: &[&str], value: Option<&Value>) -> Re
 }
 
 /// A value as YAML text.
-pub fn write(value: &Value) -> Result<String> {
+pub(crate) fn write(value: &Value) -> Result<String> {
     match value {
         Value::Null => Ok(String::new()),
         Value::Mapping(mapping) if mapping.is_empty() => Ok("{}\n".to_owned()),

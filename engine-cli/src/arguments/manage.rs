@@ -7,27 +7,27 @@ use clap::{Args, Subcommand, ValueEnum};
 /// `stack`; without a verb it shows the stack.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub struct StackArguments {
+pub(crate) struct StackArguments {
     /// The verb.
     #[command(subcommand)]
-    pub command: Option<StackCommand>,
+    pub(crate) command: Option<StackCommand>,
     /// Show the resources' ids
     #[arg(short = 'i', long)]
-    pub show_ids: bool,
+    pub(crate) show_ids: bool,
     /// Show the resources' URNs
     #[arg(short = 'u', long)]
-    pub show_urns: bool,
+    pub(crate) show_urns: bool,
     /// Show only the stack's name
     #[arg(long)]
-    pub show_name: bool,
+    pub(crate) show_name: bool,
     /// Show secret outputs in plain text
     #[arg(long)]
-    pub show_secrets: bool,
+    pub(crate) show_secrets: bool,
 }
 
 /// The verbs of `stack`.
 #[derive(Debug, Subcommand)]
-pub enum StackCommand {
+pub(crate) enum StackCommand {
     /// Make an empty stack and select it
     Init(StackInit),
     /// List the project's stacks
@@ -50,129 +50,129 @@ pub enum StackCommand {
 
 /// `stack init`.
 #[derive(Debug, Args)]
-pub struct StackInit {
+pub(crate) struct StackInit {
     /// The new stack's name
-    pub stack_name: Option<String>,
+    pub(crate) stack_name: Option<String>,
     /// Which secrets provider: passphrase
     #[arg(long, value_name = "NAME")]
-    pub secrets_provider: Option<String>,
+    pub(crate) secrets_provider: Option<String>,
     /// Do not select the new stack
     #[arg(long)]
-    pub no_select: bool,
+    pub(crate) no_select: bool,
 }
 
 /// `stack ls`.
 #[derive(Debug, Args)]
-pub struct StackList {
+pub(crate) struct StackList {
     /// As JSON
     #[arg(short, long)]
-    pub json: bool,
+    pub(crate) json: bool,
     /// Those of all projects
     #[arg(short, long)]
-    pub all: bool,
+    pub(crate) all: bool,
 }
 
 /// `stack select`.
 #[derive(Debug, Args)]
-pub struct StackSelect {
+pub(crate) struct StackSelect {
     /// The stack; asked for when not given
-    pub stack_name: Option<String>,
+    pub(crate) stack_name: Option<String>,
     /// Make the stack if there is none of that name
     #[arg(short, long)]
-    pub create: bool,
+    pub(crate) create: bool,
 }
 
 /// `stack rm`.
 #[derive(Debug, Args)]
-pub struct StackRemove {
+pub(crate) struct StackRemove {
     /// The stack; the selected one when not given
-    pub stack_name: Option<String>,
+    pub(crate) stack_name: Option<String>,
     /// Even if it still has resources: they stay as they are, but nothing knows about them any more
     #[arg(short, long)]
-    pub force: bool,
+    pub(crate) force: bool,
     /// Do not ask
     #[arg(short, long)]
-    pub yes: bool,
+    pub(crate) yes: bool,
     /// Keep Pulumi.<stack>.yaml
     #[arg(long)]
-    pub preserve_config: bool,
+    pub(crate) preserve_config: bool,
 }
 
 /// `stack output`.
 #[derive(Debug, Args)]
-pub struct StackOutput {
+pub(crate) struct StackOutput {
     /// Only this output
-    pub property_name: Option<String>,
+    pub(crate) property_name: Option<String>,
     /// As JSON
     #[arg(short, long)]
-    pub json: bool,
+    pub(crate) json: bool,
     /// As shell assignments
     #[arg(long, conflicts_with_all = ["json", "property_name"])]
-    pub shell: bool,
+    pub(crate) shell: bool,
     /// Show secrets in plain text
     #[arg(long)]
-    pub show_secrets: bool,
+    pub(crate) show_secrets: bool,
 }
 
 /// `stack export`.
 #[derive(Debug, Args)]
-pub struct StackExport {
+pub(crate) struct StackExport {
     /// Write to this file instead of stdout
     #[arg(long, value_name = "FILE")]
-    pub file: Option<PathBuf>,
+    pub(crate) file: Option<PathBuf>,
     /// Write secrets in plain text
     #[arg(long)]
-    pub show_secrets: bool,
+    pub(crate) show_secrets: bool,
 }
 
 /// `stack import`.
 #[derive(Debug, Args)]
-pub struct StackImport {
+pub(crate) struct StackImport {
     /// Read this file instead of stdin
     #[arg(long, value_name = "FILE")]
-    pub file: Option<PathBuf>,
+    pub(crate) file: Option<PathBuf>,
     /// Even if the file belongs to another stack or is not sound
     #[arg(short, long)]
-    pub force: bool,
+    pub(crate) force: bool,
 }
 
 /// `stack rename`.
 #[derive(Debug, Args)]
-pub struct StackRename {
+pub(crate) struct StackRename {
     /// The new name
-    pub new_name: String,
+    pub(crate) new_name: String,
 }
 
 /// `stack graph`.
 #[derive(Debug, Args)]
-pub struct StackGraph {
+pub(crate) struct StackGraph {
     /// The file to write; stdout when not given
-    pub filename: Option<PathBuf>,
+    pub(crate) filename: Option<PathBuf>,
     /// Leave out the edges between parents and children
     #[arg(long)]
-    pub ignore_parent_edges: bool,
+    pub(crate) ignore_parent_edges: bool,
     /// Leave out the edges between resources and what they depend on
     #[arg(long)]
-    pub ignore_dependency_edges: bool,
+    pub(crate) ignore_dependency_edges: bool,
 }
 
 /// `config`; without a verb it lists the configuration.
 #[derive(Debug, Args)]
-pub struct ConfigArguments {
+pub(crate) struct ConfigArguments {
     /// The verb.
     #[command(subcommand)]
-    pub command: Option<ConfigCommand>,
+    pub(crate) command: Option<ConfigCommand>,
     /// As JSON
     #[arg(short, long, global = true)]
-    pub json: bool,
+    pub(crate) json: bool,
     /// Show secrets in plain text
     #[arg(long)]
-    pub show_secrets: bool,
+    pub(crate) show_secrets: bool,
 }
 
 /// The verbs of `config`.
 #[derive(Debug, Subcommand)]
-pub enum ConfigCommand {
+pub(crate) enum ConfigCommand {
     /// Show one value
     Get(ConfigGet),
     /// Set a value
@@ -191,63 +191,63 @@ pub enum ConfigCommand {
 
 /// `config get`.
 #[derive(Debug, Args)]
-pub struct ConfigGet {
+pub(crate) struct ConfigGet {
     /// The key; without a namespace it is one of the project's
-    pub key: String,
+    pub(crate) key: String,
     /// The key is a path into an object or list, such as a.b[0]
     #[arg(long)]
-    pub path: bool,
+    pub(crate) path: bool,
 }
 
 /// `config set`.
 #[derive(Debug, Args)]
-pub struct ConfigSet {
+pub(crate) struct ConfigSet {
     /// The key; without a namespace it is one of the project's
-    pub key: String,
+    pub(crate) key: String,
     /// The value; read from stdin, or asked for, when not given
     #[arg(allow_hyphen_values = true)]
-    pub value: Option<String>,
+    pub(crate) value: Option<String>,
     /// Encrypt the value
     #[arg(long, conflicts_with = "plaintext")]
-    pub secret: bool,
+    pub(crate) secret: bool,
     /// Keep the value in plain text even if it looks like a secret
     #[arg(long)]
-    pub plaintext: bool,
+    pub(crate) plaintext: bool,
     /// The key is a path into an object or list, such as a.b[0]
     #[arg(long)]
-    pub path: bool,
+    pub(crate) path: bool,
     /// The type to write the value as
     #[arg(long = "type", value_name = "TYPE")]
-    pub kind: Option<ScalarType>,
+    pub(crate) kind: Option<ScalarType>,
 }
 
 /// `config set-all`.
 #[derive(Debug, Args)]
-pub struct ConfigSetAll {
+pub(crate) struct ConfigSetAll {
     /// A value in plain text: KEY=VALUE
     #[arg(long, value_name = "KEY=VALUE")]
-    pub plaintext: Vec<String>,
+    pub(crate) plaintext: Vec<String>,
     /// A value to encrypt: KEY=VALUE
     #[arg(long, value_name = "KEY=VALUE")]
-    pub secret: Vec<String>,
+    pub(crate) secret: Vec<String>,
     /// Keys are paths into objects and lists
     #[arg(long)]
-    pub path: bool,
+    pub(crate) path: bool,
 }
 
 /// `config rm`.
 #[derive(Debug, Args)]
-pub struct ConfigRemove {
+pub(crate) struct ConfigRemove {
     /// The key; without a namespace it is one of the project's
-    pub key: String,
+    pub(crate) key: String,
     /// The key is a path into an object or list, such as a.b[0]
     #[arg(long)]
-    pub path: bool,
+    pub(crate) path: bool,
 }
 
 /// Types of scalars in a configuration file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ScalarType {
+pub(crate) enum ScalarType {
     /// Text.
     String,
     /// A whole number.
@@ -260,7 +260,7 @@ pub enum ScalarType {
 
 /// The verbs of `state`.
 #[derive(Debug, Subcommand)]
-pub enum StateCommand {
+pub(crate) enum StateCommand {
     /// Forget a resource; the real one stays as it is
     #[command(visible_alias = "remove")]
     Delete(StateDelete),
@@ -278,53 +278,53 @@ pub enum StateCommand {
 
 /// `state delete`.
 #[derive(Debug, Args)]
-pub struct StateDelete {
+pub(crate) struct StateDelete {
     /// The resource
     #[arg(required_unless_present = "all")]
-    pub urn: Option<String>,
+    pub(crate) urn: Option<String>,
     /// Also what depends on it
     #[arg(long)]
-    pub target_dependents: bool,
+    pub(crate) target_dependents: bool,
     /// Also if it is protected
     #[arg(long)]
-    pub force: bool,
+    pub(crate) force: bool,
     /// Every resource
     #[arg(long, conflicts_with = "urn")]
-    pub all: bool,
+    pub(crate) all: bool,
     /// Do not ask
     #[arg(short, long)]
-    pub yes: bool,
+    pub(crate) yes: bool,
 }
 
 /// `state rename`.
 #[derive(Debug, Args)]
-pub struct StateRename {
+pub(crate) struct StateRename {
     /// The resource
-    pub urn: String,
+    pub(crate) urn: String,
     /// Its new name
-    pub new_name: String,
+    pub(crate) new_name: String,
     /// Do not ask
     #[arg(short, long)]
-    pub yes: bool,
+    pub(crate) yes: bool,
 }
 
 /// `state protect`, `unprotect`, `taint` and `untaint`.
 #[derive(Debug, Args)]
-pub struct StateFlag {
+pub(crate) struct StateFlag {
     /// The resources
     #[arg(required_unless_present = "all", value_name = "URN")]
-    pub urns: Vec<String>,
+    pub(crate) urns: Vec<String>,
     /// Every resource
     #[arg(long, conflicts_with = "urns")]
-    pub all: bool,
+    pub(crate) all: bool,
     /// Do not ask
     #[arg(short, long)]
-    pub yes: bool,
+    pub(crate) yes: bool,
 }
 
 /// Languages that `new` knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Template {
+pub(crate) enum Template {
     /// A Python project.
     Python,
     /// A TypeScript project.
@@ -334,30 +334,30 @@ pub enum Template {
 
 /// `new`.
 #[derive(Debug, Args)]
-pub struct NewArguments {
+pub(crate) struct NewArguments {
     /// The language; that of this installation when not given
-    pub template: Option<Template>,
+    pub(crate) template: Option<Template>,
     /// The directory to make it in; the current one when not given
     #[arg(long, value_name = "DIR")]
-    pub dir: Option<PathBuf>,
+    pub(crate) dir: Option<PathBuf>,
     /// The project's name; that of the directory when not given
     #[arg(short, long)]
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
     /// The project's description
     #[arg(short, long)]
-    pub description: Option<String>,
+    pub(crate) description: Option<String>,
     /// Also into a directory that is not empty; files that are there are not overwritten
     #[arg(short, long)]
-    pub force: bool,
+    pub(crate) force: bool,
     /// Accepted for Pulumi's sake: nothing is asked
     #[arg(short, long, hide = true)]
-    pub yes: bool,
+    pub(crate) yes: bool,
 }
 
 /// `check`.
 #[derive(Debug, Args)]
-pub struct CheckArguments {
+pub(crate) struct CheckArguments {
     /// As JSON
     #[arg(short, long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }

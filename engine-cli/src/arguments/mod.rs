@@ -13,12 +13,12 @@ use std::path::PathBuf;
 
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
-pub use manage::{
+pub(crate) use manage::{
     CheckArguments, ConfigArguments, ConfigCommand, ConfigGet, ConfigRemove, ConfigSet, ConfigSetAll, NewArguments,
-    StackArguments, StackCommand, StackExport, StackGraph, StackImport, StackInit, StackList, StackOutput, StackRemove,
-    StackRename, StackSelect, StateCommand, StateDelete, StateFlag, StateRename, Template,
+    ScalarType, StackArguments, StackCommand, StackExport, StackGraph, StackImport, StackInit, StackList, StackOutput,
+    StackRemove, StackRename, StackSelect, StateCommand, StateDelete, StateFlag, StateRename, Template,
 };
-pub use operate::{
+pub(crate) use operate::{
     ConfirmArguments, DestroyArguments, OperateArguments, PreviewArguments, RefreshArguments, UpArguments,
 };
 
@@ -26,47 +26,47 @@ pub use operate::{
 #[derive(Debug, Parser)]
 #[command(name = "maloko", version, max_term_width = 100, infer_subcommands = false, subcommand_required = true)]
 #[command(arg_required_else_help = true, disable_help_subcommand = false)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// What every command understands.
     #[command(flatten)]
-    pub global: GlobalArguments,
+    pub(crate) global: GlobalArguments,
     /// The verb.
     #[command(subcommand)]
-    pub command: Command,
+    pub(crate) command: Command,
 }
 
 /// Flags that every command understands.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
-pub struct GlobalArguments {
+pub(crate) struct GlobalArguments {
     /// Run as if started in this directory
     #[arg(short = 'C', long, global = true, value_name = "DIR")]
-    pub cwd: Option<PathBuf>,
+    pub(crate) cwd: Option<PathBuf>,
     /// The stack to work on; the selected one when not given
     #[arg(short, long, global = true, value_name = "NAME")]
-    pub stack: Option<String>,
-    /// Where state is kept: file://DIR, instead of the project's own choice
-    #[arg(long, global = true, value_name = "URL")]
-    pub backend: Option<String>,
+    pub(crate) stack: Option<String>,
+    /// Where state is kept, instead of the project's own choice
+    #[arg(long, global = true, value_name = "file://DIR")]
+    pub(crate) backend: Option<String>,
     /// Never ask; fail where an answer would be needed
     #[arg(long, global = true)]
-    pub non_interactive: bool,
+    pub(crate) non_interactive: bool,
     /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    pub color: ColorChoice,
+    pub(crate) color: ColorChoice,
     /// Use this file for the stack's configuration instead of Pulumi.<stack>.yaml
     #[arg(long, global = true, value_name = "FILE")]
-    pub config_file: Option<PathBuf>,
+    pub(crate) config_file: Option<PathBuf>,
 }
 
 /// When output is coloured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum ColorChoice {
+pub(crate) enum ColorChoice {
     /// Always.
     Always,
     /// Never.
     Never,
-    /// On a terminal, unless NO_COLOR is set.
+    /// On a terminal, unless `NO_COLOR` is set.
     #[default]
     Auto,
     /// The same as `never`; Pulumi's name for "without any escape codes".
@@ -76,7 +76,7 @@ pub enum ColorChoice {
 
 /// The verbs.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Make the resources as the program says
     #[command(visible_alias = "update")]
     Up(UpArguments),
@@ -113,8 +113,8 @@ pub enum Command {
     },
     /// Choose where the state of projects is kept that do not say so themselves
     Login {
-        /// file://DIR
-        #[arg(required_unless_present = "local")]
+        /// The address of a directory
+        #[arg(required_unless_present = "local", value_name = "file://DIR")]
         url: Option<String>,
         /// The home directory (file://~)
         #[arg(short, long, conflicts_with = "url")]
@@ -139,13 +139,13 @@ pub enum Command {
 }
 
 /// Reads the arguments (without the program's name).
-pub fn parse(arguments: &[OsString]) -> Result<Arguments, clap::Error> {
+pub(crate) fn parse(arguments: &[OsString]) -> Result<Arguments, clap::Error> {
     let name = OsString::from("maloko");
     Arguments::try_parse_from(std::iter::once(&name).chain(arguments))
 }
 
 /// The grammar itself, for completion scripts.
 #[must_use]
-pub fn grammar() -> clap::Command {
+pub(crate) fn grammar() -> clap::Command {
     Arguments::command()
 }

@@ -7,180 +7,180 @@ use clap::builder::BoolishValueParser;
 
 /// What the four operations have in common.
 #[derive(Clone, Debug, Default, Args)]
-pub struct OperateArguments {
+pub(crate) struct OperateArguments {
     /// Set a configuration value of the stack first: KEY=VALUE
     #[arg(short, long = "config", value_name = "KEY=VALUE")]
-    pub config: Vec<String>,
+    pub(crate) config: Vec<String>,
     /// Keys given with --config are paths into objects and lists
     #[arg(long)]
-    pub config_path: bool,
+    pub(crate) config_path: bool,
     /// Do not compare the configuration with what Pulumi.yaml declares
     #[arg(long)]
-    pub skip_config_validation: bool,
+    pub(crate) skip_config_validation: bool,
     /// A message that is kept with the operation
     #[arg(short, long, value_name = "TEXT")]
-    pub message: Option<String>,
+    pub(crate) message: Option<String>,
     /// Provider calls at a time; 1 means one after the other
     #[arg(short, long, value_name = "N", env = "PULUMI_PARALLEL", hide_env_values = true)]
-    pub parallel: Option<i64>,
+    pub(crate) parallel: Option<i64>,
     /// Only these resources: URNs, where * stands for a part between colons and ** for anything
     #[arg(short, long, value_name = "URN")]
-    pub target: Vec<String>,
+    pub(crate) target: Vec<String>,
     /// Also what depends on the targets
     #[arg(long)]
-    pub target_dependents: bool,
+    pub(crate) target_dependents: bool,
     /// All but these resources
     #[arg(short = 'x', long, value_name = "URN")]
-    pub exclude: Vec<String>,
+    pub(crate) exclude: Vec<String>,
     /// Also leave alone what depends on excluded resources
     #[arg(long)]
-    pub exclude_dependents: bool,
+    pub(crate) exclude_dependents: bool,
     /// Print events as JSON, and nothing else, on stdout
     #[arg(short, long)]
-    pub json: bool,
+    pub(crate) json: bool,
     /// Show property by property what changes
     #[arg(long)]
-    pub diff: bool,
+    pub(crate) diff: bool,
     /// Show resources that do not change
     #[arg(long)]
-    pub show_sames: bool,
+    pub(crate) show_sames: bool,
     /// Show secrets in plain text
     #[arg(long)]
-    pub show_secrets: bool,
+    pub(crate) show_secrets: bool,
     /// Do not show the stack's outputs
     #[arg(long)]
-    pub suppress_outputs: bool,
+    pub(crate) suppress_outputs: bool,
     /// Do not show progress while resources are worked on
     #[arg(long)]
-    pub suppress_progress: bool,
+    pub(crate) suppress_progress: bool,
 }
 
 /// What the operations that change something have in common.
 #[derive(Clone, Debug, Default, Args)]
-pub struct ConfirmArguments {
+pub(crate) struct ConfirmArguments {
     /// Preview, then go on without asking
     #[arg(short, long)]
-    pub yes: bool,
+    pub(crate) yes: bool,
     /// Neither preview nor ask
     #[arg(short = 'f', long)]
-    pub skip_preview: bool,
+    pub(crate) skip_preview: bool,
     /// Only preview
     #[arg(long, conflicts_with_all = ["yes", "skip_preview"])]
-    pub preview_only: bool,
+    pub(crate) preview_only: bool,
     /// This process is the preview of a command that will go on afterwards; what it plans is written to this file.
     #[arg(long, hide = true, value_name = "FILE")]
-    pub preview_pass: Option<PathBuf>,
+    pub(crate) preview_pass: Option<PathBuf>,
 }
 
 /// Flags of `up`.
 #[derive(Clone, Debug, Default, Args)]
-pub struct UpArguments {
+pub(crate) struct UpArguments {
     /// Flags shared with the other operations.
     #[command(flatten)]
-    pub operate: OperateArguments,
+    pub(crate) operate: OperateArguments,
     /// Flags shared with the other operations that change something.
     #[command(flatten)]
-    pub confirm: ConfirmArguments,
+    pub(crate) confirm: ConfirmArguments,
     /// Flags shared with `preview`.
     #[command(flatten)]
-    pub plan: PlanArguments,
+    pub(crate) plan: PlanArguments,
     /// After a failure go on with what does not depend on it
     #[arg(long, env = "PULUMI_CONTINUE_ON_ERROR", hide_env_values = true, value_parser = BoolishValueParser::new())]
-    pub continue_on_error: bool,
+    pub(crate) continue_on_error: bool,
 }
 
 /// Flags that shape what an update will do.
 #[derive(Clone, Debug, Default, Args)]
-pub struct PlanArguments {
+pub(crate) struct PlanArguments {
     /// Compare with the real resources first
     #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
-    pub refresh: Option<bool>,
+    pub(crate) refresh: Option<bool>,
     /// Replace these resources
     #[arg(long, value_name = "URN")]
-    pub replace: Vec<String>,
+    pub(crate) replace: Vec<String>,
     /// Only these resources, and replace them
     #[arg(long, value_name = "URN")]
-    pub target_replace: Vec<String>,
+    pub(crate) target_replace: Vec<String>,
     /// Delete and replace protected resources too
     #[arg(long)]
-    pub ignore_protect: bool,
+    pub(crate) ignore_protect: bool,
     /// Fail (exit code 7) when anything changes
     #[arg(long)]
-    pub expect_no_changes: bool,
+    pub(crate) expect_no_changes: bool,
 }
 
 /// Flags of `preview`.
 #[derive(Clone, Debug, Default, Args)]
-pub struct PreviewArguments {
+pub(crate) struct PreviewArguments {
     /// Flags shared with the other operations.
     #[command(flatten)]
-    pub operate: OperateArguments,
+    pub(crate) operate: OperateArguments,
     /// Flags shared with `up`.
     #[command(flatten)]
-    pub plan: PlanArguments,
+    pub(crate) plan: PlanArguments,
 }
 
 /// Whether `refresh` and `destroy` run the program.
 #[derive(Clone, Debug, Default, Args)]
-pub struct ProgramArguments {
+pub(crate) struct ProgramArguments {
     /// Run the program first, so that its live provider objects are called (the default)
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
-    pub run_program: Option<bool>,
+    pub(crate) run_program: Option<bool>,
     /// Do not run the program; provider objects are found again by what the state says about them
     #[arg(long, conflicts_with = "run_program")]
-    pub no_program: bool,
+    pub(crate) no_program: bool,
 }
 
 impl ProgramArguments {
     /// Is the program run?
     #[must_use]
-    pub fn runs(&self) -> bool {
+    pub(crate) fn runs(&self) -> bool {
         !self.no_program && self.run_program.unwrap_or(true)
     }
 }
 
 /// Flags of `refresh`.
 #[derive(Clone, Debug, Default, Args)]
-pub struct RefreshArguments {
+pub(crate) struct RefreshArguments {
     /// Flags shared with the other operations.
     #[command(flatten)]
-    pub operate: OperateArguments,
+    pub(crate) operate: OperateArguments,
     /// Flags shared with the other operations that change something.
     #[command(flatten)]
-    pub confirm: ConfirmArguments,
+    pub(crate) confirm: ConfirmArguments,
     /// Whether the program runs.
     #[command(flatten)]
-    pub program: ProgramArguments,
+    pub(crate) program: ProgramArguments,
     /// Fail (exit code 7) when anything changes
     #[arg(long)]
-    pub expect_no_changes: bool,
+    pub(crate) expect_no_changes: bool,
     /// Forget creates of an interrupted run whose outcome is not known
     #[arg(long)]
-    pub clear_pending_creates: bool,
+    pub(crate) clear_pending_creates: bool,
 }
 
 /// Flags of `destroy`.
 #[derive(Clone, Debug, Default, Args)]
-pub struct DestroyArguments {
+pub(crate) struct DestroyArguments {
     /// Flags shared with the other operations.
     #[command(flatten)]
-    pub operate: OperateArguments,
+    pub(crate) operate: OperateArguments,
     /// Flags shared with the other operations that change something.
     #[command(flatten)]
-    pub confirm: ConfirmArguments,
+    pub(crate) confirm: ConfirmArguments,
     /// Whether the program runs.
     #[command(flatten)]
-    pub program: ProgramArguments,
+    pub(crate) program: ProgramArguments,
     /// Compare with the real resources first
     #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
-    pub refresh: Option<bool>,
+    pub(crate) refresh: Option<bool>,
     /// After a failure go on with what does not depend on it
     #[arg(long, env = "PULUMI_CONTINUE_ON_ERROR", hide_env_values = true, value_parser = BoolishValueParser::new())]
-    pub continue_on_error: bool,
+    pub(crate) continue_on_error: bool,
     /// Delete protected resources too
     #[arg(long)]
-    pub ignore_protect: bool,
+    pub(crate) ignore_protect: bool,
     /// Remove the stack itself when it is empty
     #[arg(long)]
-    pub remove: bool,
+    pub(crate) remove: bool,
 }

@@ -18,7 +18,9 @@ fn file(context: &Context) -> Result<PathBuf> {
     match (&context.config_directory, context.text_variable("MALOKO_HOME")) {
         (_, Some(home)) if !home.is_empty() => Ok(PathBuf::from(home).join("login.json")),
         (Some(directory), _) => Ok(directory.join("maloko").join("login.json")),
-        _ => Err(Failure::configuration("no place to record a login was found; set HOME, or MALOKO_HOME to a directory")),
+        _ => {
+            Err(Failure::configuration("no place to record a login was found; set HOME, or MALOKO_HOME to a directory"))
+        }
     }
 }
 
@@ -41,7 +43,7 @@ pub(super) fn logged_in(context: &Context) -> Result<Option<String>> {
 }
 
 /// Records an address.
-pub fn record_login(context: &Context, url: &str) -> Result<()> {
+pub(crate) fn record_login(context: &Context, url: &str) -> Result<()> {
     super::check_scheme(url).map_err(Failure::configuration)?;
     let file = file(context)?;
     let text = serde_json::to_string(&Record { backend: url.to_owned() })
@@ -56,7 +58,7 @@ pub fn record_login(context: &Context, url: &str) -> Result<()> {
 }
 
 /// Removes the record; `false` when there was none.
-pub fn forget_login(context: &Context) -> Result<bool> {
+pub(crate) fn forget_login(context: &Context) -> Result<bool> {
     let file = file(context)?;
     match std::fs::remove_file(&file) {
         Ok(()) => Ok(true),

@@ -14,14 +14,14 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::project::Project;
 
-pub use login::{forget_login, record_login};
+pub(crate) use login::{forget_login, record_login};
 
 /// The directory in a project that holds what is maloko's: embedded state, key file, selected stack.
-pub const PROJECT_DIRECTORY: &str = ".maloko";
+pub(crate) const PROJECT_DIRECTORY: &str = ".maloko";
 
 /// What named the place of the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub(crate) enum Origin {
     /// `--backend`.
     Flag,
     /// `MALOKO_BACKEND_URL`.
@@ -39,7 +39,7 @@ pub enum Origin {
 impl Origin {
     /// How users name it.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Origin::Flag => "--backend",
             Origin::MalokoVariable => "MALOKO_BACKEND_URL",
@@ -53,17 +53,17 @@ impl Origin {
 
 /// Where state is kept, and why there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub(crate) struct Place {
     /// What named it.
-    pub origin: Origin,
+    pub(crate) origin: Origin,
     /// Its address as it was written; for embedded state as it would be written.
-    pub url: String,
+    pub(crate) url: String,
     /// What a relative address is relative to.
     base: PathBuf,
 }
 
 /// Finds out where state is kept; `project` is `None` outside of a project.
-pub fn place(context: &Context, project: Option<&Project>) -> Result<Place> {
+pub(crate) fn place(context: &Context, project: Option<&Project>) -> Result<Place> {
     let set = |origin, url: String, base: &Path| Place { origin, url, base: base.to_path_buf() };
     let variable = |name| context.text_variable(name).filter(|url| !url.is_empty());
     if let Some(url) = &context.global.backend {
@@ -94,7 +94,7 @@ pub fn place(context: &Context, project: Option<&Project>) -> Result<Place> {
 }
 
 /// Opens the store at a place. Embedded state is guarded: see [`guard_first_stack`].
-pub fn open(context: &Context, place: &Place) -> Result<Arc<dyn Backend>> {
+pub(crate) fn open(context: &Context, place: &Place) -> Result<Arc<dyn Backend>> {
     check_scheme(&place.url).map_err(|why| Failure::configuration(format!("{why} (from {})", place.origin.name())))?;
     let surroundings = context.surroundings.clone();
     let backend = LocalBackend::open_url(&place.url, &place.base, context.home.as_deref(), surroundings)?;
@@ -104,7 +104,9 @@ pub fn open(context: &Context, place: &Place) -> Result<Arc<dyn Backend>> {
 /// Is it an address of a kind that is built? The error names those that are.
 pub(crate) fn check_scheme(url: &str) -> std::result::Result<(), String> {
     let Some((scheme, _)) = url.split_once("://") else {
-        return Err(format!("'{url}' is not the address of a backend: write file://DIR (file://~ is the home directory)"));
+        return Err(format!(
+            "'{url}' is not the address of a backend: write file://DIR (file://~ is the home directory)"
+        ));
     };
     match scheme {
         "file" => Ok(()),
@@ -121,7 +123,7 @@ pub(crate) fn check_scheme(url: &str) -> std::result::Result<(), String> {
 }
 
 /// Makes the project's own directory: private, and ignored by git.
-pub fn make_project_directory(project: &Project) -> Result<PathBuf> {
+pub(crate) fn make_project_directory(project: &Project) -> Result<PathBuf> {
     let directory = project.root.join(PROJECT_DIRECTORY);
     let ignore = directory.join(".gitignore");
     if ignore.is_file() {
@@ -137,11 +139,11 @@ pub fn make_project_directory(project: &Project) -> Result<PathBuf> {
 
 /// Before a first stack is made in embedded state: stops when Pulumi knows this project, so that an empty state beside
 /// the real one is never a surprise.
-pub fn guard_first_stack(context: &Context, project: &Project, place: &Place) -> Result<()> {
+pub(crate) fn guard_first_stack(context: &Context, project: &Project, place: &Place) -> Result<()> {
     if place.origin != Origin::Embedded {
         return Ok(());
     }
-    let Some(known) = pulumi_login::knows(context, project)? else { return Ok(()) };
+    let Some(known) = pulumi_login::knows(context, project) else { return Ok(()) };
     let here = &place.url;
     let there = if check_scheme(&known.url).is_ok() {
         format!("to go on with those:        --backend {} (or MALOKO_BACKEND_URL={})", known.url, known.url)

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use crate::context::Context;
-use crate::failure::Result;
 use crate::project::Project;
 
 /// A project as Pulumi knows it.
@@ -24,14 +23,14 @@ impl Known {
 
 /// Does the Pulumi login of this user know stacks of this project? Files of Pulumi that cannot be read or understood
 /// are taken as "no": they are not ours to complain about.
-pub(super) fn knows(context: &Context, project: &Project) -> Result<Option<Known>> {
-    let Some(home) = pulumi_home(context) else { return Ok(None) };
-    let Some(url) = current_login(&home) else { return Ok(None) };
+pub(super) fn knows(context: &Context, project: &Project) -> Option<Known> {
+    let home = pulumi_home(context)?;
+    let url = current_login(&home)?;
     let stacks = match url.strip_prefix("file://") {
         Some(path) => stored_stacks(&expand(context, path), &project.name),
         None => selected_stack(&home, project).into_iter().collect(),
     };
-    Ok((!stacks.is_empty()).then_some(Known { url, stacks }))
+    (!stacks.is_empty()).then_some(Known { url, stacks })
 }
 
 fn pulumi_home(context: &Context) -> Option<PathBuf> {
@@ -42,7 +41,8 @@ fn pulumi_home(context: &Context) -> Option<PathBuf> {
 }
 
 fn current_login(home: &Path) -> Option<String> {
-    let credentials: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(home.join("credentials.json")).ok()?).ok()?;
+    let credentials: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(home.join("credentials.json")).ok()?).ok()?;
     credentials.get("current")?.as_str().filter(|url| !url.is_empty()).map(str::to_owned)
 }
 
@@ -54,11 +54,15 @@ fn expand(context: &Context, path: &str) -> PathBuf {
 }
 
 fn stored_stacks(directory: &Path, project: &str) -> Vec<String> {
-    let Ok(entries) = std::fs::read_dir(directory.join(".pulumi").join("stacks").join(project)) else { return Vec::new() };
+    let Ok(entries) = std::fs::read_dir(directory.join(".pulumi").join("stacks").join(project)) else {
+        return Vec::new();
+    };
     let mut stacks: Vec<String> = entries
         .filter_map(|entry| {
             let name = entry.ok()?.file_name().into_string().ok()?;
-            ["json", "json.gz", "json.zst"].iter().find_map(|end| Some(name.strip_suffix(end)?.strip_suffix('.')?.to_owned()))
+            ["json", "json.gz", "json.zst"]
+                .iter()
+                .find_map(|end| Some(name.strip_suffix(end)?.strip_suffix('.')?.to_owned()))
         })
         .collect();
     stacks.sort();
@@ -70,7 +74,7 @@ fn stored_stacks(directory: &Path, project: &str) -> Vec<String> {
 fn selected_stack(home: &Path, project: &Project) -> Option<String> {
     let path = project.file.to_str()?;
     let digest = ring::digest::digest(&ring::digest::SHA1_FOR_LEGACY_USE_ONLY, path.as_bytes());
-    let hash: String = digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    let hash = digest.as_ref().iter().fold(String::new(), |hash, byte| format!("{hash}{byte:02x}"));
     let file = home.join("workspaces").join(format!("{}-{hash}-workspace.json", project.name));
     let workspace: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(file).ok()?).ok()?;
     workspace.get("stack")?.as_str().filter(|stack| !stack.is_empty()).map(str::to_owned)

@@ -8,26 +8,32 @@ use crate::failure::Result;
 use crate::workplace::Workplace;
 
 /// The version of this package.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Runs `version`.
-pub fn version(context: &Context) {
+pub(crate) fn version(context: &Context) {
     context.console.line(&format!("v{VERSION}"));
 }
 
 /// Runs `about`. What is not there (a project, a stack) is left out and is no error.
-pub async fn run(context: &Context, as_json: bool) -> Result<()> {
+pub(crate) async fn run(context: &Context, as_json: bool) -> Result<()> {
     let front = context.front.about();
     let workplace = Workplace::open(context);
     let mut facts: Vec<(&str, String)> = vec![
         ("version", VERSION.to_owned()),
         ("system", format!("{} {}", std::env::consts::OS, std::env::consts::ARCH)),
         (context.front.language().name(), format!("{} ({})", front.language_version, front.executable)),
-        ("pulumi SDK", if front.sdk_version.is_empty() { "not installed".to_owned() } else { front.sdk_version.clone() }),
+        (
+            "pulumi SDK",
+            if front.sdk_version.is_empty() { "not installed".to_owned() } else { front.sdk_version.clone() },
+        ),
     ];
     match &workplace {
         Ok(workplace) => {
             facts.push(("project", format!("{} ({})", workplace.project.name, workplace.project.file.display())));
+            if !workplace.project.description.is_empty() {
+                facts.push(("description", workplace.project.description.clone()));
+            }
             facts.push(("backend", format!("{} (from {})", workplace.backend.url(), workplace.place.origin.name())));
             if let Ok(stack) = workplace.stack_name(None) {
                 let state = match workplace.read(&stack).await {
@@ -40,7 +46,8 @@ pub async fn run(context: &Context, as_json: bool) -> Result<()> {
         Err(failure) => facts.push(("project", failure.message.clone())),
     }
     if as_json {
-        let facts: serde_json::Map<_, _> = facts.into_iter().map(|(name, fact)| (name.to_owned(), json!(fact))).collect();
+        let facts: serde_json::Map<_, _> =
+            facts.into_iter().map(|(name, fact)| (name.to_owned(), json!(fact))).collect();
         context.console.line(&pretty(&serde_json::Value::Object(facts)));
     } else {
         let mut shown = table(&["", ""]);

@@ -1,6 +1,6 @@
 //! `check`: looks at everything that can be looked at without deploying.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
@@ -29,7 +29,7 @@ impl Findings {
 }
 
 /// Runs `check`: every problem is listed, not only the first.
-pub async fn run(context: &Context, arguments: &CheckArguments) -> Result<()> {
+pub(crate) async fn run(context: &Context, arguments: &CheckArguments) -> Result<()> {
     let mut findings = Findings::default();
     if let Some(project) = findings.take("the project file", context.project()) {
         let program = findings.take("the program", project.program(context.front.language()));
@@ -59,11 +59,15 @@ pub async fn run(context: &Context, arguments: &CheckArguments) -> Result<()> {
 
 /// Stacks and their settings files, by name.
 fn settings_files(project: &Project) -> Vec<(String, PathBuf)> {
-    let entries = std::fs::read_dir(&project.settings_directory).into_iter().flatten().filter_map(std::result::Result::ok);
+    let entries =
+        std::fs::read_dir(&project.settings_directory).into_iter().flatten().filter_map(std::result::Result::ok);
     let mut files: Vec<_> = entries
         .filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
-            let stack = name.strip_prefix("Pulumi.")?.strip_suffix(".yaml").or_else(|| name.strip_prefix("Pulumi.")?.strip_suffix(".yml"))?;
+            let stack = name
+                .strip_prefix("Pulumi.")?
+                .strip_suffix(".yaml")
+                .or_else(|| name.strip_prefix("Pulumi.")?.strip_suffix(".yml"))?;
             Some((stack.to_owned(), entry.path()))
         })
         .collect();
@@ -71,7 +75,7 @@ fn settings_files(project: &Project) -> Vec<(String, PathBuf)> {
     files
 }
 
-fn check_settings(findings: &mut Findings, project: &Project, stack: &str, file: &PathBuf) {
+fn check_settings(findings: &mut Findings, project: &Project, stack: &str, file: &Path) {
     let what = format!("the configuration of stack '{stack}'");
     if let Some(settings) = findings.take(what.clone(), Settings::read(file, &project.name)) {
         // Types are judged without the passphrase: encrypted values have none until they are used.

@@ -13,7 +13,7 @@ use crate::settings::{Settings, key, value};
 use crate::workplace::Workplace;
 
 /// Runs `config`.
-pub async fn run(context: &Context, arguments: ConfigArguments) -> Result<()> {
+pub(crate) async fn run(context: &Context, arguments: ConfigArguments) -> Result<()> {
     let json = arguments.json;
     match &arguments.command {
         None => list(context, json, arguments.show_secrets).await,
@@ -26,7 +26,7 @@ pub async fn run(context: &Context, arguments: ConfigArguments) -> Result<()> {
 }
 
 /// The settings of an existing stack.
-async fn open<'c>(context: &'c Context) -> Result<(Workplace<'c>, StackName, Settings)> {
+async fn open(context: &Context) -> Result<(Workplace<'_>, StackName, Settings)> {
     let workplace = Workplace::open(context)?;
     let stack = workplace.stack_name(None)?;
     workplace.require(&stack).await?;
@@ -35,7 +35,7 @@ async fn open<'c>(context: &'c Context) -> Result<(Workplace<'c>, StackName, Set
 }
 
 /// A key from the command line: its full form, and the path below it where keys are paths.
-pub fn locate(project: &str, text: &str, is_path: bool) -> Result<(String, Vec<Segment>)> {
+pub(crate) fn locate(project: &str, text: &str, is_path: bool) -> Result<(String, Vec<Segment>)> {
     let full = |key: &str| key::full_key(project, key).map_err(Failure::configuration);
     if !is_path {
         return Ok((full(text)?, Vec::new()));
@@ -48,7 +48,7 @@ pub fn locate(project: &str, text: &str, is_path: bool) -> Result<(String, Vec<S
 }
 
 /// Splits `KEY=VALUE`.
-pub fn split_assignment(text: &str) -> Result<(&str, &str)> {
+pub(crate) fn split_assignment(text: &str) -> Result<(&str, &str)> {
     text.split_once('=')
         .filter(|(key, _)| !key.is_empty())
         .ok_or_else(|| Failure::configuration(format!("'{text}' must have the form KEY=VALUE")))
@@ -89,7 +89,11 @@ fn decrypted(crypter: &Crypter, ciphertext: &str) -> Result<String> {
 }
 
 /// `{value?, objectValue?, secret}`; the value of a secret only when it is to be shown.
-fn entry_json(value: &serde_norway::Value, show_secrets: bool, decrypt: value::Decrypt<'_>) -> Result<serde_json::Value> {
+fn entry_json(
+    value: &serde_norway::Value,
+    show_secrets: bool,
+    decrypt: value::Decrypt<'_>,
+) -> Result<serde_json::Value> {
     let secret = value::has_secret(value);
     let mut entry = serde_json::Map::new();
     if show_secrets || !secret {
@@ -114,17 +118,12 @@ async fn get(context: &Context, arguments: &ConfigGet, as_json: bool) -> Result<
             arguments.key
         )));
     };
-    let crypter =
-        if value::has_secret(&found) { Some(workplace.crypter(&stack, &mut settings).await?) } else { None };
+    let crypter = if value::has_secret(&found) { Some(workplace.crypter(&stack, &mut settings).await?) } else { None };
     let decrypt = |ciphertext: &str| match &crypter {
         Some(crypter) => decrypted(crypter, ciphertext),
         None => Ok(HIDDEN.to_owned()),
     };
-    let shown = if as_json {
-        pretty(&entry_json(&found, true, &decrypt)?)
-    } else {
-        value::to_text(&found, &decrypt)?
-    };
+    let shown = if as_json { pretty(&entry_json(&found, true, &decrypt)?) } else { value::to_text(&found, &decrypt)? };
     context.console.line(&shown);
     Ok(())
 }

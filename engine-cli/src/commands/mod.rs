@@ -1,11 +1,13 @@
 //! The commands that look after stacks, configuration, state and projects.
 
-pub mod about;
-pub mod check;
-pub mod config;
-pub mod new;
-pub mod stack;
-pub mod state;
+pub(crate) mod about;
+pub(crate) mod cancel;
+pub(crate) mod check;
+pub(crate) mod config;
+pub(crate) mod login;
+pub(crate) mod new;
+pub(crate) mod stack;
+pub(crate) mod state;
 #[cfg(test)]
 mod tests;
 
@@ -14,7 +16,7 @@ use comfy_table::{Table, presets};
 /// A table without lines, as commands print it.
 fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_header(header);
+    table.load_style(presets::NOTHING).set_header(header);
     table
 }
 
@@ -37,6 +39,6 @@ fn pretty(value: &serde_json::Value) -> String {
 }
 
 /// "1 resource", "2 resources".
-fn count(number: usize, what: &str) -> String {
+pub(crate) fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

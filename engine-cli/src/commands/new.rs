@@ -32,7 +32,7 @@ const TYPESCRIPT: &[File] = &[
 const FIRST_STACK: &str = "dev";
 
 /// Runs `new`.
-pub async fn run(mut context: Context, arguments: &NewArguments) -> Result<()> {
+pub(crate) async fn run(mut context: Context, arguments: &NewArguments) -> Result<()> {
     let directory = match &arguments.dir {
         Some(directory) => context.directory.join(directory),
         None => context.directory.clone(),
@@ -41,7 +41,8 @@ pub async fn run(mut context: Context, arguments: &NewArguments) -> Result<()> {
         Some(name) => name.clone(),
         None => name_of(&directory),
     };
-    check_name(&name).map_err(|why| Failure::configuration(format!("the project name '{name}' {why}; choose one with --name")))?;
+    check_name(&name)
+        .map_err(|why| Failure::configuration(format!("the project name '{name}' {why}; choose one with --name")))?;
     let own = match context.front.language() {
         Language::Python => Template::Python,
         Language::NodeJs => Template::Typescript,
@@ -99,7 +100,8 @@ fn name_of(directory: &Path) -> String {
 }
 
 fn write_files(directory: &Path, files: &[File], name: &str, description: &str, force: bool) -> Result<()> {
-    let fail = |error: &std::io::Error| Failure::io(format!("the project in {} cannot be made", directory.display()), error);
+    let fail =
+        |error: &std::io::Error| Failure::io(format!("the project in {} cannot be made", directory.display()), error);
     std::fs::create_dir_all(directory).map_err(|error| fail(&error))?;
     if !force && std::fs::read_dir(directory).map_err(|error| fail(&error))?.next().is_some() {
         return Err(Failure::configuration(format!(
@@ -108,7 +110,8 @@ fn write_files(directory: &Path, files: &[File], name: &str, description: &str, 
             directory.display()
         )));
     }
-    let existing: Vec<&str> = files.iter().map(|(file, _)| *file).filter(|file| directory.join(file).exists()).collect();
+    let existing: Vec<&str> =
+        files.iter().map(|(file, _)| *file).filter(|file| directory.join(file).exists()).collect();
     if !existing.is_empty() {
         return Err(Failure::configuration(format!(
             "{} has {} already; nothing was written",

@@ -14,16 +14,16 @@ type Steps = BTreeMap<String, BTreeSet<String>>;
 
 /// What a preview pass leaves behind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// Its steps.
-    pub steps: Steps,
+    pub(crate) steps: Steps,
     /// The changes, property by property, as they are shown when the user asks for details.
-    pub details: String,
+    pub(crate) details: String,
 }
 
 impl Plan {
     /// Reads what a preview pass wrote; `None` when it wrote nothing.
-    pub fn read(file: &Path) -> Result<Option<Self>> {
+    pub(crate) fn read(file: &Path) -> Result<Option<Self>> {
         let text = std::fs::read_to_string(file)
             .map_err(|error| Failure::io(format!("the preview's plan {} cannot be read", file.display()), &error))?;
         if text.is_empty() {
@@ -35,7 +35,7 @@ impl Plan {
     }
 
     /// Writes it for the process that goes on.
-    pub fn write(&self, file: &Path) -> Result<()> {
+    pub(crate) fn write(&self, file: &Path) -> Result<()> {
         let text = serde_json::to_string(self)
             .map_err(|error| Failure::new(format!("the preview's plan cannot be written: {error}")))?;
         crate::platform::write_private_file(file, text.as_bytes())
@@ -44,7 +44,7 @@ impl Plan {
 
     /// What was done although the preview did not show it: one line per resource.
     #[must_use]
-    pub fn surprises(&self, done: &Recorder) -> Vec<String> {
+    pub(crate) fn surprises(&self, done: &Recorder) -> Vec<String> {
         let done = done.steps();
         let none = BTreeSet::new();
         done.iter()
@@ -74,19 +74,16 @@ fn was_to_be_expected(op: &str, planned: &BTreeSet<String>) -> bool {
 
 /// Notes the steps of an operation.
 #[derive(Default)]
-pub struct Recorder {
+pub(crate) struct Recorder {
     steps: Mutex<BTreeMap<String, BTreeSet<Op>>>,
 }
 
 impl Recorder {
     /// The steps so far.
     #[must_use]
-    pub fn steps(&self) -> Steps {
+    pub(crate) fn steps(&self) -> Steps {
         let steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
-        steps
-            .iter()
-            .map(|(urn, ops)| (urn.clone(), ops.iter().map(|op| op.name().to_owned()).collect()))
-            .collect()
+        steps.iter().map(|(urn, ops)| (urn.clone(), ops.iter().map(|op| op.name().to_owned()).collect())).collect()
     }
 }
 
@@ -103,7 +100,7 @@ impl EventSink for Recorder {
 }
 
 /// Tells several watchers.
-pub struct Fan(pub Vec<std::sync::Arc<dyn EventSink>>);
+pub(crate) struct Fan(pub(crate) Vec<std::sync::Arc<dyn EventSink>>);
 
 impl EventSink for Fan {
     fn emit(&self, event: Event) {

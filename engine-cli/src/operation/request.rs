@@ -5,39 +5,41 @@ use std::sync::Arc;
 
 use maloko_core::operation::{Operation, OperationKind};
 
-use crate::arguments::{ConfirmArguments, DestroyArguments, OperateArguments, PreviewArguments, RefreshArguments, UpArguments};
+use crate::arguments::{
+    ConfirmArguments, DestroyArguments, OperateArguments, PreviewArguments, RefreshArguments, UpArguments,
+};
 
 /// An operation as it was asked for.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub(crate) struct Request {
     /// The verb as the engine knows it.
-    pub kind: OperationKind,
+    pub(crate) kind: OperationKind,
     /// The verb as the user wrote it.
-    pub verb: &'static str,
+    pub(crate) verb: &'static str,
     /// Is it the command `preview`?
-    pub is_preview_command: bool,
+    pub(crate) is_preview_command: bool,
     /// Flags shared by all.
-    pub operate: OperateArguments,
+    pub(crate) operate: OperateArguments,
     /// How it is confirmed; empty for `preview`.
-    pub confirm: ConfirmArguments,
+    pub(crate) confirm: ConfirmArguments,
     /// `--refresh`, if it was given.
-    pub refresh: Option<bool>,
+    pub(crate) refresh: Option<bool>,
     /// Resources to replace.
-    pub replace: Vec<String>,
+    pub(crate) replace: Vec<String>,
     /// Resources to work on; `--target` and `--target-replace`.
-    pub targets: Vec<String>,
+    pub(crate) targets: Vec<String>,
     /// Is a change an error?
-    pub expect_no_changes: bool,
+    pub(crate) expect_no_changes: bool,
     /// Delete and replace protected resources?
-    pub ignore_protect: bool,
+    pub(crate) ignore_protect: bool,
     /// Go on after a failure?
-    pub continue_on_error: bool,
+    pub(crate) continue_on_error: bool,
     /// Does the program run?
-    pub runs_program: bool,
+    pub(crate) runs_program: bool,
     /// Remove the stack when all went well?
-    pub remove_stack: bool,
+    pub(crate) remove_stack: bool,
     /// Forget creates whose outcome is not known?
-    pub clear_pending_creates: bool,
+    pub(crate) clear_pending_creates: bool,
 }
 
 impl Request {
@@ -62,13 +64,13 @@ impl Request {
 
     /// Is nothing to be changed by this process?
     #[must_use]
-    pub fn is_dry(&self) -> bool {
+    pub(crate) fn is_dry(&self) -> bool {
         self.is_preview_command || self.confirm.preview_only || self.confirm.preview_pass.is_some()
     }
 
     /// The operation as the engine gets it. `config` is the stack's resolved configuration.
     #[must_use]
-    pub fn operation(&self, project: &str, stack: &str, refresh_always: bool, processors: usize) -> Operation {
+    pub(crate) fn operation(&self, project: &str, stack: &str, refresh_always: bool, processors: usize) -> Operation {
         Operation {
             dry_run: self.is_dry(),
             parallel: match self.operate.parallel {
@@ -131,7 +133,8 @@ impl From<RefreshArguments> for Request {
 
 impl From<DestroyArguments> for Request {
     fn from(arguments: DestroyArguments) -> Self {
-        let DestroyArguments { operate, confirm, program, refresh, continue_on_error, ignore_protect, remove } = arguments;
+        let DestroyArguments { operate, confirm, program, refresh, continue_on_error, ignore_protect, remove } =
+            arguments;
         Self {
             refresh,
             continue_on_error,

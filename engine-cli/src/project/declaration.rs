@@ -8,7 +8,7 @@ use crate::settings::key::full_key;
 
 /// The declared type of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Any text.
     String,
     /// A whole number.
@@ -24,7 +24,7 @@ pub enum Kind {
 impl Kind {
     /// The name in the file, with that of the items.
     #[must_use]
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match self {
             Kind::String => "string".to_owned(),
             Kind::Integer => "integer".to_owned(),
@@ -36,16 +36,16 @@ impl Kind {
 
     /// Is this a value of that type? `nested`: it stands inside a list or mapping, where numbers are not texts.
     #[must_use]
-    pub fn admits(&self, value: &Value, nested: bool) -> bool {
+    pub(crate) fn admits(&self, value: &Value, nested: bool) -> bool {
         match (self, value) {
-            (Kind::String, Value::String(_)) => true,
+            (Kind::String, Value::String(_)) | (Kind::Boolean, Value::Bool(_)) | (Kind::Object, Value::Mapping(_)) => {
+                true
+            }
             (Kind::String, Value::Number(_) | Value::Bool(_)) => !nested,
             (Kind::Integer, Value::Number(number)) => number.is_i64() || number.is_u64(),
             (Kind::Integer, Value::String(text)) => text.parse::<i64>().is_ok(),
-            (Kind::Boolean, Value::Bool(_)) => true,
             (Kind::Boolean, Value::String(text)) => matches!(text.as_str(), "true" | "false"),
             (Kind::Array(items), Value::Sequence(values)) => values.iter().all(|value| items.admits(value, true)),
-            (Kind::Object, Value::Mapping(_)) => true,
             _ => false,
         }
     }
@@ -53,25 +53,25 @@ impl Kind {
 
 /// One entry of `config` in the project file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Declaration {
+pub(crate) struct Declaration {
     /// The key as it stands in the file.
-    pub written_key: String,
+    pub(crate) written_key: String,
     /// The key with its namespace.
-    pub key: String,
+    pub(crate) key: String,
     /// The type, where one is declared.
-    pub kind: Option<Kind>,
+    pub(crate) kind: Option<Kind>,
     /// What the value is for.
-    pub description: String,
+    pub(crate) description: String,
     /// The value of stacks that have none of their own (`default` or `value`).
-    pub default: Option<Value>,
+    pub(crate) default: Option<Value>,
     /// Must the stack's value be encrypted?
-    pub secret: bool,
+    pub(crate) secret: bool,
 }
 
 impl Declaration {
     /// Must a stack have a value for it?
     #[must_use]
-    pub fn is_required(&self) -> bool {
+    pub(crate) fn is_required(&self) -> bool {
         self.kind.is_some() && self.default.is_none()
     }
 }
@@ -83,7 +83,9 @@ pub(super) fn read_all(reader: &Reader<'_>, root: &Value, project: &str) -> Resu
         Some(Value::Mapping(entries)) => entries,
         // Long ago the key named the directory of the settings files.
         Some(Value::String(_)) => {
-            return Err(reader.failure(&["config"], "`config` must be a mapping; a directory is named by `stackConfigDir`"));
+            return Err(
+                reader.failure(&["config"], "`config` must be a mapping; a directory is named by `stackConfigDir`")
+            );
         }
         Some(other) => {
             return Err(reader.failure(&["config"], &format!("`config` must be a mapping; it is {}", describe(other))));
@@ -122,7 +124,9 @@ fn read_one(reader: &Reader<'_>, written_key: &str, value: &Value, project: &str
     let text = |name: &str| members.get(name).and_then(Value::as_str).map(str::to_owned);
     let kind = match members.get("type") {
         None => None,
-        Some(kind) => Some(read_kind(kind, members.get("items")).map_err(|why| fail(format!("`{written_key}`: {why}")))?),
+        Some(kind) => {
+            Some(read_kind(kind, members.get("items")).map_err(|why| fail(format!("`{written_key}`: {why}")))?)
+        }
     };
     if members.contains_key("default") && members.contains_key("value") {
         return Err(fail(format!("`{written_key}` has both a `default` and a `value`; keep one of them")));
@@ -131,7 +135,11 @@ fn read_one(reader: &Reader<'_>, written_key: &str, value: &Value, project: &str
     if let (Some(kind), Some(default)) = (&kind, &default)
         && !kind.admits(default, false)
     {
-        return Err(fail(format!("the default of `{written_key}` must be of type {}; it is {}", kind.name(), describe(default))));
+        return Err(fail(format!(
+            "the default of `{written_key}` must be of type {}; it is {}",
+            kind.name(),
+            describe(default)
+        )));
     }
     if kind.is_none() && default.is_none() && !members.contains_key("secret") {
         return Err(fail(format!("`{written_key}` has neither a `type` nor a `default` nor a `value`")));
@@ -161,9 +169,7 @@ fn read_kind(kind: &Value, items: Option<&Value>) -> std::result::Result<Kind, S
             let below = items.get("type").ok_or("`items` has no `type`")?;
             Ok(Kind::Array(Box::new(read_kind(below, items.get("items"))?)))
         }
-        Some(other) => {
-            Err(format!("`{other}` is not a type; there are string, integer, boolean, array and object"))
-        }
+        Some(other) => Err(format!("`{other}` is not a type; there are string, integer, boolean, array and object")),
         None => Err(format!("`type` must be a text; it is {}", describe(kind))),
     }
 }

@@ -12,41 +12,41 @@ use crate::failure::{Failure, Result};
 use crate::front::{Language, ProgramSpec};
 use crate::yaml;
 
-pub use declaration::{Declaration, Kind};
+pub(crate) use declaration::{Declaration, Kind};
 
 const FILE_NAMES: [&str; 2] = ["Pulumi.yaml", "Pulumi.yml"];
 
 /// A project as its file describes it.
 #[derive(Clone, Debug)]
-pub struct Project {
+pub(crate) struct Project {
     /// The directory of the file.
-    pub root: PathBuf,
+    pub(crate) root: PathBuf,
     /// The file.
-    pub file: PathBuf,
+    pub(crate) file: PathBuf,
     /// The project's name.
-    pub name: String,
+    pub(crate) name: String,
     /// One line about it.
-    pub description: String,
+    pub(crate) description: String,
     /// The runtime's name, such as `python`.
-    pub runtime: String,
+    pub(crate) runtime: String,
     /// The runtime's options as JSON; an object.
-    pub runtime_options: serde_json::Value,
+    pub(crate) runtime_options: serde_json::Value,
     /// The program, relative to the project: a directory or a file.
-    pub main: Option<String>,
+    pub(crate) main: Option<String>,
     /// What the project declares about its configuration, in the order of the file.
-    pub declarations: Vec<Declaration>,
+    pub(crate) declarations: Vec<Declaration>,
     /// Where the project wants its state kept.
-    pub backend_url: Option<String>,
+    pub(crate) backend_url: Option<String>,
     /// Does every operation begin with a refresh?
-    pub refresh_always: bool,
+    pub(crate) refresh_always: bool,
     /// Where the stacks' settings files are.
-    pub settings_directory: PathBuf,
+    pub(crate) settings_directory: PathBuf,
     text: String,
 }
 
 impl Project {
     /// Finds the project file in a directory or above it, and reads it.
-    pub fn find(directory: &Path) -> Result<Self> {
+    pub(crate) fn find(directory: &Path) -> Result<Self> {
         let file = directory
             .ancestors()
             .flat_map(|above| FILE_NAMES.map(|name| above.join(name)))
@@ -62,14 +62,14 @@ impl Project {
     }
 
     /// Reads a project file.
-    pub fn read(file: &Path) -> Result<Self> {
+    pub(crate) fn read(file: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(file)
             .map_err(|error| Failure::io(format!("the project file {} cannot be read", file.display()), &error))?;
         Self::parse(file, text)
     }
 
     /// Takes a project file apart.
-    pub fn parse(file: &Path, text: String) -> Result<Self> {
+    pub(crate) fn parse(file: &Path, text: String) -> Result<Self> {
         let value = yaml::read(file, &text)?;
         let reader = Reader { file, text: &text };
         if !value.is_mapping() {
@@ -103,20 +103,20 @@ impl Project {
 
     /// The settings file of a stack.
     #[must_use]
-    pub fn settings_file(&self, stack: &str) -> PathBuf {
+    pub(crate) fn settings_file(&self, stack: &str) -> PathBuf {
         let extension = self.file.extension().and_then(|text| text.to_str()).unwrap_or("yaml");
         self.settings_directory.join(format!("Pulumi.{stack}.{extension}"))
     }
 
     /// The place of a key in the project file, for messages.
     #[must_use]
-    pub fn place(&self, keys: &[&str]) -> String {
+    pub(crate) fn place(&self, keys: &[&str]) -> String {
         yaml::place(&self.file, &self.text, keys)
     }
 
     /// The program, as the language binding needs it; an error when this installation does not serve the project's
     /// language or there is no such program.
-    pub fn program(&self, language: Language) -> Result<ProgramSpec> {
+    pub(crate) fn program(&self, language: Language) -> Result<ProgramSpec> {
         self.check_language(language)?;
         let entry = match &self.main {
             Some(main) => self.root.join(main),
@@ -134,7 +134,7 @@ impl Project {
     }
 
     /// Does this installation serve the project's language?
-    pub fn check_language(&self, language: Language) -> Result<()> {
+    pub(crate) fn check_language(&self, language: Language) -> Result<()> {
         let theirs = match self.runtime.as_str() {
             "python" => Language::Python,
             "nodejs" => Language::NodeJs,
@@ -158,12 +158,16 @@ impl Project {
                  `npx maloko`"
             }
         };
-        Err(Failure::configuration(format!("{}: the project is `{}`: {advice}", self.place(&["runtime"]), self.runtime)))
+        Err(Failure::configuration(format!(
+            "{}: the project is `{}`: {advice}",
+            self.place(&["runtime"]),
+            self.runtime
+        )))
     }
 
     /// A directory to resolve relative assets from: `main` if it is a directory, else that of its file.
     #[must_use]
-    pub fn program_directory(program: &ProgramSpec) -> PathBuf {
+    pub(crate) fn program_directory(program: &ProgramSpec) -> PathBuf {
         if program.entry.is_dir() {
             program.entry.clone()
         } else {
@@ -173,7 +177,7 @@ impl Project {
 }
 
 /// Is it a name that projects may have? The error completes the sentence "the name ...".
-pub fn check_name(name: &str) -> std::result::Result<(), &'static str> {
+pub(crate) fn check_name(name: &str) -> std::result::Result<(), &'static str> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if name.is_empty() {
         Err("is empty")

@@ -1,11 +1,11 @@
 //! Pulumi.<stack>.yaml: the configuration of a stack and the salt of its secrets.
 
-pub mod key;
-pub mod path;
-pub mod resolve;
+pub(crate) mod key;
+pub(crate) mod path;
+pub(crate) mod resolve;
 #[cfg(test)]
 mod tests;
-pub mod value;
+pub(crate) mod value;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use path::Segment;
 
 /// The settings file of a stack; one that does not exist is empty.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub(crate) struct Settings {
     file: PathBuf,
     project: String,
     text: String,
@@ -29,7 +29,7 @@ pub struct Settings {
 
 impl Settings {
     /// Reads the file; it need not exist.
-    pub fn read(file: &Path, project: &str) -> Result<Self> {
+    pub(crate) fn read(file: &Path, project: &str) -> Result<Self> {
         let text = match std::fs::read_to_string(file) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -41,7 +41,7 @@ impl Settings {
     }
 
     /// Takes the text of a file apart.
-    pub fn parse(file: &Path, project: &str, text: String) -> Result<Self> {
+    pub(crate) fn parse(file: &Path, project: &str, text: String) -> Result<Self> {
         let root = yaml::read(file, &text)?;
         let settings = Self { file: file.to_path_buf(), project: project.to_owned(), text, root, lost_comments: false };
         settings.check()?;
@@ -50,7 +50,10 @@ impl Settings {
 
     fn check(&self) -> Result<()> {
         if !matches!(self.root, Value::Mapping(_) | Value::Null) {
-            return Err(self.failure(&[], &format!("a settings file is a mapping with `config`; this is {}", describe(&self.root))));
+            return Err(self.failure(
+                &[],
+                &format!("a settings file is a mapping with `config`; this is {}", describe(&self.root)),
+            ));
         }
         for key in ["encryptionsalt", "secretsprovider", "encryptedkey"] {
             if let Some(value) = self.root.get(key)
@@ -64,7 +67,9 @@ impl Settings {
             Some(Value::Mapping(entries)) => {
                 for (key, value) in entries {
                     let Some(written) = key.as_str() else {
-                        return Err(self.failure(&["config"], "the keys of `config` must be texts, such as `project:key`"));
+                        return Err(
+                            self.failure(&["config"], "the keys of `config` must be texts, such as `project:key`")
+                        );
                     };
                     let at = ["config", written];
                     key::full_key(&self.project, written).map_err(|why| self.failure(&at, &why))?;
@@ -85,29 +90,29 @@ impl Settings {
 
     /// The place of a key in the file, for messages.
     #[must_use]
-    pub fn place(&self, keys: &[&str]) -> String {
+    pub(crate) fn place(&self, keys: &[&str]) -> String {
         yaml::place(&self.file, &self.text, keys)
     }
 
     /// The file.
     #[must_use]
-    pub fn file(&self) -> &Path {
+    pub(crate) fn file(&self) -> &Path {
         &self.file
     }
 
     /// The text of a member beside `config`, such as `encryptionsalt`.
     #[must_use]
-    pub fn member(&self, key: &str) -> Option<&str> {
+    pub(crate) fn member(&self, key: &str) -> Option<&str> {
         self.root.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
     }
 
     /// Sets a member beside `config`.
-    pub fn set_member(&mut self, key: &str, text: &str) -> Result<()> {
+    pub(crate) fn set_member(&mut self, key: &str, text: &str) -> Result<()> {
         self.edit(&[key], Some(&text.into()))
     }
 
     /// The entries of `config`: the key as written, the full key, and the value, in the order of the file.
-    pub fn entries(&self) -> impl Iterator<Item = (&str, String, &Value)> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, String, &Value)> {
         let entries = self.root.get("config").and_then(Value::as_mapping);
         entries.into_iter().flatten().filter_map(|(key, value)| {
             let written = key.as_str()?;
@@ -117,18 +122,18 @@ impl Settings {
 
     /// The value of a full key.
     #[must_use]
-    pub fn get(&self, key: &str) -> Option<&Value> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Value> {
         self.entries().find_map(|(_, full, value)| (full == key).then_some(value))
     }
 
     /// Is there an encrypted value anywhere?
     #[must_use]
-    pub fn has_secrets(&self) -> bool {
+    pub(crate) fn has_secrets(&self) -> bool {
         self.entries().any(|(_, _, value)| value::has_secret(value))
     }
 
     /// Sets the value of a full key, or at a path below it.
-    pub fn set(&mut self, key: &str, path: &[Segment], value: Value) -> Result<()> {
+    pub(crate) fn set(&mut self, key: &str, path: &[Segment], value: Value) -> Result<()> {
         let mut whole = self.get(key).cloned().unwrap_or(Value::Null);
         if path.is_empty() {
             whole = value;
@@ -147,7 +152,7 @@ impl Settings {
     }
 
     /// Removes a full key, or what is at a path below it; `false` when it was not there.
-    pub fn remove(&mut self, key: &str, path: &[Segment]) -> Result<bool> {
+    pub(crate) fn remove(&mut self, key: &str, path: &[Segment]) -> Result<bool> {
         let Some(whole) = self.get(key) else { return Ok(false) };
         let mut whole = whole.clone();
         if !path.is_empty() && !path::remove(&mut whole, path) {
@@ -182,7 +187,7 @@ impl Settings {
     }
 
     /// Writes the file; afterwards it is either the old or the new one. What should be said to the user is returned.
-    pub fn save(&self) -> Result<Option<String>> {
+    pub(crate) fn save(&self) -> Result<Option<String>> {
         let write = || -> std::io::Result<()> {
             // Through a link the file that it leads to is meant.
             let target = std::fs::canonicalize(&self.file).unwrap_or_else(|_| self.file.clone());
@@ -197,13 +202,15 @@ impl Settings {
             file.persist(&target).map_err(|error| error.error)?;
             Ok(())
         };
-        write().map_err(|error| Failure::io(format!("the settings file {} cannot be written", self.file.display()), &error))?;
+        write().map_err(|error| {
+            Failure::io(format!("the settings file {} cannot be written", self.file.display()), &error)
+        })?;
         Ok(self.lost_comments.then(|| format!("comments in {} could not be kept", self.file.display())))
     }
 
     /// The file's text as it would be saved.
-    #[must_use]
-    pub fn text(&self) -> &str {
+    #[cfg(test)]
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 }
@@ -213,7 +220,10 @@ fn check_secure(value: &Value) -> std::result::Result<(), String> {
     match value {
         Value::Mapping(mapping) if mapping.len() == 1 && mapping.contains_key("secure") => match &mapping["secure"] {
             Value::String(_) => Ok(()),
-            other => Err(format!("`secure` must be a ciphertext, as `config set --secret` writes it; it is {}", describe(other))),
+            other => Err(format!(
+                "`secure` must be a ciphertext, as `config set --secret` writes it; it is {}",
+                describe(other)
+            )),
         },
         Value::Mapping(mapping) => mapping.values().try_for_each(check_secure),
         Value::Sequence(items) => items.iter().try_for_each(check_secure),

@@ -6,7 +6,7 @@ use super::value::is_secure;
 
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Segment {
+pub(crate) enum Segment {
     /// Into a mapping.
     Key(String),
     /// Into a list.
@@ -14,18 +14,20 @@ pub enum Segment {
 }
 
 /// Reads a path. The error says what is wrong with the text.
-pub fn parse(text: &str) -> Result<Vec<Segment>, String> {
+pub(crate) fn parse(text: &str) -> Result<Vec<Segment>, String> {
     let wrong = |why: &str| format!("the path '{text}' {why}");
     let mut segments = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
         if let Some(bracket) = rest.strip_prefix('[') {
             if let Some(quoted) = bracket.strip_prefix('"') {
-                let (key, after) = quoted_key(quoted).ok_or_else(|| wrong("has a quotation mark that is not closed"))?;
+                let (key, after) =
+                    quoted_key(quoted).ok_or_else(|| wrong("has a quotation mark that is not closed"))?;
                 segments.push(Segment::Key(key));
                 rest = after.strip_prefix(']').ok_or_else(|| wrong("has a bracket that is not closed"))?;
             } else {
-                let (index, after) = bracket.split_once(']').ok_or_else(|| wrong("has a bracket that is not closed"))?;
+                let (index, after) =
+                    bracket.split_once(']').ok_or_else(|| wrong("has a bracket that is not closed"))?;
                 let index = index.parse().map_err(|_| wrong("has something else than a number in brackets"))?;
                 segments.push(Segment::Index(index));
                 rest = after;
@@ -77,7 +79,7 @@ fn quoted_key(text: &str) -> Option<(String, &str)> {
 
 /// The value at a path below `root`.
 #[must_use]
-pub fn get<'v>(root: &'v Value, path: &[Segment]) -> Option<&'v Value> {
+pub(crate) fn get<'v>(root: &'v Value, path: &[Segment]) -> Option<&'v Value> {
     path.iter().try_fold(root, |value, segment| match segment {
         _ if is_secure(value) => None,
         Segment::Key(key) => value.as_mapping()?.get(key.as_str()),
@@ -86,7 +88,7 @@ pub fn get<'v>(root: &'v Value, path: &[Segment]) -> Option<&'v Value> {
 }
 
 /// Sets the value at a path below `root`; missing mappings and lists on the way are made.
-pub fn set(root: &mut Value, path: &[Segment], value: Value) -> Result<(), String> {
+pub(crate) fn set(root: &mut Value, path: &[Segment], value: Value) -> Result<(), String> {
     let Some((segment, rest)) = path.split_first() else {
         *root = value;
         return Ok(());
@@ -124,7 +126,7 @@ pub fn set(root: &mut Value, path: &[Segment], value: Value) -> Result<(), Strin
 }
 
 /// Removes the value at a path below `root`; `false` when there is none.
-pub fn remove(root: &mut Value, path: &[Segment]) -> bool {
+pub(crate) fn remove(root: &mut Value, path: &[Segment]) -> bool {
     let Some((segment, rest)) = path.split_first() else { return false };
     if is_secure(root) {
         return false;

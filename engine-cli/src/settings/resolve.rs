@@ -8,10 +8,10 @@ use maloko_core::operation::ConfigValue;
 use super::Settings;
 use super::value::{Decrypt, has_secret, is_secure, to_text};
 use crate::failure::{Failure, Result};
-use crate::project::{Declaration, Project, describe};
+use crate::project::{Declaration, Kind, Project, describe};
 
 /// The flat map that programs and providers get. Defaults of the project are used without being written down.
-pub fn resolve(
+pub(crate) fn resolve(
     project: &Project,
     settings: &Settings,
     stack: &str,
@@ -66,16 +66,15 @@ fn check(declaration: &Declaration, value: &serde_norway::Value, settings: &Sett
 }
 
 fn missing_values(project: &Project, stack: &str, missing: &[&Declaration]) -> Failure {
-    let mut message = format!("stack '{stack}' has no value for what {} declares:", project.file.display());
+    let mut lines = vec![format!("stack '{stack}' has no value for what {} declares:", project.file.display())];
     for declaration in missing {
-        let kind = declaration.kind.as_ref().map(super::super::project::Kind::name).unwrap_or_default();
-        let description = if declaration.description.is_empty() {
-            String::new()
-        } else {
-            format!(": {}", declaration.description)
+        let kind = declaration.kind.as_ref().map(Kind::name).unwrap_or_default();
+        let description = match declaration.description.as_str() {
+            "" => String::new(),
+            description => format!(": {description}"),
         };
-        message.push_str(&format!("\n  {} ({kind}){description}", declaration.written_key));
+        lines.push(format!("  {} ({kind}){description}", declaration.written_key));
     }
-    message.push_str(&format!("\nset each with `maloko config set KEY VALUE --stack {stack}`"));
-    Failure::configuration(message)
+    lines.push(format!("set each with `maloko config set KEY VALUE --stack {stack}`"));
+    Failure::configuration(lines.join("\n"))
 }

@@ -8,24 +8,24 @@ use crate::failure::Result;
 const SECURE: &str = "secure";
 
 /// Decrypts one ciphertext of a settings file.
-pub type Decrypt<'a> = &'a dyn Fn(&str) -> Result<String>;
+pub(crate) type Decrypt<'a> = &'a dyn Fn(&str) -> Result<String>;
 
 /// Is it the encrypted form, a mapping with the only key `secure`?
 #[must_use]
-pub fn is_secure(value: &Value) -> bool {
+pub(crate) fn is_secure(value: &Value) -> bool {
     ciphertext(value).is_some()
 }
 
 /// The ciphertext of an encrypted value.
 #[must_use]
-pub fn ciphertext(value: &Value) -> Option<&str> {
+pub(crate) fn ciphertext(value: &Value) -> Option<&str> {
     let mapping = value.as_mapping()?;
     if mapping.len() == 1 { mapping.get(SECURE)?.as_str() } else { None }
 }
 
 /// The encrypted form of a ciphertext.
 #[must_use]
-pub fn secure(ciphertext: String) -> Value {
+pub(crate) fn secure(ciphertext: String) -> Value {
     let mut mapping = Mapping::new();
     mapping.insert(Value::String(SECURE.to_owned()), Value::String(ciphertext));
     Value::Mapping(mapping)
@@ -33,7 +33,7 @@ pub fn secure(ciphertext: String) -> Value {
 
 /// Is there an encrypted value anywhere in it?
 #[must_use]
-pub fn has_secret(value: &Value) -> bool {
+pub(crate) fn has_secret(value: &Value) -> bool {
     match value {
         _ if is_secure(value) => true,
         Value::Mapping(mapping) => mapping.values().any(has_secret),
@@ -44,7 +44,7 @@ pub fn has_secret(value: &Value) -> bool {
 }
 
 /// The value as JSON with secrets decrypted.
-pub fn to_json(value: &Value, decrypt: Decrypt<'_>) -> Result<serde_json::Value> {
+pub(crate) fn to_json(value: &Value, decrypt: Decrypt<'_>) -> Result<serde_json::Value> {
     if let Some(ciphertext) = ciphertext(value) {
         return Ok(serde_json::Value::String(decrypt(ciphertext)?));
     }
@@ -57,8 +57,10 @@ pub fn to_json(value: &Value, decrypt: Decrypt<'_>) -> Result<serde_json::Value>
             serde_json::Value::Array(items.iter().map(|item| to_json(item, decrypt)).collect::<Result<_>>()?)
         }
         Value::Mapping(mapping) => {
-            let mut members =
-                mapping.iter().map(|(key, value)| Ok((scalar_text(key), to_json(value, decrypt)?))).collect::<Result<Vec<_>>>()?;
+            let mut members = mapping
+                .iter()
+                .map(|(key, value)| Ok((scalar_text(key), to_json(value, decrypt)?)))
+                .collect::<Result<Vec<_>>>()?;
             // Sorted, so that the text which a program gets does not depend on the order in the file.
             members.sort_by(|(left, _), (right, _)| left.cmp(right));
             serde_json::Value::Object(members.into_iter().collect())
@@ -68,7 +70,7 @@ pub fn to_json(value: &Value, decrypt: Decrypt<'_>) -> Result<serde_json::Value>
 }
 
 /// The text that a program gets for a value: that of a scalar, and JSON of lists and mappings.
-pub fn to_text(value: &Value, decrypt: Decrypt<'_>) -> Result<String> {
+pub(crate) fn to_text(value: &Value, decrypt: Decrypt<'_>) -> Result<String> {
     match value {
         _ if is_secure(value) => match to_json(value, decrypt)? {
             serde_json::Value::String(text) => Ok(text),
@@ -82,7 +84,7 @@ pub fn to_text(value: &Value, decrypt: Decrypt<'_>) -> Result<String> {
 
 /// Is it a list or a mapping that is not an encrypted scalar?
 #[must_use]
-pub fn is_structured(value: &Value) -> bool {
+pub(crate) fn is_structured(value: &Value) -> bool {
     match value {
         Value::Sequence(_) => true,
         Value::Mapping(_) => !is_secure(value),
@@ -113,7 +115,7 @@ fn json_number(number: &Number) -> serde_json::Value {
 
 /// The value to write for a text from the command line. `inside`: it goes into a list or mapping, where whole numbers
 /// and truth values are written as such, as Pulumi does. The error says what is wrong with the text.
-pub fn from_text(text: &str, kind: Option<ScalarType>, inside: bool) -> std::result::Result<Value, String> {
+pub(crate) fn from_text(text: &str, kind: Option<ScalarType>, inside: bool) -> std::result::Result<Value, String> {
     let wrong = |name: &str| format!("'{text}' is not {name}");
     match kind {
         Some(ScalarType::String) => Ok(text.into()),

@@ -29,17 +29,17 @@ pub(super) async fn run(context: &Context, arguments: &StackGraph) -> Result<()>
 fn draw(snapshot: &Snapshot, arguments: &StackGraph) -> String {
     let numbers: BTreeMap<&Urn, usize> =
         snapshot.rows.iter().filter(|row| !row.delete).enumerate().map(|(number, row)| (&row.urn, number)).collect();
-    let mut dot = String::from("strict digraph {\n");
+    let mut dot = vec!["strict digraph {".to_owned()];
     for row in snapshot.rows.iter().filter(|row| !row.delete) {
         if let Some(number) = numbers.get(&row.urn) {
-            dot.push_str(&format!("    Resource{number} [label=\"{}\"];\n", escaped(row.urn.as_str())));
+            dot.push(format!("    Resource{number} [label=\"{}\"];", escaped(row.urn.as_str())));
         }
     }
     for row in snapshot.rows.iter().filter(|row| !row.delete) {
         let Some(to) = numbers.get(&row.urn) else { continue };
         let mut edge = |from: &Urn, color: &str, label: &str| {
             if let Some(from) = numbers.get(from) {
-                dot.push_str(&format!("    Resource{from} -> Resource{to} [color=\"{color}\", label=\"{label}\"];\n"));
+                dot.push(format!("    Resource{from} -> Resource{to} [color=\"{color}\", label=\"{label}\"];"));
             }
         };
         if !arguments.ignore_dependency_edges {
@@ -59,8 +59,8 @@ fn draw(snapshot: &Snapshot, arguments: &StackGraph) -> String {
             edge(parent, "#AA6639", "");
         }
     }
-    dot.push_str("}\n");
-    dot
+    dot.push("}\n".to_owned());
+    dot.join("\n")
 }
 
 fn escaped(text: &str) -> String {

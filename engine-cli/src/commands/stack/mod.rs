@@ -17,7 +17,7 @@ use crate::prompt;
 use crate::workplace::Workplace;
 
 /// Runs `stack`.
-pub async fn run(context: &Context, arguments: StackArguments) -> Result<()> {
+pub(crate) async fn run(context: &Context, arguments: StackArguments) -> Result<()> {
     let Some(command) = &arguments.command else { return show::stack(context, &arguments).await };
     match command {
         StackCommand::Init(arguments) => init(context, arguments).await,
@@ -51,7 +51,7 @@ async fn init(context: &Context, arguments: &StackInit) -> Result<()> {
 }
 
 /// Makes an empty stack with a salt for its secrets, and selects it.
-pub async fn create(workplace: &Workplace<'_>, stack: &StackName, select: bool) -> Result<()> {
+pub(crate) async fn create(workplace: &Workplace<'_>, stack: &StackName, select: bool) -> Result<()> {
     let existing = workplace.backend.list().await?;
     if existing.contains(stack) {
         return Err(Failure::new(format!(
@@ -194,7 +194,7 @@ async fn remove(context: &Context, arguments: &StackRemove) -> Result<()> {
 }
 
 /// Removes a stack, its settings file and its selection.
-pub async fn delete(workplace: &Workplace<'_>, stack: &StackName, preserve_config: bool) -> Result<()> {
+pub(crate) async fn delete(workplace: &Workplace<'_>, stack: &StackName, preserve_config: bool) -> Result<()> {
     let lease = workplace.backend.lease(stack).await?;
     lease.remove_stack().await?;
     lease.release().await?;

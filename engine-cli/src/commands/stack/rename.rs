@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use maloko_core::state::{Checkpoint, StackName};
 use maloko_core::Urn;
+use maloko_core::state::{Checkpoint, StackName};
 
 use crate::arguments::StackRename;
 use crate::commands::state::rewrite::rewrite_urns;
@@ -35,8 +35,14 @@ pub(super) async fn run(context: &Context, arguments: &StackRename) -> Result<()
     let lease = workplace.backend.lease(&old).await?;
     let stored = lease.load().await?;
     let mut checkpoint = Checkpoint::decode(&stored.checkpoint, &stored.checkpoint_place)?;
+    let salt = checkpoint.snapshot.salt()?.filter(|salt| *salt != crypter.salt()).map(str::to_owned);
+    let unsealing = match salt {
+        Some(salt) => crypter.with_salt(&salt)?,
+        None => crypter.clone(),
+    };
     checkpoint.stack = new.to_string();
-    checkpoint.snapshot.unseal(&crypter)?;
+    checkpoint.snapshot.secrets_provider = Some(crypter.secrets_provider());
+    checkpoint.snapshot.unseal_all(&unsealing)?;
     let (from, to) = (old.clone(), new.clone());
     rewrite_urns(&mut checkpoint.snapshot, &move |urn| moved(urn, &from, &to));
     // First the new one, then the old one goes: at no moment is there none.

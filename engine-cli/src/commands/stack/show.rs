@@ -1,6 +1,6 @@
 //! `stack` without a verb, and `stack output`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use maloko_core::state::{Snapshot, StackName};
@@ -36,50 +36,51 @@ pub(super) async fn stack(context: &Context, arguments: &StackArguments) -> Resu
         return Ok(());
     }
     let snapshot = read(&workplace, &stack, arguments.show_secrets).await?;
-    let mut shown = format!("Current stack is {}:\n", workplace.shown(&stack));
-    shown.push_str(&format!("    State: {} ({})\n", workplace.backend.url(), workplace.place.origin.name()));
+    let mut shown = vec![format!("Current stack is {}:", workplace.shown(&stack))];
+    shown.push(format!("    State: {} ({})", workplace.backend.url(), workplace.place.origin.name()));
     for holder in workplace.backend.holders(&stack).await? {
-        shown.push_str(&format!("    In use by {holder}\n"));
+        shown.push(format!("    In use by {holder}"));
     }
     match last_update(&snapshot) {
-        Some(when) => shown.push_str(&format!("    Last updated: {when}\n")),
-        None => shown.push_str("    Not updated yet\n"),
+        Some(when) => shown.push(format!("    Last updated: {when}")),
+        None => shown.push("    Not updated yet".to_owned()),
     }
-    shown.push_str(&format!("Resources ({}):\n", resource_count(&snapshot)));
-    shown.push_str(&tree(&snapshot, arguments));
+    shown.push(format!("Resources ({}):", resource_count(&snapshot)));
+    shown.extend(tree(&snapshot, arguments));
     let outputs = outputs(&snapshot);
     if !outputs.is_empty() {
-        shown.push_str(&format!("\nOutputs ({}):\n", outputs.len()));
-        shown.push_str(&output_table(&outputs, arguments.show_secrets));
+        shown.push(format!("\nOutputs ({}):", outputs.len()));
+        shown.extend(output_table(&outputs, arguments.show_secrets));
     }
     if !snapshot.pending.is_empty() {
-        shown.push_str(&format!("\n{} interrupted:\n", count(snapshot.pending.len(), "operation")));
+        shown.push(format!("\n{} interrupted:", count(snapshot.pending.len(), "operation")));
         for pending in &snapshot.pending {
-            shown.push_str(&format!("    {} while {}\n", pending.row.urn, pending.kind.name()));
+            shown.push(format!("    {} while {}", pending.row.urn, pending.kind.name()));
         }
     }
-    context.console.print(&shown);
+    context.console.line(&shown.join("\n"));
     Ok(())
 }
 
 /// The resources, each indented below its parent.
-fn tree(snapshot: &Snapshot, arguments: &StackArguments) -> String {
-    let known: BTreeMap<&Urn, ()> = snapshot.rows.iter().map(|row| (&row.urn, ())).collect();
+fn tree(snapshot: &Snapshot, arguments: &StackArguments) -> Vec<String> {
+    let known: BTreeSet<&Urn> = snapshot.rows.iter().map(|row| &row.urn).collect();
     let mut children: BTreeMap<Option<&Urn>, Vec<&Row>> = BTreeMap::new();
     for row in &snapshot.rows {
-        let parent = row.parent.as_ref().filter(|parent| known.contains_key(parent) && **parent != row.urn);
+        let parent = row.parent.as_ref().filter(|parent| known.contains(parent) && **parent != row.urn);
         children.entry(parent).or_default().push(row);
     }
-    let mut shown = String::new();
+    let mut shown = Vec::new();
     let mut open: Vec<(&Row, usize)> = children.remove(&None).into_iter().flatten().rev().map(|row| (row, 1)).collect();
     while let Some((row, depth)) = open.pop() {
-        let marks: String = [(row.protect, " [protected]"), (row.taint, " [tainted]"), (row.delete, " [to be deleted]")]
-            .iter()
-            .filter_map(|(set, mark)| set.then_some(*mark))
-            .collect();
-        shown.push_str(&format!("{:indent$}{} {}{marks}\n", "", row.kind, row.urn.name(), indent = depth * 4));
+        let marks: String =
+            [(row.protect, " [protected]"), (row.taint, " [tainted]"), (row.delete, " [to be deleted]")]
+                .iter()
+                .filter_map(|(set, mark)| set.then_some(*mark))
+                .collect();
+        shown.push(format!("{:indent$}{} {}{marks}", "", row.kind, row.urn.name(), indent = depth * 4));
         let mut detail = |what: &str, text: &str| {
-            shown.push_str(&format!("{:indent$}{what}: {text}\n", "", indent = depth * 4 + 4));
+            shown.push(format!("{:indent$}{what}: {text}", "", indent = depth * 4 + 4));
         };
         if arguments.show_urns {
             detail("URN", row.urn.as_str());
@@ -93,12 +94,12 @@ fn tree(snapshot: &Snapshot, arguments: &StackArguments) -> String {
     shown
 }
 
-fn output_table(outputs: &PropertyMap, show_secrets: bool) -> String {
+fn output_table(outputs: &PropertyMap, show_secrets: bool) -> Vec<String> {
     let mut table = table(&["OUTPUT", "VALUE"]);
     for (name, value) in outputs {
         table.add_row([name.clone(), plain::to_text(value, show_secrets)]);
     }
-    text(&table).lines().map(|line| format!("    {line}\n")).collect()
+    text(&table).lines().map(|line| format!("    {line}")).collect()
 }
 
 pub(super) async fn output(context: &Context, arguments: &StackOutput) -> Result<()> {
@@ -134,7 +135,7 @@ pub(super) async fn output(context: &Context, arguments: &StackOutput) -> Result
         console.line(&format!("Stack '{}' has no outputs", workplace.shown(&stack)));
     } else {
         console.print(&format!("Current stack outputs ({}):\n", outputs.len()));
-        console.print(&output_table(&outputs, arguments.show_secrets));
+        console.line(&output_table(&outputs, arguments.show_secrets).join("\n"));
     }
     Ok(())
 }

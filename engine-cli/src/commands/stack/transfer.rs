@@ -1,6 +1,6 @@
 //! `stack export` and `stack import`.
 
-use maloko_core::state::{StackName, Snapshot, export_deployment, import_deployment};
+use maloko_core::state::{Snapshot, StackName, export_deployment, import_deployment};
 
 use super::super::count;
 use crate::arguments::{StackExport, StackImport};
@@ -22,22 +22,14 @@ pub(super) async fn export(context: &Context, arguments: &StackExport) -> Result
     } else {
         None
     };
-    let crypter = match crypter {
-        Some(crypter) => crypter,
-        None => workplace.unused_crypter(snapshot.salt()?)?,
+    let text = export_deployment(&snapshot, crypter.as_ref(), arguments.show_secrets)?;
+    let Some(file) = &arguments.file else {
+        context.console.line(text.trim_end());
+        return Ok(());
     };
-    let text = export_deployment(&snapshot, &crypter, arguments.show_secrets)?;
-    match &arguments.file {
-        Some(file) => {
-            let file = context.directory.join(file);
-            crate::platform::write_private_file(&file, text.as_bytes())
-                .map_err(|error| Failure::io(format!("{} cannot be written", file.display()), &error))
-        }
-        None => {
-            context.console.line(text.trim_end());
-            Ok(())
-        }
-    }
+    let file = context.directory.join(file);
+    crate::platform::write_private_file(&file, text.as_bytes())
+        .map_err(|error| Failure::io(format!("{} cannot be written", file.display()), &error))
 }
 
 pub(super) async fn import(context: &Context, arguments: &StackImport) -> Result<()> {
@@ -46,8 +38,8 @@ pub(super) async fn import(context: &Context, arguments: &StackImport) -> Result
     let (bytes, place) = match &arguments.file {
         Some(file) => {
             let file = context.directory.join(file);
-            let bytes =
-                std::fs::read(&file).map_err(|error| Failure::io(format!("{} cannot be read", file.display()), &error))?;
+            let bytes = std::fs::read(&file)
+                .map_err(|error| Failure::io(format!("{} cannot be read", file.display()), &error))?;
             (bytes, file.display().to_string())
         }
         None => match prompt::piped_text()? {
@@ -61,23 +53,25 @@ pub(super) async fn import(context: &Context, arguments: &StackImport) -> Result
     }
     let mut settings = workplace.settings(&stack)?;
     let crypter = workplace.crypter(&stack, &mut settings).await?;
-    if let Some(salt) = snapshot.salt()? {
-        let theirs = crypter.with_salt(salt)?;
-        snapshot.unseal(&theirs)?;
+    let salt = snapshot.salt()?.filter(|salt| *salt != crypter.salt()).map(str::to_owned);
+    if let Some(salt) = salt {
+        snapshot.unseal_all(&crypter.with_salt(&salt)?)?;
     }
     let session = workplace.session(&stack, crypter, "maloko stack import").await?;
     let resources = snapshot.rows.len();
     session.fold(snapshot).await?;
-    context.console.line(&format!("Imported {} into stack '{}'", count(resources, "resource"), workplace.shown(&stack)));
+    context.console.line(&format!(
+        "Imported {} into stack '{}'",
+        count(resources, "resource"),
+        workplace.shown(&stack)
+    ));
     Ok(())
 }
 
 /// Every row must be one of this stack.
 fn check_urns(snapshot: &Snapshot, stack: &StackName, place: &str) -> Result<()> {
-    let foreign = snapshot
-        .rows
-        .iter()
-        .find(|row| row.urn.stack() != stack.stack() || row.urn.project() != stack.project());
+    let foreign =
+        snapshot.rows.iter().find(|row| row.urn.stack() != stack.stack() || row.urn.project() != stack.project());
     match foreign {
         Some(row) => Err(Failure::new(format!(
             "{place}: the resource {} belongs to stack '{}' of project '{}', not to stack '{}' of project '{}'; import it \

@@ -11,7 +11,7 @@ use crate::failure::{Failure, Result};
 
 /// A mark on a resource that a command sets and takes away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flag {
+pub(crate) enum Flag {
     /// Refuses deletion and replacement.
     Protect,
     /// Is replaced by the next update.
@@ -21,7 +21,7 @@ pub enum Flag {
 impl Flag {
     /// The command that sets it or takes it away.
     #[must_use]
-    pub fn verb(self, on: bool) -> &'static str {
+    pub(crate) fn verb(self, on: bool) -> &'static str {
         match (self, on) {
             (Flag::Protect, true) => "protect",
             (Flag::Protect, false) => "unprotect",
@@ -32,7 +32,7 @@ impl Flag {
 
     /// What has happened.
     #[must_use]
-    pub fn done(self, on: bool) -> &'static str {
+    pub(crate) fn done(self, on: bool) -> &'static str {
         match (self, on) {
             (Flag::Protect, true) => "protected",
             (Flag::Protect, false) => "no longer protected",
@@ -95,7 +95,11 @@ pub(super) fn delete(
         several => {
             let describe = |place: &usize| {
                 let row = &snapshot.rows[*place];
-                format!("{} with id '{}'", if row.delete { "the old one, to be deleted," } else { "the live one" }, row.id)
+                format!(
+                    "{} with id '{}'",
+                    if row.delete { "the old one, to be deleted," } else { "the live one" },
+                    row.id
+                )
             };
             let choices: Vec<String> = several.iter().map(describe).collect();
             *several.get(choose(&choices)?).ok_or_else(|| not_found(urn))?

@@ -1,7 +1,7 @@
 //! `state`: edits of single resources in a stack's state. No provider is called.
 
 mod edit;
-pub mod rewrite;
+pub(crate) mod rewrite;
 #[cfg(test)]
 mod tests;
 
@@ -15,10 +15,10 @@ use crate::failure::{Failure, Result};
 use crate::prompt;
 use crate::workplace::Workplace;
 
-pub use edit::Flag;
+pub(crate) use edit::Flag;
 
 /// Runs `state`.
-pub async fn run(context: &Context, command: &StateCommand) -> Result<()> {
+pub(crate) async fn run(context: &Context, command: &StateCommand) -> Result<()> {
     match command {
         StateCommand::Delete(arguments) => delete(context, arguments).await,
         StateCommand::Rename(arguments) => rename(context, arguments).await,

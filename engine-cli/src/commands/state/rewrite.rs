@@ -10,7 +10,7 @@ use maloko_core::{Row, Urn, Value};
 type Exchange<'a> = &'a dyn Fn(&Urn) -> Urn;
 
 /// Exchanges every URN of every row and pending operation, also those inside of properties.
-pub fn rewrite_urns(snapshot: &mut Snapshot, exchange: Exchange<'_>) {
+pub(crate) fn rewrite_urns(snapshot: &mut Snapshot, exchange: Exchange<'_>) {
     for row in &mut snapshot.rows {
         rewrite_row(Arc::make_mut(row), exchange);
     }
@@ -38,14 +38,24 @@ fn rewrite_row(row: &mut Row, exchange: Exchange<'_>) {
 fn rewrite_shared(properties: &mut Arc<PropertyMap>, exchange: Exchange<'_>) {
     let has_urn = |value: &Value| matches!(value, Value::Resource(_) | Value::Output(_));
     if properties.values().any(|value| value.any(&has_urn)) {
-        Arc::make_mut(properties).values_mut().for_each(|value| rewrite_value(value, exchange));
+        for value in Arc::make_mut(properties).values_mut() {
+            rewrite_value(value, exchange);
+        }
     }
 }
 
 fn rewrite_value(value: &mut Value, exchange: Exchange<'_>) {
     match value {
-        Value::Array(items) => items.iter_mut().for_each(|item| rewrite_value(item, exchange)),
-        Value::Object(members) => members.values_mut().for_each(|member| rewrite_value(member, exchange)),
+        Value::Array(items) => {
+            for item in items {
+                rewrite_value(item, exchange);
+            }
+        }
+        Value::Object(members) => {
+            for member in members.values_mut() {
+                rewrite_value(member, exchange);
+            }
+        }
         Value::Secret(inner) => rewrite_value(inner, exchange),
         Value::Resource(reference) => reference.urn = exchange(&reference.urn),
         Value::Output(output) => {
@@ -58,7 +68,9 @@ fn rewrite_value(value: &mut Value, exchange: Exchange<'_>) {
         }
         Value::Archive(archive) => {
             if let ArchiveSource::Assets(assets) = &mut archive.source {
-                assets.values_mut().for_each(|asset| rewrite_value(asset, exchange));
+                for asset in assets.values_mut() {
+                    rewrite_value(asset, exchange);
+                }
             }
         }
         Value::Null

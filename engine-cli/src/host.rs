@@ -1,0 +1,63 @@
+//! Provider calls whose printed output is told before their outcome.
+
+use std::sync::{Arc, OnceLock};
+
+use async_trait::async_trait;
+use futures::future::BoxFuture;
+use maloko_core::provider::{
+    Answer, Host, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderReference,
+};
+
+use crate::capture::Settler;
+
+/// A host that, after each call, waits for what the call printed: so it is told as that resource's, and before the step
+/// is over.
+pub(crate) struct SettlingHost {
+    inner: Arc<dyn Host>,
+    settler: OnceLock<Settler>,
+}
+
+impl SettlingHost {
+    /// Around the host of a language binding.
+    pub(crate) fn new(inner: Arc<dyn Host>) -> Self {
+        Self { inner, settler: OnceLock::new() }
+    }
+
+    /// From now on output is captured.
+    pub(crate) fn settle_with(&self, settler: Settler) {
+        // A second capture does not occur within one operation; the first one stays.
+        drop(self.settler.set(settler));
+    }
+
+    /// Waits for what was printed so far.
+    pub(crate) fn settle(&self) {
+        if let Some(settler) = self.settler.get() {
+            settler.settle();
+        }
+    }
+}
+
+#[async_trait]
+impl Host for SettlingHost {
+    fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError> {
+        self.inner.describe(object)
+    }
+
+    async fn rebuild(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
+        self.inner.rebuild(reference).await
+    }
+
+    async fn call(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
+        let answer = self.inner.call(object, call).await;
+        self.settle();
+        answer
+    }
+
+    async fn callback(&self, token: &str, request: Vec<u8>) -> Result<Vec<u8>, ProviderError> {
+        self.inner.callback(token, request).await
+    }
+
+    fn spawn(&self, task: BoxFuture<'static, ()>) {
+        self.inner.spawn(task);
+    }
+}

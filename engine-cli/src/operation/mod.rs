@@ -1,0 +1,77 @@
+//! `up`, `preview`, `refresh` and `destroy`.
+
+mod plan;
+mod preview_pass;
+mod request;
+mod run;
+#[cfg(test)]
+mod tests;
+
+use maloko_core::state::StackName;
+
+use crate::commands::config::{locate, split_assignment};
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::settings::value;
+use crate::workplace::Workplace;
+
+pub(crate) use request::Request;
+
+use preview_pass::{Verdict, check_confirmation, preview_and_ask};
+
+/// Runs an operation and gives the exit code.
+pub(crate) async fn perform(context: &Context, request: Request) -> Result<i32> {
+    check_confirmation(context, &request)?;
+    let workplace = Workplace::open(context)?;
+    let program = workplace.project.program(context.front.language())?;
+    if let Some(code) = context.front.re_execute(&program, &context.arguments).await {
+        return Ok(code);
+    }
+    let stack = workplace.stack_name(None)?;
+    let is_pass = request.confirm.preview_pass.is_some();
+    if !is_pass {
+        set_given_config(&workplace, &stack, &request)?;
+    }
+    // No thread was started so far: a binding may fork here.
+    let plan = if request.is_dry() || request.confirm.skip_preview {
+        None
+    } else {
+        match preview_and_ask(context, &request).await? {
+            Verdict::GoOn(plan) => Some(plan),
+            Verdict::Over(code) => return Ok(code),
+        }
+    };
+    let code = run::run(&workplace, &request, &stack, program, plan).await?;
+    if code == 0 && request.remove_stack && !request.is_dry() {
+        remove_if_empty(&workplace, &stack).await?;
+    }
+    Ok(code)
+}
+
+/// `--config KEY=VALUE`: written to the stack's settings file, as Pulumi does.
+fn set_given_config(workplace: &Workplace<'_>, stack: &StackName, request: &Request) -> Result<()> {
+    if request.operate.config.is_empty() {
+        return Ok(());
+    }
+    let mut settings = workplace.settings(stack)?;
+    for assignment in &request.operate.config {
+        let (key, text) = split_assignment(assignment)?;
+        let (key, path) = locate(&workplace.project.name, key, request.operate.config_path)?;
+        settings.set(&key, &path, value::from_text(text, None, !path.is_empty()).map_err(Failure::configuration)?)?;
+    }
+    workplace.save_settings(&settings)
+}
+
+async fn remove_if_empty(workplace: &Workplace<'_>, stack: &StackName) -> Result<()> {
+    let left = workplace.read(stack).await?.rows.iter().filter(|row| !row.urn.is_root_stack()).count();
+    if left > 0 {
+        return Err(Failure::new(format!(
+            "the stack '{}' was not removed: {} left in it",
+            workplace.shown(stack),
+            crate::commands::count(left, "resource")
+        )));
+    }
+    crate::commands::stack::delete(workplace, stack, false).await?;
+    workplace.context.console.note(&format!("The stack '{}' has been removed", workplace.shown(stack)));
+    Ok(())
+}

@@ -1,0 +1,357 @@
+//! One pass of an operation: engine, program, display, captured output, signals.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use maloko_core::event::{EventSink, Outcome, Severity, Summary};
+use maloko_core::operation::{Operation, OperationKind};
+use maloko_core::state::{Crypter, Session, StackName};
+use maloko_core::{Engine, ProgramEnd, Report};
+
+use super::plan::{Fan, Plan, Recorder};
+use super::request::Request;
+use crate::capture::{self, Capture};
+use crate::display::{self, Display, DisplayMode, DisplayOptions, Scrubber};
+use crate::failure::{Failure, Result, code};
+use crate::front::ProgramSpec;
+use crate::host::SettlingHost;
+use crate::project::Project;
+use crate::settings::Settings;
+use crate::settings::resolve::resolve;
+use crate::signals::{self, Watch};
+use crate::workplace::Workplace;
+
+/// How long a program that cannot go on is waited for, after its last provider call has ended.
+const GRACE: Duration = Duration::from_secs(5);
+const GRACE_STEP: Duration = Duration::from_millis(100);
+/// How long a second signal waits for the disk.
+const LAST_FLUSH: Duration = Duration::from_secs(3);
+
+/// Runs the operation in this process. `plan` is what the user was shown before.
+pub(super) async fn run(
+    workplace: &Workplace<'_>,
+    request: &Request,
+    stack: &StackName,
+    program: ProgramSpec,
+    plan: Option<Plan>,
+) -> Result<i32> {
+    let (operation, session, scrubber) = prepare(workplace, request, stack, &program).await?;
+    let show = Show::open(workplace, request, stack, scrubber, plan.is_some())?;
+    let (report, left_behind) = operate(workplace, request, program, operation, session, &show).await?;
+    show.display.close();
+    let code = conclude(workplace, request, &show, &report, plan.as_ref())?;
+    if left_behind {
+        // The program still sits on a thread of the interpreter, which would wait for it for ever.
+        signals::leave(code);
+    }
+    Ok(code)
+}
+
+/// Reads what the operation works with: settings, secrets, configuration, state.
+async fn prepare(
+    workplace: &Workplace<'_>,
+    request: &Request,
+    stack: &StackName,
+    program: &ProgramSpec,
+) -> Result<(Operation, Session, Arc<Scrubber>)> {
+    let mut settings = workplace.settings(stack)?;
+    let project = &workplace.project;
+    let crypter = if request.is_dry() && settings.member("encryptionsalt").is_none() {
+        // A preview writes nothing, not even a salt.
+        let snapshot = workplace.read(stack).await?;
+        workplace.crypter_of_state(&snapshot)?.map_or_else(|| workplace.new_crypter(), Ok)?
+    } else {
+        workplace.crypter(stack, &mut settings).await?
+    };
+    crypter.warm_up();
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut operation = request.operation(stack.project(), stack.stack(), project.refresh_always, processors);
+    operation.project_root.clone_from(&project.root);
+    operation.program_directory = Project::program_directory(program);
+    operation.config = Arc::new(configuration(workplace, request, stack, &settings, &crypter)?);
+    let scrubber = Arc::new(Scrubber::default());
+    for value in operation.config.values().filter(|value| value.secret) {
+        scrubber.learn(&value.value);
+    }
+    let session = open_session(workplace, request, stack, crypter).await?;
+    Ok((operation, session, scrubber))
+}
+
+fn configuration(
+    workplace: &Workplace<'_>,
+    request: &Request,
+    stack: &StackName,
+    settings: &Settings,
+    crypter: &Crypter,
+) -> Result<std::collections::BTreeMap<String, maloko_core::operation::ConfigValue>> {
+    let decrypt = |ciphertext: &str| Ok(crypter.decrypt(ciphertext)?.to_string());
+    // What a refresh or a destroy needs may well work without every value; what the program misses it says itself.
+    let validate = !request.operate.skip_config_validation && request.kind == OperationKind::Update;
+    resolve(&workplace.project, settings, stack.stack(), &decrypt, validate)
+}
+
+async fn open_session(
+    workplace: &Workplace<'_>,
+    request: &Request,
+    stack: &StackName,
+    crypter: Crypter,
+) -> Result<Session> {
+    if request.is_dry() {
+        let mut snapshot = workplace.read(stack).await?;
+        unseal(&mut snapshot, &crypter)?;
+        return Ok(Session::preview(snapshot, crypter));
+    }
+    let command = format!("maloko {}", request.verb);
+    if request.clear_pending_creates {
+        let session = workplace.session(stack, crypter.clone(), &command).await?;
+        let mut snapshot = session.snapshot().clone();
+        snapshot.pending.clear();
+        session.fold(snapshot).await?;
+    }
+    workplace.session(stack, crypter, &command).await
+}
+
+/// Decrypts a state, which may have been written with another salt than that of the settings file.
+fn unseal(snapshot: &mut maloko_core::state::Snapshot, crypter: &Crypter) -> Result<()> {
+    let theirs = match snapshot.salt()? {
+        Some(salt) if salt != crypter.salt() => crypter.with_salt(salt)?,
+        _ => crypter.clone(),
+    };
+    Ok(snapshot.unseal(&theirs)?)
+}
+
+/// What watches the operation.
+struct Show {
+    display: Arc<dyn Display>,
+    /// Notes the steps: in a preview pass for the process that goes on, after one to compare.
+    recorder: Option<Arc<Recorder>>,
+    /// In a preview pass: the changes property by property, for those who ask for them.
+    details: Option<(Arc<dyn Display>, SharedBuffer)>,
+}
+
+impl Show {
+    fn open(
+        workplace: &Workplace<'_>,
+        request: &Request,
+        stack: &StackName,
+        scrubber: Arc<Scrubber>,
+        after_preview: bool,
+    ) -> Result<Self> {
+        let console = &workplace.context.console;
+        let flags = &request.operate;
+        let is_pass = request.confirm.preview_pass.is_some();
+        let options = DisplayOptions {
+            diff: flags.diff,
+            show_sames: flags.show_sames,
+            show_secrets: flags.show_secrets,
+            suppress_outputs: flags.suppress_outputs,
+            suppress_progress: flags.suppress_progress,
+            color: console.color,
+            scrubber,
+            ..DisplayOptions::new(request.kind, request.is_dry(), stack.project(), stack.stack())
+        };
+        let streams = is_pass || workplace.context.is_set("PULUMI_ENABLE_STREAMING_JSON_PREVIEW");
+        let mode = match flags.json {
+            true if request.is_dry() && !streams => DisplayMode::PreviewJson,
+            true => DisplayMode::JsonEvents,
+            false if console.is_terminal && captures(workplace) => DisplayMode::Tree,
+            false => DisplayMode::Plain,
+        };
+        let details = is_pass.then(|| {
+            let buffer = SharedBuffer::default();
+            let options = DisplayOptions { diff: true, ..options.clone() };
+            (display::open(DisplayMode::Plain, options, Box::new(buffer.clone())), buffer)
+        });
+        let out =
+            capture::standard_output().map_err(|error| Failure::io("standard output cannot be kept aside", &error))?;
+        Ok(Self {
+            display: display::open(mode, options, Box::new(out)),
+            recorder: (is_pass || after_preview).then(Arc::<Recorder>::default),
+            details,
+        })
+    }
+
+    fn sink(&self) -> Arc<dyn EventSink> {
+        let mut watchers: Vec<Arc<dyn EventSink>> = vec![Arc::clone(&self.display) as Arc<dyn EventSink>];
+        watchers.extend(self.recorder.iter().map(|recorder| Arc::clone(recorder) as Arc<dyn EventSink>));
+        watchers.extend(self.details.iter().map(|(details, _)| Arc::clone(details) as Arc<dyn EventSink>));
+        match watchers.len() {
+            1 => watchers.swap_remove(0),
+            _ => Arc::new(Fan(watchers)),
+        }
+    }
+}
+
+/// Is printed output captured? `MALOKO_CAPTURE=0` leaves it alone, for those who sit in a debugger on the terminal.
+fn captures(workplace: &Workplace<'_>) -> bool {
+    workplace.context.text_variable("MALOKO_CAPTURE").is_none_or(|text| text != "0")
+}
+
+/// Runs the program against an engine, to the end of the operation. The second answer: the program did not end and was
+/// left behind.
+async fn operate(
+    workplace: &Workplace<'_>,
+    request: &Request,
+    program: ProgramSpec,
+    operation: Operation,
+    session: Session,
+    show: &Show,
+) -> Result<(Report, bool)> {
+    let front = &workplace.context.front;
+    let host = Arc::new(SettlingHost::new(front.host()));
+    let engine = Engine::start(operation, session, Arc::clone(&host) as Arc<_>, show.sink());
+    let capture = if captures(workplace) || request.operate.json {
+        let log = Arc::clone(&engine);
+        let capture = Capture::begin(Box::new(move |line| log_line(&log, line)))
+            .map_err(|error| Failure::io("standard output cannot be captured", &error))?;
+        host.settle_with(capture.settler());
+        Some(capture)
+    } else {
+        None
+    };
+    let watch =
+        watch_signals(&engine, &show.display).map_err(|error| Failure::io("signals cannot be watched", &error))?;
+    let (end, left_behind) = if request.runs_program {
+        let running = front.run_program(Arc::clone(&engine), program);
+        tokio::select! {
+            end = running => (end, false),
+            () = grace(&engine) => (ProgramEnd { error: Some(left_behind_message()), source: None }, true),
+        }
+    } else {
+        front.attach(Arc::clone(&engine), program).await;
+        (ProgramEnd::default(), false)
+    };
+    host.settle();
+    let report = engine.finish(end).await;
+    drop(watch);
+    if let Some(capture) = capture {
+        capture.end();
+    }
+    if report.is_err() {
+        show.display.close();
+    }
+    Ok((report?, left_behind))
+}
+
+fn left_behind_message() -> String {
+    format!("the program did not end within {} seconds after the run was stopped, and was left behind", GRACE.as_secs())
+}
+
+/// A printed line belongs to the only resource whose provider is at work, else to the run.
+fn log_line(engine: &Engine, line: &str) {
+    let calls = engine.calls_in_flight();
+    let urn = match calls.as_slice() {
+        [(urn, _)] => urn.as_str(),
+        _ => "",
+    };
+    engine.log(urn, Severity::Output, line, false);
+}
+
+/// Ends when the run was stopped and the program had its chance to notice.
+async fn grace(engine: &Engine) {
+    engine.stopped().await;
+    let mut quiet = Duration::ZERO;
+    while quiet < GRACE {
+        tokio::time::sleep(GRACE_STEP).await;
+        quiet = if engine.calls_in_flight().is_empty() { quiet + GRACE_STEP } else { Duration::ZERO };
+    }
+}
+
+fn watch_signals(engine: &Arc<Engine>, display: &Arc<dyn Display>) -> std::io::Result<Watch> {
+    let cancelled = Arc::clone(engine);
+    let abandoned = Arc::clone(engine);
+    let display = Arc::clone(display);
+    Watch::begin(
+        move || {
+            let calls = cancelled.calls_in_flight().len();
+            let what = crate::commands::count(calls, "call");
+            let message = format!("cancelling: waiting for {what} in flight; press again to leave at once");
+            cancelled.log("", Severity::Warning, &message, false);
+            cancelled.cancel();
+        },
+        move || {
+            abandoned.log("", Severity::Error, "left at once; the next run takes up from what was journalled", false);
+            flush(&abandoned);
+            display.close();
+            signals::leave(code::CANCELLED);
+        },
+    )
+}
+
+/// Makes durable what was journalled, if the disk answers in time.
+fn flush(engine: &Engine) {
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_time().build() else { return };
+    let flushed = runtime.block_on(async { tokio::time::timeout(LAST_FLUSH, engine.abandon()).await });
+    if let Ok(Err(error)) = flushed {
+        engine.log("", Severity::Error, &error.to_string(), false);
+    }
+}
+
+/// What is to be said and done once the display is closed; gives the exit code.
+fn conclude(
+    workplace: &Workplace<'_>,
+    request: &Request,
+    show: &Show,
+    report: &Report,
+    plan: Option<&Plan>,
+) -> Result<i32> {
+    let console = &workplace.context.console;
+    if let (Some(file), Some(recorder)) = (&request.confirm.preview_pass, &show.recorder) {
+        let details = show.details.as_ref().map(|(details, buffer)| {
+            details.close();
+            buffer.text()
+        });
+        Plan { steps: recorder.steps(), details: details.unwrap_or_default() }.write(file)?;
+    }
+    if let (Some(plan), Some(recorder)) = (plan, &show.recorder) {
+        let surprises = plan.surprises(recorder);
+        if !surprises.is_empty() {
+            console.warn(&format!(
+                "the program changed between preview and {}:\n  {}",
+                request.verb,
+                surprises.join("\n  ")
+            ));
+        }
+    }
+    match report.summary.outcome {
+        Outcome::Failed => return Ok(code::FAILURE),
+        Outcome::Cancelled => return Ok(code::CANCELLED),
+        Outcome::Succeeded => {}
+    }
+    // A preview pass is followed by the operation itself, which is what counts.
+    if request.expect_no_changes && request.confirm.preview_pass.is_none() && has_changes(&report.summary) {
+        let what = if request.is_dry() { "were proposed" } else { "were made" };
+        return Err(Failure {
+            code: code::UNEXPECTED_CHANGES,
+            message: format!("no changes were expected, but changes {what}"),
+        });
+    }
+    Ok(0)
+}
+
+fn has_changes(summary: &Summary) -> bool {
+    const NO_CHANGE: [&str; 4] = ["same", "read", "read-replacement", "discard"];
+    summary.changes.iter().any(|(op, number)| *number > 0 && !NO_CHANGE.contains(op))
+}
+
+/// A text that a display writes and somebody else reads afterwards.
+#[derive(Clone, Default)]
+struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
+
+impl SharedBuffer {
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+    }
+}
+
+impl Write for SharedBuffer {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
