@@ -7,7 +7,7 @@ use futures::channel::oneshot;
 use futures::future::join_all;
 
 use crate::event::{Event, Op, Severity};
-use crate::plan::{Step, for_provider};
+use crate::plan::{Refusal, Step, for_provider};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::row::Row;
 use crate::schedule::{deletion_levels, references};
@@ -22,9 +22,18 @@ type Condemned = BTreeMap<RowNumber, Arc<Row>>;
 impl Engine {
     /// Deletes every row that the program no longer has, and those that wait for their deletion.
     pub(super) async fn delete_leftovers(&self) {
-        let mut condemned = {
+        let leftovers = {
             let book = self.book();
             book.planner.leftovers(|number| book.ledger.get(number))
+        };
+        let mut condemned = match leftovers {
+            Ok(condemned) => condemned,
+            Err(refused) => {
+                for (urn, message) in refused {
+                    self.refuse(&Refusal::on(&urn, message));
+                }
+                return;
+            }
         };
         self.spare_what_failures_need(&mut condemned);
         let mut kept = HashSet::new();

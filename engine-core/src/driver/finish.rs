@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use crate::event::{Event, Outcome, Severity, Summary};
 use crate::operation::OperationKind;
+use crate::plan::{Refusal, unmatched};
 use crate::row::Row;
-use crate::state::Snapshot;
+use crate::state::{Snapshot, integrity};
 use crate::value::PropertyMap;
 
 use super::stop::Failure;
@@ -16,7 +17,7 @@ impl Engine {
     pub(super) async fn wind_up(&self) {
         self.wound_up
             .get_or_init(async || {
-                if self.stop.is_halted() {
+                if self.stop.is_halted() || self.refuse_unknown_targets() {
                     return;
                 }
                 match self.operation.kind {
@@ -25,6 +26,26 @@ impl Engine {
                 }
             })
             .await;
+    }
+
+    /// Refuses a selection that names what is neither in the state nor in the program.
+    fn refuse_unknown_targets(&self) -> bool {
+        let operation = &self.operation;
+        let missing: Vec<String> = {
+            let book = self.book();
+            let rows = book.planner.base();
+            let seen = |urn: &crate::Urn| book.planner.is_seen(urn);
+            [&operation.targets, &operation.excludes, &operation.replace]
+                .into_iter()
+                .flat_map(|patterns| unmatched(patterns, rows, seen))
+                .cloned()
+                .collect()
+        };
+        for urn in &missing {
+            let message = format!("no resource named '{urn}' is in the stack or in the program; see `maloko stack --show-urns`");
+            self.refuse(&Refusal { urn: None, messages: vec![message] });
+        }
+        !missing.is_empty()
     }
 
     /// Ends the operation once the program has ended: waits for calls in flight, deletes what the program no longer
@@ -133,8 +154,14 @@ impl Engine {
     pub(super) fn final_snapshot(&self) -> Snapshot {
         let base = self.session.snapshot();
         let book = self.book();
+        let rows: Vec<_> = book.ledger.rows().map(|(_, row)| Arc::clone(row)).collect();
+        // Rows that a selection or a refresh left where they were may now stand after others that refer to them.
+        let partial = self.operation.kind == OperationKind::Refresh
+            || !self.operation.targets.is_empty()
+            || !self.operation.excludes.is_empty()
+            || self.stop.outcome() != Outcome::Succeeded;
         Snapshot {
-            rows: book.ledger.rows().map(|(_, row)| Arc::clone(row)).collect(),
+            rows: if partial { integrity::sorted(&rows) } else { rows },
             pending: book.ledger.pending().cloned().collect(),
             secrets_provider: base.secrets_provider.clone(),
             other: base.other.clone(),

@@ -18,7 +18,11 @@ use super::Engine;
 impl Engine {
     /// Reads every object and stores what it is like; rows whose object is gone are removed.
     pub(super) async fn refresh_all(&self) {
-        let rows: Vec<(RowNumber, Arc<Row>)> = (0..).zip(self.book().planner.base().iter().cloned()).collect();
+        let rows: Vec<(RowNumber, Arc<Row>)> = {
+            let mut book = self.book();
+            let rows: Vec<_> = (0..).zip(book.planner.base().iter().cloned()).collect();
+            rows.into_iter().filter(|(_, row)| book.planner.selects(row)).collect()
+        };
         let mut running = Vec::new();
         for (number, row) in rows {
             let called = row.custom && row.urn.provider_package().is_none() && !row.pending_replacement;

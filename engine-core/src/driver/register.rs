@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::event::Severity;
+use crate::event::{Event, Severity};
 use crate::operation::OperationKind;
 use crate::plan::{Goal, Next, Question, Refusal, Registration};
 use crate::provider::{Answer, HostError, Method, ProviderError, ProviderErrorKind};
@@ -115,6 +115,10 @@ impl Engine {
             }
         };
         drop((planning, exclusive));
+        if self.book().planner.is_left_out(&urn) {
+            self.leave_out(steps);
+            return Ok((urn, Registered::Unknown));
+        }
         self.tell_not_applicable(&registration);
         let mut row = None;
         for step in steps {
@@ -124,6 +128,15 @@ impl Engine {
             }
         }
         Ok((urn, row.map_or(Registered::Unknown, Registered::Done)))
+    }
+
+    /// Tells of a new resource that is no target; it gets no row.
+    fn leave_out(&self, steps: Vec<crate::plan::Step>) {
+        for step in steps {
+            self.events.emit(Event::StepStarted(step.metadata(step.new.clone())));
+            self.book().count(step.op, &step.urn);
+            self.events.emit(Event::StepDone(step.metadata(step.new.clone())));
+        }
     }
 
     fn tell_not_applicable(&self, registration: &Registration) {

@@ -8,6 +8,7 @@ mod planner;
 mod registration;
 mod secrecy;
 mod step;
+mod targets;
 mod verdict;
 
 #[cfg(test)]
@@ -18,6 +19,7 @@ pub use planner::{Planner, Refusal};
 pub use registration::{Next, Question, Registration};
 pub use secrecy::{copy_secrets, for_provider, mark_outputs};
 pub use step::Step;
+pub use targets::unmatched;
 pub use verdict::{Compared, Verdict, judge};
 
 pub(crate) use goal::{lower, position_text, stack_texts, take_object};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::event::Op;
 use crate::operation::Operation;
 use crate::row::Row;
+use crate::schedule::references;
 use crate::state::RowNumber;
 use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
@@ -13,6 +14,7 @@ use crate::value::{PropertyMap, Value};
 use super::goal::Goal;
 use super::registration::Registration;
 use super::step::Step;
+use super::targets::{Targets, matches_any};
 
 /// A registration, or a whole run, that cannot go on: the messages are for the user, the resource is at fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +56,7 @@ pub struct Planner {
     pub(super) seen: HashMap<Urn, Seen>,
     pub(super) claimed: HashMap<Urn, Urn>,
     pub(super) replaced: HashSet<Urn>,
+    pub(super) targets: Targets,
     default_providers: HashMap<String, String>,
     new_id: Box<dyn Fn() -> String + Send + Sync>,
 }
@@ -67,6 +70,7 @@ impl Planner {
             by_urn.entry(row.urn.clone()).or_default().push(number);
         }
         Self {
+            targets: Targets::new(&operation),
             operation,
             base,
             by_urn,
@@ -167,7 +171,33 @@ impl Planner {
         if let Some((number, _)) = &old {
             self.handled.insert(*number);
         }
-        Ok(Registration::new(urn, goal, old, provider, before))
+        let targeted = self.targets.includes(&urn, edges(&goal));
+        if targeted {
+            self.guard_left_out(&urn, &goal)?;
+        } else if old.is_none() {
+            self.targets.skipped.insert(urn.clone());
+        }
+        Ok(Registration::new(urn, goal, old, provider, before, targeted))
+    }
+
+    /// Refuses a resource that needs a new one which was left out, because it is no target.
+    fn guard_left_out(&self, urn: &Urn, goal: &Goal) -> Result<(), Refusal> {
+        match edges(goal).find(|edge| self.targets.skipped.contains(edge)) {
+            None => Ok(()),
+            Some(missing) => Err(Refusal::on(
+                urn,
+                format!(
+                    "it depends on '{missing}', which does not exist yet and is not among the targets; add \
+                     --target '{missing}'"
+                ),
+            )),
+        }
+    }
+
+    /// Was the resource left out, because it is new and no target?
+    #[must_use]
+    pub fn is_left_out(&self, urn: &Urn) -> bool {
+        self.targets.skipped.contains(urn)
     }
 
     fn find_old(&mut self, urn: &Urn, goal: &Goal) -> Result<Option<(RowNumber, Arc<Row>)>, Refusal> {
@@ -263,18 +293,35 @@ impl Planner {
         if old.taint {
             return Some("taint");
         }
-        self.operation.replace.iter().any(|pattern| pattern == urn.as_str()).then_some("")
+        matches_any(&self.operation.replace, urn).then_some("")
     }
 
-    /// The rows that the program no longer has, with those that wait for their deletion, in state order. `current` is
-    /// the row of a number as it is now.
-    pub fn leftovers<'a>(&self, current: impl Fn(RowNumber) -> Option<&'a Arc<Row>>) -> BTreeMap<RowNumber, Arc<Row>> {
+    /// The rows that the program no longer has, with those that wait for their deletion, in state order; or why
+    /// they may not be deleted. `current` is the row of a number as it is now.
+    pub fn leftovers<'a>(
+        &self,
+        current: impl Fn(RowNumber) -> Option<&'a Arc<Row>>,
+    ) -> Result<BTreeMap<RowNumber, Arc<Row>>, Vec<(Urn, String)>> {
         let numbers = 0..RowNumber::try_from(self.base.len()).unwrap_or(RowNumber::MAX);
-        numbers
+        let leftovers = numbers
             .filter_map(|number| current(number).map(|row| (number, Arc::clone(row))))
             .filter(|(number, row)| row.delete || row.pending_replacement || !self.handled.contains(number))
-            .collect()
+            .collect();
+        self.targets.deletable(leftovers)
     }
+
+    /// May a refresh touch the row? Rows are to be asked about in state order.
+    pub fn selects(&mut self, row: &Row) -> bool {
+        self.targets.includes(&row.urn, references(row))
+    }
+}
+
+/// Every resource that a registration refers to.
+fn edges(goal: &Goal) -> impl Iterator<Item = Urn> + '_ {
+    let properties = goal.property_dependencies.values().flatten();
+    let provider = goal.provider.rsplit_once("::").map(|(urn, _)| Urn::unchecked(urn));
+    let lists = goal.dependencies.iter().chain(properties).chain(&goal.parent);
+    lists.chain(&goal.deleted_with).chain(&goal.replace_with).cloned().chain(provider)
 }
 
 fn native_package(urn: &Urn, package: &str) -> Refusal {

@@ -67,6 +67,7 @@ pub struct Registration {
     checked: Arc<PropertyMap>,
     verdict: Verdict,
     note: &'static str,
+    targeted: bool,
 }
 
 impl Registration {
@@ -76,6 +77,7 @@ impl Registration {
         old: Option<(RowNumber, Arc<Row>)>,
         provider: String,
         before: Vec<Step>,
+        targeted: bool,
     ) -> Self {
         Self {
             urn,
@@ -88,6 +90,7 @@ impl Registration {
             checked: Arc::default(),
             verdict: Verdict::default(),
             note: "",
+            targeted,
         }
     }
 
@@ -177,6 +180,13 @@ impl Registration {
         Refusal::on(&self.urn, "the provider's answer does not fit the question; this is a fault of maloko")
     }
 
+    /// The step of a resource that is no target: its row stays as it is; a new one is left out and counts as the same.
+    fn untouched(&self) -> Vec<Step> {
+        let row = self.old_row().map(|old| (**old).clone());
+        let row = row.unwrap_or_else(|| Row { urn: self.urn.clone(), custom: self.goal.custom, ..self.new_row() });
+        vec![self.step(Op::Same, row)]
+    }
+
     fn step(&self, op: Op, new: Row) -> Step {
         Step {
             keys: self.verdict.replace_keys.clone(),
@@ -233,6 +243,9 @@ impl Planner {
     }
 
     fn first_question(&mut self, registration: &mut Registration) -> Next {
+        if !registration.targeted {
+            return Next::Act(registration.untouched());
+        }
         let mut inputs = registration.goal.inputs.clone();
         let afresh = registration.comparable(self).is_none_or(|old| self.is_forced(&registration.urn, old).is_some());
         let mut old_inputs = PropertyMap::new();

@@ -1,0 +1,152 @@
+//! Which resources a run may touch: `--target`, `--exclude` and their dependents (semantics 4.7).
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use crate::operation::Operation;
+use crate::row::Row;
+use crate::schedule::references;
+use crate::state::RowNumber;
+use crate::urn::Urn;
+
+/// The selection of one run.
+#[derive(Debug, Default)]
+pub(super) struct Targets {
+    include: Vec<String>,
+    exclude: Vec<String>,
+    include_dependents: bool,
+    exclude_dependents: bool,
+    /// Resources that the selection was found to be about: included ones, or excluded ones.
+    marked: HashSet<Urn>,
+    /// New resources that were left out, because they are no targets.
+    pub(super) skipped: HashSet<Urn>,
+}
+
+impl Targets {
+    pub(super) fn new(operation: &Operation) -> Self {
+        Self {
+            include: operation.targets.clone(),
+            exclude: operation.excludes.clone(),
+            include_dependents: operation.target_dependents,
+            exclude_dependents: operation.exclude_dependents,
+            ..Self::default()
+        }
+    }
+
+    /// Is everything selected?
+    pub(super) fn is_everything(&self) -> bool {
+        self.include.is_empty() && self.exclude.is_empty()
+    }
+
+    /// May the run touch the resource? `edges` are the resources that it refers to, which were asked about before.
+    pub(super) fn includes(&mut self, urn: &Urn, edges: impl Iterator<Item = Urn>) -> bool {
+        if self.is_everything() || urn.is_root_stack() || urn.provider_package().is_some() {
+            return true;
+        }
+        let (patterns, follow) = if self.include.is_empty() {
+            (&self.exclude, self.exclude_dependents)
+        } else {
+            (&self.include, self.include_dependents)
+        };
+        let marked = matches_any(patterns, urn) || (follow && edges.into_iter().any(|edge| self.marked.contains(&edge)));
+        if marked {
+            self.marked.insert(urn.clone());
+        }
+        marked != self.include.is_empty()
+    }
+
+    /// Which of the rows that the program no longer has may be deleted, or why none may.
+    pub(super) fn deletable(
+        &self,
+        leftovers: BTreeMap<RowNumber, Arc<Row>>,
+    ) -> Result<BTreeMap<RowNumber, Arc<Row>>, Vec<(Urn, String)>> {
+        if self.is_everything() {
+            return Ok(leftovers);
+        }
+        if self.include.is_empty() {
+            return Ok(self.without_excluded(leftovers));
+        }
+        let mut allowed: HashSet<Urn> = HashSet::new();
+        for row in leftovers.values() {
+            let follows = || references(row).any(|urn| allowed.contains(&urn));
+            if matches_any(&self.include, &row.urn) || (self.include_dependents && follows()) {
+                allowed.insert(row.urn.clone());
+            }
+        }
+        let refused: Vec<_> = leftovers
+            .values()
+            .filter(|row| !allowed.contains(&row.urn) && !row.delete)
+            .filter_map(|row| {
+                let needed = references(row).find(|urn| allowed.contains(urn))?;
+                Some((
+                    row.urn.clone(),
+                    format!(
+                        "'{needed}' is to be deleted, and '{}', which depends on it, would have to be deleted first but is \
+                         not among the targets; name it with --target too, or pass --target-dependents",
+                        row.urn
+                    ),
+                ))
+            })
+            .collect();
+        if !refused.is_empty() {
+            return Err(refused);
+        }
+        Ok(leftovers.into_iter().filter(|(_, row)| allowed.contains(&row.urn)).collect())
+    }
+
+    fn without_excluded(&self, leftovers: BTreeMap<RowNumber, Arc<Row>>) -> BTreeMap<RowNumber, Arc<Row>> {
+        let mut kept: HashSet<Urn> = HashSet::new();
+        for row in leftovers.values() {
+            let follows = || references(row).any(|urn| kept.contains(&urn));
+            if matches_any(&self.exclude, &row.urn) || (self.exclude_dependents && follows()) {
+                kept.insert(row.urn.clone());
+            }
+        }
+        // What a kept row refers to stays as well.
+        for row in leftovers.values().rev() {
+            if kept.contains(&row.urn) {
+                kept.extend(references(row));
+            }
+        }
+        leftovers.into_iter().filter(|(_, row)| !kept.contains(&row.urn)).collect()
+    }
+}
+
+/// Texts in the selection that name no resource of the rows (patterns with `*` may name none).
+pub fn unmatched<'a>(patterns: &'a [String], rows: &[Arc<Row>], seen: impl Fn(&Urn) -> bool) -> Vec<&'a String> {
+    patterns
+        .iter()
+        .filter(|pattern| !pattern.contains('*'))
+        .filter(|pattern| !rows.iter().any(|row| row.urn.as_str() == *pattern) && !seen(&Urn::unchecked(pattern)))
+        .collect()
+}
+
+pub(super) fn matches_any(patterns: &[String], urn: &Urn) -> bool {
+    patterns.iter().any(|pattern| matches(pattern, urn.as_str()))
+}
+
+/// Does a URN match a pattern in which `*` stands for any run without a colon, and `**` for anything?
+fn matches(pattern: &str, text: &str) -> bool {
+    let Some((literal, rest)) = pattern.split_once('*') else { return pattern == text };
+    let Some(text) = text.strip_prefix(literal) else { return false };
+    let (rest, anything) = rest.strip_prefix('*').map_or((rest, false), |rest| (rest, true));
+    text.char_indices()
+        .map(|(index, _)| index)
+        .chain([text.len()])
+        .take_while(|index| anything || !text[..*index].contains(':'))
+        .any(|index| matches(rest, &text[index..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn a_star_stops_at_a_colon_and_two_do_not() {
+        assert!(matches("urn:pulumi:dev::p::*::a", "urn:pulumi:dev::p::t$t2::a"));
+        assert!(!matches("urn:*::a", "urn:pulumi:dev::p::t::a"));
+        assert!(matches("**::a", "urn:pulumi:dev::p::t::a"));
+        assert!(matches("**", ""));
+        assert!(!matches("urn", "urn:x"));
+    }
+}
