@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::event::Outcome as Ended;
-use crate::operation::OperationKind;
+use crate::operation::{Operation, OperationKind};
 use crate::provider::ProviderErrorKind;
 use crate::row::Row;
 use crate::value::Value;
 
-use super::testing::{Outcome, ScriptedHost, Wanted, run, wanted};
+use super::testing::{Outcome, ScriptedHost, Wanted, run, run_as, wanted};
 
 fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<Row>>, program: &[Wanted]) -> Outcome {
     run(host, OperationKind::Update, false, rows, program)
@@ -203,4 +203,60 @@ fn equal_references_share_one_configured_object() {
     let first = up(&host, Vec::new(), &program);
     let configured: Vec<_> = first.calls.iter().filter(|call| call.ends_with("configure")).collect();
     assert_eq!(configured, ["a.configure", "c.configure"]);
+}
+
+fn targeting(kind: OperationKind, targets: &[&str], dependents: bool) -> Operation {
+    let urn = |name: &&str| format!("urn:pulumi:dev::proj::pulumi-python:dynamic:Thing::{name}");
+    Operation {
+        targets: targets.iter().map(urn).collect(),
+        target_dependents: dependents,
+        ..Operation::new(kind, "proj", "dev")
+    }
+}
+
+#[test]
+fn only_targets_change_and_new_ones_beside_them_are_left_out() {
+    let host = Arc::default();
+    let first = up(&host, Vec::new(), &chain("x"));
+    let mut program = chain("x");
+    program.push(wanted("c", "x"));
+    for resource in &mut program {
+        resource.inputs.insert("size".to_owned(), Value::Number(2.0));
+    }
+    let second = run_as(&host, targeting(OperationKind::Update, &["b"], false), first.rows, &program);
+    assert_eq!(second.steps, ["same proj-dev", "same a", "update b", "same c"]);
+    assert_eq!(second.report.summary.changes, [("same", 3), ("update", 1)].into());
+    assert_eq!(names(&second.rows), ["a=id-1", "b=id-2"]);
+}
+
+#[test]
+fn a_target_is_not_deleted_before_what_depends_on_it() {
+    let host = Arc::default();
+    let first = up(&host, Vec::new(), &chain("x"));
+    let refused = run_as(&host, targeting(OperationKind::Destroy, &["a"], false), first.rows.clone(), &chain("x"));
+    assert_eq!(refused.report.summary.outcome, Ended::Failed);
+    assert!(refused.messages.contains("--target-dependents"), "{}", refused.messages);
+    assert_eq!(names(&refused.rows), ["a=id-1", "b=id-2"]);
+    let done = run_as(&host, targeting(OperationKind::Destroy, &["a"], true), first.rows, &chain("x"));
+    assert_eq!(done.steps, ["delete b", "delete a"]);
+}
+
+#[test]
+fn an_unknown_target_is_refused_by_name() {
+    let host = Arc::default();
+    let outcome = run_as(&host, targeting(OperationKind::Update, &["nobody"], false), Vec::new(), &[]);
+    assert_eq!(outcome.report.summary.outcome, Ended::Failed);
+    assert!(outcome.messages.contains("::nobody"), "{}", outcome.messages);
+}
+
+#[test]
+fn with_continue_on_error_only_dependents_are_left_out() {
+    let host: Arc<ScriptedHost> = Arc::default();
+    host.fail("a", "create", ProviderErrorKind::Raised);
+    let operation = Operation { continue_on_error: true, ..Operation::new(OperationKind::Update, "proj", "dev") };
+    let mut program = chain("x");
+    program.push(wanted("c", "x"));
+    let outcome = run_as(&host, operation, Vec::new(), &program);
+    assert_eq!(outcome.steps, ["create proj-dev", "create a", "create a failed", "create c"]);
+    assert_eq!(outcome.report.summary.outcome, Ended::Failed);
 }

@@ -6,7 +6,7 @@ use crate::event::{Event, Outcome, Severity, Summary};
 use crate::operation::OperationKind;
 use crate::plan::{Refusal, unmatched};
 use crate::row::Row;
-use crate::state::{Snapshot, integrity};
+use crate::state::Snapshot;
 use crate::value::PropertyMap;
 
 use super::stop::Failure;
@@ -42,7 +42,8 @@ impl Engine {
                 .collect()
         };
         for urn in &missing {
-            let message = format!("no resource named '{urn}' is in the stack or in the program; see `maloko stack --show-urns`");
+            let message =
+                format!("no resource named '{urn}' is in the stack or in the program; see `maloko stack --show-urns`");
             self.refuse(&Refusal { urn: None, messages: vec![message] });
         }
         !missing.is_empty()
@@ -155,13 +156,8 @@ impl Engine {
         let base = self.session.snapshot();
         let book = self.book();
         let rows: Vec<_> = book.ledger.rows().map(|(_, row)| Arc::clone(row)).collect();
-        // Rows that a selection or a refresh left where they were may now stand after others that refer to them.
-        let partial = self.operation.kind == OperationKind::Refresh
-            || !self.operation.targets.is_empty()
-            || !self.operation.excludes.is_empty()
-            || self.stop.outcome() != Outcome::Succeeded;
         Snapshot {
-            rows: if partial { integrity::sorted(&rows) } else { rows },
+            rows,
             pending: book.ledger.pending().cloned().collect(),
             secrets_provider: base.secrets_provider.clone(),
             other: base.other.clone(),

@@ -164,12 +164,6 @@ impl Engine {
         self.events.emit(Event::Diagnostic(Diagnostic { urn, severity, message: message.to_owned(), ephemeral }));
     }
 
-    /// The state as it would be written now.
-    #[must_use]
-    pub fn snapshot(&self) -> crate::state::Snapshot {
-        self.final_snapshot()
-    }
-
     /// The settings of the operation.
     #[must_use]
     pub fn operation(&self) -> &Operation {

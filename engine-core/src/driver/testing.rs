@@ -191,8 +191,17 @@ pub(crate) fn run(
     rows: Vec<Arc<Row>>,
     program: &[Wanted],
 ) -> Outcome {
+    run_as(host, Operation { dry_run, ..Operation::new(kind, "proj", "dev") }, rows, program)
+}
+
+/// Runs a program against rows, with every option of the operation.
+pub(crate) fn run_as(
+    host: &Arc<ScriptedHost>,
+    operation: Operation,
+    rows: Vec<Arc<Row>>,
+    program: &[Wanted],
+) -> Outcome {
     let recorder = Arc::new(Recorder::default());
-    let operation = Operation { dry_run, ..Operation::new(kind, "proj", "dev") };
     let session = Session::read_only(Snapshot { rows, ..Snapshot::default() });
     let engine = Engine::start(operation, session, Arc::clone(host) as Arc<dyn Host>, Arc::clone(&recorder) as _);
     let report = block_on(async {

@@ -48,7 +48,8 @@ impl Targets {
         } else {
             (&self.include, self.include_dependents)
         };
-        let marked = matches_any(patterns, urn) || (follow && edges.into_iter().any(|edge| self.marked.contains(&edge)));
+        let marked =
+            matches_any(patterns, urn) || (follow && edges.into_iter().any(|edge| self.marked.contains(&edge)));
         if marked {
             self.marked.insert(urn.clone());
         }
