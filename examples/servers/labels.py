@@ -14,12 +14,14 @@ class LabelService(Service):
     """Labels of the repositories that it was made with.
 
     `labels` maps "owner/name" to labels by lower-cased name: GitHub takes names that differ in case for the same.
+    `repeated` lists the names of which a second label was asked for.
     """
 
     def __init__(self, token: str, repositories: tuple[str, ...] = ("acme/website",)) -> None:
         super().__init__(token)
         self.labels: dict[str, dict[str, Json]] = {name: {} for name in repositories}
         self.made = 0
+        self.repeated: list[str] = []
 
     def routes(self) -> list[tuple[str, str, Callable[..., Answer]]]:
         one = "/repos/{owner}/{repo}/labels/{name}"
@@ -59,6 +61,7 @@ class LabelService(Service):
         self.validated(body)
         name = body["name"]
         if name.lower() in labels:
+            self.repeated.append(name)
             raise Refused(422, problem("name", "already_exists"))
         self.made += 1
         label = {
