@@ -79,7 +79,7 @@ class Command implements Front {
             run.registry.setRoot(description.projectRoot);
             checkTypes(entry, options);
             const sdk = Sdk.load(entry.directory);
-            prepareLoader(entry, description.projectRoot, options);
+            await prepareLoader(entry, description.projectRoot, options);
             releaseProviderHandles();
             process.chdir(entry.directory);
             process.argv = [process.argv[0] ?? "node", entry.file];

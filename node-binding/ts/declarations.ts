@@ -3,7 +3,7 @@
 // top-level names; they are only called when a provider is looked up.
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Node, type Pattern, type Program, parse } from "acorn";
+import { type BlockStatement, type Node, type Pattern, type Program, parse } from "acorn";
 
 // The line that is put into program files finds us by this name, also from another copy of this package.
 const HOOK = "maloko.declare";
@@ -75,13 +75,12 @@ export function isProgramFile(file: string, root: string): boolean {
 
 /** JavaScript with a line before it that declares its top-level names. `file` is a path or URL. */
 export function withDeclarations(source: string, file: string, kind: "module" | "script"): string {
-    if (source.length > MAX_PARSED) {
+    const program = source.length > MAX_PARSED ? undefined : parsed(source, kind);
+    if (program === undefined) {
         return source;
     }
-    const body = parsed(source, kind)?.body;
-    if (body === undefined) {
-        return source;
-    }
+    const wrapped = wrappedBody(program);
+    const body = wrapped?.body ?? program.body;
     const names = [...new Set(body.flatMap((statement) => namesOf(statement as Declaration)))];
     if (names.length === 0) {
         return source;
@@ -90,7 +89,22 @@ export function withDeclarations(source: string, file: string, kind: "module" | 
     const first = body[0] as (Node & { directive?: string }) | undefined;
     const strict = first?.directive === "use strict" ? '"use strict";' : "";
     const line = `${strict}globalThis[Symbol.for(${JSON.stringify(HOOK)})]?.(${JSON.stringify(file)},{${closures}});`;
+    if (wrapped !== undefined) {
+        const at = wrapped.start + 1;
+        return source.slice(0, at) + line + source.slice(at);
+    }
     return shifted(source, line);
+}
+
+// tsx puts CommonJS code into `(()=>{ ... })()`, with a line break after the brace: there is room for us on that line.
+function wrappedBody(program: Program): BlockStatement | undefined {
+    const last = program.body.at(-1);
+    if (program.body.length > 2 || last?.type !== "ExpressionStatement" || last.expression.type !== "CallExpression") {
+        return undefined;
+    }
+    const { callee, arguments: args } = last.expression;
+    const isWrapper = callee.type === "ArrowFunctionExpression" && callee.params.length === 0 && args.length === 0;
+    return isWrapper && callee.body.type === "BlockStatement" ? callee.body : undefined;
 }
 
 // A file that begins with #! keeps that line first.

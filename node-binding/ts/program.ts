@@ -169,7 +169,7 @@ const isOn = (option: boolean | string | undefined, otherwise: boolean): boolean
 let prepared = false;
 
 /** Makes this process ready to load program files; once per process. */
-export function prepareLoader(entry: Entry, projectRoot: string, options: RuntimeOptions): void {
+export async function prepareLoader(entry: Entry, projectRoot: string, options: RuntimeOptions): Promise<void> {
     if (prepared) {
         return;
     }
@@ -184,9 +184,9 @@ export function prepareLoader(entry: Entry, projectRoot: string, options: Runtim
         }
         (require("tsx/cjs/api") as { register(): void }).register();
         if (entry.isModule) {
-            (require("tsx/esm/api") as { register(options?: { tsconfig?: string }): void }).register(
-                config === undefined ? {} : { tsconfig: config },
-            );
+            // The CommonJS form of this API looks for its hooks in the wrong folder.
+            const tsx = await import("tsx/esm/api");
+            tsx.register(config === undefined ? {} : { tsconfig: config });
         }
         delete process.env.TSX_TSCONFIG_PATH;
     } else {
