@@ -153,8 +153,8 @@ def killed(project: Project, service: LabelService, after: int, pause: float) ->
 
 
 def named_as_suspect(name: str, said: str) -> bool:
-    """Whether a line of the output names the label's resource and says that its create may have happened."""
-    return any(name in line and "may have" in line for line in said.splitlines())
+    """Whether a line of the output names the label's resource and says that its create was interrupted."""
+    return any(name in line and "interrupted while" in line for line in said.splitlines())
 
 
 def same(what: str, got: object, wanted: object) -> None:
