@@ -87,6 +87,10 @@ pub trait Lease: Send + Sync {
     /// Appends to the journal, making it first if needed. Durable when it returns. Called by one caller at a time.
     async fn append(&self, bytes: &[u8]) -> Result<()>;
 
+    /// Drops what follows the first `length` bytes of the journal: the torn end that a crash left. Durable when it
+    /// returns.
+    async fn cut_journal(&self, length: u64) -> Result<()>;
+
     /// Replaces the checkpoint in one step and keeps the old one as its backup. Durable when it returns.
     async fn replace(&self, checkpoint: &[u8]) -> Result<()>;
 

@@ -20,13 +20,22 @@ pub(crate) fn io_error(action: &str, path: &Path, source: io::Error) -> Error {
     Error::Io { context: format!("cannot {action} {}{advice}", path.display()), source }
 }
 
-/// Makes a directory and its missing parents, for the owner only.
+/// Makes a directory and its missing parents, for the owner only, so that they survive a power cut.
 pub(crate) fn create_private_dir(path: &Path) -> Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let above = parent(path);
+    create_private_dir(&above)?;
+    #[cfg_attr(not(unix), allow(unused_mut))]
     let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(|error| io_error("make the directory", path, error))
+    match builder.create(path) {
+        Ok(()) => sync_dir(&above).map_err(|error| io_error("make the directory", path, error)),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(io_error("make the directory", path, error)),
+    }
 }
 
 /// Options for a file that only the owner may read, if it is made.
@@ -170,11 +179,12 @@ impl FileLock {
         Ok(text)
     }
 
-    /// Replaces the content of the locked file.
+    /// Replaces the content of the locked file, durably. The text has to have the same length each time, so that the
+    /// file is never empty in between.
     pub(crate) fn write(&mut self, text: &str) -> io::Result<()> {
         io::Seek::rewind(&mut self.file)?;
-        self.file.set_len(0)?;
-        self.file.write_all(text.as_bytes())
+        self.file.write_all(text.as_bytes())?;
+        self.file.sync_data()
     }
 }
 

@@ -2,26 +2,48 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
-use crate::error::{Error, Result};
+use serde_json::json;
+use tokio::sync::oneshot;
 
-use super::backend::Backend;
+use crate::error::{Error, Result};
+use crate::provider::StoredProvider;
+use crate::row::Row;
+
+use super::backend::{Backend, Lease};
+use super::checkpoint::Checkpoint;
+use super::format::{Encoder, SecretText};
+use super::integrity::{check, sha256_hex, sorted};
+use super::journal::{Header, encode_changes, encode_fold};
+use super::journal_writer::{JournalWriter, not_recorded};
 use super::name::StackName;
-use super::secrets::Crypter;
+use super::recovery::{JournalFate, Recovered, recover};
+use super::secrets::{Crypter, reference_text};
 use super::surroundings::Surroundings;
 use super::{Change, Snapshot};
 
 /// Becomes ready when the changes that it was given for are durable; may be dropped when nobody needs to know.
-pub struct Ticket {
-    inner: Pin<Box<dyn Future<Output = Result<()>> + Send>>,
+pub struct Ticket(Outcome);
+
+enum Outcome {
+    Known(Option<Result<()>>),
+    Waiting(oneshot::Receiver<std::result::Result<(), Arc<str>>>),
 }
 
 impl Future for Ticket {
     type Output = Result<()>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.inner.as_mut().poll(context)
+        match &mut self.0 {
+            Outcome::Known(result) => Poll::Ready(result.take().unwrap_or(Ok(()))),
+            Outcome::Waiting(receiver) => Pin::new(receiver).poll(context).map(|answer| match answer {
+                Ok(Ok(())) => Ok(()),
+                Ok(Err(cause)) => Err(not_recorded(&cause)),
+                Err(_) => Err(not_recorded("the thread that writes it has ended; this is a defect of maloko")),
+            }),
+        }
     }
 }
 
@@ -35,7 +57,7 @@ pub struct SessionOptions {
     pub surroundings: Surroundings,
     /// Check the state's integrity (off: `--disable-integrity-checking`).
     pub check_integrity: bool,
-    /// The command's name, noted in the state when it is written although its integrity is broken.
+    /// The command's name, noted in the journal, and in the state when it is written although its integrity is broken.
     pub command: String,
 }
 
@@ -50,42 +72,134 @@ pub struct StackReading {
 
 /// Reads a stack without a lease: for previews and for commands that only show. The journal of a run that was killed
 /// is taken into account, but not folded.
-pub async fn read_stack(_backend: &dyn Backend, _stack: &StackName, _check_integrity: bool) -> Result<StackReading> {
-    Err(Error::BadState("not built yet".into()))
+pub async fn read_stack(backend: &dyn Backend, stack: &StackName, check_integrity: bool) -> Result<StackReading> {
+    let stored = backend.load(stack).await?;
+    let mut recovered = recover(&stored)?;
+    let notices = std::mem::take(&mut recovered.notices);
+    if check_integrity {
+        check_on_load(&recovered.checkpoint.snapshot, &stored.checkpoint_place)?;
+    }
+    Ok(StackReading { snapshot: recovered.into_snapshot(), notices })
 }
 
 /// Makes an empty stack.
 pub async fn create_stack(
-    _backend: &dyn Backend,
-    _stack: &StackName,
-    _crypter: &Crypter,
-    _surroundings: &Surroundings,
+    backend: &dyn Backend,
+    stack: &StackName,
+    crypter: &Crypter,
+    surroundings: &Surroundings,
 ) -> Result<()> {
-    Err(Error::BadState("not built yet".into()))
+    let mut checkpoint = Checkpoint { stack: stack.to_string(), ..Checkpoint::default() };
+    stamp(&mut checkpoint.snapshot, surroundings);
+    backend.create(stack, &checkpoint.encode(crypter)?).await
+}
+
+/// Notes who writes the state, and when.
+pub(super) fn stamp(snapshot: &mut Snapshot, surroundings: &Surroundings) {
+    let version = concat!("v", env!("CARGO_PKG_VERSION"));
+    let manifest = snapshot.other.entry("manifest").or_insert_with(|| json!({}));
+    if !manifest.is_object() {
+        *manifest = json!({});
+    }
+    manifest["time"] = json!(surroundings.clock.now().to_string());
+    manifest["magic"] = json!(sha256_hex(version.as_bytes()));
+    manifest["version"] = json!(version);
+}
+
+fn check_on_load(snapshot: &Snapshot, place: &str) -> Result<()> {
+    check(snapshot).map_err(|violation| {
+        Error::BadState(format!(
+            "the state in {place} is not sound: {violation}. Nothing was changed. Mend it with `pulumi state repair`, or \
+             by hand between `maloko stack export` and `maloko stack import`; or go on at your own risk with \
+             --disable-integrity-checking"
+        ))
+    })
 }
 
 /// The state of a stack, opened for one operation.
 pub struct Session {
     snapshot: Snapshot,
     notices: Vec<String>,
+    crypter: Option<Crypter>,
+    store: Option<Store>,
+}
+
+/// What a session that writes needs.
+struct Store {
+    lease: Arc<dyn Lease>,
+    journal: JournalWriter,
+    /// The file around the snapshot.
+    envelope: Mutex<Checkpoint>,
+    options: SessionOptions,
 }
 
 impl Session {
-    /// A session that keeps nothing: for previews, and for tests that hand in the rows.
+    /// A session that keeps nothing: for tests that hand in the rows.
     #[must_use]
     pub fn read_only(snapshot: Snapshot) -> Self {
-        Self { snapshot, notices: Vec::new() }
+        Self { snapshot, notices: Vec::new(), crypter: None, store: None }
     }
 
-    /// A session that keeps nothing, for previews of a real stack: seals and unseals with `crypter`.
+    /// A session that keeps nothing, for previews of a real stack: unseals with `crypter`.
     #[must_use]
-    pub fn preview(snapshot: Snapshot, _crypter: Crypter) -> Self {
-        Self { snapshot, notices: Vec::new() }
+    pub fn preview(snapshot: Snapshot, crypter: Crypter) -> Self {
+        // A salt that cannot be used has been reported when the snapshot was unsealed.
+        let own = snapshot.salt().ok().flatten().and_then(|salt| crypter.with_salt(salt).ok());
+        Self { snapshot, notices: Vec::new(), crypter: Some(own.unwrap_or(crypter)), store: None }
     }
 
     /// Opens a stack for writing: takes the lease, reads the checkpoint, recovers what a killed run left behind.
-    pub async fn open(_backend: &dyn Backend, _stack: &StackName, _options: SessionOptions) -> Result<Self> {
-        Err(Error::BadState("not built yet".into()))
+    pub async fn open(backend: &dyn Backend, stack: &StackName, options: SessionOptions) -> Result<Self> {
+        let lease = backend.lease(stack).await?;
+        let opened = Self::open_leased(stack, Arc::clone(&lease), options).await;
+        if opened.is_err() {
+            // The reason why it could not be opened is what the user needs to know.
+            drop(lease.release().await);
+        }
+        opened
+    }
+
+    async fn open_leased(stack: &StackName, lease: Arc<dyn Lease>, options: SessionOptions) -> Result<Self> {
+        let stored = lease.load().await?;
+        let Recovered { mut checkpoint, mut hash, fate, mut notices } = recover(&stored)?;
+        let place = stored.checkpoint_place;
+        if options.check_integrity {
+            check_on_load(&checkpoint.snapshot, &place)?;
+        }
+        let crypter = options.crypter.clone();
+        let rekeyed = bring_under(&crypter, &mut checkpoint.snapshot)?;
+        if matches!(fate, JournalFate::Fold(_)) || rekeyed {
+            // With a wrong passphrase nothing is written.
+            crypter.verify()?;
+            stamp(&mut checkpoint.snapshot, &options.surroundings);
+            let bytes = checkpoint.encode(&crypter)?;
+            hash = sha256_hex(&bytes);
+            if let JournalFate::Fold(journal) = &fate {
+                if journal.torn > 0 {
+                    lease.cut_journal(journal.good as u64).await?;
+                }
+                lease.append(&journal.folding_line(&hash)).await?;
+            }
+            lease.replace(&bytes).await?;
+        }
+        match fate {
+            JournalFate::Absent => {}
+            JournalFate::Remove | JournalFate::Fold(_) => lease.remove_journal().await?,
+            JournalFate::SetAside => {
+                let place = lease.set_journal_aside().await?;
+                notices.push(format!("the journal of the interrupted run is kept as {place}"));
+            }
+        }
+        let mut snapshot = std::mem::take(&mut checkpoint.snapshot);
+        snapshot.unseal(&crypter)?;
+        if checkpoint.stack.is_empty() {
+            checkpoint.stack = stack.to_string();
+        }
+        let mut header = Header::new(stack.to_string(), lease.epoch(), hash, crypter.secrets_provider());
+        header.command.clone_from(&options.command);
+        let journal = JournalWriter::new(Arc::clone(&lease), header, Arc::clone(&options.surroundings.clock));
+        let store = Store { lease, journal, envelope: Mutex::new(checkpoint), options };
+        Ok(Self { snapshot, notices, crypter: Some(crypter), store: Some(store) })
     }
 
     /// What the user should know about the opening: an interrupted run that was recovered, and the like.
@@ -100,24 +214,153 @@ impl Session {
         &self.snapshot
     }
 
-    /// Appends changes to the journal, as one record. The records of concurrent callers share a flush.
-    pub fn append(&self, _changes: &[Change]) -> Ticket {
-        Ticket { inner: Box::pin(std::future::ready(Ok(()))) }
+    /// Appends changes to the journal, as one record. The records of concurrent callers share a flush; their order is
+    /// that of the calls.
+    pub fn append(&self, changes: &[Change]) -> Ticket {
+        let Some(store) = &self.store else { return Ticket(Outcome::Known(Some(Ok(())))) };
+        let mut encoder = Encoder::new(Vec::with_capacity(2048), Some(&store.options.crypter), SecretText::Cipher);
+        match encode_changes(changes, &mut encoder) {
+            Ok(()) => Ticket(Outcome::Waiting(store.send(encoder.into_bytes()))),
+            Err(error) => Ticket(Outcome::Known(Some(Err(error)))),
+        }
     }
 
-    /// The text inside a sealed `__provider`, decrypted (each distinct ciphertext once).
-    pub fn unseal(&self, _ciphertext: &str) -> Result<String> {
-        Ok(String::new())
+    /// The text inside a sealed `__provider`, decrypted (each distinct ciphertext once): for one of our references, its
+    /// JSON.
+    pub fn unseal(&self, ciphertext: &str) -> Result<String> {
+        let crypter = self.crypter.as_ref().ok_or_else(|| {
+            Error::Secrets("a secret of the state is needed, and no passphrase was given to read it".into())
+        })?;
+        let json = crypter.decrypt(ciphertext)?;
+        Ok(serde_json::from_str(&json).unwrap_or_else(|_| json.to_string()))
     }
 
-    /// Folds the journal: the snapshot becomes the checkpoint, the journal is removed and the lock released.
-    pub async fn fold(&self, _snapshot: Snapshot) -> Result<()> {
-        Ok(())
+    /// Folds the journal: the snapshot becomes the checkpoint, the journal is removed and the lock released. The
+    /// checkpoint is not written when the snapshot says what it says already. Members of the file that `snapshot` does
+    /// not mention (`other` is empty) stay as they were.
+    pub async fn fold(&self, mut snapshot: Snapshot) -> Result<()> {
+        let Some(store) = &self.store else { return Ok(()) };
+        let used = store.journal.is_used();
+        if snapshot.other.is_empty() {
+            snapshot.other.clone_from(&self.snapshot.other);
+        }
+        let mut broken = None;
+        if !self.says_the_same(&snapshot) {
+            broken = store.make_sound(&mut snapshot);
+            stamp(&mut snapshot, &store.options.surroundings);
+            let bytes = store.encode(snapshot)?;
+            if used {
+                let written = store.send(encode_fold(&sha256_hex(&bytes)));
+                // A journal that cannot be written any more does not keep the checkpoint from being written.
+                drop(written.await);
+            }
+            store.journal.stop();
+            store.lease.replace(&bytes).await?;
+        }
+        store.journal.stop();
+        if used {
+            store.lease.remove_journal().await?;
+        }
+        store.lease.release().await?;
+        broken.map_or(Ok(()), Err)
     }
 
     /// Ends the session without a fold (a second Ctrl-C): what was appended is made durable, the journal stays for the
-    /// next run, the lock goes.
+    /// next run. The lock goes, unless a journal is left: then no other tool may take the checkpoint for the truth, and
+    /// the next run of maloko removes the lock itself.
     pub async fn abandon(&self) -> Result<()> {
-        Ok(())
+        let Some(store) = &self.store else { return Ok(()) };
+        store.journal.stop();
+        store.lease.release().await
+    }
+
+    fn says_the_same(&self, new: &Snapshot) -> bool {
+        let old = &self.snapshot;
+        let same_rows = |old: &Arc<Row>, new: &Arc<Row>| Arc::ptr_eq(old, new) || self.same_row(old, new);
+        old.rows.len() == new.rows.len()
+            && old.pending.len() == new.pending.len()
+            && old.other == new.other
+            && old.rows.iter().zip(&new.rows).all(|(old, new)| same_rows(old, new))
+            && old.pending.iter().zip(&new.pending).all(|(a, b)| a.kind == b.kind && same_rows(&a.row, &b.row))
+    }
+
+    fn same_row(&self, old: &Row, new: &Row) -> bool {
+        let provider = match (&old.stored_provider, &new.stored_provider) {
+            (StoredProvider::Sealed(ciphertext), StoredProvider::Reference(reference)) => {
+                let old = self.crypter.as_ref().and_then(|crypter| crypter.decrypt(ciphertext).ok());
+                old.as_deref() == reference_text(reference).ok().as_deref()
+            }
+            (old, new) => old == new,
+        };
+        // No outputs and empty outputs are written alike.
+        let without = |row: &Row| Row { stored_provider: StoredProvider::Absent, outputs: None, ..row.clone() };
+        provider && old.outputs_or_empty() == new.outputs_or_empty() && without(old) == without(new)
     }
 }
+
+/// What was appended is finished; then the lease is dropped, and with it given back.
+impl Drop for Session {
+    fn drop(&mut self) {
+        if let Some(store) = &self.store {
+            store.journal.stop();
+        }
+    }
+}
+
+impl Store {
+    fn send(&self, content: Vec<u8>) -> oneshot::Receiver<std::result::Result<(), Arc<str>>> {
+        let (reply, receiver) = oneshot::channel();
+        self.journal.send(content, reply);
+        receiver
+    }
+
+    fn encode(&self, snapshot: Snapshot) -> Result<Vec<u8>> {
+        let mut envelope = self.envelope.lock().unwrap_or_else(PoisonError::into_inner);
+        envelope.snapshot = snapshot;
+        envelope.encode(&self.options.crypter)
+    }
+
+    /// Puts the rows into a sound order if it takes no more than that. Otherwise notes in the snapshot what is broken,
+    /// and gives the error to be reported once the snapshot is safe.
+    fn make_sound(&self, snapshot: &mut Snapshot) -> Option<Error> {
+        if !self.options.check_integrity {
+            return None;
+        }
+        let metadata = snapshot.other.entry("metadata").or_insert_with(|| json!({}));
+        if let Some(metadata) = metadata.as_object_mut() {
+            metadata.shift_remove("integrity_error");
+        }
+        let violation = check(snapshot).err()?;
+        let in_order = sorted(&snapshot.rows);
+        let as_written = std::mem::replace(&mut snapshot.rows, in_order);
+        if check(snapshot).is_ok() {
+            return None;
+        }
+        snapshot.rows = as_written;
+        snapshot.other["metadata"] = json!({ "integrity_error": {
+            "version": concat!("v", env!("CARGO_PKG_VERSION")),
+            "command": self.options.command,
+            "error": violation,
+            "env_vars": {},
+        }});
+        Some(Error::BadState(format!(
+            "the state that this run leaves is not sound: {violation}. It was saved all the same, and nothing is lost; this              is a defect of maloko. `pulumi state repair` can mend the state"
+        )))
+    }
+}
+
+/// Sees to it that everything in the snapshot is encrypted under the crypter's key; says whether it was not.
+fn bring_under(crypter: &Crypter, snapshot: &mut Snapshot) -> Result<bool> {
+    match snapshot.salt()? {
+        Some(salt) if salt != crypter.salt() => {
+            snapshot.unseal_all(crypter)?;
+            snapshot.secrets_provider = Some(crypter.secrets_provider());
+            Ok(true)
+        }
+        _ => Ok(false),
+    }
+}
+
+#[cfg(test)]
+#[path = "session_tests.rs"]
+mod tests;

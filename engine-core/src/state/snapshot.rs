@@ -27,14 +27,19 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Decrypts every sealed value, each distinct ciphertext once. `__provider` stays sealed. Without sealed values
-    /// the key is not needed.
+    /// Decrypts every sealed value, each distinct ciphertext once, with the crypter's passphrase and the snapshot's own
+    /// salt. `__provider` stays sealed. Without sealed values the key is not needed.
     pub fn unseal(&mut self, crypter: &Crypter) -> Result<()> {
-        self.each_row(&mut |row| unseal_row(row, crypter))
+        if !self.has_sealed_values() {
+            return Ok(());
+        }
+        let crypter = self.own_crypter(crypter)?;
+        self.each_row(&mut |row| unseal_row(row, &crypter))
     }
 
     /// Like [`Snapshot::unseal`], and `__provider` too, so that everything can be written under another key.
     pub fn unseal_all(&mut self, crypter: &Crypter) -> Result<()> {
+        let crypter = &self.own_crypter(crypter)?;
         self.each_row(&mut |row| {
             unseal_row(row, crypter)?;
             if let StoredProvider::Sealed(ciphertext) = &row.stored_provider {
@@ -74,6 +79,10 @@ impl Snapshot {
         let sealed =
             |row: &Row| is_sealed(&row.inputs) || row.outputs.as_ref().is_some_and(|outputs| is_sealed(outputs));
         self.rows.iter().any(|row| sealed(row)) || self.pending.iter().any(|pending| sealed(&pending.row))
+    }
+
+    fn own_crypter(&self, crypter: &Crypter) -> Result<Crypter> {
+        self.salt()?.map_or_else(|| Ok(crypter.clone()), |salt| crypter.with_salt(salt))
     }
 
     fn each_row(&mut self, change: &mut dyn FnMut(&mut Arc<Row>) -> Result<()>) -> Result<()> {

@@ -1,0 +1,205 @@
+//! What must hold of the rows of a state, and how to put it right (semantics 10.3, 1.6).
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use ring::digest::{SHA256, digest};
+use serde_json::Value as Json;
+
+use crate::row::Row;
+use crate::urn::Urn;
+use crate::value::Value;
+
+use super::Snapshot;
+
+/// Lowercase hex SHA-256.
+pub(super) fn sha256_hex(bytes: &[u8]) -> String {
+    digest(&SHA256, bytes).as_ref().iter().fold(String::with_capacity(64), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// Checks a whole snapshot; the error says which row breaks which rule.
+pub fn check(snapshot: &Snapshot) -> Result<(), String> {
+    check_manifest(snapshot)?;
+    check_rows(&snapshot.rows)
+}
+
+fn check_manifest(snapshot: &Snapshot) -> Result<(), String> {
+    let member = |name| snapshot.other.get("manifest").and_then(|manifest| manifest.get(name)).and_then(Json::as_str);
+    match (member("magic"), member("version")) {
+        (Some(magic), Some(version)) if magic != sha256_hex(version.as_bytes()) => {
+            Err(format!("the manifest's magic does not belong to its version '{version}'"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_rows(rows: &[Arc<Row>]) -> Result<(), String> {
+    let mut seen: HashMap<&Urn, bool> = HashMap::with_capacity(rows.len());
+    let mut providers: HashSet<(&str, &str)> = HashSet::new();
+    for row in rows {
+        let urn = &row.urn;
+        if urn.as_str().is_empty() {
+            return Err("a resource has no URN".into());
+        }
+        if Urn::parse(urn.as_str()).is_none() {
+            return Err(format!("'{urn}' is not a URN"));
+        }
+        if row.kind.is_empty() {
+            return Err(format!("{urn} has no type"));
+        }
+        if urn.own_type() != row.kind {
+            return Err(format!("{urn} has the type '{}', which is not the one in its URN", row.kind));
+        }
+        if !row.custom && !row.id.is_empty() {
+            return Err(format!("{urn} is a component and has an id"));
+        }
+        if !row.custom && !row.provider.is_empty() {
+            return Err(format!("{urn} is a component and has a provider"));
+        }
+        let is_provider = urn.provider_package().is_some();
+        if row.custom && !is_provider && !row.pending_replacement {
+            let (provider, id) =
+                row.provider_parts().ok_or_else(|| format!("{urn} has the malformed provider '{}'", row.provider))?;
+            if !providers.contains(&(provider.as_str(), id)) {
+                return Err(format!("{urn} refers to the provider {}, which does not come before it", row.provider));
+            }
+        }
+        if let Some((how, missing)) = references(row).find(|(_, urn)| !seen.contains_key(urn)) {
+            return Err(format!("{urn} refers to {missing} ({how}), which does not come before it"));
+        }
+        let live = seen.entry(urn).or_insert(false);
+        if *live && !row.delete {
+            return Err(format!("{urn} is there twice, and neither one is marked for deletion"));
+        }
+        *live |= !row.delete;
+        if is_provider {
+            providers.insert((urn.as_str(), &row.id));
+        }
+    }
+    Ok(())
+}
+
+/// Everything that a row refers to by URN alone, and how.
+fn references(row: &Row) -> impl Iterator<Item = (&'static str, &Urn)> {
+    let parent = row.parent.iter().map(|urn| ("parent", urn));
+    let dependencies = row.dependencies.iter().map(|urn| ("dependency", urn));
+    let of_properties = row.property_dependencies.values().flatten().map(|urn| ("property dependency", urn));
+    let deleted_with = row.deleted_with.iter().map(|urn| ("deletedWith", urn));
+    let replace_with = row.replace_with.iter().map(|urn| ("replaceWith", urn));
+    parent.chain(dependencies).chain(of_properties).chain(deleted_with).chain(replace_with)
+}
+
+/// Puts each row after everything that it refers to, and changes the order no more than that needs.
+#[must_use]
+pub fn sorted(rows: &[Arc<Row>]) -> Vec<Arc<Row>> {
+    let mut by_urn: HashMap<&str, usize> = HashMap::with_capacity(rows.len());
+    let mut by_provider: HashMap<(&str, &str), usize> = HashMap::new();
+    for (index, row) in rows.iter().enumerate() {
+        // Of several rows with one URN the living one counts.
+        let place = by_urn.entry(row.urn.as_str()).or_insert(index);
+        if rows[*place].delete && !row.delete {
+            *place = index;
+        }
+        if row.urn.provider_package().is_some() {
+            by_provider.entry((row.urn.as_str(), &row.id)).or_insert(index);
+        }
+    }
+    let needs = |index: usize| -> Vec<usize> {
+        let row = &rows[index];
+        let provider = row.provider.rsplit_once("::").and_then(|parts| by_provider.get(&parts).copied());
+        let named = references(row).filter_map(|(_, urn)| by_urn.get(urn.as_str()).copied());
+        provider.into_iter().chain(named).filter(|needed| *needed != index).collect()
+    };
+    let mut out = Vec::with_capacity(rows.len());
+    let mut placed = vec![false; rows.len()];
+    let mut entered = vec![false; rows.len()];
+    // An explicit stack: chains of dependencies may be as long as the state.
+    let mut open: Vec<(usize, std::vec::IntoIter<usize>)> = Vec::new();
+    for start in 0..rows.len() {
+        if entered[start] {
+            continue;
+        }
+        entered[start] = true;
+        open.push((start, needs(start).into_iter()));
+        while let Some((index, needed)) = open.last_mut() {
+            if let Some(next) = needed.find(|next| !entered[*next]) {
+                entered[next] = true;
+                open.push((next, needs(next).into_iter()));
+            } else {
+                if !placed[*index] {
+                    placed[*index] = true;
+                    out.push(Arc::clone(&rows[*index]));
+                }
+                open.pop();
+            }
+        }
+    }
+    out
+}
+
+/// Sorts the rows and drops references to rows that do not exist; says what was done. A missing provider cannot be
+/// mended.
+pub fn repair(snapshot: &mut Snapshot) -> Vec<String> {
+    let mut done = Vec::new();
+    let known: HashSet<Urn> = snapshot.rows.iter().map(|row| row.urn.clone()).collect();
+    for row in &mut snapshot.rows {
+        let missing: Vec<(&str, Urn)> =
+            references(row).filter(|(_, urn)| !known.contains(*urn)).map(|(how, urn)| (how, urn.clone())).collect();
+        if missing.is_empty() {
+            continue;
+        }
+        done.extend(missing.iter().map(|(how, urn)| format!("{}: dropped the missing {how} {urn}", row.urn)));
+        let row = Arc::make_mut(row);
+        row.parent.take_if(|urn| !known.contains(urn));
+        row.deleted_with.take_if(|urn| !known.contains(urn));
+        row.dependencies.retain(|urn| known.contains(urn));
+        row.replace_with.retain(|urn| known.contains(urn));
+        row.property_dependencies.values_mut().for_each(|urns| urns.retain(|urn| known.contains(urn)));
+    }
+    let in_order = sorted(&snapshot.rows);
+    if in_order.iter().zip(&snapshot.rows).any(|(new, old)| !Arc::ptr_eq(new, old)) {
+        done.push("put every resource after those that it refers to".into());
+        snapshot.rows = in_order;
+    }
+    done
+}
+
+/// Completes rows of very old states: provider rows without outputs, and custom rows without a provider. What is made
+/// depends on the rows alone, so that a journal finds the same rows again.
+pub(super) fn complete_old_rows(snapshot: &mut Snapshot) {
+    let mut made: Vec<Row> = Vec::new();
+    for row in &mut snapshot.rows {
+        if row.urn.provider_package().is_some() {
+            if row.outputs.is_none() && !row.inputs.is_empty() {
+                let mut outputs = (*row.inputs).clone();
+                outputs.remove("__internal");
+                Arc::make_mut(row).outputs = Some(Arc::new(outputs));
+            }
+        } else if row.custom && row.provider.is_empty() {
+            let package = row.kind.split(':').next().unwrap_or_default().to_owned();
+            let provider = default_provider(row, &package);
+            Arc::make_mut(row).provider = format!("{}::{}", provider.urn, provider.id);
+            if !made.iter().any(|known| known.urn == provider.urn) {
+                made.push(provider);
+            }
+        }
+    }
+    snapshot.rows.splice(0..0, made.into_iter().map(Arc::new));
+}
+
+fn default_provider(row: &Row, package: &str) -> Row {
+    let kind = format!("pulumi:providers:{package}");
+    let urn = Urn::new(row.urn.stack(), row.urn.project(), "", &kind, "default");
+    let hash = sha256_hex(urn.as_str().as_bytes());
+    let id = format!("{}-{}-{}-{}-{}", &hash[..8], &hash[8..12], &hash[12..16], &hash[16..20], &hash[20..32]);
+    let outputs = Some(Arc::new(std::collections::BTreeMap::<String, Value>::new()));
+    Row { urn, custom: true, id, kind, outputs, ..Row::default() }
+}
+
+#[cfg(test)]
+#[path = "integrity_tests.rs"]
+mod tests;

@@ -1,0 +1,119 @@
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use serde_json::json;
+
+use super::*;
+use crate::state::Checkpoint;
+use crate::state::fixtures::{PULUMI_NODEJS, PULUMI_PYTHON, provider_row, row, urn};
+
+fn snapshot(rows: Vec<Row>) -> Snapshot {
+    let rows = std::iter::once(provider_row()).chain(rows.into_iter().map(Arc::new)).collect();
+    Snapshot { rows, ..Snapshot::default() }
+}
+
+fn depends(name: &str, on: &[&str]) -> Row {
+    Row { dependencies: on.iter().map(|name| urn(name)).collect(), ..row(name, 1.0) }
+}
+
+fn names(rows: &[Arc<Row>]) -> Vec<&str> {
+    rows.iter().map(|row| row.urn.name()).collect()
+}
+
+#[test]
+fn recorded_states_are_sound() {
+    for bytes in [PULUMI_PYTHON, PULUMI_NODEJS] {
+        let mut snapshot = Checkpoint::decode(bytes, "x").unwrap().snapshot;
+        assert_eq!(check(&snapshot), Ok(()));
+        assert!(repair(&mut snapshot).is_empty());
+        snapshot.other["manifest"]["version"] = json!("3.0.0");
+        assert!(check(&snapshot).unwrap_err().contains("magic"));
+    }
+}
+
+#[test]
+fn each_broken_rule_is_named() {
+    let component = Row { custom: false, id: String::new(), provider: String::new(), ..row("c", 1.0) };
+    let broken: Vec<(&str, Row)> = vec![
+        ("no URN", Row { urn: Urn::default(), ..row("a", 1.0) }),
+        ("not a URN", Row { urn: Urn::unchecked("urn:x"), ..row("a", 1.0) }),
+        ("no type", Row { kind: String::new(), ..row("a", 1.0) }),
+        ("not the one in its URN", Row { kind: "a:b:C".into(), ..row("a", 1.0) }),
+        ("has an id", Row { id: "1".into(), ..component.clone() }),
+        ("has a provider", Row { provider: "p".into(), ..component }),
+        ("malformed provider", Row { provider: "p".into(), ..row("a", 1.0) }),
+        ("does not come before", Row { provider: format!("{}::other", provider_row().urn), ..row("a", 1.0) }),
+        ("(parent)", Row { parent: Some(urn("x")), ..row("a", 1.0) }),
+        ("(dependency)", depends("a", &["x"])),
+        (
+            "(property dependency)",
+            Row { property_dependencies: [("k".into(), vec![urn("x")])].into(), ..row("a", 1.0) },
+        ),
+        ("(deletedWith)", Row { deleted_with: Some(urn("x")), ..row("a", 1.0) }),
+        ("(replaceWith)", Row { replace_with: vec![urn("a")], ..row("a", 1.0) }),
+    ];
+    for (expected, row) in broken {
+        let message = check(&snapshot(vec![row])).unwrap_err();
+        assert!(message.contains(expected), "{expected}: {message}");
+    }
+}
+
+#[test]
+fn a_urn_may_repeat_only_among_rows_that_wait_for_deletion() {
+    let old = Row { delete: true, ..row("a", 1.0) };
+    assert_eq!(check(&snapshot(vec![row("a", 2.0), old.clone(), old.clone()])), Ok(()));
+    assert_eq!(check(&snapshot(vec![old, row("a", 2.0)])), Ok(()));
+    assert!(check(&snapshot(vec![row("a", 2.0), row("a", 1.0)])).unwrap_err().contains("twice"));
+}
+
+#[test]
+fn a_row_that_waits_for_its_replacement_needs_no_provider() {
+    let waiting = Row { pending_replacement: true, provider: "gone::1".into(), ..row("a", 1.0) };
+    assert_eq!(check(&snapshot(vec![waiting])), Ok(()));
+}
+
+#[test]
+fn sorting_moves_only_what_must_move() {
+    let rows: Vec<Arc<Row>> =
+        [depends("z", &[]), depends("b", &["d"]), depends("c", &[]), depends("d", &["e"]), depends("e", &[])]
+            .map(Arc::new)
+            .into();
+    assert_eq!(names(&sorted(&rows)), ["z", "e", "d", "b", "c"]);
+}
+
+#[test]
+fn sorting_survives_cycles_and_long_chains() {
+    let cycle: Vec<Arc<Row>> = [depends("a", &["b"]), depends("b", &["a"])].map(Arc::new).into();
+    assert_eq!(names(&sorted(&cycle)), ["b", "a"]);
+    let chain: Vec<Arc<Row>> =
+        (0..20_000).map(|i| Arc::new(depends(&i.to_string(), &[&(i + 1).to_string()]))).collect();
+    let in_order = sorted(&chain);
+    assert_eq!((in_order[0].urn.name(), in_order.len()), ("19999", 20_000));
+}
+
+#[test]
+fn repair_sorts_and_drops_what_dangles() {
+    let mut broken = snapshot(vec![
+        Row { parent: Some(urn("gone")), ..depends("a", &["gone", "b"]) },
+        Row { property_dependencies: [("k".into(), vec![urn("gone")])].into(), ..row("b", 1.0) },
+    ]);
+    broken.rows.rotate_left(1);
+    let done = repair(&mut broken);
+    assert_eq!(check(&broken), Ok(()));
+    assert_eq!(names(&broken.rows), ["default", "b", "a"]);
+    assert_eq!(done.len(), 4, "{done:?}");
+}
+
+#[test]
+fn rows_of_very_old_states_are_completed() {
+    let mut old =
+        Snapshot { rows: vec![Arc::new(Row { provider: String::new(), ..row("a", 1.0) })], ..Snapshot::default() };
+    complete_old_rows(&mut old);
+    assert_eq!(check(&old), Ok(()));
+    assert_eq!((names(&old.rows), old.rows[0].id.len()), (vec!["default", "a"], 36));
+
+    let mut provider = (*provider_row()).clone();
+    provider.inputs = Arc::new([("k".into(), "v".into()), ("__internal".into(), Value::Null)].into());
+    let mut old = Snapshot { rows: vec![Arc::new(provider)], ..Snapshot::default() };
+    complete_old_rows(&mut old);
+    assert_eq!(*old.rows[0].outputs_or_empty(), [("k".into(), "v".into())].into());
+}

@@ -1,0 +1,98 @@
+//! The lock files that Pulumi's command line and maloko both respect.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::state::backend::Holder;
+use crate::state::name::StackName;
+use crate::state::platform;
+
+use super::layout::entries;
+
+/// A lock file.
+#[derive(Debug)]
+pub(super) struct LockFile {
+    pub(super) path: PathBuf,
+    pub(super) holder: Holder,
+}
+
+/// The content of a lock file; Pulumi ignores the last member.
+#[derive(Serialize, Deserialize)]
+struct Content {
+    #[serde(default)]
+    pid: u32,
+    #[serde(default)]
+    username: String,
+    #[serde(default)]
+    hostname: String,
+    #[serde(default)]
+    timestamp: String,
+    /// The version of the maloko that wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    maloko: Option<String>,
+}
+
+/// All lock files of a stack.
+pub(super) fn list(directory: &Path) -> Result<Vec<LockFile>> {
+    let mut locks = Vec::new();
+    for path in entries(directory)?.into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "json")) {
+        // It may be removed while we look.
+        let Some(bytes) = platform::read_if_exists(&path)? else { continue };
+        // A lock that cannot be read is a lock all the same.
+        let content: Content = serde_json::from_slice(&bytes).unwrap_or_else(|_| Content {
+            pid: 0,
+            username: String::new(),
+            hostname: String::new(),
+            timestamp: "an unknown time".into(),
+            maloko: None,
+        });
+        let holder = Holder {
+            pid: content.pid,
+            user: content.username,
+            host: content.hostname,
+            since: content.timestamp,
+            maloko: content.maloko.is_some(),
+        };
+        locks.push(LockFile { path, holder });
+    }
+    Ok(locks)
+}
+
+/// Writes our own lock file.
+pub(super) fn write(directory: &Path, id: &str, since: &str) -> Result<PathBuf> {
+    let content = Content {
+        pid: std::process::id(),
+        username: platform::user_name(),
+        hostname: platform::host_name(),
+        timestamp: since.to_owned(),
+        maloko: Some(env!("CARGO_PKG_VERSION").to_owned()),
+    };
+    let json =
+        serde_json::to_vec(&content).map_err(|error| Error::BadState(format!("cannot write a lock: {error}")))?;
+    let path = directory.join(format!("{id}.json"));
+    platform::create_private_dir(directory)?;
+    platform::write_atomically(&path, &json)?;
+    Ok(path)
+}
+
+/// The error for a stack that others work on.
+pub(super) fn locked(stack: &StackName, locks: &[LockFile]) -> Error {
+    let mut message = format!("the stack '{}' is locked", stack.stack());
+    match locks {
+        [] => message.push_str(" by another maloko process on this machine that has just begun"),
+        [lock] => message.push_str(&format!(" by {}", lock.holder)),
+        several => {
+            message.push_str(" by:");
+            several.iter().for_each(|lock| message.push_str(&format!("\n  {}", lock.holder)));
+        }
+    }
+    message.push_str(". Wait until it is done.");
+    let foreign: Vec<&LockFile> = locks.iter().filter(|lock| !lock.holder.maloko).collect();
+    if !foreign.is_empty() {
+        message.push_str(" If that process is gone, `pulumi cancel` removes its lock, or remove:");
+        foreign.iter().for_each(|lock| message.push_str(&format!("\n  {}", lock.path.display())));
+    }
+    Error::Locked(message)
+}

@@ -1,0 +1,133 @@
+//! Stacks in a local directory, in Pulumi's layout (semantics 10.5).
+//!
+//! ```text
+//! .pulumi/meta.yaml                                           version: 1
+//! .pulumi/stacks/<project>/<stack>.json                       the checkpoint; .bak: the one before
+//! .pulumi/locks/organization/<project>/<stack>/<uuid>.json    locks that both tools respect
+//! .pulumi/maloko/<project>/<stack>/lease                      our lock of the operating system, and the epoch
+//! .pulumi/maloko/<project>/<stack>/journal                    only while an operation runs, or after it was killed
+//! ```
+//!
+//! The futures of this backend do their work when they are first polled, on the caller's thread.
+
+mod layout;
+mod lease;
+mod locks;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::error::{Error, Result};
+
+use super::backend::{Backend, Holder, Lease, StoredStack};
+use super::name::StackName;
+use super::platform;
+use super::surroundings::Surroundings;
+
+use layout::Layout;
+use lease::LocalLease;
+
+/// A store in a directory: `<directory>/.pulumi/stacks/<project>/<stack>.json`.
+#[derive(Debug)]
+pub struct LocalBackend {
+    layout: Layout,
+    surroundings: Surroundings,
+}
+
+impl LocalBackend {
+    /// The store of `directory`; nothing is made before the first stack is. A store in an older or newer layout is
+    /// refused.
+    pub fn open(directory: &Path, surroundings: Surroundings) -> Result<Self> {
+        let layout = Layout::new(directory);
+        layout.check_version()?;
+        Ok(Self { layout, surroundings })
+    }
+
+    /// The store of a `file://` URL; `~` means `home`. Relative paths are relative to `base`.
+    pub fn open_url(url: &str, base: &Path, home: Option<&Path>, surroundings: Surroundings) -> Result<Self> {
+        Self::open(&directory_of(url, base, home)?, surroundings)
+    }
+
+    /// The directory that holds `.pulumi`.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        self.layout.directory()
+    }
+
+    fn take_lease(&self, stack: &StackName) -> Result<LocalLease> {
+        LocalLease::take(self.layout.stack(stack), self.surroundings.clone())
+    }
+}
+
+fn directory_of(url: &str, base: &Path, home: Option<&Path>) -> Result<PathBuf> {
+    let path = url.strip_prefix("file://").ok_or_else(|| {
+        Error::Configuration(format!(
+            "'{url}' is not a place for state that this version supports; use a local directory: file://<path>"
+        ))
+    })?;
+    if path.is_empty() {
+        return Err(Error::Configuration(format!("'{url}' names no directory: write file://<path>")));
+    }
+    let below_home = if path == "~" { Some("") } else { path.strip_prefix("~/") };
+    match (below_home, home) {
+        (None, _) => Ok(base.join(path)),
+        (Some(rest), Some(home)) => Ok(home.join(rest)),
+        (Some(_), None) => Err(Error::Configuration(format!(
+            "'{url}' begins at the home directory, which is not known: set HOME, or write the whole path"
+        ))),
+    }
+}
+
+#[async_trait]
+impl Backend for LocalBackend {
+    fn url(&self) -> String {
+        format!("file://{}", self.layout.directory().display())
+    }
+
+    async fn list(&self) -> Result<Vec<StackName>> {
+        self.layout.list()
+    }
+
+    async fn create(&self, stack: &StackName, checkpoint: &[u8]) -> Result<()> {
+        self.layout.prepare()?;
+        let files = self.layout.stack(stack);
+        let exists = || Error::Configuration(format!("there is a stack '{stack}' already in {}", self.url()));
+        if files.exists()? {
+            return Err(exists());
+        }
+        let lease = self.take_lease(stack)?;
+        let written = files.create(checkpoint);
+        lease.give_back()?;
+        if written? { Ok(()) } else { Err(exists()) }
+    }
+
+    async fn load(&self, stack: &StackName) -> Result<StoredStack> {
+        self.layout.stack(stack).load()
+    }
+
+    async fn lease(&self, stack: &StackName) -> Result<Arc<dyn Lease>> {
+        self.layout.stack(stack).require()?;
+        Ok(Arc::new(self.take_lease(stack)?))
+    }
+
+    async fn holders(&self, stack: &StackName) -> Result<Vec<Holder>> {
+        let locks = locks::list(&self.layout.stack(stack).locks)?;
+        Ok(locks.into_iter().map(|lock| lock.holder).collect())
+    }
+
+    async fn break_locks(&self, stack: &StackName) -> Result<Vec<Holder>> {
+        let mut removed = Vec::new();
+        for lock in locks::list(&self.layout.stack(stack).locks)? {
+            if platform::remove_if_exists(&lock.path)? {
+                removed.push(lock.holder);
+            }
+        }
+        Ok(removed)
+    }
+}
+
+#[cfg(test)]
+#[path = "local_tests.rs"]
+mod tests;

@@ -1,0 +1,350 @@
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use futures::executor::block_on;
+
+use super::*;
+use crate::provider::ProviderReference;
+use crate::state::fixtures::faulty::Faulty;
+use crate::state::fixtures::{PULUMI_PYTHON, provider_row, python_crypter, row, urn};
+use crate::state::{MemoryBackend, Passphrase, PendingKind, PendingOperation, StoredStack};
+use crate::value::Value;
+
+fn name() -> StackName {
+    StackName::new("shop", "dev").unwrap()
+}
+
+fn options() -> SessionOptions {
+    SessionOptions {
+        crypter: python_crypter(),
+        surroundings: Surroundings::system(),
+        check_integrity: true,
+        command: "up".into(),
+    }
+}
+
+fn open(backend: &dyn Backend) -> Session {
+    block_on(Session::open(backend, &name(), options())).unwrap()
+}
+
+fn error_of<T>(result: Result<T>) -> String {
+    match result {
+        Ok(_) => panic!("an error was expected"),
+        Err(error) => error.to_string(),
+    }
+}
+
+fn empty_stack() -> MemoryBackend {
+    let backend = MemoryBackend::default();
+    block_on(create_stack(&backend, &name(), &python_crypter(), &Surroundings::system())).unwrap();
+    backend
+}
+
+fn put(number: u32, row: Row) -> Change {
+    Change::Put { number, row: Arc::new(row), in_place_of: None }
+}
+
+fn begin(operation: u32, row: Row) -> Change {
+    let pending = PendingOperation { row: Arc::new(row), kind: PendingKind::Creating };
+    Change::Begin { operation, pending }
+}
+
+fn names(snapshot: &Snapshot) -> Vec<&str> {
+    snapshot.rows.iter().map(|row| row.urn.name()).collect()
+}
+
+/// The stack with the provider and one resource, folded.
+fn small_stack() -> (MemoryBackend, Snapshot) {
+    let backend = empty_stack();
+    let session = open(&backend);
+    let rows = vec![provider_row(), Arc::new(row("a", 1.0))];
+    let snapshot = Snapshot { rows, ..session.snapshot().clone() };
+    block_on(session.fold(snapshot)).unwrap();
+    let snapshot = open(&backend).snapshot().clone();
+    (backend, snapshot)
+}
+
+#[test]
+fn what_was_folded_is_read_again() {
+    let (backend, snapshot) = small_stack();
+    assert_eq!(names(&snapshot), ["default", "a"]);
+    let stored = backend.stored(&name()).unwrap();
+    assert!(stored.journal.is_none());
+    let manifest = &snapshot.other["manifest"];
+    assert_eq!(manifest["version"], concat!("v", env!("CARGO_PKG_VERSION")));
+    assert!(manifest["time"].as_str().unwrap().ends_with('Z'));
+    let reading = block_on(read_stack(&backend, &name(), true)).unwrap();
+    assert_eq!((reading.snapshot.rows, reading.notices.len()), (snapshot.rows, 0));
+}
+
+#[test]
+fn a_run_that_changes_nothing_writes_nothing() {
+    let (backend, snapshot) = small_stack();
+    let before = backend.stored(&name()).unwrap().checkpoint;
+    let session = open(&backend);
+    // The same content in other rows, as an engine may hand it over.
+    let rows = snapshot.rows.iter().map(|row| Arc::new((**row).clone())).collect();
+    block_on(session.fold(Snapshot { rows, ..Snapshot::default() })).unwrap();
+    let after = backend.stored(&name()).unwrap();
+    assert!(after.checkpoint == before && after.journal.is_none());
+    open(&backend);
+}
+
+#[test]
+fn a_provider_that_is_found_again_is_no_change() {
+    let reference = Arc::new(ProviderReference {
+        maloko: 1,
+        language: "python".into(),
+        module: "app".into(),
+        name: "P".into(),
+        attributes: None,
+        incomplete: None,
+    });
+    let backend = empty_stack();
+    let session = open(&backend);
+    let with_provider = Row { stored_provider: StoredProvider::Reference(Arc::clone(&reference)), ..row("a", 1.0) };
+    let snapshot = Snapshot { rows: vec![provider_row(), Arc::new(with_provider)], ..session.snapshot().clone() };
+    block_on(session.fold(snapshot.clone())).unwrap();
+    let before = backend.stored(&name()).unwrap().checkpoint;
+
+    let session = open(&backend);
+    let StoredProvider::Sealed(sealed) = &session.snapshot().rows[1].stored_provider else {
+        panic!("a reference is encrypted in the state");
+    };
+    let text = session.unseal(sealed).unwrap();
+    assert_eq!(serde_json::from_str::<ProviderReference>(&text).unwrap(), *reference);
+    block_on(session.fold(Snapshot { other: serde_json::Map::new(), ..snapshot.clone() })).unwrap();
+    assert_eq!(backend.stored(&name()).unwrap().checkpoint, before);
+
+    let other = Arc::new(ProviderReference { name: "Q".into(), ..(*reference).clone() });
+    let changed = Row { stored_provider: StoredProvider::Reference(other), ..row("a", 1.0) };
+    let session = open(&backend);
+    block_on(session.fold(Snapshot { rows: vec![provider_row(), Arc::new(changed)], ..Snapshot::default() })).unwrap();
+    assert_ne!(backend.stored(&name()).unwrap().checkpoint, before);
+}
+
+#[test]
+fn a_killed_run_is_recovered_and_names_its_suspects() {
+    let (backend, _) = small_stack();
+    let session = open(&backend);
+    let secret = Row {
+        inputs: Arc::new([("password".into(), Value::secret("canary".into()))].into()),
+        dependencies: vec![urn("a")],
+        ..row("b", 1.0)
+    };
+    block_on(session.append(&[begin(0, secret.clone())])).unwrap();
+    block_on(session.append(&[Change::End { operation: 0 }, put(2, secret.clone()), begin(1, row("c", 1.0))])).unwrap();
+    let crashed = backend.stored(&name()).unwrap();
+    let journal = String::from_utf8(crashed.journal.clone().unwrap()).unwrap();
+    assert!(!journal.contains("canary"), "{journal}");
+    assert_eq!(journal.lines().count(), 3);
+    drop(session);
+    backend.restore(&name(), crashed);
+
+    let reading = block_on(read_stack(&backend, &name(), true)).unwrap();
+    assert_eq!(names(&reading.snapshot), ["default", "a", "b"]);
+    assert!(backend.stored(&name()).unwrap().journal.is_some(), "a reader changes nothing");
+
+    let session = open(&backend);
+    assert_eq!(names(session.snapshot()), ["default", "a", "b"]);
+    assert_eq!(session.snapshot().rows[2].inputs, secret.inputs);
+    let pending = &session.snapshot().pending;
+    assert_eq!((pending.len(), pending[0].row.urn.clone(), pending[0].kind), (1, urn("c"), PendingKind::Creating));
+    assert!(session.notices()[0].contains("2 records"), "{:?}", session.notices());
+    assert!(session.notices()[1].contains("::c was interrupted while it was created"), "{:?}", session.notices());
+    assert!(backend.stored(&name()).unwrap().journal.is_none(), "it was folded");
+    drop(session);
+    assert_eq!(open(&backend).snapshot().pending.len(), 1, "a suspect is never forgotten");
+    assert!(open(&backend).notices().is_empty());
+}
+
+#[test]
+fn what_is_appended_by_many_is_all_there() {
+    let (backend, _) = small_stack();
+    let session = open(&backend);
+    let tickets: Vec<Ticket> =
+        (2..500).map(|number| session.append(&[put(number, row(&format!("r{number}"), 1.0))])).collect();
+    block_on(futures::future::try_join_all(tickets)).unwrap();
+    block_on(session.abandon()).unwrap();
+    assert!(error_of(block_on(session.append(&[put(500, row("late", 1.0))]))).contains("the operation is over"));
+    drop(session);
+    assert_eq!(open(&backend).snapshot().rows.len(), 500);
+}
+
+#[test]
+fn dropped_tickets_are_written_all_the_same() {
+    let (backend, _) = small_stack();
+    let session = open(&backend);
+    drop(session.append(&[put(2, row("b", 1.0))]));
+    drop(session);
+    assert_eq!(names(open(&backend).snapshot()), ["default", "b", "a"]);
+}
+
+#[test]
+fn a_checkpoint_that_another_tool_wrote_is_accepted_with_a_notice() {
+    let (backend, snapshot) = small_stack();
+    let session = open(&backend);
+    block_on(session.append(&[put(2, row("b", 1.0))])).unwrap();
+    let crashed = backend.stored(&name()).unwrap();
+    drop(session);
+    let foreign = String::from_utf8(crashed.checkpoint).unwrap().replace("\"size\":1", "\"size\":7").into_bytes();
+    backend.restore(&name(), StoredStack { checkpoint: foreign.clone(), ..crashed });
+
+    let reading = block_on(read_stack(&backend, &name(), true)).unwrap();
+    assert_eq!((names(&reading.snapshot), reading.notices.len()), (names(&snapshot), 1));
+    let session = open(&backend);
+    assert_eq!(session.snapshot().rows[1].inputs["size"], Value::from(7.0));
+    assert!(session.notices()[0].contains("another tool"), "{:?}", session.notices());
+    assert!(session.notices()[1].contains("journal-1"), "{:?}", session.notices());
+    assert_eq!(backend.journals_set_aside(&name()).len(), 1);
+    assert_eq!(backend.stored(&name()).unwrap().checkpoint, foreign);
+}
+
+/// Runs a small operation against a store that stops after some writes. Gives the rows whose records were acknowledged,
+/// and whether the operation came to its end.
+fn interrupted(backend: &dyn Backend) -> Result<(Vec<&'static str>, bool)> {
+    let session = block_on(Session::open(backend, &name(), options()))?;
+    let mut acknowledged = Vec::new();
+    for (number, name) in [(2, "b"), (3, "c"), (4, "d")] {
+        if block_on(session.append(&[put(number, row(name, 1.0))])).is_ok() {
+            acknowledged.push(name);
+        }
+    }
+    let rows = ["default", "a", "b", "c", "d"].map(|name| match name {
+        "default" => provider_row(),
+        other => Arc::new(row(other, 1.0)),
+    });
+    let folded = block_on(session.fold(Snapshot { rows: rows.into(), ..Snapshot::default() }));
+    Ok((acknowledged, folded.is_ok()))
+}
+
+#[test]
+fn whichever_write_is_the_last_what_was_acknowledged_is_there() {
+    let (clean, _) = small_stack();
+    let before = clean.stored(&name()).unwrap();
+    for torn in [false, true] {
+        let mut complete = false;
+        for writes in 0.. {
+            let backend = MemoryBackend::default();
+            backend.restore(&name(), before.clone());
+            let (acknowledged, folded) = interrupted(&Faulty::after(backend.clone(), writes, torn)).unwrap();
+            // Killed here. The recovery may be killed as well, at each of its writes.
+            let crashed = backend.stored(&name()).unwrap();
+            for recovery_writes in 0..5 {
+                let second = Faulty::after(backend.clone(), recovery_writes, torn);
+                drop(block_on(Session::open(&second, &name(), options())));
+                let session = open(&backend);
+                let found = names(session.snapshot());
+                assert!(acknowledged.iter().all(|name| found.contains(name)), "{writes}: {acknowledged:?} {found:?}");
+                assert!(found.starts_with(&["default", "a"]) || found.contains(&"a"), "{writes}: {found:?}");
+                let aside = backend.journals_set_aside(&name());
+                assert!(aside.is_empty(), "{writes}: our own checkpoint was taken for another tool's");
+                drop(session);
+                backend.restore(&name(), crashed.clone());
+            }
+            complete = folded;
+            if complete {
+                assert_eq!(acknowledged, ["b", "c", "d"]);
+                break;
+            }
+        }
+        assert!(complete);
+    }
+}
+
+#[test]
+fn after_a_failed_write_nothing_is_said_to_be_recorded() {
+    let (backend, _) = small_stack();
+    let faulty = Faulty::after(backend.clone(), 1, false);
+    let session = open(&faulty);
+    block_on(session.append(&[put(2, row("b", 1.0))])).unwrap();
+    let message = error_of(block_on(session.append(&[put(3, row("c", 1.0))])));
+    assert!(message.contains("could not be recorded") && message.contains("cannot write the journal"), "{message}");
+    assert!(block_on(session.append(&[put(4, row("d", 1.0))])).is_err());
+    drop(session);
+    assert_eq!(names(open(&backend).snapshot()), ["default", "b", "a"]);
+}
+
+#[test]
+fn a_writer_that_lost_its_lease_cannot_write() {
+    let (backend, _) = small_stack();
+    let zombie = open(&backend);
+    assert!(error_of(block_on(Session::open(&backend, &name(), options()))).contains("locked"));
+    block_on(backend.break_locks(&name())).unwrap();
+    let heir = open(&backend);
+    assert!(error_of(block_on(zombie.append(&[put(2, row("b", 1.0))]))).contains("was lost"));
+    let rows = vec![provider_row()];
+    assert!(error_of(block_on(zombie.fold(Snapshot { rows, ..Snapshot::default() }))).contains("was lost"));
+    block_on(heir.append(&[put(2, row("c", 1.0))])).unwrap();
+    drop((zombie, heir));
+    assert_eq!(names(open(&backend).snapshot()), ["default", "c", "a"]);
+}
+
+#[test]
+fn a_wrong_passphrase_changes_nothing_and_gives_the_lease_back() {
+    let backend = MemoryBackend::default();
+    let pulumi = StoredStack { checkpoint: PULUMI_PYTHON.to_vec(), ..StoredStack::default() };
+    backend.restore(&name(), pulumi.clone());
+    let crypter = Crypter::new(Passphrase::given("no"), python_crypter().salt(), Surroundings::system()).unwrap();
+    let opened = block_on(Session::open(&backend, &name(), SessionOptions { crypter, ..options() }));
+    assert!(error_of(opened).contains("incorrect passphrase"));
+    assert_eq!(backend.stored(&name()).unwrap().checkpoint, pulumi.checkpoint);
+    open(&backend);
+}
+
+#[test]
+fn a_state_under_another_salt_is_brought_under_ours() {
+    let backend = MemoryBackend::default();
+    backend.restore(&name(), StoredStack { checkpoint: PULUMI_PYTHON.to_vec(), ..StoredStack::default() });
+    let crypter = Crypter::with_new_salt(Passphrase::given("conformance"), Surroundings::system()).unwrap();
+    let session =
+        block_on(Session::open(&backend, &name(), SessionOptions { crypter: crypter.clone(), ..options() })).unwrap();
+    let stored = Checkpoint::decode(&backend.stored(&name()).unwrap().checkpoint, "x").unwrap();
+    assert_eq!(stored.snapshot.salt().unwrap(), Some(crypter.salt()));
+    let StoredProvider::Sealed(code) = &stored.snapshot.rows[3].stored_provider else { panic!("code is kept sealed") };
+    let original = Checkpoint::decode(PULUMI_PYTHON, "x").unwrap().snapshot;
+    let StoredProvider::Sealed(before) = &original.rows[3].stored_provider else { panic!("code is kept sealed") };
+    let as_before: String = serde_json::from_str(&python_crypter().decrypt(before).unwrap()).unwrap();
+    assert_eq!(session.unseal(code).unwrap(), as_before);
+    assert_eq!(session.snapshot().rows[0].outputs_or_empty()["secret"], Value::secret("exported".into()));
+}
+
+#[test]
+fn an_unsound_state_is_refused_unless_asked_for() {
+    let backend = empty_stack();
+    let unsound = Snapshot { rows: vec![Arc::new(row("a", 1.0))], ..Snapshot::default() };
+    let checkpoint = Checkpoint { snapshot: unsound, ..Checkpoint::default() }.encode(&python_crypter()).unwrap();
+    backend.restore(&name(), StoredStack { checkpoint, ..StoredStack::default() });
+    let message = error_of(block_on(Session::open(&backend, &name(), options())));
+    assert!(message.contains("refers to the provider") && message.contains("pulumi state repair"), "{message}");
+    assert!(block_on(read_stack(&backend, &name(), true)).is_err());
+    let lenient = SessionOptions { check_integrity: false, ..options() };
+    assert_eq!(block_on(Session::open(&backend, &name(), lenient)).unwrap().snapshot().rows.len(), 1);
+}
+
+#[test]
+fn a_fold_puts_rows_in_order_and_saves_what_it_cannot_mend() {
+    let (backend, _) = small_stack();
+    let session = open(&backend);
+    let rows = vec![Arc::new(row("a", 2.0)), provider_row()];
+    block_on(session.fold(Snapshot { rows, ..Snapshot::default() })).unwrap();
+    assert_eq!(names(open(&backend).snapshot()), ["default", "a"]);
+
+    let session = open(&backend);
+    let rows = vec![Arc::new(row("a", 3.0))];
+    let message = error_of(block_on(session.fold(Snapshot { rows, ..Snapshot::default() })));
+    assert!(message.contains("saved all the same"), "{message}");
+    let stored = Checkpoint::decode(&backend.stored(&name()).unwrap().checkpoint, "x").unwrap().snapshot;
+    assert!(stored.other["metadata"]["integrity_error"]["error"].as_str().unwrap().contains("provider"));
+    assert_eq!(stored.rows[0].inputs["size"], Value::from(3.0));
+}
+
+#[test]
+fn sessions_without_a_store_keep_nothing() {
+    let snapshot = Checkpoint::decode(PULUMI_PYTHON, "x").unwrap().snapshot;
+    let session = Session::preview(snapshot.clone(), python_crypter());
+    block_on(session.append(&[put(9, row("x", 1.0))])).unwrap();
+    block_on(session.fold(Snapshot::default())).unwrap();
+    let StoredProvider::Sealed(code) = &snapshot.rows[3].stored_provider else { panic!("code is kept sealed") };
+    assert!(session.unseal(code).is_ok());
+    assert!(error_of(Session::read_only(snapshot.clone()).unseal(code)).contains("passphrase"));
+}
