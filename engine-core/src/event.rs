@@ -254,4 +254,8 @@ pub enum Event {
 pub trait EventSink: Send + Sync {
     /// Takes one event.
     fn emit(&self, event: Event);
+
+    /// The secrets among these properties must not be shown. Told as soon as the engine knows them, before any event or
+    /// provider call can mention one.
+    fn learn_secrets(&self, _properties: &PropertyMap) {}
 }

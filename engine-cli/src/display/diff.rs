@@ -10,7 +10,7 @@ use super::paint::Paint;
 use super::path::{Segment, parse};
 use super::redact::{Redactor, Visible};
 use super::values::{inline, is_long_text, short};
-use super::words::{TypeNames, clean, count, words};
+use super::words::{TypeNames, clean, count, reason, words};
 
 /// Above this many bytes the lines of two texts are not compared.
 const COMPARABLE_TEXT: usize = 256 * 1024;
@@ -31,7 +31,8 @@ impl DiffText<'_> {
     #[must_use]
     pub(super) fn step(&self, op: Op, step: &StepMetadata, names: &TypeNames) -> Vec<String> {
         let words = words(op);
-        let reason = if step.note.is_empty() { String::new() } else { format!(": {}", step.note) };
+        let reason = reason(step);
+        let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
         let head = format!("{} {} ({}{reason})", words.marker, names.title(&step.urn), words.plan);
         let mut lines = vec![self.paint.op(op, &head)];
         let id = [&step.old, &step.new].into_iter().flatten().map(|row| row.id.as_str()).find(|id| !id.is_empty());

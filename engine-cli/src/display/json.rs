@@ -13,6 +13,7 @@ use serde::{Serialize, Serializer};
 
 use super::json_value::{Messages, Properties, SecretForm, Writing};
 use super::redact::Redactor;
+use super::words::result;
 use super::worker::{Renderer, unix_seconds};
 
 /// Writes one line per event.
@@ -125,7 +126,7 @@ impl<'a> Metadata<'a> {
     fn new(step: &'a StepMetadata, writing: Writing<'a>) -> Self {
         let row = step.new.as_deref().or(step.old.as_deref());
         Self {
-            op: step.op.name(),
+            op: result(step).name(),
             urn: step.urn.as_str(),
             kind: row.map_or(step.urn.own_type(), |row| &row.kind),
             old: step.old.as_deref().map(|row| State::new(row, writing)),

@@ -105,7 +105,8 @@ pub trait Display: EventSink {
 /// stops to show anything; the operation goes on.
 #[must_use]
 pub fn open(mode: DisplayMode, options: DisplayOptions, out: Box<dyn Write + Send>) -> Arc<dyn Display> {
-    Arc::new(worker::Worker::start(renderer(mode, options, SystemTime::now()), out))
+    let redactor = redact::Redactor::new(options.show_secrets, Arc::clone(&options.scrubber));
+    Arc::new(worker::Worker::start(renderer(mode, options, SystemTime::now()), redactor, out))
 }
 
 /// What draws in a mode; `opened` is the wall clock's time from which events count theirs.

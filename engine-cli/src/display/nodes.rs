@@ -7,7 +7,7 @@ use std::time::Duration;
 use maloko_core::event::{Op, Severity, StepMetadata};
 use maloko_core::urn::Urn;
 
-use super::words::TypeNames;
+use super::words::{TypeNames, result};
 
 /// Of one resource's log so many lines are kept for the end; warnings and errors are all kept.
 const KEPT_LINES: usize = 100;
@@ -205,14 +205,14 @@ impl Nodes {
             node.took += at.saturating_sub(since);
             if op == Op::Refresh {
                 // What the refresh found is known now.
-                node.op = if step.op == Op::Same { Op::Same } else { Op::Refresh };
+                node.op = if result(step) == Op::Same { Op::Same } else { Op::Refresh };
             }
         }
-        node.phase = if failed { Phase::Failed(step.op) } else { Phase::Done(step.op) };
+        node.phase = if failed { Phase::Failed(step.op) } else { Phase::Done(result(step)) };
         if node.op == Op::Same && !failed {
             self.unchanged += 1;
         } else {
-            if is_last_step(step.op) {
+            if step.op.is_logical() {
                 self.finished += 1;
             }
             self.show(id);
@@ -354,9 +354,4 @@ fn combined(before: Op, step: Op) -> Op {
         Op::Same if before == Op::Refresh => before,
         other => other,
     }
-}
-
-/// Does a resource count as finished with this step? (The other steps of a replacement are parts of it.)
-fn is_last_step(op: Op) -> bool {
-    op.is_logical()
 }

@@ -15,7 +15,7 @@ use super::json::prefix;
 use super::paint::Paint;
 use super::redact::Redactor;
 use super::summary::{self, Failures};
-use super::words::{TypeNames, clean, duration, heading, words};
+use super::words::{TypeNames, clean, duration, heading, reason, result, words};
 use super::worker::Renderer;
 
 /// A step that takes this long is mentioned while it runs, and again whenever the time has doubled.
@@ -78,20 +78,20 @@ impl Plain {
         step.new.iter().for_each(|row| self.redactor.learn_row(row));
         let active = self.active.remove(&step.urn);
         let refreshed = active.as_ref().is_some_and(|active| active.op == Op::Refresh);
-        if self.shows(step, refreshed) {
-            let words = words(step.op);
+        let op = result(step);
+        if self.shows(op, refreshed) {
+            let words = words(op);
             let verb = if self.options.is_preview { words.plan } else { words.done };
             let mut shown = step.clone();
             if refreshed {
                 shown.op = Op::Refresh;
             }
             let changes = changed_keys(&shown);
-            let mut line =
-                self.paint.op(step.op, &format!("{}{} {verb}", marker(step.op), self.names.title(&step.urn)));
+            let mut line = self.paint.op(op, &format!("{}{} {verb}", marker(op), self.names.title(&step.urn)));
             if !self.options.is_preview {
                 line.push_str(&self.elapsed(at, active.as_ref()));
             }
-            let details = [step.note, if self.options.diff { "" } else { &changes }];
+            let details = [reason(step), if self.options.diff { "" } else { &changes }];
             let details: Vec<&str> = details.into_iter().filter(|text| !text.is_empty()).collect();
             if !details.is_empty() {
                 line.push_str(&self.paint.dim(&format!(" [{}]", details.join("; "))));
@@ -107,8 +107,8 @@ impl Plain {
     }
 
     /// Is a line written for a step that is done?
-    fn shows(&self, step: &StepMetadata, refreshed: bool) -> bool {
-        match step.op {
+    fn shows(&self, op: Op, refreshed: bool) -> bool {
+        match op {
             Op::Same => self.options.show_sames,
             // The two halves say it; in a preview the whole does.
             Op::Replace => self.options.is_preview,

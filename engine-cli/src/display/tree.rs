@@ -16,7 +16,7 @@ use super::redact::Redactor;
 use super::screen::{Screen, Size, SizeProbe};
 use super::summary::{self, Failures};
 use super::table::Table;
-use super::words::{clean, count, duration, heading};
+use super::words::{clean, count, duration, heading, reason};
 use super::worker::Renderer;
 
 /// How often the tree is drawn.
@@ -93,7 +93,7 @@ impl Tree {
         if op == Op::Refresh {
             step.op = op;
         }
-        let changes = [step.note.to_owned(), changed_keys(&step)];
+        let changes = [reason(&step).to_owned(), changed_keys(&step)];
         let changes: Vec<String> = changes.into_iter().filter(|text| !text.is_empty()).collect();
         let kept = self.options.diff.then(|| Box::new(step));
         self.nodes.describe(id, changes.join("; "), kept);

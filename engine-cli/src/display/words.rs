@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use maloko_core::event::Op;
+use maloko_core::event::{Op, StepMetadata};
 use maloko_core::operation::OperationKind;
 use maloko_core::urn::{STACK_TYPE, Urn};
 
@@ -58,6 +58,23 @@ pub(super) fn words(op: Op) -> Words {
         ),
     };
     Words { marker, plan, doing, done, failed }
+}
+
+/// What a finished step came to: of a refresh, what it found, which the engine notes.
+#[must_use]
+pub(super) fn result(step: &StepMetadata) -> Op {
+    match (step.op, step.note) {
+        (Op::Refresh, "same") => Op::Same,
+        (Op::Refresh, "update") => Op::Update,
+        (Op::Refresh, "delete") => Op::Delete,
+        (op, _) => op,
+    }
+}
+
+/// Why a step is taken, in a word, where there is something to say.
+#[must_use]
+pub(super) fn reason(step: &StepMetadata) -> &'static str {
+    if step.op == Op::Refresh { "" } else { step.note }
 }
 
 /// The heading of an operation: "Updating", "Previewing destroy".

@@ -8,8 +8,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use maloko_core::event::{Event, EventSink};
+use maloko_core::value::PropertyMap;
 
 use super::Display;
+use super::redact::Redactor;
 
 /// Turns events into bytes. Lives on the drawing thread; the times are since the display was opened, so that a test can
 /// say what time it is.
@@ -44,11 +46,12 @@ pub(super) struct Worker {
     /// Set when the output is gone (a closed pipe, a full disk): the run goes on, nothing more is shown.
     gone: Arc<AtomicBool>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    redactor: Redactor,
 }
 
 impl Worker {
     /// Starts to draw. Where no thread can be had, nothing is shown.
-    pub(super) fn start(renderer: Box<dyn Renderer>, out: Box<dyn Write + Send>) -> Self {
+    pub(super) fn start(renderer: Box<dyn Renderer>, redactor: Redactor, out: Box<dyn Write + Send>) -> Self {
         let (queue, messages) = channel();
         let gone = Arc::new(AtomicBool::new(false));
         let seen_by_thread = Arc::clone(&gone);
@@ -62,7 +65,7 @@ impl Worker {
         if thread.is_err() {
             gone.store(true, Ordering::Relaxed);
         }
-        Self { queue, gone, thread: Mutex::new(thread.ok()) }
+        Self { queue, gone, thread: Mutex::new(thread.ok()), redactor }
     }
 }
 
@@ -72,6 +75,10 @@ impl EventSink for Worker {
             // It can only fail once the thread has ended, and then nothing is to be shown.
             let _ = self.queue.send(Message::Event(Instant::now(), event));
         }
+    }
+
+    fn learn_secrets(&self, properties: &PropertyMap) {
+        self.redactor.learn(properties);
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use maloko_core::event::{Event, EventSink, Op};
+use maloko_core::value::PropertyMap;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, Result};
@@ -109,6 +110,12 @@ impl EventSink for Fan {
                 watcher.emit(event.clone());
             }
             last.emit(event);
+        }
+    }
+
+    fn learn_secrets(&self, properties: &PropertyMap) {
+        for watcher in &self.0 {
+            watcher.learn_secrets(properties);
         }
     }
 }

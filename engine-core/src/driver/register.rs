@@ -43,6 +43,9 @@ impl Engine {
                 return Err(self.refuse(&Refusal { urn: None, messages: vec![format!("{name}: {reason}")] }));
             }
         };
+        if goal.inputs.values().any(Value::contains_secret) {
+            self.events.learn_secrets(&goal.inputs);
+        }
         let (urn, registered) = match self.operation.kind {
             OperationKind::Update => self.plan_and_act(goal).await?,
             OperationKind::Refresh | OperationKind::Destroy => self.answer_from_state(&goal)?,

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use insta::assert_snapshot;
-use maloko_core::event::{Event, Op, Severity};
+use maloko_core::event::{Event, Op, Severity, StepMetadata};
 use maloko_core::row::Row;
 use maloko_core::urn::Urn;
 
@@ -146,15 +146,17 @@ fn a_refresh_shows_what_it_found() {
     let steady = with_outputs(row("steady", "2", []), []);
     let gone = with_outputs(row("gone", "3", []), []);
     let begin = |row: &Row| Event::StepStarted(step(Op::Refresh, Some(row.clone()), Some(row.clone())));
+    let found =
+        |note, old: Row, new: Option<Row>| Event::StepDone(StepMetadata { note, ..step(Op::Refresh, Some(old), new) });
     let events = vec![
         begin(&stack_row()),
         begin(&old),
         begin(&steady),
         begin(&gone),
-        Event::StepDone(step(Op::Same, Some(stack_row()), Some(stack_row()))),
-        Event::StepDone(step(Op::Update, Some(old.clone()), Some(new))),
-        Event::StepDone(step(Op::Same, Some(steady.clone()), Some(steady))),
-        Event::StepDone(step(Op::Delete, Some(gone), None)),
+        found("same", stack_row(), Some(stack_row())),
+        found("update", old, Some(new)),
+        found("same", steady.clone(), Some(steady)),
+        found("delete", gone, None),
     ];
     let options = DisplayOptions { kind: maloko_core::OperationKind::Refresh, diff: true, ..options() };
     assert_snapshot!(final_text(options, 100, events));

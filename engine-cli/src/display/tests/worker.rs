@@ -2,8 +2,9 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, mpsc};
 
 use maloko_core::event::{Event, Severity};
+use maloko_core::value::Value;
 
-use super::story::{creation, options, say};
+use super::story::{creation, map, options, say};
 use crate::display::{DisplayMode, open};
 
 /// An output that can be read while it is written.
@@ -79,4 +80,14 @@ fn events_may_come_from_any_thread() {
     display.close();
     let written = String::from_utf8(shared.0.lock().unwrap().clone()).unwrap();
     assert_eq!(written.lines().filter(|line| *line == "program: line").count(), 1000);
+}
+
+#[test]
+fn secrets_that_the_engine_tells_of_are_hidden_from_then_on() {
+    let shared = Shared::default();
+    let display = open(DisplayMode::Plain, options(), Box::new(shared.clone()));
+    display.learn_secrets(&map([("token", Value::secret("told-early".into()))]));
+    display.emit(say(None, Severity::Output, "checking told-early"));
+    display.close();
+    assert_eq!(String::from_utf8_lossy(&shared.0.lock().unwrap()), "program: checking [secret]\n");
 }
