@@ -4,7 +4,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use serde_norway::Value;
-use yaml_edit::{Document, Mapping};
+use yaml_edit::{Document, Mapping, YamlFile};
 
 use crate::failure::{Failure, Result};
 
@@ -31,8 +31,7 @@ pub(crate) fn place(path: &Path, text: &str, keys: &[&str]) -> String {
 }
 
 fn line_of(text: &str, keys: &[&str]) -> Option<usize> {
-    let document = Document::from_str(text).ok()?;
-    let mut mapping = document.as_mapping()?;
+    let mut mapping = YamlFile::from_str(text).ok()?.document()?.as_mapping()?;
     let mut line = None;
     for key in keys {
         let Some(entry) = mapping.find_entry_by_key(*key) else { break };
@@ -71,17 +70,15 @@ pub(crate) fn write(value: &Value) -> Result<String> {
 }
 
 fn edit_in_place(text: &str, keys: &[&str], value: Option<&Value>) -> Option<String> {
-    let document = Document::from_str(text).ok()?;
-    let Some(root) = document.as_mapping() else {
+    if text.lines().all(|line| line.trim().is_empty() || line.starts_with('#')) {
         // Nothing there yet but perhaps comments.
-        let (Some(value), true) = (value, text.lines().all(|line| line.is_empty() || line.starts_with('#'))) else {
-            return None;
-        };
         let mut wanted = Value::Null;
-        set_at(&mut wanted, keys, value);
+        set_at(&mut wanted, keys, value?);
         let separator = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         return Some(format!("{text}{separator}{}", write(&wanted).ok()?));
-    };
+    }
+    let file = YamlFile::from_str(text).ok()?;
+    let root = file.document()?.as_mapping()?;
     let (mapping, rest) = descend(root, keys);
     let (key, below) = rest.split_first()?;
     match value {
@@ -100,7 +97,7 @@ fn edit_in_place(text: &str, keys: &[&str], value: Option<&Value>) -> Option<Str
             }
         }
     }
-    let mut edited = document.to_string();
+    let mut edited = file.to_string();
     if !edited.ends_with('\n') {
         edited.push('\n');
     }

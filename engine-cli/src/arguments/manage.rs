@@ -6,7 +6,6 @@ use clap::{Args, Subcommand, ValueEnum};
 
 /// `stack`; without a verb it shows the stack.
 #[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct StackArguments {
     /// The verb.
     #[command(subcommand)]

@@ -1,1 +1,105 @@
+#![expect(clippy::unwrap_used, reason = "a test fails with the error")]
 
+use std::path::Path;
+
+use super::{Kind, Project};
+use crate::front::Language;
+
+fn parse(text: &str) -> Result<Project, String> {
+    Project::parse(Path::new("/p/Pulumi.yaml"), text.to_owned()).map_err(|failure| failure.message)
+}
+
+#[test]
+fn a_whole_project_file_is_understood() {
+    let project = parse(
+        "name: shop
+runtime:
+  name: python
+  options:
+    virtualenv: venv
+main: src
+description: what it is
+stackConfigDir: stacks
+backend:
+  url: file://~
+options:
+  refresh: always
+config:
+  size:
+    type: integer
+    default: 3
+  shop:tags:
+    type: array
+    items: {type: string}
+  aws:region: eu-central-1
+  token: {secret: true, type: string, description: of the shop}
+",
+    )
+    .unwrap();
+    assert_eq!((project.name.as_str(), project.runtime.as_str()), ("shop", "python"));
+    assert_eq!(project.runtime_options, serde_json::json!({ "virtualenv": "venv" }));
+    assert_eq!(project.settings_file("dev"), Path::new("/p/stacks/Pulumi.dev.yaml"));
+    assert_eq!(project.backend_url.as_deref(), Some("file://~"));
+    assert!(project.refresh_always);
+    let keys: Vec<&str> = project.declarations.iter().map(|declaration| declaration.key.as_str()).collect();
+    assert_eq!(keys, ["shop:size", "shop:tags", "aws:region", "shop:token"]);
+    assert_eq!(project.declarations[1].kind, Some(Kind::Array(Box::new(Kind::String))));
+    let required: Vec<bool> = project.declarations.iter().map(super::Declaration::is_required).collect();
+    assert_eq!(required, [false, true, false, true]);
+}
+
+#[test]
+fn errors_name_the_file_the_line_and_what_to_do() {
+    let texts = [
+        "",
+        "- a list",
+        "name: [unclosed\nruntime: python",
+        "runtime: python",
+        "name: shop",
+        "name: my shop\nruntime: python",
+        "name: shop\nruntime: {options: {}}",
+        "name: shop\nruntime:\n  name: python\n  options: 3",
+        "name: shop\nruntime: python\noptions:\n  refresh: sometimes",
+        "name: shop\nruntime: python\nbackend: file://~",
+        "name: shop\nruntime: python\nmain: [a]",
+        "name: shop\nruntime: python\nconfig: dir",
+        "name: shop\nruntime: python\nconfig:\n  a: {type: text}",
+        "name: shop\nruntime: python\nconfig:\n  a:\n    type: array",
+        "name: shop\nruntime: python\nconfig:\n  a: {type: integer, default: many}",
+        "name: shop\nruntime: python\nconfig:\n  a: {default: 1, value: 2}",
+        "name: shop\nruntime: python\nconfig:\n  aws:region: {type: string}",
+        "name: shop\nruntime: python\nconfig:\n  a:b:c:d: 1",
+        "name: shop\nruntime: python\nconfig:\n  a: {description: nothing else}",
+    ];
+    let errors: Vec<String> = texts.iter().map(|text| format!("{text}\n=> {}", parse(text).unwrap_err())).collect();
+    insta::assert_snapshot!(errors.join("\n\n"));
+}
+
+#[test]
+fn a_project_of_another_language_names_the_command_to_run() {
+    let errors: Vec<String> = [("python", Language::NodeJs), ("nodejs", Language::Python), ("go", Language::Python)]
+        .iter()
+        .map(|(runtime, here)| {
+            let project = parse(&format!("name: shop\nruntime: {runtime}")).unwrap();
+            project.check_language(*here).unwrap_err().message
+        })
+        .collect();
+    insta::assert_snapshot!(errors.join("\n"));
+    assert!(parse("name: shop\nruntime: python").unwrap().check_language(Language::Python).is_ok());
+}
+
+#[test]
+fn a_project_is_found_above_the_directory() {
+    let root = tempfile::tempdir().unwrap();
+    let below = root.path().join("a/b");
+    std::fs::create_dir_all(&below).unwrap();
+    std::fs::write(root.path().join("Pulumi.yml"), "name: shop\nruntime: python\nmain: gone\n").unwrap();
+    let project = Project::find(&below).unwrap();
+    assert_eq!(project.root, root.path());
+    assert!(project.settings_file("dev").ends_with("Pulumi.dev.yml"));
+    let missing = project.program(Language::Python).unwrap_err();
+    assert!(missing.message.contains("Pulumi.yml:3: `main` names"), "{missing}");
+    let nowhere = Project::find(Path::new("/nowhere/at/all")).unwrap_err();
+    assert_eq!(nowhere.code, 2);
+    assert!(nowhere.message.contains("no Pulumi.yaml found in /nowhere/at/all"), "{nowhere}");
+}
