@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::event::{Event, Op};
-use crate::plan::{Step, copy_secrets, for_provider, mark_outputs};
-use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind, StoredProvider};
+use crate::plan::{Step, copy_secrets, for_provider, mark_outputs, needs_marks};
+use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::row::Row;
 use crate::state::{Change, PendingKind};
 use crate::value::PropertyMap;
@@ -23,12 +23,6 @@ impl Engine {
     /// without it. `served` is the live object of custom resources.
     pub(super) async fn act(&self, step: Step, served: Option<&Served>) -> Result<Option<Arc<Row>>, RpcError> {
         self.go_on()?;
-        let mut step = step;
-        if let (Some(served), Some(new)) = (served, &step.new) {
-            let mut row = (**new).clone();
-            row.stored_provider = StoredProvider::Reference(Arc::clone(&served.reference));
-            step.new = Some(Arc::new(row));
-        }
         if step.op == Op::DeleteReplaced {
             return self.delete_one(step).await.map(|done| done.then(Arc::default));
         }
@@ -39,7 +33,7 @@ impl Engine {
                 let row = self.book().row(&step.urn).map(|(_, row)| Arc::clone(row)).or_else(|| step.new.clone());
                 Ok(row)
             }
-            Op::Same => self.keep(&step).map(Some),
+            Op::Same => Ok(self.keep(&step)),
             _ if self.operation.dry_run => self.foresee(&step).map(Some),
             _ => self.change(&step, served).await.map(Some),
         };
@@ -81,12 +75,13 @@ impl Engine {
     }
 
     /// Nothing happens to the object; its row takes the new inputs and options.
-    fn keep(&self, step: &Step) -> Result<Arc<Row>, ProviderError> {
-        let mut row = finished(step)?;
-        mark_outputs(&mut row);
-        let row = Arc::new(row);
+    fn keep(&self, step: &Step) -> Option<Arc<Row>> {
+        let mut row = Arc::clone(step.new.as_ref()?);
+        if needs_marks(&row) {
+            mark_outputs(Arc::make_mut(&mut row));
+        }
         self.book().keep(Arc::clone(&row), step.old.as_ref().map(|(number, _)| *number));
-        Ok(row)
+        Some(row)
     }
 
     /// What a preview shows of a step: the inputs, and the outputs that are known to stay.

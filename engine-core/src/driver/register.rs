@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::event::{Event, Severity};
 use crate::operation::OperationKind;
 use crate::plan::{Goal, Next, Question, Refusal, Registration};
-use crate::provider::{Answer, HostError, Method, ProviderError, ProviderErrorKind};
+use crate::provider::{Answer, HostError, Method, ProviderError, ProviderErrorKind, StoredProvider};
 use crate::row::Row;
 use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
@@ -101,6 +101,9 @@ impl Engine {
             }
             None => None,
         };
+        if let Some(served) = &served {
+            registration.stored_provider = StoredProvider::Reference(Arc::clone(&served.reference));
+        }
         let mut exclusive = None;
         let mut answer = None;
         let steps = loop {

@@ -17,7 +17,7 @@ mod plan_tests;
 pub use goal::{Alias, Goal};
 pub use planner::{Planner, Refusal};
 pub use registration::{Next, Question, Registration};
-pub use secrecy::{copy_secrets, for_provider, mark_outputs};
+pub use secrecy::{copy_secrets, for_provider, mark_outputs, needs_marks};
 pub use step::Step;
 pub use targets::unmatched;
 pub use verdict::{Compared, Verdict, judge};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::diff::{diff_properties, reset_ignored};
 use crate::event::Op;
-use crate::provider::{Answer, CheckFailure, Method};
+use crate::provider::{Answer, CheckFailure, Method, StoredProvider};
 use crate::row::Row;
 use crate::state::RowNumber;
 use crate::urn::Urn;
@@ -61,6 +61,8 @@ pub struct Registration {
     pub provider: String,
     /// Steps to be taken first (those of the default provider).
     pub before: Vec<Step>,
+    /// What stands for its provider object in the state; set by the driver, which knows the object.
+    pub stored_provider: StoredProvider,
     /// Paths of `ignoreChanges` that could not be applied, to be told once.
     pub not_applicable: Vec<String>,
     phase: Phase,
@@ -85,6 +87,7 @@ impl Registration {
             old,
             provider,
             before,
+            stored_provider: StoredProvider::Absent,
             not_applicable: Vec::new(),
             phase: Phase::Begun,
             checked: Arc::default(),
@@ -121,6 +124,7 @@ impl Registration {
             id: String::new(),
             kind: goal.kind.clone(),
             inputs: Arc::clone(&self.checked),
+            stored_provider: self.stored_provider.clone(),
             parent: goal.parent.clone(),
             protect: goal.protect.unwrap_or(false),
             dependencies: goal.dependencies.clone(),

@@ -51,18 +51,24 @@ fn copy_secret(given: &Value, returned: &mut Value) {
     }
 }
 
-/// Marks the outputs of a row that are secret whatever the provider said: those that the program listed, and those
-/// whose input of the same name is a secret.
+/// Has the row outputs that [`mark_outputs`] would mark?
+#[must_use]
+pub fn needs_marks(row: &Row) -> bool {
+    row.outputs.as_ref().is_some_and(|outputs| secret_outputs(row, outputs).next().is_some())
+}
+
+/// Outputs that are secret whatever the provider said and are not marked so yet: those that the program listed, and
+/// those whose input of the same name is a secret.
+fn secret_outputs<'a>(row: &'a Row, outputs: &'a PropertyMap) -> impl Iterator<Item = &'a String> {
+    let inputs = row.inputs.iter().filter(|(_, value)| value.is_secret()).map(|(key, _)| key);
+    let listed = row.additional_secret_outputs.iter();
+    listed.chain(inputs).filter(|key| outputs.get(*key).is_some_and(|value| !value.is_secret()))
+}
+
+/// Marks the outputs of a row that are secret whatever the provider said.
 pub fn mark_outputs(row: &mut Row) {
     let Some(outputs) = &row.outputs else { return };
-    let inputs = &row.inputs;
-    let wanted: Vec<String> = row
-        .additional_secret_outputs
-        .iter()
-        .chain(inputs.iter().filter(|(_, value)| value.is_secret()).map(|(key, _)| key))
-        .filter(|key| outputs.get(*key).is_some_and(|value| !value.is_secret()))
-        .cloned()
-        .collect();
+    let wanted: Vec<String> = secret_outputs(row, outputs).cloned().collect();
     if wanted.is_empty() {
         return;
     }
