@@ -366,7 +366,7 @@ fn has_lost_sector(bytes: &[u8], start: usize) -> bool {
     while let Some(offset) = bytes[at..].iter().position(|byte| *byte == 0) {
         let from = at + offset;
         let to = bytes[from..].iter().position(|byte| *byte != 0).map_or(bytes.len(), |length| from + length);
-        let begins = from % SECTOR == 0 || from == 0 || bytes[from - 1] == b'\n';
+        let begins = from.is_multiple_of(SECTOR) || bytes[from - 1] == b'\n';
         let ends = to / SECTOR > from / SECTOR || to == bytes.len();
         if begins && ends {
             return true;

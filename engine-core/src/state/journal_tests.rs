@@ -1,1 +1,157 @@
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use super::*;
+use crate::state::fixtures::{python_crypter, row};
+use crate::state::format::SecretText;
+use crate::value::Value;
+
+fn content(changes: &[Change]) -> Vec<u8> {
+    let crypter = python_crypter();
+    let mut encoder = Encoder::new(Vec::new(), Some(&crypter), SecretText::Cipher);
+    encode_changes(changes, &mut encoder).unwrap();
+    encoder.into_bytes()
+}
+
+fn put_row(number: RowNumber) -> Change {
+    Change::Put { number, row: row(&format!("r{number}"), 1.0).into(), in_place_of: None }
+}
+
+/// A journal of records whose batches are given by their sizes, and the ends of its lines.
+fn journal(batches: &[usize]) -> (Vec<u8>, Vec<usize>) {
+    let header = Header::new("organization/shop/dev".into(), 4, "ab".into(), serde_json::json!({}));
+    let mut bytes = Vec::new();
+    let mut lines = LineWriter::begin(&header, &mut bytes).unwrap();
+    let mut ends = vec![bytes.len()];
+    let mut number = 0;
+    for size in batches {
+        let durable = lines.sequence();
+        for _ in 0..*size {
+            lines.record(durable, &content(&[put_row(number)]), &mut bytes);
+            ends.push(bytes.len());
+            number += 1;
+        }
+    }
+    (bytes, ends)
+}
+
+fn count(bytes: &[u8]) -> Option<usize> {
+    read(bytes, "journal").unwrap().map(|journal| journal.records.len())
+}
+
+#[test]
+fn every_change_survives() {
+    let secret = [("p".into(), Value::secret("x".into()))].into();
+    let pending = PendingOperation {
+        row: crate::row::Row { inputs: std::sync::Arc::new(secret), ..row("a", 1.0) }.into(),
+        kind: PendingKind::Updating,
+    };
+    let changes = vec![
+        Change::Begin { operation: 3, pending },
+        Change::End { operation: 2 },
+        put_row(7),
+        Change::Put { number: 8, row: row("b", 2.0).into(), in_place_of: Some(1) },
+        Change::Set { number: 8, row: row("b", 3.0).into() },
+        Change::Remove { number: 5 },
+    ];
+    let (mut bytes, _) = journal(&[0]);
+    let mut end = read(&bytes, "journal").unwrap().unwrap().end;
+    end.record(0, &content(&changes), &mut bytes);
+    end.record(1, &encode_fold("cd"), &mut bytes);
+    let mut found = read(&bytes, "journal").unwrap().unwrap();
+    assert_eq!((found.header.epoch, found.header.base.as_str(), found.fold.as_deref()), (4, "ab", Some("cd")));
+    // The secret comes back sealed.
+    let Change::Begin { pending, .. } = &mut found.records[0][0] else { unreachable!("the order is kept") };
+    crate::state::snapshot::unseal_row(&mut pending.row, &python_crypter()).unwrap();
+    assert_eq!(found.records[0], changes);
+}
+
+#[test]
+fn cut_at_any_byte_it_holds_the_records_that_were_whole() {
+    let (bytes, ends) = journal(&[1, 3, 2]);
+    for length in 0..=bytes.len() {
+        let found = read(&bytes[..length], "journal").unwrap();
+        // Without its line feed a line is whole all the same.
+        let whole = ends.iter().filter(|end| length >= **end - 1).count();
+        match found {
+            None => assert_eq!(whole, 0, "{length}"),
+            Some(found) => {
+                assert_eq!(found.records.len() + 1, whole, "{length}");
+                assert_eq!(found.good + found.torn, length);
+                // What is appended after the good bytes can be read.
+                let mut more = bytes[..found.good].to_vec();
+                more.extend(found.folding_line("cd"));
+                let again = read(&more, "journal").unwrap().unwrap();
+                assert_eq!((again.records.len(), again.fold.as_deref()), (whole, Some("cd")), "{length}");
+            }
+        }
+    }
+}
+
+#[test]
+fn any_flipped_bit_is_noticed_and_no_record_is_lost() {
+    let (bytes, _) = journal(&[1, 2, 1]);
+    for index in 0..bytes.len() {
+        for bit in 0..8 {
+            let mut damaged = bytes.clone();
+            damaged[index] ^= 1 << bit;
+            match read(&damaged, "journal") {
+                Err(error) => assert!(error.to_string().contains("damaged"), "{error}"),
+                // Only the very last line feed can be spoilt without harm.
+                Ok(found) => {
+                    assert_eq!(index, bytes.len() - 1, "bit {bit} of byte {index}");
+                    assert_eq!(found.map(|found| (found.records.len(), found.torn)), Some((4, 1)));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_batch_that_never_reached_the_disk_is_dropped_however_it_is_torn() {
+    let (mut bytes, ends) = journal(&[2, 6]);
+    assert!(ends[8] / SECTOR - ends[2] / SECTOR > 3, "the batch spans sectors");
+    for sector in ends[2] / SECTOR..=ends[8] / SECTOR {
+        let from = (sector * SECTOR).max(ends[2]);
+        let to = ((sector + 1) * SECTOR).min(ends[8]);
+        let mut torn = bytes.clone();
+        torn[from..to].fill(0);
+        let before = ends.iter().filter(|end| **end <= from).count() - 1;
+        assert_eq!(count(&torn), Some(before), "sector {sector}");
+    }
+    bytes[ends[2]..].fill(0);
+    assert_eq!(count(&bytes), Some(2));
+}
+
+#[test]
+fn zeros_in_what_was_durable_are_damage() {
+    let (bytes, ends) = journal(&[4, 1]);
+    let sector = ends[0].next_multiple_of(SECTOR);
+    assert!(sector + SECTOR < ends[4]);
+    let mut damaged = bytes.clone();
+    damaged[sector..sector + SECTOR].fill(0);
+    let message = read(&damaged, "the/journal").unwrap_err().to_string();
+    assert!(message.contains("the/journal") && message.contains("record") && message.contains("refresh"), "{message}");
+}
+
+#[test]
+fn records_can_be_neither_left_out_nor_moved_nor_repeated() {
+    let (bytes, ends) = journal(&[1, 1, 1, 1]);
+    let line = |number: usize| &bytes[ends[number - 1]..ends[number]];
+    let header = &bytes[..ends[0]];
+    for order in [vec![2, 3, 4], vec![1, 3, 4], vec![1, 2, 4], vec![2, 1, 3, 4], vec![1, 1, 2, 3, 4]] {
+        let changed = [header, &order.iter().flat_map(|number| line(*number)).copied().collect::<Vec<u8>>()].concat();
+        assert!(read(&changed, "journal").is_err(), "{order:?}");
+    }
+    assert!(read(&bytes[ends[0]..], "journal").is_err(), "a journal without its first line");
+}
+
+#[test]
+fn a_newer_format_is_refused_by_name() {
+    let (bytes, _) = journal(&[1]);
+    let json = String::from_utf8(bytes).unwrap();
+    let header = json.lines().next().unwrap()[CHECKSUM_LEN + 1..].replace("\"version\":1", "\"version\":2");
+    let mut newer = Vec::new();
+    LineWriter { sequence: 0, checksum: 0 }.line(header.as_bytes(), &mut newer);
+    let message = read(&newer, "journal").unwrap_err().to_string();
+    assert!(message.contains("format 2") && message.contains(env!("CARGO_PKG_VERSION")), "{message}");
+}

@@ -79,3 +79,7 @@ fn check_part(what: &str, name: &str) -> Result<()> {
     };
     Err(Error::Configuration(format!("'{name}' cannot be the name of a {what}: {problem}")))
 }
+
+#[cfg(test)]
+#[path = "name_tests.rs"]
+mod tests;

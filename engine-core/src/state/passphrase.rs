@@ -132,3 +132,7 @@ impl fmt::Debug for Passphrase {
         f.debug_struct("Passphrase").field("source", &self.source).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+#[path = "passphrase_tests.rs"]
+mod tests;

@@ -14,6 +14,7 @@ pub(crate) fn io_error(action: &str, path: &Path, source: io::Error) -> Error {
         }
         ErrorKind::ReadOnlyFilesystem => " (name a writable place for the state with --backend)",
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => " (free some space, then run the command again)",
+        ErrorKind::NotADirectory => " (a file is where a directory should be)",
         ErrorKind::FileTooLarge => " (raise the limit on the size of files, then run the command again)",
         _ => "",
     };

@@ -1,1 +1,100 @@
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::sync::Arc;
+
+use super::*;
+use crate::row::Row;
+use crate::state::fixtures::{provider_row, python_crypter, row, urn};
+use crate::state::format::{Encoder, SecretText};
+use crate::state::journal::{Header, LineWriter, encode_changes};
+
+fn put(number: RowNumber, row: Row, in_place_of: Option<RowNumber>) -> Change {
+    Change::Put { number, row: Arc::new(row), in_place_of }
+}
+
+fn pending(kind: PendingKind, row: Row) -> PendingOperation {
+    PendingOperation { row: Arc::new(row), kind }
+}
+
+/// What is stored after a run on `rows` was killed that had made these records.
+fn crashed(rows: Vec<Row>, before: Vec<PendingOperation>, records: &[Vec<Change>]) -> StoredStack {
+    let crypter = python_crypter();
+    let rows = std::iter::once(provider_row()).chain(rows.into_iter().map(Arc::new)).collect();
+    let snapshot = Snapshot { rows, pending: before, ..Snapshot::default() };
+    let checkpoint = Checkpoint { snapshot, ..Checkpoint::default() }.encode(&crypter).unwrap();
+    let header = Header::new("s".into(), 1, sha256_hex(&checkpoint), crypter.secrets_provider());
+    let mut journal = Vec::new();
+    let mut lines = LineWriter::begin(&header, &mut journal).unwrap();
+    for changes in records {
+        let mut encoder = Encoder::new(Vec::new(), Some(&crypter), SecretText::Cipher);
+        encode_changes(changes, &mut encoder).unwrap();
+        lines.record(lines.sequence(), &encoder.into_bytes(), &mut journal);
+    }
+    StoredStack { checkpoint, journal: Some(journal), ..StoredStack::default() }
+}
+
+fn found(stored: &StoredStack) -> Vec<String> {
+    let recovered = recover(stored).unwrap();
+    assert!(matches!(recovered.fate, JournalFate::Fold(_)));
+    recovered.checkpoint.snapshot.rows.iter().map(|row| format!("{}={:?}", row.urn.name(), row.id)).collect()
+}
+
+#[test]
+fn rows_that_the_run_left_unrecorded_are_sorted_before_those_that_need_them() {
+    // The run met `a` first, found it unchanged (row 2, not recorded), and then made `b`, which needs it.
+    let b = Row { dependencies: vec![urn("a")], ..row("b", 1.0) };
+    let stored = crashed(vec![row("a", 1.0)], vec![], &[vec![put(3, b, None)]]);
+    assert_eq!(found(&stored), [r#"default="7801529d-50a3-4164-a5bf-3df571b251da""#, r#"a="id-a""#, r#"b="id-b""#]);
+}
+
+#[test]
+fn a_change_of_an_unrecorded_row_takes_the_place_of_the_old_one() {
+    let changed = Row { id: "new".into(), ..row("a", 1.0) };
+    let stored = crashed(vec![row("a", 1.0)], vec![], &[vec![Change::Set { number: 4, row: Arc::new(changed) }]]);
+    assert_eq!(found(&stored)[1..], [r#"a="new""#]);
+}
+
+#[test]
+fn replacements_and_removals_are_replayed() {
+    let old = Row { delete: true, ..row("a", 1.0) };
+    let new = Row { id: "new".into(), ..row("a", 2.0) };
+    let replaced = vec![vec![put(3, new, None), Change::Set { number: 1, row: Arc::new(old) }]];
+    let rows = || vec![row("a", 1.0), row("b", 1.0)];
+    let stored = crashed(rows(), vec![], &replaced);
+    assert_eq!(found(&stored)[1..], [r#"a="new""#, r#"a="id-a""#, r#"b="id-b""#]);
+    let removed = [replaced, vec![vec![Change::Remove { number: 1 }], vec![Change::Remove { number: 2 }]]].concat();
+    assert_eq!(found(&crashed(rows(), vec![], &removed))[1..], [r#"a="new""#]);
+}
+
+#[test]
+fn operations_without_an_end_are_pending_and_said_once() {
+    let before = vec![pending(PendingKind::Creating, row("old", 1.0)), pending(PendingKind::Deleting, row("x", 1.0))];
+    let begin = |operation, kind, name| Change::Begin { operation, pending: pending(kind, row(name, 1.0)) };
+    let stored = crashed(
+        vec![row("a", 1.0)],
+        before,
+        &[
+            vec![begin(1, PendingKind::Creating, "b"), begin(2, PendingKind::Updating, "a")],
+            vec![begin(3, PendingKind::Creating, "c"), Change::End { operation: 3 }],
+        ],
+    );
+    let recovered = recover(&stored).unwrap();
+    let left: Vec<_> =
+        recovered.checkpoint.snapshot.pending.iter().map(|p| (p.row.urn.name().to_owned(), p.kind)).collect();
+    // The deletion from before was dropped by the run itself; the creation is carried on.
+    let expected = [("old", PendingKind::Creating), ("b", PendingKind::Creating), ("a", PendingKind::Updating)];
+    assert_eq!(left, expected.map(|(name, kind)| (name.to_owned(), kind)));
+    assert_eq!(recovered.notices.len(), 3, "{:?}", recovered.notices);
+    assert!(recovered.notices[1].contains("::b was interrupted while it was created"));
+    assert!(recovered.notices[2].contains("::a was interrupted while updating"));
+}
+
+#[test]
+fn a_journal_that_never_came_to_its_first_line_is_removed_quietly() {
+    let mut stored = crashed(vec![], vec![], &[]);
+    for length in [0, 1, 40] {
+        stored.journal.as_mut().unwrap().truncate(length);
+        let recovered = recover(&stored).unwrap();
+        assert!(matches!(recovered.fate, JournalFate::Remove) && recovered.notices.is_empty());
+    }
+}

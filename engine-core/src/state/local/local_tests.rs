@@ -1,1 +1,339 @@
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+use std::fs;
+
+use futures::executor::block_on;
+
+use super::*;
+use crate::state::fixtures::{PULUMI_PYTHON, python_crypter, row};
+use crate::state::{Change, Session, SessionOptions, create_stack};
+
+const EMPTY: &[u8] = br#"{"version":3,"checkpoint":{"stack":"organization/shop/dev"}}"#;
+
+fn name() -> StackName {
+    StackName::new("shop", "dev").unwrap()
+}
+
+fn open(directory: &Path) -> LocalBackend {
+    LocalBackend::open(directory, Surroundings::system()).unwrap()
+}
+
+fn with_stack() -> (tempfile::TempDir, LocalBackend) {
+    let directory = tempfile::tempdir().unwrap();
+    let backend = open(directory.path());
+    block_on(backend.create(&name(), EMPTY)).unwrap();
+    (directory, backend)
+}
+
+fn error_of<T>(result: Result<T>) -> String {
+    match result {
+        Ok(_) => panic!("an error was expected"),
+        Err(error) => error.to_string(),
+    }
+}
+
+fn files_below(directory: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open = vec![directory.to_owned()];
+    while let Some(next) = open.pop() {
+        for path in layout::entries(&next).unwrap() {
+            if path.is_dir() { open.push(path) } else { found.push(path) }
+        }
+    }
+    let mut names: Vec<String> =
+        found.iter().map(|path| path.strip_prefix(directory).unwrap().display().to_string()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn stacks_are_kept_in_pulumis_layout() {
+    let (directory, backend) = with_stack();
+    let expected = [".pulumi/maloko/shop/dev/lease", ".pulumi/meta.yaml", ".pulumi/stacks/shop/dev.json"];
+    assert_eq!(files_below(directory.path()), expected);
+    assert_eq!(fs::read(directory.path().join(".pulumi/meta.yaml")).unwrap(), b"version: 1\n");
+    assert_eq!(block_on(backend.list()).unwrap(), [name()]);
+    assert_eq!(block_on(backend.load(&name())).unwrap().checkpoint, EMPTY);
+    assert!(error_of(block_on(backend.create(&name(), EMPTY))).contains("already"));
+    let other = StackName::new("shop", "prod").unwrap();
+    assert_eq!(error_of(block_on(backend.load(&other))), "no stack named 'prod' found");
+    assert_eq!(error_of(block_on(backend.lease(&other))), "no stack named 'prod' found");
+    assert_eq!(files_below(directory.path()), expected, "looking for a stack leaves nothing behind");
+}
+
+#[test]
+fn opening_and_listing_make_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let backend = open(directory.path());
+    assert_eq!(block_on(backend.list()).unwrap(), []);
+    assert_eq!(files_below(directory.path()), [""; 0]);
+}
+
+#[test]
+fn replacing_keeps_the_one_before() {
+    let (directory, backend) = with_stack();
+    let attributes = directory.path().join(".pulumi/stacks/shop/dev.json.attrs");
+    fs::write(&attributes, "{}").unwrap();
+    let lease = block_on(backend.lease(&name())).unwrap();
+    for content in [b"one".as_slice(), b"two", b"three"] {
+        block_on(lease.replace(content)).unwrap();
+    }
+    assert_eq!(block_on(lease.load()).unwrap().checkpoint, b"three");
+    assert_eq!(fs::read(directory.path().join(".pulumi/stacks/shop/dev.json.bak")).unwrap(), b"two");
+    assert!(!attributes.exists());
+    let left = files_below(directory.path());
+    assert!(!left.iter().any(|path| path.contains("tmp")), "{left:?}");
+}
+
+#[test]
+fn one_writer_at_a_time_and_the_other_learns_who() {
+    let (directory, backend) = with_stack();
+    let lease = block_on(backend.lease(&name())).unwrap();
+    let second = open(directory.path());
+    let message = error_of(block_on(second.lease(&name())));
+    let process = format!("process {}", std::process::id());
+    assert!(message.contains("'dev' is locked by maloko of") && message.contains(&process), "{message}");
+    assert!(message.contains("since 20") && message.contains("Wait"), "{message}");
+    let holders = block_on(second.holders(&name())).unwrap();
+    assert_eq!((holders.len(), holders[0].pid, holders[0].maloko), (1, std::process::id(), true));
+    let epoch = lease.epoch();
+    block_on(lease.release()).unwrap();
+    assert_eq!(block_on(second.lease(&name())).unwrap().epoch(), epoch + 1);
+    assert!(error_of(block_on(lease.replace(b"late"))).contains("given back"));
+    assert_eq!(block_on(second.holders(&name())).unwrap(), []);
+}
+
+#[test]
+fn a_dropped_lease_is_given_back() {
+    let (directory, backend) = with_stack();
+    drop(block_on(backend.lease(&name())).unwrap());
+    assert!(!directory.path().join(".pulumi/locks/organization/shop/dev").exists());
+    block_on(backend.lease(&name())).unwrap();
+}
+
+#[test]
+fn locks_of_pulumi_are_respected() {
+    let (directory, backend) = with_stack();
+    let locks = directory.path().join(".pulumi/locks/organization/shop/dev");
+    fs::create_dir_all(&locks).unwrap();
+    let lock = locks.join("0ab3.json");
+    fs::write(&lock, r#"{"pid":7,"username":"ann","hostname":"box","timestamp":"2026-01-02T03:04:05Z"}"#).unwrap();
+    let message = error_of(block_on(backend.lease(&name())));
+    assert!(message.contains("pulumi of ann (process 7 on box, since 2026-01-02T03:04:05Z)"), "{message}");
+    assert!(message.contains("pulumi cancel") && message.contains("0ab3.json"), "{message}");
+    fs::write(&lock, "").unwrap();
+    assert!(error_of(block_on(backend.lease(&name()))).contains("locked by pulumi of somebody"));
+    fs::remove_file(&lock).unwrap();
+    block_on(backend.lease(&name())).unwrap();
+}
+
+#[test]
+fn what_pulumi_sees_of_us_is_a_lock_of_its_own_form() {
+    let (_directory, backend) = with_stack();
+    let lease = block_on(backend.lease(&name())).unwrap();
+    let found = locks::list(&backend.layout.stack(&name()).locks).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&fs::read(&found[0].path).unwrap()).unwrap();
+    assert!(json["pid"].is_u64() && json["username"].is_string() && json["hostname"].is_string(), "{json}");
+    json["timestamp"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
+    assert_eq!(found[0].path.file_stem().unwrap().len(), 36);
+    drop(lease);
+}
+
+#[test]
+fn the_lock_of_a_killed_maloko_is_stale_at_once() {
+    let (directory, backend) = with_stack();
+    let locks = directory.path().join(".pulumi/locks/organization/shop/dev");
+    fs::create_dir_all(&locks).unwrap();
+    let left = r#"{"pid":7,"username":"ann","hostname":"box","timestamp":"2026-01-02T03:04:05Z","maloko":"0.1.0"}"#;
+    fs::write(locks.join("0ab3.json"), left).unwrap();
+    let lease = block_on(backend.lease(&name())).unwrap();
+    assert_eq!(block_on(backend.holders(&name())).unwrap().len(), 1, "only the living one is left");
+    drop(lease);
+}
+
+#[test]
+fn a_broken_lock_stops_its_writer() {
+    let (directory, backend) = with_stack();
+    let lease = block_on(backend.lease(&name())).unwrap();
+    block_on(lease.append(b"one\n")).unwrap();
+    assert_eq!(block_on(open(directory.path()).break_locks(&name())).unwrap().len(), 1);
+    for outcome in [block_on(lease.append(b"two\n")), block_on(lease.replace(b"x")), block_on(lease.remove_journal())] {
+        assert!(error_of(outcome).contains("was removed while this run was going on"));
+    }
+    let stored = block_on(backend.load(&name())).unwrap();
+    assert_eq!((stored.checkpoint.as_slice(), stored.journal.as_deref()), (EMPTY, Some(b"one\n".as_slice())));
+}
+
+#[test]
+fn while_a_journal_is_left_pulumi_stays_locked_out() {
+    let (_directory, backend) = with_stack();
+    let lease = block_on(backend.lease(&name())).unwrap();
+    block_on(lease.append(b"one\n")).unwrap();
+    block_on(lease.append(b"two\n")).unwrap();
+    drop(lease);
+    assert_eq!(block_on(backend.holders(&name())).unwrap().len(), 1);
+    let heir = block_on(backend.lease(&name())).unwrap();
+    assert_eq!(block_on(heir.load()).unwrap().journal.unwrap(), b"one\ntwo\n");
+    block_on(heir.cut_journal(4)).unwrap();
+    block_on(heir.append(b"three\n")).unwrap();
+    assert_eq!(block_on(heir.load()).unwrap().journal.unwrap(), b"one\nthree\n");
+    let aside = block_on(heir.set_journal_aside()).unwrap();
+    assert_eq!(fs::read(aside).unwrap(), b"one\nthree\n");
+    assert_eq!(block_on(heir.load()).unwrap().journal, None);
+    drop(heir);
+    assert_eq!(block_on(backend.holders(&name())).unwrap(), []);
+}
+
+#[test]
+fn a_removed_stack_leaves_its_backup() {
+    let (directory, backend) = with_stack();
+    let history = directory.path().join(".pulumi/history/shop/dev");
+    fs::create_dir_all(&history).unwrap();
+    fs::write(history.join("dev-1.history.json"), "{}").unwrap();
+    let lease = block_on(backend.lease(&name())).unwrap();
+    block_on(lease.remove_stack()).unwrap();
+    block_on(lease.release()).unwrap();
+    assert_eq!(files_below(directory.path()), [".pulumi/meta.yaml", ".pulumi/stacks/shop/dev.json.bak"]);
+    assert_eq!(block_on(backend.list()).unwrap(), []);
+    block_on(backend.create(&name(), EMPTY)).unwrap();
+}
+
+#[test]
+fn other_layouts_and_compressed_stacks_are_refused_with_the_way_out() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path().join(".pulumi");
+    fs::create_dir_all(root.join("stacks/shop")).unwrap();
+    fs::write(root.join("stacks/dev.json"), "{}").unwrap();
+    let refuse = || error_of(LocalBackend::open(directory.path(), Surroundings::system()));
+    assert!(refuse().contains("pulumi state upgrade"));
+    fs::write(root.join("meta.yaml"), "version: 2\n").unwrap();
+    assert!(refuse().contains("layout 2"));
+    fs::write(root.join("meta.yaml"), "").unwrap();
+    assert!(refuse().contains("meta.yaml"));
+    fs::write(root.join("meta.yaml"), "version: 1").unwrap();
+    fs::write(root.join("stacks/shop/dev.json.gz"), "").unwrap();
+    let backend = open(directory.path());
+    assert_eq!(block_on(backend.list()).unwrap(), [name()]);
+    assert!(error_of(block_on(backend.load(&name()))).contains("PULUMI_DIY_BACKEND_GZIP"));
+    assert!(error_of(block_on(backend.create(&name(), EMPTY))).contains("already"));
+}
+
+#[test]
+fn urls_name_directories() {
+    let base = Path::new("/project");
+    let of = |url| directory_of(url, base, Some(Path::new("/home/ann")));
+    assert_eq!(of("file://./state").unwrap(), Path::new("/project/./state"));
+    assert_eq!(of("file:///var/state").unwrap(), Path::new("/var/state"));
+    assert_eq!(of("file://~").unwrap(), Path::new("/home/ann/"));
+    assert_eq!(of("file://~/state").unwrap(), Path::new("/home/ann/state"));
+    assert!(error_of(of("s3://bucket")).contains("s3://bucket"));
+    assert!(error_of(of("file://")).contains("no directory"));
+    assert!(error_of(directory_of("file://~", base, None)).contains("HOME"));
+}
+
+#[cfg(unix)]
+#[test]
+fn files_are_private_also_those_that_were_not() {
+    use std::os::unix::fs::PermissionsExt;
+    let (directory, backend) = with_stack();
+    let mode = |path: &str| fs::metadata(directory.path().join(path)).unwrap().permissions().mode() & 0o777;
+    let stack = directory.path().join(".pulumi/stacks/shop/dev.json");
+    fs::set_permissions(&stack, fs::Permissions::from_mode(0o644)).unwrap();
+    let lease = block_on(backend.lease(&name())).unwrap();
+    block_on(lease.append(b"x")).unwrap();
+    block_on(lease.replace(EMPTY)).unwrap();
+    for path in files_below(directory.path()) {
+        assert_eq!(mode(&path), 0o600, "{path}");
+    }
+    for path in ["", "/stacks", "/stacks/shop", "/maloko/shop/dev", "/locks/organization/shop/dev"] {
+        assert_eq!(mode(&format!(".pulumi{path}")), 0o700, "{path}");
+    }
+}
+
+#[test]
+fn a_file_in_the_place_of_a_directory_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let blocked = directory.path().join("file");
+    fs::write(&blocked, "").unwrap();
+    let message = error_of(LocalBackend::open(&blocked, Surroundings::system()));
+    assert!(message.contains(&blocked.display().to_string()), "{message}");
+    assert!(message.contains("a file is where a directory should be"), "{message}");
+}
+
+/// Nobody may write there, root included.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_place_that_cannot_be_written_is_named_with_the_way_out() {
+    let place = Path::new("/sys/kernel/state");
+    let message = error_of(block_on(open(place).create(&name(), EMPTY)));
+    assert!(message.contains("/sys/kernel/state") && message.contains("--backend"), "{message}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_said_and_nothing_is_reported_durable() {
+    let directory = tempfile::tempdir().unwrap();
+    let backend = open(directory.path());
+    block_on(create_stack(&backend, &name(), &python_crypter(), &Surroundings::system())).unwrap();
+    let session = block_on(Session::open(&backend, &name(), options())).unwrap();
+    let journal = directory.path().join(".pulumi/maloko/shop/dev/journal");
+    std::os::unix::fs::symlink("/dev/full", &journal).unwrap();
+    let change = || Change::Put { number: 0, row: crate::state::fixtures::provider_row(), in_place_of: None };
+    for outcome in [block_on(session.append(&[change()])), block_on(session.append(&[change()]))] {
+        let message = error_of(outcome);
+        assert!(message.contains("could not be recorded") && message.contains("free some space"), "{message}");
+    }
+    // The checkpoint can be written all the same.
+    let rows = vec![crate::state::fixtures::provider_row()];
+    block_on(session.fold(crate::state::Snapshot { rows, ..Default::default() })).unwrap();
+    let session = block_on(Session::open(&backend, &name(), options())).unwrap();
+    assert_eq!((session.snapshot().rows.len(), session.notices().len()), (1, 0));
+}
+
+fn options() -> SessionOptions {
+    SessionOptions {
+        crypter: python_crypter(),
+        surroundings: Surroundings::system(),
+        check_integrity: true,
+        command: "up".into(),
+    }
+}
+
+#[test]
+fn a_session_on_disk_survives_its_abandonment() {
+    let directory = tempfile::tempdir().unwrap();
+    let backend = open(directory.path());
+    block_on(create_stack(&backend, &name(), &python_crypter(), &Surroundings::system())).unwrap();
+    let session = block_on(Session::open(&backend, &name(), options())).unwrap();
+    let provider = Change::Put { number: 0, row: crate::state::fixtures::provider_row(), in_place_of: None };
+    let resource = Change::Put { number: 1, row: row("a", 1.0).into(), in_place_of: None };
+    block_on(session.append(&[provider])).unwrap();
+    drop(session.append(&[resource]));
+    block_on(session.abandon()).unwrap();
+    assert!(directory.path().join(".pulumi/maloko/shop/dev/journal").exists());
+    let session = block_on(Session::open(&backend, &name(), options())).unwrap();
+    assert_eq!(session.snapshot().rows.len(), 2);
+    block_on(session.fold(session.snapshot().clone())).unwrap();
+    let expected = [
+        ".pulumi/maloko/shop/dev/lease",
+        ".pulumi/meta.yaml",
+        ".pulumi/stacks/shop/dev.json",
+        ".pulumi/stacks/shop/dev.json.bak",
+    ];
+    assert_eq!(files_below(directory.path()), expected);
+}
+
+#[test]
+fn a_state_that_pulumi_wrote_is_opened_and_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let stacks = directory.path().join(".pulumi/stacks/conformance");
+    fs::create_dir_all(&stacks).unwrap();
+    fs::write(directory.path().join(".pulumi/meta.yaml"), "version: 1\n").unwrap();
+    fs::write(stacks.join("dev.json"), PULUMI_PYTHON).unwrap();
+    let backend = open(directory.path());
+    let stack = StackName::new("conformance", "dev").unwrap();
+    let session = block_on(Session::open(&backend, &stack, options())).unwrap();
+    block_on(session.fold(session.snapshot().clone())).unwrap();
+    assert_eq!(fs::read(stacks.join("dev.json")).unwrap(), PULUMI_PYTHON);
+    assert!(!stacks.join("dev.json.bak").exists());
+}

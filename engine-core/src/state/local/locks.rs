@@ -79,20 +79,18 @@ pub(super) fn write(directory: &Path, id: &str, since: &str) -> Result<PathBuf> 
 
 /// The error for a stack that others work on.
 pub(super) fn locked(stack: &StackName, locks: &[LockFile]) -> Error {
-    let mut message = format!("the stack '{}' is locked", stack.stack());
-    match locks {
-        [] => message.push_str(" by another maloko process on this machine that has just begun"),
-        [lock] => message.push_str(&format!(" by {}", lock.holder)),
-        several => {
-            message.push_str(" by:");
-            several.iter().for_each(|lock| message.push_str(&format!("\n  {}", lock.holder)));
-        }
-    }
-    message.push_str(". Wait until it is done.");
-    let foreign: Vec<&LockFile> = locks.iter().filter(|lock| !lock.holder.maloko).collect();
-    if !foreign.is_empty() {
-        message.push_str(" If that process is gone, `pulumi cancel` removes its lock, or remove:");
-        foreign.iter().for_each(|lock| message.push_str(&format!("\n  {}", lock.path.display())));
-    }
-    Error::Locked(message)
+    let listed = |lines: Vec<String>| lines.iter().fold(String::new(), |list, line| list + "\n  " + line);
+    let who = match locks {
+        [] => "by another maloko process on this machine that has just begun".to_owned(),
+        [lock] => format!("by {}", lock.holder),
+        several => format!("by:{}", listed(several.iter().map(|lock| lock.holder.to_string()).collect())),
+    };
+    let foreign = locks.iter().filter(|lock| !lock.holder.maloko);
+    let paths: Vec<String> = foreign.map(|lock| lock.path.display().to_string()).collect();
+    let advice = if paths.is_empty() {
+        String::new()
+    } else {
+        format!(" If that process is gone, `pulumi cancel` removes its lock; or remove:{}", listed(paths))
+    };
+    Error::Locked(format!("the stack '{}' is locked {who}. Wait until it is done.{advice}", stack.stack()))
 }
