@@ -17,6 +17,8 @@ mod project;
 mod prompt;
 mod settings;
 mod signals;
+#[cfg(test)]
+mod testing;
 mod workplace;
 mod yaml;
 

@@ -141,8 +141,9 @@ impl<'c> Workplace<'c> {
 
     /// Reads a stack without locking it. Notices go to stderr.
     pub(crate) async fn read(&self, stack: &StackName) -> Result<Snapshot> {
-        let StackReading { snapshot, notices } =
-            read_stack(&*self.backend, stack, true).await.map_err(|error| self.explain(error, stack))?;
+        let StackReading { snapshot, notices } = read_stack(&*self.backend, stack, self.checks_integrity())
+            .await
+            .map_err(|error| self.explain(error, stack))?;
         for notice in notices {
             self.context.console.warn(&notice);
         }
@@ -156,10 +157,34 @@ impl<'c> Workplace<'c> {
 
     /// Opens a stack for writing.
     pub(crate) async fn session(&self, stack: &StackName, crypter: Crypter, command: &str) -> Result<Session> {
+        self.session_checked(stack, crypter, command, self.checks_integrity()).await
+    }
+
+    /// Opens a stack for writing, whether its state is sound or not.
+    pub(crate) async fn unchecked_session(
+        &self,
+        stack: &StackName,
+        crypter: Crypter,
+        command: &str,
+    ) -> Result<Session> {
+        self.session_checked(stack, crypter, command, false).await
+    }
+
+    fn checks_integrity(&self) -> bool {
+        !self.context.global.disable_integrity_checking
+    }
+
+    async fn session_checked(
+        &self,
+        stack: &StackName,
+        crypter: Crypter,
+        command: &str,
+        check_integrity: bool,
+    ) -> Result<Session> {
         let options = SessionOptions {
             crypter,
             surroundings: self.context.surroundings.clone(),
-            check_integrity: true,
+            check_integrity,
             command: command.to_owned(),
         };
         let session =

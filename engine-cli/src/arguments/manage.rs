@@ -273,6 +273,12 @@ pub(crate) enum StateCommand {
     Taint(StateFlag),
     /// Take `taint` back
     Untaint(StateFlag),
+    /// Put rows into a sound order and drop references to resources that do not exist
+    Repair {
+        /// Do not ask
+        #[arg(short, long)]
+        yes: bool,
+    },
 }
 
 /// `state delete`.

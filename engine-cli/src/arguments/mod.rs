@@ -54,6 +54,9 @@ pub(crate) struct GlobalArguments {
     /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: ColorChoice,
+    /// Work on a state although its integrity is broken
+    #[arg(long, global = true)]
+    pub(crate) disable_integrity_checking: bool,
     /// Use this file for the stack's configuration instead of Pulumi.<stack>.yaml
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config_file: Option<PathBuf>,

@@ -17,7 +17,7 @@ pub(crate) struct OperateArguments {
     /// Do not compare the configuration with what Pulumi.yaml declares
     #[arg(long)]
     pub(crate) skip_config_validation: bool,
-    /// A message that is kept with the operation
+    /// A message that is shown at the head of the operation
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) message: Option<String>,
     /// Provider calls at a time; 1 means one after the other

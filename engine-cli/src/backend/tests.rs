@@ -1,1 +1,80 @@
+#![expect(clippy::unwrap_used, reason = "a test fails with the error")]
 
+use super::{Origin, check_scheme, place};
+use crate::testing::World;
+
+fn chosen(world: &World, line: &str) -> (Origin, String) {
+    let context = world.look(line);
+    let found = place(&context, Some(&context.project().unwrap())).unwrap();
+    (found.origin, found.url)
+}
+
+#[test]
+fn the_first_that_names_a_place_decides() {
+    let mut world = World::new();
+    let (origin, url) = chosen(&world, "stack ls");
+    assert_eq!((origin, url), (Origin::Embedded, format!("file://{}/.maloko", world.project.display())));
+    world.output("login file://~/by-login");
+    assert_eq!(chosen(&world, "stack ls"), (Origin::Login, "file://~/by-login".to_owned()));
+    world.write("Pulumi.yaml", "name: shop\nruntime: python\nbackend: {url: 'file://by-file'}\n");
+    assert_eq!(chosen(&world, "stack ls"), (Origin::ProjectFile, "file://by-file".to_owned()));
+    world.variables.insert("PULUMI_BACKEND_URL".into(), "file:///by-pulumi".into());
+    assert_eq!(chosen(&world, "stack ls"), (Origin::PulumiVariable, "file:///by-pulumi".to_owned()));
+    world.variables.insert("MALOKO_BACKEND_URL".into(), "file:///by-maloko".into());
+    assert_eq!(chosen(&world, "stack ls"), (Origin::MalokoVariable, "file:///by-maloko".to_owned()));
+    assert_eq!(chosen(&world, "stack ls --backend file:///by-flag").0, Origin::Flag);
+}
+
+#[test]
+fn addresses_that_are_not_served_say_what_is() {
+    let urls = ["/a/directory", "s3://bucket", "https://api.pulumi.com", "ftp://host"];
+    let errors: Vec<String> = urls.iter().map(|url| check_scheme(url).unwrap_err()).collect();
+    insta::assert_snapshot!(errors.join("\n"));
+    let failure = World::new().failure("stack ls --backend s3://bucket");
+    assert!(failure.starts_with("2: ") && failure.contains("(from --backend)"), "{failure}");
+}
+
+#[test]
+fn embedded_state_is_private_and_ignored_by_git() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = World::new();
+    world.output("stack init dev");
+    let mode = |file: &str| std::fs::metadata(world.project.join(file)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(".maloko"), 0o700);
+    assert_eq!(mode(".maloko/passphrase"), 0o600);
+    assert!(world.read(".maloko/.gitignore").lines().any(|line| line == "*"));
+}
+
+#[test]
+fn a_project_that_pulumi_knows_does_not_begin_empty_by_surprise() {
+    let world = World::new();
+    let state = world.home.join("pulumi-state/.pulumi/stacks/shop");
+    std::fs::create_dir_all(&state).unwrap();
+    std::fs::create_dir_all(world.home.join(".pulumi")).unwrap();
+    let url = format!("file://{}", world.home.join("pulumi-state").display());
+    let credentials = serde_json::json!({ "current": url }).to_string();
+    std::fs::write(world.home.join(".pulumi/credentials.json"), credentials).unwrap();
+
+    // A login alone says nothing: it must know this project.
+    assert_eq!(world.run("stack ls").code, 0);
+    std::fs::write(state.join("prod.json"), "{}").unwrap();
+    insta::assert_snapshot!(world.failure("stack init dev"));
+    assert!(!world.project.join(".maloko").exists());
+
+    // Either choice, once it is named, is taken.
+    world.output(&format!("stack init dev --backend file://{}/.maloko", world.project.display()));
+    world.output("stack init second");
+}
+
+#[test]
+fn a_stack_that_the_pulumi_service_holds_is_noticed() {
+    let world = World::new();
+    std::fs::create_dir_all(world.home.join(".pulumi/workspaces")).unwrap();
+    std::fs::write(world.home.join(".pulumi/credentials.json"), r#"{"current":"https://api.pulumi.com"}"#).unwrap();
+    let file = world.project.join("Pulumi.yaml");
+    let digest = ring::digest::digest(&ring::digest::SHA1_FOR_LEGACY_USE_ONLY, file.to_str().unwrap().as_bytes());
+    let hash = digest.as_ref().iter().fold(String::new(), |hash, byte| format!("{hash}{byte:02x}"));
+    let workspace = world.home.join(format!(".pulumi/workspaces/shop-{hash}-workspace.json"));
+    std::fs::write(workspace, r#"{"stack":"me/shop/prod"}"#).unwrap();
+    insta::assert_snapshot!(world.failure("stack init dev"));
+}

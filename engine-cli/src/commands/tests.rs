@@ -1,1 +1,268 @@
+#![expect(clippy::unwrap_used, reason = "a test fails with the error")]
 
+use crate::testing::World;
+
+/// A state with a provider, a component and two resources, of which the second depends on the first.
+fn deployment(stack: &str) -> String {
+    let urn = |kind: &str, name: &str| format!("urn:pulumi:{stack}::shop::{kind}::{name}");
+    let root = urn("pulumi:pulumi:Stack", &format!("shop-{stack}"));
+    let provider = urn("pulumi:providers:pulumi-python", "default");
+    let dynamic = "pulumi-python:dynamic:Resource";
+    let (first, second) = (urn(dynamic, "first"), urn(dynamic, "second"));
+    serde_json::json!({ "version": 3, "deployment": { "manifest": { "time": "2026-01-02T03:04:05Z" },
+        "resources": [
+            { "urn": root, "custom": false, "type": "pulumi:pulumi:Stack", "outputs": { "url": "http://shop", "size": 3.0,
+                "list": [1.0, "two"], "token": { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "plaintext": "\"hush\"" } } },
+            { "urn": provider, "custom": true, "id": "p1", "type": "pulumi:providers:pulumi-python" },
+            { "urn": first, "custom": true, "id": "1", "type": dynamic, "parent": root, "provider": format!("{provider}::p1"),
+                "inputs": { "a": 1.0 }, "outputs": { "a": 1.0 } },
+            { "urn": second, "custom": true, "id": "2", "type": dynamic, "parent": root, "protect": true,
+                "provider": format!("{provider}::p1"), "dependencies": [first], "propertyDependencies": { "b": [first] } },
+        ] } })
+    .to_string()
+}
+
+fn with_stack() -> World {
+    let world = World::with_shared_state();
+    world.output("stack init dev");
+    world.write("deployment.json", &deployment("dev"));
+    world.output("stack import --file deployment.json");
+    world
+}
+
+#[test]
+fn stacks_are_made_listed_selected_renamed_and_removed() {
+    let world = World::with_shared_state();
+    assert_eq!(world.output("stack init dev"), "Created stack 'dev'\n");
+    assert_eq!(world.output("stack init prod --no-select"), "Created stack 'prod'\n");
+    assert!(world.read("Pulumi.dev.yaml").starts_with("encryptionsalt: v1:"));
+    let names = |line: &str| {
+        let listed: serde_json::Value = serde_json::from_str(&world.output(line)).unwrap();
+        let entry = |stack: &serde_json::Value| format!("{} {}", stack["name"], stack["current"]);
+        listed.as_array().unwrap().iter().map(entry).collect::<Vec<_>>()
+    };
+    assert_eq!(names("stack ls --json"), ["\"dev\" true", "\"prod\" false"]);
+    world.output("stack select prod");
+    assert_eq!(names("stack ls --json"), ["\"dev\" false", "\"prod\" true"]);
+    world.output("stack rename live");
+    assert!(!world.project.join("Pulumi.prod.yaml").exists() && world.project.join("Pulumi.live.yaml").exists());
+    assert_eq!(world.output("stack --show-name"), "live\n");
+    world.output("stack rm --yes");
+    assert!(!world.project.join("Pulumi.live.yaml").exists());
+    assert_eq!(names("stack ls --json"), ["\"dev\" false"]);
+}
+
+#[test]
+fn what_is_wrong_with_a_stack_is_said() {
+    let world = World::with_shared_state();
+    let mut errors = vec![world.failure("stack"), world.failure("stack output --stack dev")];
+    world.output("stack init dev");
+    world.write("deployment.json", &deployment("other"));
+    for line in [
+        "stack init dev",
+        "stack init a/b/c/d",
+        "stack init ..",
+        "stack init x --secrets-provider awskms",
+        "stack select gone",
+        "stack rm",
+        "stack import --file missing.json",
+        "stack import --file deployment.json",
+        "stack output nothing",
+    ] {
+        errors.push(world.failure(line));
+    }
+    insta::assert_snapshot!(errors.join("\n\n"));
+}
+
+#[test]
+fn a_stack_shows_its_resources_and_outputs() {
+    let world = with_stack();
+    let shown = [
+        "stack --show-urns --show-ids",
+        "stack output",
+        "stack output --json",
+        "stack output --json --show-secrets",
+        "stack output --shell",
+        "stack output url",
+        "stack output token",
+        "stack output list --json",
+        "stack graph",
+        "stack ls",
+    ]
+    .map(|line| format!("> {line}\n{}", world.output(line)));
+    insta::assert_snapshot!(shown.join("\n"));
+}
+
+#[test]
+fn an_export_is_an_import() {
+    let world = with_stack();
+    let exported = world.output("stack export --show-secrets");
+    world.output("stack init copy");
+    world.write(
+        "copy.json",
+        &exported.replace("urn:pulumi:dev::", "urn:pulumi:copy::").replace("shop-dev", "shop-copy"),
+    );
+    world.output("stack import --file copy.json");
+    let token = "stack output token --show-secrets --stack";
+    assert_eq!(world.output(&format!("{token} copy")), "hush\n");
+    let sealed = world.output("stack export --stack dev");
+    assert!(!sealed.contains("hush") && sealed.contains("v1:"));
+    world.output("stack export --stack dev --file sealed.json");
+    world.output("stack import --stack dev --file sealed.json");
+    assert_eq!(world.output(&format!("{token} dev")), "hush\n");
+}
+
+#[test]
+fn resources_are_forgotten_renamed_and_flagged() {
+    let world = with_stack();
+    let urn = |name: &str| format!("urn:pulumi:dev::shop::pulumi-python:dynamic:Resource::{name}");
+    let (first, second) = (urn("first"), urn("second"));
+    let lines = [
+        format!("state delete {first}"),
+        format!("state delete {first} --yes"),
+        format!("state delete {second} --yes"),
+        "state delete urn:pulumi:dev::shop::a:b:C::none --yes".to_owned(),
+        format!("state rename {first} second --yes"),
+        "state protect urn:pulumi:dev::shop::a:b:C::none".to_owned(),
+    ];
+    insta::assert_snapshot!(lines.map(|line| world.failure(&line)).join("\n\n"));
+
+    assert_eq!(world.output(&format!("state unprotect {second}")), "1 resource no longer protected\n");
+    assert_eq!(world.output(&format!("state taint {first} {second} --yes")), "2 resources tainted\n");
+    assert_eq!(world.output("state untaint --all --yes"), "2 resources no longer tainted\n");
+    world.output(&format!("state rename {first} renamed --yes"));
+    let exported = world.output("stack export");
+    assert!(!exported.contains("::first") && exported.matches("::renamed").count() == 3, "{exported}");
+    world.output(&format!("state delete {} --target-dependents --yes", urn("renamed")));
+    assert!(!world.output("stack export").contains("dynamic:Resource\""));
+}
+
+#[test]
+fn configuration_is_set_shown_and_removed() {
+    let world = with_stack();
+    for line in [
+        "config set size 3",
+        "config set aws:region eu-1",
+        "config set token s3cret-value --secret",
+        "config set --path data.list[0] one",
+        "config set --path data.on true",
+        "config set --path data.hidden t0p --secret",
+        "config set ratio 1.5 --type float",
+        "config set-all --plaintext a=1 --plaintext b=2 --secret c=3",
+        "config rm b",
+        "config rm --path data.on",
+    ] {
+        world.output(line);
+    }
+    let shown = [
+        "config",
+        "config --json",
+        "config --show-secrets",
+        "config get token",
+        "config get aws:region",
+        "config get --path data.list[0]",
+        "config get data --json",
+    ]
+    .map(|line| format!("> {line}\n{}", world.output(line)));
+    insta::assert_snapshot!(shown.join("\n"));
+    assert!(!world.read("Pulumi.dev.yaml").contains("s3cret"));
+    let errors = [
+        "config get none",
+        "config rm none",
+        "config set password abcdef123456789",
+        "config set a:b:c d",
+        "config set --path a[ d",
+        "config set size many --type int",
+        "config set-all --plaintext nonsense",
+        "config get size --stack gone",
+    ]
+    .map(|line| world.failure(line));
+    insta::assert_snapshot!("configuration_errors", errors.join("\n\n"));
+}
+
+#[test]
+fn a_wrong_or_missing_passphrase_is_named() {
+    let mut world = with_stack();
+    world.output("config set token hush --secret");
+    world.variables.insert("PULUMI_CONFIG_PASSPHRASE".into(), "wrong".into());
+    let wrong = world.failure("config get token");
+    world.variables.remove("PULUMI_CONFIG_PASSPHRASE");
+    let missing = world.failure("config get token");
+    insta::assert_snapshot!(format!("{wrong}\n\n{missing}"));
+    // What is not secret needs none.
+    world.output("config");
+    world.output("stack export");
+}
+
+#[test]
+fn without_a_passphrase_embedded_state_uses_its_key_file() {
+    let world = World::new();
+    world.output("stack init dev");
+    world.output("config set token hush --secret");
+    assert_eq!(world.output("config get token"), "hush\n");
+    std::fs::remove_file(world.project.join(".maloko/passphrase")).unwrap();
+    insta::assert_snapshot!(world.failure("config get token"));
+}
+
+#[test]
+fn check_lists_every_problem() {
+    let world = with_stack();
+    world.write("Pulumi.yaml", "name: shop\nruntime: python\nconfig:\n  size: {type: integer}\n");
+    world.write("Pulumi.dev.yaml", "config:\n  shop:size: many\n");
+    world.write("Pulumi.prod.yaml", "config: [1]\n");
+    world.write("Pulumi.test.yaml", "config: {}\n");
+    let done = world.run("check");
+    assert_eq!(done.code, 1);
+    insta::assert_snapshot!(format!("{}---\n{}", done.out, done.err));
+    world.write("Pulumi.yaml", "name: shop\nruntime: python\nmain: gone\n");
+    assert!(world.run("check --json").out.contains("which is not there"));
+}
+
+#[test]
+fn a_new_project_is_ready_for_up() {
+    let world = World::new();
+    let shown = world.output("new python --dir first --name first-one");
+    insta::assert_snapshot!(shown);
+    assert!(world.read("first/Pulumi.yaml").contains("name: first-one\n"));
+    assert!(world.project.join("first/.maloko/.pulumi/stacks/first-one/dev.json").exists());
+    world.output("new typescript --dir second");
+    assert!(world.read("second/package.json").contains("\"name\": \"second\""));
+    for file in ["first/Pulumi.yaml", "second/Pulumi.yaml", "second/package.json", "second/index.ts"] {
+        assert!(!world.read(file).contains("{{"), "{file}");
+    }
+    insta::assert_snapshot!(
+        "new_errors",
+        [
+            world.failure("new python"),
+            world.failure("new python --force"),
+            world.failure("new python --dir third --name a/b"),
+        ]
+        .join("\n\n")
+    );
+}
+
+#[test]
+fn about_and_version_name_what_is_there() {
+    let world = with_stack();
+    insta::assert_snapshot!(
+        world.output("about").lines().filter(|line| !line.starts_with("system")).collect::<Vec<_>>().join("\n")
+    );
+    assert!(world.output("version").starts_with('v'));
+    assert!(world.output("about --json").contains("\"project\""));
+    assert!(world.output("completion bash").contains("maloko"));
+}
+
+#[test]
+fn a_lock_names_its_holder_and_can_be_removed() {
+    let world = with_stack();
+    let state = world.home.join("state/.pulumi/locks/organization/shop/dev");
+    std::fs::create_dir_all(&state).unwrap();
+    let lock = r#"{"pid":12,"username":"ada","hostname":"engine","timestamp":"2026-01-02T03:04:05Z"}"#;
+    std::fs::write(state.join("3fd5b9f4-0000-4000-8000-000000000000.json"), lock).unwrap();
+    let locked = world.failure("state untaint --all --yes");
+    assert!(locked.contains("ada") && locked.contains("engine") && locked.contains("2026-01-02"), "{locked}");
+    assert!(world.failure("cancel").contains("add --yes"));
+    assert_eq!(world.output("cancel --yes"), "1 lock of the stack 'dev' removed\n");
+    world.output("state untaint --all --yes");
+    assert_eq!(world.output("cancel"), "The stack 'dev' is not locked\n");
+}

@@ -201,6 +201,9 @@ async fn operate(
     let front = &workplace.context.front;
     let host = Arc::new(SettlingHost::new(front.host()));
     let engine = Engine::start(operation, session, Arc::clone(&host) as Arc<_>, show.sink());
+    if let Some(message) = &request.operate.message {
+        engine.log("", Severity::Info, message, false);
+    }
     let capture = if captures(workplace) || request.operate.json {
         let log = Arc::clone(&engine);
         let capture = Capture::begin(Box::new(move |line| log_line(&log, line)))

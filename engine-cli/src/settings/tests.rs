@@ -1,4 +1,4 @@
-#![expect(clippy::unwrap_used, reason = "a test fails with the error")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails with the error")]
 
 use std::path::Path;
 
@@ -39,6 +39,7 @@ fn set(settings: &mut Settings, path_text: &str, text: &str) {
     settings.set(&full_key("shop", &key).unwrap(), &segments, from_text(text, None, inside).unwrap()).unwrap();
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it stands in for what may fail")]
 fn reveal(ciphertext: &str) -> Result<String> {
     Ok(format!("plain {ciphertext}"))
 }
@@ -67,7 +68,14 @@ fn an_edit_inside_a_list_rewrites_only_that_value() {
 
 #[test]
 fn a_missing_file_begins_empty() {
-    for text in ["", "# nothing yet\n", "# a comment\n---\n# another\nconfig:\n# a third\n", "config:\n", "config: {}\n", "encryptionsalt: v1:abc"] {
+    for text in [
+        "",
+        "# nothing yet\n",
+        "# a comment\n---\n# another\nconfig:\n# a third\n",
+        "config:\n",
+        "config: {}\n",
+        "encryptionsalt: v1:abc",
+    ] {
         let mut settings = settings(text);
         set(&mut settings, "size", "3");
         settings.set_member("encryptionsalt", "v1:def").unwrap();
@@ -134,14 +142,15 @@ fn paths_are_read_as_pulumi_reads_them() {
 #[test]
 fn what_a_path_cannot_reach_is_an_error() {
     let mut settings = settings(FILE);
-    let errors: Vec<String> = [("data.list[9]", "x"), ("data.list.name", "x"), ("data.flag[0]", "x"), ("token.part", "x")]
-        .iter()
-        .map(|(text, value)| {
-            let mut segments = path::parse(text).unwrap();
-            let Segment::Key(key) = segments.remove(0) else { panic!("a path begins with a key") };
-            settings.set(&format!("shop:{key}"), &segments, (*value).into()).unwrap_err().message
-        })
-        .collect();
+    let errors: Vec<String> =
+        [("data.list[9]", "x"), ("data.list.name", "x"), ("data.flag[0]", "x"), ("token.part", "x")]
+            .iter()
+            .map(|(text, value)| {
+                let mut segments = path::parse(text).unwrap();
+                let Segment::Key(key) = segments.remove(0) else { panic!("a path begins with a key") };
+                settings.set(&format!("shop:{key}"), &segments, (*value).into()).unwrap_err().message
+            })
+            .collect();
     insta::assert_snapshot!(errors.join("\n"));
     assert_eq!(settings.text(), FILE);
 }
@@ -165,9 +174,12 @@ fn project(config: &str) -> Project {
 
 #[test]
 fn programs_get_flat_texts_with_secrets_marked() {
-    let project = project("  kind: {default: small}\n  many:\n    type: integer\n    default: 7\n  size: {type: integer, default: 1}\n");
+    let project = project(
+        "  kind: {default: small}\n  many:\n    type: integer\n    default: 7\n  size: {type: integer, default: 1}\n",
+    );
     let config = resolve(&project, &settings(FILE), "dev", &reveal, true).unwrap();
-    let shown: Vec<String> = config.iter().map(|(key, value)| format!("{key} = {} {}", value.value, value.secret)).collect();
+    let shown: Vec<String> =
+        config.iter().map(|(key, value)| format!("{key} = {} {}", value.value, value.secret)).collect();
     insta::assert_snapshot!(shown.join("\n"), @r#"
     aws:region = eu-central-1 false
     shop:data = {"flag":true,"list":["one","two"]} false

@@ -123,7 +123,7 @@ async fn list(context: &Context, arguments: &StackList) -> Result<()> {
         let mark = if selected.as_ref() == Some(*stack) { "*" } else { "" };
         let when = match snapshot.as_ref().and_then(last_update) {
             _ if *busy => "in progress".to_owned(),
-            Some(when) => when,
+            Some(when) => readable(&when),
             None => "n/a".to_owned(),
         };
         let resources = snapshot.as_ref().map_or_else(|| "n/a".to_owned(), |found| resource_count(found).to_string());
@@ -137,6 +137,14 @@ async fn list(context: &Context, arguments: &StackList) -> Result<()> {
 fn last_update(snapshot: &Snapshot) -> Option<String> {
     let time = snapshot.other.get("manifest")?.get("time")?.as_str()?;
     (!time.starts_with("0001-")).then(|| time.to_owned())
+}
+
+/// A time as people read it; what is no time is shown as it is.
+fn readable(time: &str) -> String {
+    match time.parse::<jiff::Timestamp>() {
+        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+        Err(_) => time.to_owned(),
+    }
 }
 
 /// How many resources there are, those that wait for their deletion included.

@@ -7,7 +7,7 @@ use maloko_core::state::{Snapshot, StackName};
 use maloko_core::{PropertyMap, Row, Urn};
 
 use super::super::{count, pretty, table, text};
-use super::{last_update, resource_count};
+use super::{last_update, readable, resource_count};
 use crate::arguments::{StackArguments, StackOutput};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -42,7 +42,7 @@ pub(super) async fn stack(context: &Context, arguments: &StackArguments) -> Resu
         shown.push(format!("    In use by {holder}"));
     }
     match last_update(&snapshot) {
-        Some(when) => shown.push(format!("    Last updated: {when}")),
+        Some(when) => shown.push(format!("    Last updated: {}", readable(&when))),
         None => shown.push("    Not updated yet".to_owned()),
     }
     shown.push(format!("Resources ({}):", resource_count(&snapshot)));

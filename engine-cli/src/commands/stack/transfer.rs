@@ -1,6 +1,6 @@
 //! `stack export` and `stack import`.
 
-use maloko_core::state::{Snapshot, StackName, export_deployment, import_deployment};
+use maloko_core::state::{Snapshot, StackName, export_deployment, import_deployment, integrity};
 
 use super::super::count;
 use crate::arguments::{StackExport, StackImport};
@@ -50,6 +50,12 @@ pub(super) async fn import(context: &Context, arguments: &StackImport) -> Result
     let mut snapshot = import_deployment(&bytes, &place)?;
     if !arguments.force {
         check_urns(&snapshot, &stack, &place)?;
+        integrity::check(&snapshot).map_err(|violation| {
+            Failure::new(format!(
+                "{place} is not sound: {violation}; mend the file, or import it all the same with --force and mend the \
+                 stack with `maloko state repair`"
+            ))
+        })?;
     }
     let mut settings = workplace.settings(&stack)?;
     let crypter = workplace.crypter(&stack, &mut settings).await?;

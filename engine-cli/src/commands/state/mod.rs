@@ -6,7 +6,7 @@ pub(crate) mod rewrite;
 mod tests;
 
 use maloko_core::Urn;
-use maloko_core::state::Snapshot;
+use maloko_core::state::{Snapshot, integrity};
 
 use super::count;
 use crate::arguments::{StateCommand, StateDelete, StateFlag, StateRename};
@@ -26,7 +26,36 @@ pub(crate) async fn run(context: &Context, command: &StateCommand) -> Result<()>
         StateCommand::Unprotect(arguments) => flag(context, arguments, Flag::Protect, false).await,
         StateCommand::Taint(arguments) => flag(context, arguments, Flag::Taint, true).await,
         StateCommand::Untaint(arguments) => flag(context, arguments, Flag::Taint, false).await,
+        StateCommand::Repair { yes } => repair(context, *yes).await,
     }
+}
+
+async fn repair(context: &Context, yes: bool) -> Result<()> {
+    prompt::permission(
+        &context.console,
+        yes,
+        "The state's rows will be put in order, and missing references dropped.",
+    )?;
+    let workplace = Workplace::open(context)?;
+    let stack = workplace.stack_name(None)?;
+    let mut settings = workplace.settings(&stack)?;
+    let crypter = match workplace.crypter_of_settings(&settings)? {
+        Some(crypter) => crypter,
+        None => workplace.crypter(&stack, &mut settings).await?,
+    };
+    let session = workplace.unchecked_session(&stack, crypter, "maloko state repair").await?;
+    let mut snapshot = session.snapshot().clone();
+    let done = integrity::repair(&mut snapshot);
+    session.fold(snapshot).await?;
+    for line in &done {
+        context.console.line(line);
+    }
+    context.console.line(if done.is_empty() {
+        "The state is sound; nothing was changed"
+    } else {
+        "The state is sound again"
+    });
+    Ok(())
 }
 
 /// Opens the stack, lets `edit` change its rows (its answer is what to print), and writes them back. Nothing is written
