@@ -6,7 +6,7 @@ use crate::event::{Event, Outcome, Severity, Summary};
 use crate::operation::OperationKind;
 use crate::plan::{Refusal, unmatched};
 use crate::row::Row;
-use crate::state::Snapshot;
+use crate::state::{Snapshot, integrity};
 use crate::value::PropertyMap;
 
 use super::stop::Failure;
@@ -156,8 +156,12 @@ impl Engine {
         let base = self.session.snapshot();
         let book = self.book();
         let rows: Vec<_> = book.ledger.rows().map(|(_, row)| Arc::clone(row)).collect();
+        // Rows that a selection or a refresh left where they were may now stand after others that refer to them.
+        let partial = self.operation.kind == OperationKind::Refresh
+            || !self.operation.targets.is_empty()
+            || !self.operation.excludes.is_empty();
         Snapshot {
-            rows,
+            rows: if partial { integrity::sorted(&rows) } else { rows },
             pending: book.ledger.pending().cloned().collect(),
             secrets_provider: base.secrets_provider.clone(),
             other: base.other.clone(),
