@@ -63,7 +63,7 @@ def call_provider(
             return raised(error)
         if not inspect.isawaitable(result):
             return answer(result)
-        loop.start(result, context, lambda value, error: complete(answer(value) if error is None else raised(error)))
+        loop.start(result, lambda value, error: complete(answer(value) if error is None else raised(error)))
         return None
 
     return context.run(start)

@@ -56,6 +56,11 @@ class Host:
             self._pool.close()
         self._provider_loop.close()
         self.on_close.close()
+        # The native half refers to this object, where no garbage collector sees it: keep nothing that is large.
+        self.registry = Registry()
+        self.context = contextvars.Context()
+        self.callbacks.clear()
+        self.loop = self.engine = self._pool = None
 
     def handle(self, provider: Any) -> str:
         """The short text that stands for an object in a registration."""
@@ -109,7 +114,7 @@ class Host:
         if loop is None:
             complete(raised(RuntimeError("no program is running that could answer a callback")))
         elif loop.is_running():
-            loop.call_soon_threadsafe(lambda: self.context.copy().run(loop.create_task, run()))
+            loop.call_soon_threadsafe(lambda: loop.create_task(run()), context=self.context.copy())
         else:
             # The program has ended; a delete hook is called all the same.
             with self._outside_loop:

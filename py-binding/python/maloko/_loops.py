@@ -30,10 +30,9 @@ class ProviderLoop:
     def start(
         self,
         awaitable: Awaitable[Any],
-        context: contextvars.Context,
         done: Callable[[Any, BaseException | None], object],
     ) -> None:
-        """Awaits on the loop; `done` is called there with the result, or with what was raised."""
+        """Awaits on the loop, in a copy of the current context; `done` is called there with the result, or with what was raised."""
 
         async def run() -> None:
             try:
@@ -44,13 +43,13 @@ class ProviderLoop:
                 done(result, None)
 
         def begin() -> None:
-            # `create_task(context=...)` came with Python 3.11; a task copies the context in which it is made.
-            task = context.run(loop.create_task, run())
+            task = loop.create_task(run())
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
         loop = self._running()
-        loop.call_soon_threadsafe(begin)
+        # A task copies the context in which it is made (Python 3.10 cannot be told another one).
+        loop.call_soon_threadsafe(begin, context=contextvars.copy_context())
 
     def _running(self) -> asyncio.AbstractEventLoop:
         with self._lock:

@@ -1,0 +1,196 @@
+"""What raises in the program or in a provider comes out as it went in."""
+
+import asyncio
+import traceback
+
+import pulumi
+import pytest
+from kit import Echo, Thing
+from maloko import PartialFailure
+from maloko._embedded import Stack
+from pulumi.dynamic import CheckFailure, CheckResult, ResourceProvider
+
+
+class RefusedByServerError(Exception):
+    pass
+
+
+class Raising(ResourceProvider):
+    def __init__(self, error):
+        self.error = error
+
+    def create(self, props):
+        self.deeper()
+
+    def deeper(self):
+        raise self.error
+
+
+def test_an_error_of_a_provider_is_raised_as_the_same_object(stack: Stack) -> None:
+    error = RefusedByServerError("no")
+    with pytest.raises(RefusedByServerError) as caught:
+        stack.up(lambda: Thing(Raising(error), "a") and None)
+    assert caught.value is error
+    assert "deeper" in [frame.name for frame in traceback.extract_tb(error.__traceback__)]
+
+
+def test_the_message_names_the_resource_and_shows_the_users_frames_only(stack: Stack) -> None:
+    result = stack.run("update", lambda: Thing(Raising(RefusedByServerError("no")), "a") and None)
+    texts = [(urn, text) for severity, urn, text in result.diagnostics if severity == "error"]
+    assert any(urn.endswith("::a") and "RefusedByServerError: no" in text for urn, text in texts)
+    shown = "".join(text for _, text in texts)
+    assert "deeper" in shown
+    assert "maloko/_calls.py" not in shown
+
+
+@pytest.mark.parametrize(
+    "error", [StopIteration("x"), SystemExit(3), KeyboardInterrupt(), GeneratorExit(), asyncio.CancelledError()]
+)
+def test_no_exception_of_a_provider_hangs_or_ends_the_process(stack: Stack, error) -> None:
+    result = stack.run("update", lambda: Thing(Raising(error), "a") and None)
+    assert result.outcome == "failed"
+    assert result.exception is error
+
+
+@pytest.mark.parametrize("error", [StopIteration("x"), SystemExit(3), KeyboardInterrupt(), ValueError("x")])
+def test_no_exception_of_an_async_method_hangs_or_ends_the_process(stack: Stack, error) -> None:
+    class Async(ResourceProvider):
+        async def create(self, props):
+            await asyncio.sleep(0)
+            raise error
+
+    result = stack.run("update", lambda: Thing(Async(), "a") and None)
+    assert result.outcome == "failed"
+
+
+def test_an_error_of_the_program_is_raised_as_the_same_object(stack: Stack) -> None:
+    error = RefusedByServerError("import")
+
+    def program() -> None:
+        Thing(Echo(), "a")
+        raise error
+
+    with pytest.raises(RefusedByServerError) as caught:
+        stack.up(program)
+    assert caught.value is error
+
+
+def test_what_was_made_before_the_program_failed_is_kept(stack: Stack) -> None:
+    async def program() -> None:
+        first = Thing(Echo(), "a")
+        await first.urn.future()
+        raise RefusedByServerError("midway")
+
+    result = stack.run("update", program)
+    assert result.outcome == "failed"
+    assert "a" in stack.resources()
+    assert "RefusedByServerError: midway" in (result.error or "")
+    assert "pulumi/runtime" not in (result.error or "")
+
+
+def test_an_error_in_an_apply_fails_the_program(stack: Stack) -> None:
+    def program() -> None:
+        def fail(_id):
+            raise RefusedByServerError("in apply")
+
+        Thing(Echo(), "a").id.apply(fail)
+
+    with pytest.raises(RefusedByServerError, match="in apply"):
+        stack.up(program)
+
+
+def test_an_asynchronous_program_that_raises_fails(stack: Stack) -> None:
+    async def main():
+        await asyncio.sleep(0)
+        raise RefusedByServerError("async")
+
+    with pytest.raises(RefusedByServerError, match="async"):
+        stack.up(lambda: pulumi.run(main))
+
+
+def test_sys_exit_0_is_success_and_another_code_is_not(stack: Stack) -> None:
+    def program(code):
+        def run() -> None:
+            raise SystemExit(code)
+
+        return run
+
+    assert stack.run("update", program(0)).outcome == "succeeded"
+    assert stack.run("update", program(None)).outcome == "succeeded"
+    result = stack.run("update", program(3))
+    assert result.outcome == "failed"
+    assert "sys.exit(3)" in (result.error or "")
+
+
+def test_a_run_error_is_shown_without_a_traceback(stack: Stack) -> None:
+    def program() -> None:
+        raise pulumi.RunError("set the region first")
+
+    assert stack.run("update", program).error == "set the region first"
+
+
+def test_failures_of_check_are_all_told(stack: Stack) -> None:
+    class Checking(Echo):
+        def check(self, _olds, news):
+            return CheckResult(news, [CheckFailure("colour", "not hex"), CheckFailure("size", "too large")])
+
+    result = stack.run("update", lambda: Thing(Checking(), "a", {"colour": "x"}) and None)
+    shown = "\n".join(result.messages("error"))
+    assert result.outcome == "failed"
+    assert "not hex" in shown
+    assert "too large" in shown
+    assert "a" not in stack.resources()
+
+
+def test_a_partial_failure_keeps_the_object(stack: Stack) -> None:
+    class Starting(Echo):
+        def create(self, props):
+            raise PartialFailure("half", {"v": 1}, ["it did not answer"])
+
+    result = stack.run("update", lambda: Thing(Starting(), "a") and None)
+    assert result.outcome == "failed"
+    assert stack.resources()["a"]["id"] == "half"
+    assert "it did not answer" in "".join(result.messages("error"))
+
+
+def test_a_failure_does_not_stop_what_is_in_flight(stack: Stack) -> None:
+    import threading
+
+    failed = threading.Event()
+
+    class Slow(ResourceProvider):
+        def create(self, props):
+            assert failed.wait(30)
+            return pulumi.dynamic.CreateResult("slow", {})
+
+    class Failing(ResourceProvider):
+        def create(self, props):
+            try:
+                raise RefusedByServerError("no")
+            finally:
+                threading.Timer(0.05, failed.set).start()
+
+    result = stack.run("update", lambda: [Thing(Slow(), "slow"), Thing(Failing(), "failing")] and None)
+    assert result.outcome == "failed"
+    assert "slow" in stack.resources()
+
+
+def test_a_dynamic_resource_outside_of_the_run_is_refused(stack: Stack) -> None:
+    import threading
+
+    raised = []
+
+    def outside() -> None:
+        try:
+            Thing(Echo(), "stray")
+        except Exception as error:
+            raised.append(error)
+
+    def program() -> None:
+        thread = threading.Thread(target=outside)
+        thread.start()
+        thread.join()
+
+    stack.up(program)
+    assert "outside of a run" in str(raised[0])
+    assert stack.resources() == {}

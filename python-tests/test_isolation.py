@@ -1,0 +1,157 @@
+"""Many stacks in one process, and nothing left behind."""
+
+import asyncio
+import gc
+import socket
+import threading
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+
+import pulumi
+from kit import Echo, Thing
+from maloko._embedded import Stack
+from pulumi.dynamic import ResourceProvider
+
+
+def named(stack: Stack):
+    def program() -> None:
+        thing = Thing(Echo(), "a", {"stack": pulumi.get_stack(), "value": pulumi.Config().require("value")})
+        pulumi.export("seen", thing.value.apply(lambda value: f"{pulumi.get_stack()}-{value}"))
+
+    return program
+
+
+def test_stacks_run_side_by_side_without_mixing(stack: Stack) -> None:
+    stacks = [Stack(name=f"s{n}", config={"value": f"v{n}"}) for n in range(6)]
+    with ThreadPoolExecutor(6) as pool:
+        results = list(pool.map(lambda one: one.up(named(one)), stacks))
+    assert all(result.outcome == "succeeded" for result in results)
+    for number, one in enumerate(stacks):
+        inputs = one.resources()["a"]["inputs"]
+        assert (inputs["stack"], inputs["value"]) == (f"s{number}", f"v{number}")
+
+
+def test_a_run_works_where_an_event_loop_is_running(stack: Stack) -> None:
+    async def main():
+        return stack.up(lambda: Thing(Echo(), "a") and None)
+
+    assert asyncio.run(main()).outcome == "succeeded"
+
+
+def test_no_socket_listens_during_a_run(stack: Stack) -> None:
+    listening = []
+    original = socket.socket.listen
+
+    def listen(self, *args):
+        listening.append(self)
+        return original(self, *args)
+
+    def program() -> None:
+        Thing(Echo(), "a")
+        with open("/proc/self/net/tcp") as tcp:
+            listening.extend(line for line in tcp.readlines()[1:] if line.split()[3] == "0A" and own(line))
+
+    def own(line: str) -> bool:
+        import os
+
+        inode = line.split()[9]
+        links = []
+        for fd in os.listdir("/proc/self/fd"):
+            try:
+                links.append(os.readlink(f"/proc/self/fd/{fd}"))
+            except OSError:
+                continue
+        return f"socket:[{inode}]" in links
+
+    socket.socket.listen = listen
+    try:
+        stack.up(program)
+    finally:
+        socket.socket.listen = original
+    assert listening == []
+
+
+def test_the_seams_are_out_of_the_way_after_a_run(stack: Stack) -> None:
+    import pulumi.dynamic.dynamic as dynamic
+
+    before = (dynamic.serialize_provider, pulumi.Output.get, gc.get_threshold(), pulumi.log.debug)
+    stack.up(lambda: Thing(Echo(), "a") and None)
+    assert (dynamic.serialize_provider, pulumi.Output.get, gc.get_threshold(), pulumi.log.debug) == before
+
+
+def test_a_bare_thread_never_sees_another_runs_monitor(stack: Stack) -> None:
+    seen = []
+
+    def program() -> None:
+        thread = threading.Thread(target=lambda: seen.append(pulumi.runtime.settings.get_monitor()))
+        thread.start()
+        thread.join()
+        Thing(Echo(), "a")
+
+    stack.up(program)
+    thread = threading.Thread(target=lambda: seen.append(pulumi.runtime.settings.get_monitor()))
+    thread.start()
+    thread.join()
+    assert seen == [None, None]
+
+
+def test_provider_objects_are_let_go_after_a_run(stack: Stack) -> None:
+    class Large(Echo):
+        pass
+
+    provider = Large()
+    alive = weakref.ref(provider)
+    stack.up(lambda p=provider: Thing(p, "a") and None)
+    del provider
+    for _ in range(3):
+        gc.collect()
+    assert alive() is None
+
+
+def test_threads_end_with_the_run(stack: Stack) -> None:
+    class Waiting(ResourceProvider):
+        def create(self, props):
+            return pulumi.dynamic.CreateResult("x", {})
+
+    stack.up(lambda: [Thing(Waiting(), f"r{n}") for n in range(20)] and None)
+    for thread in threading.enumerate():
+        if thread.name.startswith("maloko"):
+            thread.join(timeout=10)
+    assert [thread.name for thread in threading.enumerate() if thread.name.startswith("maloko")] == []
+
+
+def test_mocks_still_work_after_a_run(stack: Stack) -> None:
+    stack.up(lambda: Thing(Echo(), "a") and None)
+
+    class Mocks(pulumi.runtime.Mocks):
+        def new_resource(self, args):
+            return [f"{args.name}_id", args.inputs]
+
+        def call(self, args):
+            return {}
+
+    async def mocked() -> None:
+        pulumi.runtime.set_mocks(Mocks())
+        thing = Thing(Echo(), "mocked")
+        assert await thing.id.future() == "mocked_id"
+
+    loop = asyncio.SelectorEventLoop()
+    try:
+        import contextvars
+
+        contextvars.copy_context().run(loop.run_until_complete, mocked())
+    finally:
+        loop.close()
+
+
+def test_another_stacks_failure_is_its_own(stack: Stack) -> None:
+    class Failing(ResourceProvider):
+        def create(self, props):
+            raise ValueError("mine")
+
+    other = Stack(name="other")
+    with ThreadPoolExecutor(2) as pool:
+        failed = pool.submit(stack.run, "update", lambda: Thing(Failing(), "a") and None)
+        fine = pool.submit(other.run, "update", lambda: [Thing(Echo(), f"r{n}") for n in range(50)] and None)
+    assert failed.result().outcome == "failed"
+    assert fine.result().outcome == "succeeded"

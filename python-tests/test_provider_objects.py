@@ -1,0 +1,156 @@
+"""Any object is called live: nothing is pickled, nothing is copied."""
+
+import socket
+import threading
+
+import dill
+import pulumi
+import pytest
+from kit import Thing
+from maloko._embedded import Stack
+from pulumi.dynamic import CreateResult, ResourceProvider
+from sample_package.providers import Shipped
+
+
+def test_a_provider_of_a_submodule_is_called_live(stack: Stack) -> None:
+    provider = Shipped("sub")
+    stack.up(lambda: Thing(provider, "a") and None)
+    assert stack.resources()["a"]["id"] == "sub-1"
+
+
+def test_a_provider_that_is_local_to_a_function_is_called_live(stack: Stack) -> None:
+    made = []
+
+    class Local(ResourceProvider):
+        def create(self, props):
+            made.append((self, props))
+            return CreateResult("local", {})
+
+    provider = Local()
+    stack.up(lambda: Thing(provider, "a", {"x": "y"}) and None)
+    assert made == [(provider, {"x": "y"})]
+    assert made[0][0] is provider
+
+
+def test_locks_sockets_files_clients_and_cycles_are_no_obstacle(stack: Stack, tmp_path) -> None:
+    class Holding(ResourceProvider):
+        def __init__(self):
+            self.lock = threading.Lock()
+            self.socket = socket.socket()
+            self.file = (tmp_path / "log").open("w")
+            self.itself = self
+            self.generator = (n for n in range(3))
+
+        def create(self, props):
+            with self.lock:
+                self.file.write("created")
+                return CreateResult(str(self.socket.fileno() > 0 and next(self.generator)), {})
+
+    provider = Holding()
+    stack.up(lambda: Thing(provider, "a") and None)
+    assert stack.resources()["a"]["id"] == "0"
+    provider.file.close()
+    provider.socket.close()
+    assert (tmp_path / "log").read_text() == "created"
+
+
+def test_a_provider_made_of_functions_in_instance_attributes_works(stack: Stack) -> None:
+    class Bare:
+        pass
+
+    provider = Bare()
+    provider.create = lambda props: CreateResult("bare", dict(props))
+    provider.delete = lambda id_, props: gone.append(id_)
+    gone = []
+    stack.up(lambda: Thing(provider, "a") and None)
+    stack.destroy(lambda: Thing(provider, "a") and None)
+    assert gone == ["bare"]
+
+
+def test_the_sdk_never_pickles_a_provider(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_args, **_kwargs):
+        raise AssertionError("dill.dumps was called")
+
+    monkeypatch.setattr(dill, "dumps", fail)
+    stack.up(lambda: [Thing(Shipped(f"p{n}"), f"r{n}") for n in range(50)] and None)
+    assert len(stack.resources()) == 50
+
+
+def test_one_object_shared_by_many_resources_stays_one_object(stack: Stack) -> None:
+    class Counting(ResourceProvider):
+        def __init__(self):
+            self.count = 0
+
+        def create(self, props):
+            self.count += 1
+            return CreateResult(str(self.count), {})
+
+    provider = Counting()
+
+    def program() -> None:
+        previous = None
+        for n in range(5):
+            previous = Thing(provider, f"r{n}", opts=pulumi.ResourceOptions(depends_on=previous and [previous]))
+
+    stack.up(program)
+    assert provider.count == 5
+    assert sorted(row["id"] for row in stack.resources().values()) == ["1", "2", "3", "4", "5"]
+
+
+def test_a_provider_method_runs_on_a_thread_that_python_made(stack: Stack) -> None:
+    seen = []
+
+    class Looking(ResourceProvider):
+        def create(self, props):
+            seen.append(threading.current_thread())
+            return CreateResult("x", {})
+
+    stack.up(lambda: Thing(Looking(), "a") and None)
+    assert isinstance(seen[0], threading.Thread)
+    assert not isinstance(seen[0], threading._DummyThread)
+
+
+def test_output_get_answers_inside_a_provider_method(stack: Stack) -> None:
+    class Getting(ResourceProvider):
+        def __init__(self, captured):
+            self.captured = captured
+
+        def create(self, props):
+            return CreateResult(f"got-{self.captured.get()}", {})
+
+    class Slow(ResourceProvider):
+        def create(self, props):
+            return CreateResult("slow", {"answer": "42"})
+
+    def program() -> None:
+        first = Thing(Slow(), "first", {"answer": None})
+        Thing(Getting(first.answer), "second")
+
+    stack.up(program)
+    assert stack.resources()["second"]["id"] == "got-42"
+
+
+def test_output_get_of_a_closed_over_output_answers_too(stack: Stack) -> None:
+    def program() -> None:
+        first = Thing(Shipped("one"), "first")
+
+
+        # What a method closes over is looked at for Outputs; here it is the resource's id.
+        captured = first.id
+
+        class Capturing(ResourceProvider):
+            def create(self, props):
+                return CreateResult(f"after-{captured.get()}", {})
+
+        Thing(Capturing(), "second")
+
+    stack.up(program)
+    assert stack.resources()["second"]["id"] == "after-one-1"
+
+
+def test_output_get_in_the_program_is_still_an_error(stack: Stack) -> None:
+    def program() -> None:
+        Thing(Shipped("one"), "first").id.get()
+
+    with pytest.raises(Exception, match="Cannot call '.get'"):
+        stack.up(program)

@@ -1,0 +1,195 @@
+"""Values on their way into the state and back, and what is refused."""
+
+import binascii
+import datetime
+import decimal
+import enum
+import math
+
+import pulumi
+import pytest
+from kit import Thing, creating
+from maloko._embedded import Result, Stack
+from pulumi.dynamic import CheckResult, CreateResult, ResourceProvider
+
+
+def made(stack: Stack, outs, id_="made", declared=()) -> Result:
+    return stack.run("update", lambda: Thing(creating(outs, id_), "a", dict.fromkeys(declared)) and None)
+
+
+def outputs(stack: Stack) -> dict:
+    return {k: v for k, v in stack.resources()["a"].get("outputs", {}).items() if k != "__provider"}
+
+
+def test_plain_data_is_kept_as_it_is(stack: Stack) -> None:
+    outs = {"text": "ä", "number": 1.5, "whole": 3, "yes": True, "list": [1, [None, "x"]], "dict": {"a": {"b": None}}}
+    assert made(stack, outs).outcome == "succeeded"
+    assert outputs(stack) == outs
+
+
+def test_none_at_the_top_is_left_out(stack: Stack) -> None:
+    made(stack, {"a": None, "b": 1})
+    assert outputs(stack) == {"b": 1}
+
+
+def test_tuples_and_subclasses_of_plain_types_are_taken_for_them(stack: Stack) -> None:
+    class Colour(str, enum.Enum):
+        RED = "red"
+
+    class Level(enum.IntEnum):
+        HIGH = 3
+
+    class Named(dict):
+        pass
+
+    made(stack, {"t": (1, 2), "c": Colour.RED, "l": Level.HIGH, "d": Named(x=1)})
+    assert outputs(stack) == {"t": [1, 2], "c": "red", "l": 3, "d": {"x": 1}}
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (b"raw", r'outs\["v"\] is a bytes; decode it'),
+        ({1, 2}, r'outs\["v"\] is a set; return a sorted list'),
+        (decimal.Decimal(1), r'outs\["v"\] is a Decimal; return a float'),
+        (datetime.date(2020, 1, 1), r'outs\["v"\] is a date; return its isoformat'),
+        (object(), r'outs\["v"\] is an object; return texts'),
+        ({1: "x"}, r'outs\["v"\] has the key 1; keys must be texts'),
+        ([{"deep": [b"raw"]}], r'outs\["v"\]\[0\]\["deep"\]\[0\] is a bytes'),
+        (pulumi.output.Unknown(), r'outs\["v"\] is an unknown value'),
+        ("\ud800", r'outs\["v"\] is a text with half a surrogate pair'),
+        (10**400, r'outs\["v"\] is a whole number too large'),
+    ],
+)
+def test_what_cannot_be_kept_is_refused_with_its_place(stack: Stack, value, reason) -> None:
+    result = made(stack, {"v": value})
+    assert result.outcome == "failed"
+    assert any(__import__("re").search(reason, text) for text in result.messages("error")), result.diagnostics
+
+
+def test_a_cycle_is_refused(stack: Stack) -> None:
+    value: dict = {}
+    value["self"] = [value]
+    result = made(stack, value)
+    assert result.outcome == "failed"
+    assert "contains itself" in "".join(result.messages("error"))
+
+
+def test_endless_nesting_is_refused(stack: Stack) -> None:
+    value: list = []
+    for _ in range(5000):
+        value = [value]
+    result = made(stack, {"v": value})
+    assert result.outcome == "failed"
+    assert "nested deeper than" in "".join(result.messages("error"))
+
+
+def test_nan_is_kept_with_a_warning(stack: Stack) -> None:
+    result = made(stack, {"v": math.nan})
+    assert result.outcome == "succeeded"
+    assert any('outs["v"] is NaN' in text for text in result.messages("warning"))
+
+
+def test_a_whole_number_that_loses_digits_is_kept_with_a_warning(stack: Stack) -> None:
+    result = made(stack, {"v": 2**60 + 1})
+    assert result.outcome == "succeeded"
+    assert any("beyond 2**53" in text for text in result.messages("warning"))
+
+
+@pytest.mark.parametrize("id_", [None, "", 7, b"\xff", ["x"]])
+def test_a_create_without_a_usable_id_fails(stack: Stack, id_) -> None:
+    result = made(stack, {}, id_)
+    assert result.outcome == "failed"
+    assert any("create returned" in text for text in result.messages("error"))
+
+
+def test_an_id_of_ascii_bytes_is_taken_for_its_text(stack: Stack) -> None:
+    made(stack, {}, binascii.b2a_hex(b"\x01\x02"))
+    assert stack.resources()["a"]["id"] == "0102"
+
+
+@pytest.mark.parametrize("result", [None, {"id": "x"}, "x", 3])
+def test_a_create_that_returns_something_else_fails(stack: Stack, result) -> None:
+    class Odd(ResourceProvider):
+        def create(self, props):
+            return result
+
+    outcome = stack.run("update", lambda: Thing(Odd(), "a") and None)
+    assert outcome.outcome == "failed"
+    assert "must return a CreateResult" in "".join(outcome.messages("error"))
+
+
+def test_outputs_that_are_no_dict_are_refused(stack: Stack) -> None:
+    result = made(stack, [1])
+    assert "must be a dict" in "".join(result.messages("error"))
+
+
+def test_numbers_arrive_as_floats_and_as_ints_where_the_project_says_so(stack: Stack) -> None:
+    seen = []
+
+    class Looking(ResourceProvider):
+        def create(self, props):
+            seen.append(type(props["n"]))
+            return CreateResult("x", {})
+
+    stack.up(lambda: Thing(Looking(), "a", {"n": 3}) and None)
+    stack.config["maloko:integers"] = "true"
+    stack.up(lambda: Thing(Looking(), "b", {"n": 3}) and None)
+    assert seen == [float, int]
+
+
+def test_assets_arrive_as_the_sdks_objects(stack: Stack) -> None:
+    seen = []
+
+    class Looking(ResourceProvider):
+        def create(self, props):
+            seen.append(props["asset"])
+            return CreateResult("x", props)
+
+    stack.up(lambda: Thing(Looking(), "a", {"asset": pulumi.StringAsset("text")}) and None)
+    assert isinstance(seen[0], pulumi.StringAsset)
+    assert seen[0].text == "text"
+    assert stack.resources()["a"]["outputs"]["asset"]["text"] == "text"
+
+
+def test_secret_inputs_are_secret_in_the_state(stack: Stack) -> None:
+    seen = []
+
+    class Looking(ResourceProvider):
+        def check(self, _olds, news):
+            return CheckResult(news, [])
+
+        def create(self, props):
+            seen.append(props["s"])
+            return CreateResult("x", props)
+
+    stack.up(lambda: Thing(Looking(), "a", {"s": pulumi.Output.secret("hush")}) and None)
+    assert seen == ["hush"]
+    row = stack.resources()["a"]
+    assert row["inputs"]["s"] != "hush"
+    assert row["outputs"]["s"] != "hush"
+
+
+def test_an_output_in_a_result_is_refused_with_a_way_out(stack: Stack) -> None:
+    class Returning(ResourceProvider):
+        def __init__(self, output):
+            self.output = output
+
+        def create(self, props):
+            return CreateResult("x", {"v": self.output})
+
+    result = stack.run("update", lambda: Thing(Returning(pulumi.Output.secret("x")), "a") and None)
+    assert "additional_secret_outputs" in "".join(result.messages("error"))
+
+
+def test_outputs_that_the_class_does_not_declare_are_told_once_per_class(stack: Stack) -> None:
+    result = stack.up(lambda: [Thing(creating({"extra": 1}), f"r{n}") for n in range(3)] and None)
+    warnings = [text for text in result.messages("warning") if "does not declare" in text]
+    assert len(warnings) == 1
+    assert "extra" in warnings[0]
+    assert result.outcome == "succeeded"
+
+
+def test_declared_outputs_are_no_reason_for_a_warning(stack: Stack) -> None:
+    result = made(stack, {"extra": 1}, declared=["extra"])
+    assert result.messages("warning") == []
