@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from maloko._maloko import Engine
     from maloko._monitor import Monitor
 
-GRACE_SECONDS = 5.0
+GRACE_SECONDS = 2.0
 """How long a program may go on after the engine has stopped, before its event loop is cancelled."""
 
 Program = Callable[[], Awaitable[None] | None]
