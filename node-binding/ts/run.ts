@@ -21,9 +21,10 @@ export class Run implements Operation {
     #engine = 0;
     #store: Store | undefined;
     #enter: <T>(action: () => T) => T = (action) => action();
-    // Kept apart from the store, which the SDK clears of it at the end of the program; deletions may still call hooks.
     #callbacks: unknown;
     #abort: (failure: ProgramFailed | "stopped") => void = () => {};
+    #drain: () => Promise<void> = () => Promise.resolve();
+    #failed = false;
     #ended = false;
 
     constructor(
@@ -58,9 +59,16 @@ export class Run implements Operation {
         }
     }
 
-    /** Ends the program with an error that was raised in it, unless it has ended already. */
+    /**
+     * Ends the program with an error that was raised in it, unless it has ended already. What it began to register
+     * before is registered all the same.
+     */
     fail(thrown: unknown, text: string): void {
-        this.#abort(new ProgramFailed(text, thrown));
+        if (!this.#failed) {
+            this.#failed = true;
+            const end = (): void => this.#abort(new ProgramFailed(text, thrown));
+            this.within(this.#drain).then(end, end);
+        }
     }
 
     log(urn: string, level: number, message: string): void {
@@ -92,6 +100,7 @@ export class Run implements Operation {
             this.#store = store;
             this.#enter = enter;
             this.#callbacks = store.callbacks;
+            this.#drain = () => sdk.drain();
             giveHandles(store, (provider) => this.registry.handleOf(provider));
             if (sdk.warning !== undefined) {
                 this.log("", 2, sdk.warning);

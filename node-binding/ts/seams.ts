@@ -150,7 +150,16 @@ export class Sdk {
                     store[name] = true;
                 }
             }
-            store.callbacks = this.#callbackServer(clients.monitor);
+            // The SDK lets go of it at the end of the program, and would start a server when a function comes after that.
+            const callbacks = this.#callbackServer(clients.monitor);
+            if (callbacks !== undefined) {
+                Object.defineProperty(store, "callbacks", {
+                    configurable: true,
+                    enumerable: true,
+                    get: () => callbacks,
+                    set: () => {},
+                });
+            }
             config.setAllConfig(settings.config, settings.secretKeys);
             const storage = (globalThis as { asyncLocalStorage?: AsyncLocalStorage<Store> }).asyncLocalStorage;
             if (storage === undefined) {
@@ -174,9 +183,14 @@ export class Sdk {
     /** Runs a program as the root of a stack, and waits for its requests. */
     async runInStack(program: () => Promise<unknown>): Promise<void> {
         await this.#modules.stack.runInPulumiStack(program);
-        await this.#modules.settings.disconnect();
+        await this.drain();
         // The last stack would otherwise be kept alive, and be taken for the root by code outside of runs.
         (globalThis as { stackResource?: unknown }).stackResource = undefined;
+    }
+
+    /** Waits for the requests that a run has begun; to be called within it. */
+    drain(): Promise<void> {
+        return this.#modules.settings.disconnect();
     }
 
     /** The text of an error that the SDK raises for the user to read without a stack; undefined for others. */
