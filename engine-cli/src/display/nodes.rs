@@ -62,6 +62,15 @@ pub(super) struct Node {
 }
 
 impl Node {
+    /// Has it failed, in a step or before one could begin?
+    pub(super) fn has_failed(&self) -> bool {
+        match self.phase {
+            Phase::Failed(_) => true,
+            Phase::Named => self.messages.errors > 0,
+            Phase::Running { .. } | Phase::Done(_) => false,
+        }
+    }
+
     /// Is there something to tell? (Of a refresh that found nothing there is not.)
     fn is_worth_showing(&self) -> bool {
         self.op != Op::Same

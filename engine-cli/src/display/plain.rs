@@ -176,6 +176,7 @@ impl Plain {
         }
         lines.extend(self.failures.lines(self.paint));
         lines.extend(summary::totals(self.paint, &summary));
+        lines.push(String::new());
         lines.iter().try_for_each(|line| writeln!(out, "{line}"))
     }
 }

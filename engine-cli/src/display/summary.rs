@@ -93,10 +93,8 @@ pub(super) fn totals(paint: Paint, summary: &Summary) -> Vec<String> {
             Some("The operation was cancelled. What was done is kept; the next run goes on from there.")
         }
     };
+    // That a failed call may have done something (`maybe_corrupt`) the engine says where it happened.
     lines.extend(verdict.map(|text| paint.failure(text)));
-    if summary.maybe_corrupt {
-        lines.push(paint.failure("It is not certain what a failed call did; run `maloko refresh` before going on."));
-    }
     lines
 }
 

@@ -95,7 +95,7 @@ impl Table<'_> {
 
     fn cells(&self, node: &Node, lead: &str) -> Cells {
         let op = node.shown_op();
-        let failed = matches!(node.phase, Phase::Failed(_));
+        let failed = node.has_failed();
         Cells {
             marker: if failed { "!" } else { words(op).marker },
             op,
@@ -110,6 +110,7 @@ impl Table<'_> {
     fn status(&self, node: &Node) -> String {
         let whole = words(node.op);
         match node.phase {
+            Phase::Named if node.has_failed() => "failed".to_owned(),
             Phase::Named | Phase::Running { op: Op::Same, .. } => String::new(),
             Phase::Running { .. } if self.is_preview => whole.plan.to_owned(),
             Phase::Running { op, since } => match self.now {

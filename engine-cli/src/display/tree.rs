@@ -166,6 +166,8 @@ impl Tree {
         lines.extend(self.failures.lines(self.paint));
         if let Some(summary) = &self.summary {
             lines.extend(summary::totals(self.paint, summary));
+            // Apart from what follows: a question, or the update after its preview.
+            lines.push(String::new());
         }
         lines
     }

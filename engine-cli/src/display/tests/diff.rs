@@ -71,7 +71,8 @@ fn what_takes_several_lines_is_taken_apart() {
 
 #[test]
 fn texts_are_compared_line_by_line() {
-    let before: String = (1..=20).map(|n| format!("line {n}\n")).collect();
+    let lines: Vec<String> = (1..=20).map(|n| format!("line {n}\n")).collect();
+    let before = lines.concat();
     let after = before.replace("line 3\n", "").replace("line 15\n", "line fifteen\n");
     let step = update([("script", before.into())], [("script", after.into())]);
     assert_snapshot!(text(&step), @r"
@@ -125,9 +126,9 @@ fn what_the_provider_says_without_a_visible_change_is_named() {
     assert_eq!(changed_keys(&step), "~zone");
 }
 
-fn detailed<const N: usize>(entries: [(&str, DiffKind, bool); N]) -> Option<DetailedDiff> {
+fn detailed<const N: usize>(entries: [(&str, DiffKind, bool); N]) -> DetailedDiff {
     let entries = entries.into_iter();
-    Some(entries.map(|(path, kind, input_diff)| (path.to_owned(), PropertyDiff { kind, input_diff })).collect())
+    entries.map(|(path, kind, input_diff)| (path.to_owned(), PropertyDiff { kind, input_diff })).collect()
 }
 
 #[test]
@@ -139,13 +140,13 @@ fn a_detailed_diff_says_what_is_shown() {
     let new =
         row("a", "1", [("list", list([object([("x", 2.0.into())])])), ("new", true.into()), ("size", 1.0.into())]);
     let mut step = step(Op::Replace, Some(old), Some(new));
-    step.detailed_diff = detailed([
+    step.detailed_diff = Some(detailed([
         ("[\"odd key\"]", DiffKind::DeleteReplace, true),
         ("list[0].x", DiffKind::UpdateReplace, true),
         ("new", DiffKind::Add, true),
         ("nowhere.at[3].all", DiffKind::Update, false),
         ("size", DiffKind::Update, false),
-    ]);
+    ]));
     assert_snapshot!(text(&step), @r#"
       - "odd key": 1 (forces replacement)
       ~ list:

@@ -224,3 +224,10 @@ fn a_dumb_terminal_gets_lines() {
     assert!(!as_plain.contains('\x1b'));
     assert!(final_text(options(), 100, creation()).starts_with("Updating (dev):\n"));
 }
+
+#[test]
+fn a_resource_that_failed_before_its_step_could_begin_is_marked() {
+    let stack = Event::StepStarted(step(Op::Same, Some(stack_row()), Some(stack_row())));
+    let refused = say(Some(row("odd", "", []).urn), Severity::Error, "property color is not valid: six hex digits");
+    assert_snapshot!(final_text(options(), 100, vec![stack, refused]));
+}
