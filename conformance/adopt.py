@@ -76,7 +76,9 @@ class Adopted:
             check=False,
         )
         if done.returncode != 0:
-            raise AssertionError(f"{shlex.join(arguments)}: exit {done.returncode}\n{done.stdout}\n{done.stderr}")
+            raise AssertionError(
+                f"{shlex.join(arguments)}: exit {done.returncode}\n{done.stdout[-4000:]}\n{done.stderr}"
+            )
         stale = [call for call in self.made_calls() if not call.get("live")]
         if stale:
             raise AssertionError(f"code from the state was run: {stale}")
@@ -109,11 +111,12 @@ def expect(what: str, got: object, wanted: object) -> None:
 
 
 def check(stack: Adopted) -> None:
-    update = ("up", "--yes", "--skip-preview", "--json")
+    # One call at a time: the program keeps its world in a file.
+    update = ("up", "--yes", "--skip-preview", "--json", "--parallel", "1")
     quiet = {"configure", "check", "diff"}
     world = copy.deepcopy(stack.objects())
 
-    preview = json.loads(stack.run("preview", "--json"))
+    preview = json.loads(stack.run("preview", "--json", "--parallel", "1"))
     expect("the preview finds no change", {k: n for k, n in preview["changeSummary"].items() if n}, {"same": 6})
     expect("the update changes nothing", changes_of(stack.run(*update)), {"same": 6})
     expect("no method that changes things was called", stack.methods() - quiet, set())
@@ -128,7 +131,7 @@ def check(stack: Adopted) -> None:
 
     urn = next(row["urn"] for row in again if row["urn"].endswith("::b"))
     stack.run("state", "unprotect", urn, "--yes")
-    stack.run("destroy", "--yes", "--skip-preview", "--json")
+    stack.run("destroy", "--yes", "--skip-preview", "--json", "--parallel", "1")
     expect("a destroy empties the world", stack.objects(), {})
 
 
