@@ -135,6 +135,7 @@ impl Engine {
 
     fn keep_read(&self, step: &Step, mut row: Row) -> Arc<Row> {
         let old = step.old.clone();
+        let first = old.is_none();
         let differs = old.as_ref().is_none_or(|(_, old)| old.outputs != row.outputs || old.inputs != row.inputs);
         if differs && old.is_some() {
             row.modified = super::execute::now();
@@ -151,7 +152,7 @@ impl Engine {
                 }
                 old => changes.push(book.put(Arc::clone(&row), old.map(|(number, _)| number))),
             }
-            if differs {
+            if differs && !first {
                 book.count(step.op, &step.urn);
             }
         }

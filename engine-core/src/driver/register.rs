@@ -91,10 +91,6 @@ impl Engine {
         for step in std::mem::take(&mut registration.before) {
             self.act(step, None).await?;
         }
-        if self.depends_on_failure(&registration) {
-            self.book().failed.insert(urn.clone());
-            return Ok((urn, Registered::Skipped));
-        }
         let served = match object.filter(|_| custom) {
             Some(object) => {
                 Some(self.providers.register(&urn, object).map_err(|error| self.fail_planning(&urn, &error))?)
@@ -121,6 +117,11 @@ impl Engine {
             }
         };
         drop((planning, exclusive));
+        // Its checks and diffs are made all the same, as in the reference engine; nothing is done.
+        if self.depends_on_failure(&registration) {
+            self.book().failed.insert(urn.clone());
+            return Ok((urn, Registered::Skipped));
+        }
         if self.book().planner.is_left_out(&urn) {
             self.leave_out(steps);
             return Ok((urn, Registered::Unknown));
