@@ -22,8 +22,6 @@ impl Console {
     #[must_use]
     pub(crate) fn system(global: &GlobalArguments, variable: &dyn Fn(&str) -> Option<std::ffi::OsString>) -> Self {
         let is_terminal = std::io::stdout().is_terminal();
-        let plain = variable("NO_COLOR").is_some_and(|text| !text.is_empty())
-            || variable("TERM").is_some_and(|text| text == "dumb");
         Self {
             out: Mutex::new(Box::new(std::io::stdout())),
             err: Mutex::new(Box::new(std::io::stderr())),
@@ -32,7 +30,7 @@ impl Console {
             color: match global.color {
                 ColorChoice::Always => true,
                 ColorChoice::Never | ColorChoice::Raw => false,
-                ColorChoice::Auto => is_terminal && !plain,
+                ColorChoice::Auto => wants_color(is_terminal, variable),
             },
         }
     }
@@ -63,5 +61,39 @@ impl Console {
     /// Writes a warning to stderr.
     pub(crate) fn warn(&self, text: &str) {
         self.note(&format!("warning: {text}"));
+    }
+}
+
+/// Are colours wanted where no flag says so? `NO_COLOR` has the last word, then `CLICOLOR_FORCE`, then `CLICOLOR=0`; a
+/// terminal that calls itself dumb has none.
+fn wants_color(is_terminal: bool, variable: &dyn Fn(&str) -> Option<std::ffi::OsString>) -> bool {
+    if variable("NO_COLOR").is_some_and(|text| !text.is_empty()) {
+        return false;
+    }
+    if variable("CLICOLOR_FORCE").is_some_and(|text| !text.is_empty() && text != "0") {
+        return true;
+    }
+    let off =
+        variable("CLICOLOR").is_some_and(|text| text == "0") || variable("TERM").is_some_and(|text| text == "dumb");
+    is_terminal && !off
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wants_color;
+
+    fn with(is_terminal: bool, variables: &[(&str, &str)]) -> bool {
+        let look = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).into());
+        wants_color(is_terminal, &look)
+    }
+
+    #[test]
+    fn the_environment_decides_on_colours() {
+        assert!(with(true, &[]) && !with(false, &[]));
+        assert!(!with(true, &[("NO_COLOR", "1")]) && with(true, &[("NO_COLOR", "")]));
+        assert!(!with(true, &[("CLICOLOR", "0")]) && with(true, &[("CLICOLOR", "1")]));
+        assert!(with(false, &[("CLICOLOR_FORCE", "1")]) && !with(false, &[("CLICOLOR_FORCE", "0")]));
+        assert!(!with(true, &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+        assert!(!with(true, &[("TERM", "dumb")]) && with(true, &[("TERM", "xterm")]));
     }
 }

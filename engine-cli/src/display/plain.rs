@@ -126,7 +126,8 @@ impl Plain {
     fn failed(&mut self, at: Duration, step: &StepMetadata, out: &mut dyn Write) -> io::Result<()> {
         let active = self.active.remove(&step.urn);
         let title = self.names.title(&step.urn);
-        let line = format!("! {title} {}", words(step.op).failed);
+        let cancelled = active.as_ref().is_none_or(|active| active.errors.is_empty());
+        let line = format!("! {title} {}", if cancelled { "cancelled" } else { words(step.op).failed });
         writeln!(out, "{}{}", self.paint.failure(&line), self.elapsed(at, active.as_ref()))?;
         self.failures.step(title);
         write_errors(active, out)

@@ -31,7 +31,7 @@ pub(super) fn outputs(text: &DiffText, old: &PropertyMap, new: &PropertyMap) -> 
 pub(super) struct Failures(IndexMap<String, String>);
 
 impl Failures {
-    /// A step of this resource failed.
+    /// A step of this resource failed; without an error that says why, it was cancelled before it began.
     pub(super) fn step(&mut self, title: String) {
         self.0.entry(title).or_default();
     }
@@ -49,13 +49,20 @@ impl Failures {
         if self.0.is_empty() {
             return Vec::new();
         }
-        let mut lines = vec![paint.failure("Failed:")];
-        for (title, reason) in self.0.iter().take(NAMED_FAILURES) {
-            let separator = if reason.is_empty() { "" } else { ": " };
-            lines.push(format!("    {title}{separator}{reason}"));
+        let with_reason = || self.0.iter().filter(|(_, reason)| !reason.is_empty());
+        let (failed, all) = (with_reason().count(), self.0.len());
+        let mut lines = Vec::new();
+        if failed > 0 {
+            lines.push(paint.failure("Failed:"));
         }
-        if self.0.len() > NAMED_FAILURES {
-            lines.push(format!("    and {} more", count(self.0.len() - NAMED_FAILURES)));
+        lines.extend(with_reason().take(NAMED_FAILURES).map(|(title, reason)| format!("    {title}: {reason}")));
+        if failed > NAMED_FAILURES {
+            lines.push(format!("    and {} more", count(failed - NAMED_FAILURES)));
+        }
+        match all - failed {
+            0 => {}
+            1 => lines.push("1 step was cancelled before it began".to_owned()),
+            more => lines.push(format!("{} steps were cancelled before they began", count(more))),
         }
         lines.push(String::new());
         lines

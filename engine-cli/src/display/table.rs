@@ -132,6 +132,8 @@ impl Table<'_> {
                 };
                 format!("{done} ({})", duration(node.took))
             }
+            // No reason was given: the run was stopped before the provider was called.
+            Phase::Failed(_) if node.messages.errors == 0 => "cancelled".to_owned(),
             Phase::Failed(op) => format!("{} ({})", words(op).failed, duration(node.took)),
         }
     }

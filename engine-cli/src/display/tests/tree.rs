@@ -231,3 +231,12 @@ fn a_resource_that_failed_before_its_step_could_begin_is_marked() {
     let refused = say(Some(row("odd", "", []).urn), Severity::Error, "property color is not valid: six hex digits");
     assert_snapshot!(final_text(options(), 100, vec![stack, refused]));
 }
+
+#[test]
+fn what_was_cancelled_before_it_began_is_no_failure() {
+    let waiting = || step(Op::Create, None, Some(row("waiting", "", [])));
+    let mut events = in_progress();
+    events.extend([Event::StepStarted(waiting()), Event::StepFailed(waiting())]);
+    let text = final_text(options(), 100, events);
+    assert!(text.contains("waiting   cancelled") && text.contains("1 step was cancelled before it began"), "{text}");
+}
