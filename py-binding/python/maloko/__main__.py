@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import sys
+import threading
+from typing import NoReturn
 
 
 def run(arguments: list[str], *, helper: bool = True) -> int:
@@ -13,18 +17,30 @@ def run(arguments: list[str], *, helper: bool = True) -> int:
     from maloko._passes import fork_helper
 
     child = fork_helper(arguments, lambda more: run(more, helper=False)) if helper else None
-    code = cli_main(arguments, Front(child), Host())
+    return cli_main(arguments, Front(child), Host())
+
+
+def leave(code: int) -> NoReturn:
+    """Ends the process as the interpreter does, but without tearing it down.
+
+    While it is torn down, CPython ends a thread of ours that comes back from Rust by unwinding its stack, and Rust
+    aborts the process for that: a finished run would be reported as a crash.
+    """
+    # The same order as in a normal exit: wait for the program's threads, run its exit functions, flush.
+    for step in (getattr(threading, "_shutdown", None), getattr(atexit, "_run_exitfuncs", None)):
+        if step is not None:
+            step()
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except OSError:
+        except (OSError, ValueError):
             continue
-    return code
+    os._exit(code)
 
 
 def main() -> None:
     """The console script `maloko`."""
-    sys.exit(run(sys.argv[1:]))
+    leave(run(sys.argv[1:]))
 
 
 if __name__ == "__main__":
