@@ -32,7 +32,7 @@ class ProviderLoop:
         awaitable: Awaitable[Any],
         done: Callable[[Any, BaseException | None], object],
     ) -> None:
-        """Awaits on the loop, in a copy of the current context; `done` is called there with the result, or with what was raised."""
+        """Awaits on the loop, in a copy of the current context; `done` is called there with the result or what was raised."""
 
         async def run() -> None:
             try:
