@@ -149,8 +149,8 @@ fn damaged(what: &str, place: &str, problem: &str) -> Error {
 }
 
 fn capacity(snapshot: &Snapshot) -> usize {
-    // Most rows have about a kilobyte.
-    1024 * (snapshot.rows.len() + 1)
+    // Few rows are larger, and memory that is not touched costs nothing.
+    2048 * (snapshot.rows.len() + 1)
 }
 
 fn write_head(encoder: &mut Encoder<'_>, snapshot: &Snapshot) -> Result<()> {

@@ -19,6 +19,7 @@ mod recovery;
 pub mod secrets;
 pub mod session;
 pub mod snapshot;
+pub mod stack;
 pub mod surroundings;
 
 pub use backend::{Backend, Holder, Lease, StoredStack};
@@ -30,6 +31,7 @@ pub use memory::MemoryBackend;
 pub use name::{ORGANIZATION, StackName};
 pub use passphrase::{PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, PassphraseSource};
 pub use secrets::Crypter;
-pub use session::{Session, SessionOptions, StackReading, Ticket, create_stack, read_stack};
+pub use session::{Session, SessionOptions, Ticket};
 pub use snapshot::Snapshot;
+pub use stack::{StackReading, create_stack, overwrite_stack, read_stack};
 pub use surroundings::{Clock, Entropy, Surroundings};

@@ -1,15 +1,13 @@
 //! What a killed run left behind, brought together with its checkpoint.
 
-use std::collections::HashMap;
-
 use crate::error::Result;
 
+use super::Snapshot;
 use super::backend::StoredStack;
 use super::checkpoint::Checkpoint;
 use super::integrity::{complete_old_rows, sha256_hex, sorted};
 use super::journal::{self, Journal};
-use super::ledger::{Change, Ledger, PendingKind};
-use super::{PendingOperation, RowNumber, Snapshot};
+use super::ledger::{Change, Ledger, RowNumber};
 
 /// What to do with the journal that was found.
 #[derive(Debug)]
@@ -68,26 +66,28 @@ fn begun(journal: &Journal) -> String {
 }
 
 fn replay(mut journal: Journal, recovered: &mut Recovered) {
-    let mut notice = format!(
-        "a run of maloko was interrupted ({}); {} was brought back from its journal",
-        begun(&journal),
-        records(journal.records.len())
-    );
-    if journal.torn > 0 {
-        notice.push_str("; the last bytes of it were never completed, so what they were to say had not happened yet");
-    }
-    recovered.notices.push(notice);
     let snapshot = &mut recovered.checkpoint.snapshot;
     let base_len = snapshot.rows.len();
+    let records = journal.records.len();
     let mut ledger = Ledger::new(snapshot);
+    let carried = ledger.pending().count();
     for change in std::mem::take(&mut journal.records).into_iter().flatten() {
         ledger.apply(placed(change, &ledger, base_len));
     }
     let rows: Vec<_> = ledger.rows().map(|(_, row)| std::sync::Arc::clone(row)).collect();
     // Rows that the run found unchanged are not in the journal, and so not in the order in which it met them.
     snapshot.rows = sorted(&rows);
-    let before = std::mem::replace(&mut snapshot.pending, ledger.pending().cloned().collect());
-    recovered.notices.extend(suspects(&snapshot.pending, &before));
+    snapshot.pending = ledger.pending().cloned().collect();
+    let under_way = match snapshot.pending.len().saturating_sub(carried) {
+        0 => String::new(),
+        1 => "; 1 call of a provider was under way, and nobody knows how it ended".into(),
+        many => format!("; {many} calls of providers were under way, and nobody knows how they ended"),
+    };
+    let records = if records == 1 { "1 record was".into() } else { format!("{records} records were") };
+    recovered.notices.push(format!(
+        "a run of maloko was interrupted ({}): {records} brought back from its journal{under_way}",
+        begun(&journal)
+    ));
     snapshot.secrets_provider = Some(journal.header.secrets_providers.clone());
     recovered.fate = JournalFate::Fold(Box::new(journal));
 }
@@ -103,29 +103,6 @@ fn placed(change: Change, ledger: &Ledger, base_len: usize) -> Change {
         }
         other => other,
     }
-}
-
-fn suspects(pending: &[PendingOperation], before: &[PendingOperation]) -> Vec<String> {
-    let known: HashMap<_, _> = before.iter().map(|pending| (&pending.row.urn, pending.kind)).collect();
-    pending
-        .iter()
-        .filter(|pending| known.get(&pending.row.urn) != Some(&pending.kind))
-        .map(|pending| match pending.kind {
-            PendingKind::Creating => format!(
-                "{} was interrupted while it was created: the real object may or may not exist, and is not in the state",
-                pending.row.urn
-            ),
-            kind => format!(
-                "{} was interrupted while {}: the real object may differ from the state; `maloko refresh` finds out",
-                pending.row.urn,
-                kind.name()
-            ),
-        })
-        .collect()
-}
-
-fn records(count: usize) -> String {
-    if count == 1 { "1 record".into() } else { format!("{count} records") }
 }
 
 impl Recovered {

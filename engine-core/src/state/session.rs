@@ -21,6 +21,7 @@ use super::journal_writer::{JournalWriter, not_recorded};
 use super::name::StackName;
 use super::recovery::{JournalFate, Recovered, recover};
 use super::secrets::{Crypter, reference_text};
+use super::stack::{bring_under, check_on_load, stamp};
 use super::surroundings::Surroundings;
 use super::{Change, Snapshot};
 
@@ -59,61 +60,6 @@ pub struct SessionOptions {
     pub check_integrity: bool,
     /// The command's name, noted in the journal, and in the state when it is written although its integrity is broken.
     pub command: String,
-}
-
-/// A stack's state, read without a lease.
-#[derive(Clone, Debug, Default)]
-pub struct StackReading {
-    /// The rows; secrets are sealed until [`Snapshot::unseal`].
-    pub snapshot: Snapshot,
-    /// What the user should know: an interrupted run whose journal was taken into account, and the like.
-    pub notices: Vec<String>,
-}
-
-/// Reads a stack without a lease: for previews and for commands that only show. The journal of a run that was killed
-/// is taken into account, but not folded.
-pub async fn read_stack(backend: &dyn Backend, stack: &StackName, check_integrity: bool) -> Result<StackReading> {
-    let stored = backend.load(stack).await?;
-    let mut recovered = recover(&stored)?;
-    let notices = std::mem::take(&mut recovered.notices);
-    if check_integrity {
-        check_on_load(&recovered.checkpoint.snapshot, &stored.checkpoint_place)?;
-    }
-    Ok(StackReading { snapshot: recovered.into_snapshot(), notices })
-}
-
-/// Makes an empty stack.
-pub async fn create_stack(
-    backend: &dyn Backend,
-    stack: &StackName,
-    crypter: &Crypter,
-    surroundings: &Surroundings,
-) -> Result<()> {
-    let mut checkpoint = Checkpoint { stack: stack.to_string(), ..Checkpoint::default() };
-    stamp(&mut checkpoint.snapshot, surroundings);
-    backend.create(stack, &checkpoint.encode(crypter)?).await
-}
-
-/// Notes who writes the state, and when.
-pub(super) fn stamp(snapshot: &mut Snapshot, surroundings: &Surroundings) {
-    let version = concat!("v", env!("CARGO_PKG_VERSION"));
-    let manifest = snapshot.other.entry("manifest").or_insert_with(|| json!({}));
-    if !manifest.is_object() {
-        *manifest = json!({});
-    }
-    manifest["time"] = json!(surroundings.clock.now().to_string());
-    manifest["magic"] = json!(sha256_hex(version.as_bytes()));
-    manifest["version"] = json!(version);
-}
-
-fn check_on_load(snapshot: &Snapshot, place: &str) -> Result<()> {
-    check(snapshot).map_err(|violation| {
-        Error::BadState(format!(
-            "the state in {place} is not sound: {violation}. Nothing was changed. Mend it with `pulumi state repair`, or \
-             by hand between `maloko stack export` and `maloko stack import`; or go on at your own risk with \
-             --disable-integrity-checking"
-        ))
-    })
 }
 
 /// The state of a stack, opened for one operation.
@@ -346,18 +292,6 @@ impl Store {
         Some(Error::BadState(format!(
             "the state that this run leaves is not sound: {violation}. It was saved all the same, and nothing is lost; this              is a defect of maloko. `pulumi state repair` can mend the state"
         )))
-    }
-}
-
-/// Sees to it that everything in the snapshot is encrypted under the crypter's key; says whether it was not.
-fn bring_under(crypter: &Crypter, snapshot: &mut Snapshot) -> Result<bool> {
-    match snapshot.salt()? {
-        Some(salt) if salt != crypter.salt() => {
-            snapshot.unseal_all(crypter)?;
-            snapshot.secrets_provider = Some(crypter.secrets_provider());
-            Ok(true)
-        }
-        _ => Ok(false),
     }
 }
 

@@ -81,6 +81,14 @@ impl Snapshot {
         self.rows.iter().any(|row| sealed(row)) || self.pending.iter().any(|pending| sealed(&pending.row))
     }
 
+    /// Is anything still encrypted, `__provider` included?
+    pub(super) fn has_ciphertexts(&self) -> bool {
+        let sealed = |row: &Row| matches!(row.stored_provider, StoredProvider::Sealed(_));
+        self.has_sealed_values()
+            || self.rows.iter().any(|row| sealed(row))
+            || self.pending.iter().any(|pending| sealed(&pending.row))
+    }
+
     fn own_crypter(&self, crypter: &Crypter) -> Result<Crypter> {
         self.salt()?.map_or_else(|| Ok(crypter.clone()), |salt| crypter.with_salt(salt))
     }
