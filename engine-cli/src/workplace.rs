@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use maloko_core::state::{
     Backend, Crypter, PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, Session, SessionOptions, Snapshot,
-    StackName, StackReading, read_stack,
+    StackName, StackReading, overwrite_stack, read_stack,
 };
 
 use crate::backend::{self, PROJECT_DIRECTORY, Place};
@@ -141,9 +141,17 @@ impl<'c> Workplace<'c> {
 
     /// Reads a stack without locking it. Notices go to stderr.
     pub(crate) async fn read(&self, stack: &StackName) -> Result<Snapshot> {
-        let StackReading { snapshot, notices } = read_stack(&*self.backend, stack, self.checks_integrity())
-            .await
-            .map_err(|error| self.explain(error, stack))?;
+        self.read_checked(stack, self.checks_integrity()).await
+    }
+
+    /// Reads a stack without locking it, whether its state is sound or not.
+    pub(crate) async fn unchecked_read(&self, stack: &StackName) -> Result<Snapshot> {
+        self.read_checked(stack, false).await
+    }
+
+    async fn read_checked(&self, stack: &StackName, check_integrity: bool) -> Result<Snapshot> {
+        let StackReading { snapshot, notices } =
+            read_stack(&*self.backend, stack, check_integrity).await.map_err(|error| self.explain(error, stack))?;
         for notice in notices {
             self.context.console.warn(&notice);
         }
@@ -181,18 +189,40 @@ impl<'c> Workplace<'c> {
         command: &str,
         check_integrity: bool,
     ) -> Result<Session> {
-        let options = SessionOptions {
-            crypter,
-            surroundings: self.context.surroundings.clone(),
-            check_integrity,
-            command: command.to_owned(),
-        };
+        let options = self.session_options(crypter, command, check_integrity);
         let session =
             Session::open(&*self.backend, stack, options).await.map_err(|error| self.explain(error, stack))?;
         for notice in session.notices() {
             self.context.console.warn(notice);
         }
         Ok(session)
+    }
+
+    fn session_options(&self, crypter: Crypter, command: &str, check_integrity: bool) -> SessionOptions {
+        SessionOptions {
+            crypter,
+            surroundings: self.context.surroundings.clone(),
+            check_integrity,
+            command: command.to_owned(),
+        }
+    }
+
+    /// Replaces a stack's state, also one that cannot be read. Notices go to stderr.
+    pub(crate) async fn overwrite(
+        &self,
+        stack: &StackName,
+        snapshot: Snapshot,
+        crypter: Crypter,
+        check_integrity: bool,
+    ) -> Result<()> {
+        let options = self.session_options(crypter, "maloko stack import", check_integrity);
+        let notices = overwrite_stack(&*self.backend, stack, snapshot, &options)
+            .await
+            .map_err(|error| self.explain(error, stack))?;
+        for notice in notices {
+            self.context.console.warn(&notice);
+        }
+        Ok(())
     }
 
     fn explain(&self, error: maloko_core::Error, stack: &StackName) -> Failure {

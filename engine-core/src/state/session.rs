@@ -290,7 +290,7 @@ impl Store {
             "env_vars": {},
         }});
         Some(Error::BadState(format!(
-            "the state that this run leaves is not sound: {violation}. It was saved all the same, and nothing is lost; this              is a defect of maloko. `pulumi state repair` can mend the state"
+            "the state that this run leaves is not sound: {violation}. It was saved all the same, and nothing is lost; this              is a defect of maloko. `maloko state repair` can mend the state"
         )))
     }
 }

@@ -316,7 +316,7 @@ fn an_unsound_state_is_refused_unless_asked_for() {
     let checkpoint = Checkpoint { snapshot: unsound, ..Checkpoint::default() }.encode(&python_crypter()).unwrap();
     backend.restore(&name(), StoredStack { checkpoint, ..StoredStack::default() });
     let message = error_of(block_on(Session::open(&backend, &name(), options())));
-    assert!(message.contains("refers to the provider") && message.contains("pulumi state repair"), "{message}");
+    assert!(message.contains("refers to the provider") && message.contains("maloko state repair"), "{message}");
     assert!(block_on(read_stack(&backend, &name(), true)).is_err());
     let lenient = SessionOptions { check_integrity: false, ..options() };
     assert_eq!(block_on(Session::open(&backend, &name(), lenient)).unwrap().snapshot().rows.len(), 1);

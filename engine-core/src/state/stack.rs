@@ -98,7 +98,7 @@ pub(super) fn stamp(snapshot: &mut Snapshot, surroundings: &Surroundings) {
 pub(super) fn check_on_load(snapshot: &Snapshot, place: &str) -> Result<()> {
     check(snapshot).map_err(|violation| {
         Error::BadState(format!(
-            "the state in {place} is not sound: {violation}. Nothing was changed. Mend it with `pulumi state repair`, or \
+            "the state in {place} is not sound: {violation}. Nothing was changed. Mend it with `maloko state repair`, or \
              by hand between `maloko stack export` and `maloko stack import`; or go on at your own risk with \
              --disable-integrity-checking"
         ))

@@ -12,7 +12,8 @@ use crate::workplace::Workplace;
 pub(super) async fn export(context: &Context, arguments: &StackExport) -> Result<()> {
     let workplace = Workplace::open(context)?;
     let stack = workplace.stack_name(None)?;
-    let mut snapshot = workplace.read(&stack).await?;
+    // A state that is not sound is exported too: that is how it is mended by hand.
+    let mut snapshot = workplace.unchecked_read(&stack).await?;
     let crypter = if arguments.show_secrets {
         let crypter = workplace.crypter_of_state(&snapshot)?;
         if let Some(crypter) = &crypter {
@@ -47,7 +48,7 @@ pub(super) async fn import(context: &Context, arguments: &StackImport) -> Result
             None => return Err(Failure::configuration("name the file to import with `--file FILE`, or pipe it in")),
         },
     };
-    let mut snapshot = import_deployment(&bytes, &place)?;
+    let snapshot = import_deployment(&bytes, &place)?;
     if !arguments.force {
         check_urns(&snapshot, &stack, &place)?;
         integrity::check(&snapshot).map_err(|violation| {
@@ -58,14 +59,17 @@ pub(super) async fn import(context: &Context, arguments: &StackImport) -> Result
         })?;
     }
     let mut settings = workplace.settings(&stack)?;
-    let crypter = workplace.crypter(&stack, &mut settings).await?;
-    let salt = snapshot.salt()?.filter(|salt| *salt != crypter.salt()).map(str::to_owned);
-    if let Some(salt) = salt {
-        snapshot.unseal_all(&crypter.with_salt(&salt)?)?;
-    }
-    let session = workplace.session(&stack, crypter, "maloko stack import").await?;
+    // The present state may be what cannot be read, so it is asked last.
+    let crypter = match (workplace.crypter_of_settings(&settings)?, snapshot.salt()) {
+        (Some(crypter), _) => crypter,
+        (None, Ok(Some(_))) => match workplace.crypter_of_state(&snapshot)? {
+            Some(crypter) => crypter,
+            None => workplace.crypter(&stack, &mut settings).await?,
+        },
+        (None, _) => workplace.crypter(&stack, &mut settings).await?,
+    };
     let resources = snapshot.rows.len();
-    session.fold(snapshot).await?;
+    workplace.overwrite(&stack, snapshot, crypter, !arguments.force).await?;
     context.console.line(&format!(
         "Imported {} into stack '{}'",
         count(resources, "resource"),
