@@ -21,7 +21,13 @@ impl Engine {
                     return;
                 }
                 match self.operation.kind {
-                    OperationKind::Update | OperationKind::Destroy => self.delete_leftovers().await,
+                    OperationKind::Update => self.delete_leftovers().await,
+                    OperationKind::Destroy => {
+                        if self.operation.refresh {
+                            self.refresh_all().await;
+                        }
+                        self.delete_leftovers().await;
+                    }
                     OperationKind::Refresh => self.refresh_all().await,
                 }
             })

@@ -8,6 +8,7 @@ use futures::future::join_all;
 
 use crate::diff::diff_properties;
 use crate::event::{Event, Op, Severity};
+use crate::operation::OperationKind;
 use crate::plan::{Compared, Step, copy_secrets, for_provider, judge, mark_outputs};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::row::Row;
@@ -84,7 +85,9 @@ impl Engine {
         if !changes.is_empty() && !self.operation.dry_run {
             drop(self.session.append(changes));
         }
-        self.book().count(op, &step.urn);
+        if self.operation.kind == OperationKind::Refresh {
+            self.book().count(op, &step.urn);
+        }
         let mut metadata = step.metadata(row);
         metadata.note = op.name();
         self.events.emit(Event::StepDone(metadata));

@@ -32,7 +32,7 @@ class ProviderLoop:
         awaitable: Awaitable[Any],
         done: Callable[[Any, BaseException | None], object],
     ) -> None:
-        """Awaits on the loop, in a copy of the current context; `done` is called there with the result or what was raised."""
+        """Awaits on the loop, in a copy of the current context, and calls `done` there with what came of it."""
 
         async def run() -> None:
             try:
