@@ -79,11 +79,15 @@ impl Table<'_> {
     }
 
     fn line(&self, cells: &Cells, widths: &[usize; 3], info: usize) -> String {
-        let marker = self.paint.op(cells.op, &format!("{:<MARKER$}", cells.marker));
+        let paint = |text: &str| match cells.failed {
+            true => self.paint.failure(text),
+            false => self.paint.op(cells.op, text),
+        };
+        let marker = paint(&format!("{:<MARKER$}", cells.marker));
         let [kind, name, status] = *widths;
         let gap = " ".repeat(GAP);
         let status = padded(&cells.status, status);
-        let status = if cells.failed { self.paint.failure(&status) } else { self.paint.op(cells.op, &status) };
+        let status = paint(&status);
         let shown_info = console::truncate_str(&cells.info, info, "…");
         let line = format!(
             "{marker}{}{gap}{}{gap}{status}{gap}{shown_info}",
