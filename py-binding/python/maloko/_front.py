@@ -35,8 +35,10 @@ class Front:
 
     def run_program(self, host: Host, engine: Engine, entry: str) -> tuple[str, BaseException] | None:
         """Runs the program at a path; returns its error with the exception."""
+        from maloko._output import told_by_resource
         from maloko._program import run_path
 
+        host.on_close.enter_context(told_by_resource(engine))
         return run_path(host, engine, Path(entry))
 
     def run_pass(self, arguments: list[str]) -> int:

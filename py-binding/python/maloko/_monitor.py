@@ -14,6 +14,8 @@ import grpc
 from google.protobuf import message_factory
 from pulumi.runtime.proto import engine_pb2, resource_pb2
 
+from maloko._calls import CURRENT_CALL
+
 if TYPE_CHECKING:
     from google.protobuf.message import Message
 
@@ -135,8 +137,10 @@ class EngineService:
                 setattr(self, name, functools.partial(self._send, name, response_type))
 
     def Log(self, request: Any, *_: Any, **__: Any) -> None:  # noqa: N802 the service's name for it
-        """Passes a message on."""
-        self._native.log(request.urn, request.severity, request.message, request.ephemeral)
+        """Passes a message on. One that names no resource is on the one whose provider says it."""
+        call = CURRENT_CALL.get()
+        urn = request.urn or (call.urn if call is not None else "")
+        self._native.log(urn, request.severity, request.message, request.ephemeral)
 
     def _send(self, name: str, response_type: Any, request: Message, *_: Any, **__: Any) -> Any:
         answer = self._native.rpc(name, request.SerializeToString())
