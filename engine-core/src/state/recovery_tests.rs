@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::row::Row;
 use crate::state::fixtures::{provider_row, python_crypter, row, urn};
@@ -97,5 +99,69 @@ fn a_journal_that_never_came_to_its_first_line_is_removed_quietly() {
         stored.journal.as_mut().unwrap().truncate(length);
         let recovered = recover(&stored).unwrap();
         assert!(matches!(recovered.fate, JournalFate::Remove) && recovered.notices.is_empty());
+    }
+}
+
+/// What a run may do next; the numbers are reduced to what is there.
+#[derive(Clone, Debug)]
+enum Act {
+    Put { replaces: Option<usize> },
+    Set(usize),
+    Remove(usize),
+    Begin,
+    End(usize),
+}
+
+fn any_act() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        prop::option::of(any::<usize>()).prop_map(|replaces| Act::Put { replaces }),
+        any::<usize>().prop_map(Act::Set),
+        any::<usize>().prop_map(Act::Remove),
+        Just(Act::Begin),
+        any::<usize>().prop_map(Act::End),
+    ]
+}
+
+/// Does it to the ledger as an engine would, and gives the change to be recorded. The provider's row 0 is left alone.
+fn act(ledger: &mut Ledger, running: &mut Vec<u32>, act: &Act, count: usize) -> Option<Change> {
+    let there: Vec<RowNumber> = ledger.rows().map(|(number, _)| number).filter(|number| *number > 0).collect();
+    let one_of = |index: usize| (!there.is_empty()).then(|| there[index % there.len()]);
+    let fresh = || row(&format!("r{count}"), 1.0);
+    let change = match act {
+        Act::Put { replaces } => put(ledger.next_number(), fresh(), replaces.and_then(one_of)),
+        Act::Set(index) => {
+            let number = one_of(*index)?;
+            Change::Set { number, row: Arc::new(Row { id: count.to_string(), ..(**ledger.get(number)?).clone() }) }
+        }
+        Act::Remove(index) => Change::Remove { number: one_of(*index)? },
+        Act::Begin => {
+            let operation = ledger.next_operation();
+            running.push(operation);
+            Change::Begin { operation, pending: pending(PendingKind::Creating, fresh()) }
+        }
+        Act::End(_) if running.is_empty() => return None,
+        Act::End(index) => Change::End { operation: running.swap_remove(index % running.len()) },
+    };
+    ledger.apply(change.clone());
+    Some(change)
+}
+
+proptest! {
+    #[test]
+    fn a_journal_brings_back_exactly_what_its_run_knew(acts in prop::collection::vec(any_act(), 0..40)) {
+        let base = || vec![row("a", 1.0), row("b", 1.0), row("c", 1.0)];
+        let rows = std::iter::once(provider_row()).chain(base().into_iter().map(Arc::new)).collect();
+        let mut ledger = Ledger::new(&Snapshot { rows, ..Snapshot::default() });
+        let mut running = Vec::new();
+        let records: Vec<Vec<Change>> = acts
+            .iter()
+            .enumerate()
+            .filter_map(|(count, next)| act(&mut ledger, &mut running, next, count))
+            .map(|change| vec![change])
+            .collect();
+        let recovered = recover(&crashed(base(), vec![], &records)).unwrap().checkpoint.snapshot;
+        let known: Vec<Arc<Row>> = ledger.rows().map(|(_, row)| Arc::clone(row)).collect();
+        prop_assert_eq!(recovered.rows, sorted(&known));
+        prop_assert_eq!(recovered.pending, ledger.pending().cloned().collect::<Vec<_>>());
     }
 }
