@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 
+use dialoguer::theme::ColorfulTheme;
 use dialoguer::{Confirm, Input, Password, Select};
 
 use crate::console::Console;
@@ -18,17 +19,23 @@ fn unanswered(error: dialoguer::Error) -> Failure {
 
 /// A yes or no; no when the user just presses return.
 pub(crate) fn confirm(question: &str) -> Result<bool> {
-    Confirm::new().with_prompt(question).default(false).interact().map_err(unanswered)
+    Confirm::with_theme(&ColorfulTheme::default()).with_prompt(question).default(false).interact().map_err(unanswered)
 }
 
 /// One of several; gives its index.
 pub(crate) fn choose(question: &str, choices: &[String]) -> Result<usize> {
-    Select::new().with_prompt(question).items(choices).default(0).interact().map_err(unanswered)
+    Select::with_theme(&ColorfulTheme::default())
+        .with_prompt(question)
+        .items(choices)
+        .default(0)
+        .interact()
+        .map_err(unanswered)
 }
 
 /// A line of text.
 pub(crate) fn text(question: &str, default: Option<&str>) -> Result<String> {
-    let input = Input::<String>::new().with_prompt(question);
+    let theme = ColorfulTheme::default();
+    let input = Input::<String>::with_theme(&theme).with_prompt(question);
     let input = match default {
         Some(default) => input.default(default.to_owned()),
         None => input,
@@ -38,12 +45,17 @@ pub(crate) fn text(question: &str, default: Option<&str>) -> Result<String> {
 
 /// A text that is not shown.
 pub(crate) fn secret(question: &str) -> Result<String> {
-    Password::new().with_prompt(question).allow_empty_password(true).interact().map_err(unanswered)
+    Password::with_theme(&ColorfulTheme::default())
+        .with_prompt(question)
+        .allow_empty_password(true)
+        .interact()
+        .map_err(unanswered)
 }
 
 /// The passphrase of a stack; a new one is asked for twice.
 pub(crate) fn passphrase(new: bool) -> Result<String> {
-    let ask = Password::new().allow_empty_password(true);
+    let theme = ColorfulTheme::default();
+    let ask = Password::with_theme(&theme).allow_empty_password(true);
     let ask = if new {
         ask.with_prompt("Enter a new passphrase to protect the stack's secrets")
             .with_confirmation("Enter it again", "The two are not the same")

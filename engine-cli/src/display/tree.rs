@@ -35,6 +35,8 @@ pub(super) struct Tree {
     nodes: Nodes,
     /// What the program itself said.
     program: Messages,
+    /// The first line of what was said last about the run as a whole, for the status line.
+    said: String,
     failures: Failures,
     outputs: Option<(Arc<PropertyMap>, Arc<PropertyMap>)>,
     summary: Option<Summary>,
@@ -55,6 +57,7 @@ impl Tree {
             screen: Screen::default(),
             nodes: Nodes::default(),
             program: Messages::default(),
+            said: String::new(),
             failures: Failures::default(),
             outputs: None,
             summary: None,
@@ -110,6 +113,9 @@ impl Tree {
             let first = text.lines().next().unwrap_or("").to_owned();
             self.failures.error(urn.as_ref().map(|urn| self.nodes.names.title(urn)), first);
         }
+        if urn.is_none() {
+            self.said = format!("{}{}", prefix(message.severity), text.lines().next().unwrap_or(""));
+        }
         match urn {
             Some(urn) => self.nodes.said(&urn, message.severity, text, message.ephemeral),
             None if !message.ephemeral => self.program.add(message.severity, text),
@@ -142,7 +148,7 @@ impl Tree {
                 parts.push(format!("{} {word}", count(number)));
             }
         }
-        let line = format!("{spinner} {} {}", parts.join(", "), self.paint.dim(&duration(now)));
+        let line = format!("{spinner} {} {}  {}", parts.join(", "), self.paint.dim(&duration(now)), self.said);
         console::truncate_str(&line, size.columns.saturating_sub(1), "").into_owned()
     }
 

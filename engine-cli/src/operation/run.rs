@@ -274,9 +274,11 @@ fn watch_signals(engine: &Arc<Engine>, display: &Arc<dyn Display>) -> std::io::R
     let display = Arc::clone(display);
     Watch::begin(
         move || {
-            let calls = cancelled.calls_in_flight().len();
-            let what = crate::commands::count(calls, "call");
-            let message = format!("cancelling: waiting for {what} in flight; press again to leave at once");
+            let what = match cancelled.calls_in_flight().len() {
+                0 => "the program to end".to_owned(),
+                calls => format!("{} in flight", crate::commands::count(calls, "call")),
+            };
+            let message = format!("cancelling (press again to leave at once): waiting for {what}");
             cancelled.log("", Severity::Warning, &message, false);
             cancelled.cancel();
         },

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import signal
 import sys
 import threading
 from typing import NoReturn
@@ -16,6 +17,10 @@ def run(arguments: list[str], *, helper: bool = True) -> int:
     from maloko._maloko import cli_main
     from maloko._passes import fork_helper
 
+    if threading.current_thread() is threading.main_thread():
+        # From here on Ctrl-C is the command line's: Python's own handler would be called beside it, and raise in the
+        # middle of a provider's method.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     child = fork_helper(arguments, lambda more: run(more, helper=False)) if helper else None
     return cli_main(arguments, Front(child), Host())
 
