@@ -134,7 +134,7 @@ def outputs_of(repository: str, label: GithubLabel) -> dict[str, Any]:
     }
 
 
-class Label(Resource):
+class Label(Resource, module="github", name="Label"):
     """A label: `label` is its name, `color` six hexadecimal digits."""
 
     repository: pulumi.Output[str]

@@ -27,7 +27,7 @@ class StableIdProvider(ResourceProvider):
         return CreateResult(id_=text, outs=outs)
 
 
-class StableId(Resource):
+class StableId(Resource, name="StableId"):
     """`size` random bytes; `text` has them in hexadecimal.
 
     The size counts when the identifier is drawn. A later change of it is ignored rather than taken for an update, for

@@ -84,7 +84,7 @@ def outputs_of(widget: dict[str, Any]) -> dict[str, Any]:
     return {"title": widget["name"], "size": widget["size"], "revision": widget["revision"]}
 
 
-class Widget(Resource):
+class Widget(Resource, name="Widget"):
     """A widget: `size` is small, medium or large; `revision` counts its edits."""
 
     title: pulumi.Output[str]

@@ -154,6 +154,6 @@ export class Label extends pulumi.dynamic.Resource {
     declare readonly url: pulumi.Output<string>;
 
     constructor(name: string, args: LabelArgs, opts?: pulumi.CustomResourceOptions) {
-        super(labelProvider, name, { description: undefined, url: undefined, ...args }, opts);
+        super(labelProvider, name, { description: undefined, url: undefined, ...args }, opts, "github", "Label");
     }
 }

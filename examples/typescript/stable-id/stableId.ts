@@ -34,6 +34,7 @@ export class StableId extends pulumi.dynamic.Resource {
     declare readonly text: pulumi.Output<string>;
 
     constructor(name: string, args: StableIdArgs, opts?: pulumi.CustomResourceOptions) {
-        super(stableIdProvider, name, { text: undefined, ...args }, pulumi.mergeOptions({ ignoreChanges: ["size"] }, opts));
+        const options = pulumi.mergeOptions({ ignoreChanges: ["size"] }, opts);
+        super(stableIdProvider, name, { text: undefined, ...args }, options, undefined, "StableId");
     }
 }

@@ -97,6 +97,6 @@ export class Widget extends pulumi.dynamic.Resource {
     declare readonly revision: pulumi.Output<number>;
 
     constructor(name: string, args: WidgetArgs, opts?: pulumi.CustomResourceOptions) {
-        super(widgetProvider, name, { revision: undefined, ...args }, opts);
+        super(widgetProvider, name, { revision: undefined, ...args }, opts, undefined, "Widget");
     }
 }
