@@ -1,7 +1,6 @@
 //! The state alone: 100,000 rows read, written, opened, and journalled.
 //!
 //! `cargo bench -p maloko-core --bench state`; the figures are for all rows, so divide by the count.
-#![expect(missing_docs, reason = "criterion's macros make public items")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot run has failed")]
 
 use std::hint::black_box;
@@ -144,7 +143,7 @@ fn journal(session: &Session, row: &Arc<Row>) -> Duration {
     let first = u32::try_from(session.snapshot().rows.len()).unwrap();
     for batch in 0..JOURNALLED / u32::try_from(IN_FLIGHT).unwrap() {
         let numbers = || (0..u32::try_from(IN_FLIGHT).unwrap()).map(|n| batch * u32::try_from(IN_FLIGHT).unwrap() + n);
-        let begin = |operation| {
+        let start = |operation| {
             let pending = PendingOperation { row: Arc::clone(row), kind: PendingKind::Creating };
             session.append(&[Change::Begin { operation, pending }])
         };
@@ -152,7 +151,7 @@ fn journal(session: &Session, row: &Arc<Row>) -> Duration {
             let put = Change::Put { number: first + operation, row: Arc::clone(row), in_place_of: None };
             session.append(&[Change::End { operation }, put])
         };
-        for outcome in block_on(join_all(numbers().map(begin))) {
+        for outcome in block_on(join_all(numbers().map(start))) {
             outcome.unwrap();
         }
         for outcome in block_on(join_all(numbers().map(end))) {

@@ -23,17 +23,26 @@ pub(crate) fn io_error(action: &str, path: &Path, source: io::Error) -> Error {
 
 /// Makes a directory and its missing parents, for the owner only, so that they survive a power cut.
 pub(crate) fn create_private_dir(path: &Path) -> Result<()> {
+    make_dirs(path, &|above| sync_dir(above))
+}
+
+/// Makes a directory and its missing parents, for the owner only; a power cut may undo it.
+pub(crate) fn create_passing_dir(path: &Path) -> Result<()> {
+    make_dirs(path, &|_| Ok(()))
+}
+
+fn make_dirs(path: &Path, made_in: &dyn Fn(&Path) -> io::Result<()>) -> Result<()> {
     if path.is_dir() {
         return Ok(());
     }
     let above = parent(path);
-    create_private_dir(&above)?;
+    make_dirs(&above, made_in)?;
     #[cfg_attr(not(unix), allow(unused_mut))]
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     match builder.create(path) {
-        Ok(()) => sync_dir(&above).map_err(|error| io_error("make the directory", path, error)),
+        Ok(()) => made_in(&above).map_err(|error| io_error("make the directory", path, error)),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(io_error("make the directory", path, error)),
     }
@@ -94,28 +103,37 @@ fn parent(path: &Path) -> PathBuf {
     path.parent().filter(|p| !p.as_os_str().is_empty()).map_or_else(|| PathBuf::from("."), Path::to_owned)
 }
 
-fn private_temporary(path: &Path, bytes: &[u8]) -> Result<tempfile::NamedTempFile> {
-    let directory = parent(path);
+/// Writes a private file in one step: readers see the old content or the new, also after a power cut. Only one process
+/// may do so at a time: what a crash leaves behind has a fixed name and is written over the next time.
+pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut staged = path.as_os_str().to_owned();
+    staged.push(".tmp");
+    let staged = PathBuf::from(staged);
+    remove_if_exists(&staged)?;
+    let write = || -> io::Result<()> {
+        let mut file = private_options().write(true).create_new(true).open(&staged)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&staged, path)?;
+        sync_dir(&parent(path))
+    };
+    write().map_err(|error| {
+        // It may be what filled the disk.
+        let _ = fs::remove_file(&staged);
+        io_error("write", path, error)
+    })
+}
+
+/// Writes a private file in one step, but only if there is no such file; says whether it was written.
+pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> Result<bool> {
     let write = || -> io::Result<tempfile::NamedTempFile> {
         // The crate's default mode is 0600.
-        let mut file = tempfile::Builder::new().prefix(".maloko-").suffix(".tmp").tempfile_in(&directory)?;
+        let mut file = tempfile::Builder::new().prefix(".maloko-").suffix(".tmp").tempfile_in(parent(path))?;
         file.write_all(bytes)?;
         file.as_file().sync_all()?;
         Ok(file)
     };
-    write().map_err(|error| io_error("write", path, error))
-}
-
-/// Writes a private file in one step: readers see the old content or the new, also after a power cut.
-pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
-    let file = private_temporary(path, bytes)?;
-    file.persist(path).map_err(|error| io_error("write", path, error.error))?;
-    sync_dir(&parent(path)).map_err(|error| io_error("write", path, error))
-}
-
-/// Like [`write_atomically`], but only if there is no such file; says whether it was written.
-pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> Result<bool> {
-    let file = private_temporary(path, bytes)?;
+    let file = write().map_err(|error| io_error("write", path, error))?;
     match file.persist_noclobber(path) {
         Ok(_) => {}
         Err(error) if error.error.kind() == ErrorKind::AlreadyExists => return Ok(false),
@@ -180,11 +198,15 @@ impl FileLock {
         Ok(text)
     }
 
-    /// Replaces the content of the locked file, durably. The text has to have the same length each time, so that the
-    /// file is never empty in between.
+    /// Replaces the content of the locked file. The text has to have the same length each time, so that the file is
+    /// never empty in between.
     pub(crate) fn write(&mut self, text: &str) -> io::Result<()> {
         io::Seek::rewind(&mut self.file)?;
-        self.file.write_all(text.as_bytes())?;
+        self.file.write_all(text.as_bytes())
+    }
+
+    /// Makes the content durable.
+    pub(crate) fn sync(&self) -> io::Result<()> {
         self.file.sync_data()
     }
 }

@@ -28,8 +28,7 @@ pub(super) struct LocalLease {
 }
 
 struct Held {
-    /// Held by being there.
-    _lock: FileLock,
+    lock: FileLock,
     lock_file: PathBuf,
     journal: Option<OpenJournal>,
     removed: bool,
@@ -62,7 +61,7 @@ impl LocalLease {
         }
         let epoch = next_epoch(&mut lock, &files.lease)?;
         let lock_file = locks::write(&files.locks, &unique_id(&surroundings)?, &surroundings.clock.now().to_string())?;
-        let held = Held { _lock: lock, lock_file: lock_file.clone(), journal: None, removed: false };
+        let held = Held { lock, lock_file: lock_file.clone(), journal: None, removed: false };
         let lease = Self { files, surroundings, epoch, held: Mutex::new(Some(held)) };
         // Pulumi's command line may have looked before our lock file was there: whoever sees the other one yields.
         let others: Vec<_> =
@@ -165,7 +164,12 @@ impl Lease for LocalLease {
         self.with(|held| {
             let journal = match &mut held.journal {
                 Some(journal) => journal,
-                none => none.insert(OpenJournal::open(&self.files.journal)?),
+                none => {
+                    // As long as there is a journal, there has to be a lock: also after a power cut.
+                    let synced = locks::sync(&held.lock_file).and_then(|()| held.lock.sync());
+                    synced.map_err(|error| io_error("write", &held.lock_file, error))?;
+                    none.insert(OpenJournal::open(&self.files.journal)?)
+                }
             };
             journal.append(bytes, &self.files.journal)
         })

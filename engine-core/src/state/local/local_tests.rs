@@ -121,7 +121,7 @@ fn locks_of_pulumi_are_respected() {
     let message = error_of(block_on(backend.lease(&name())));
     assert!(message.contains("pulumi of ann (process 7 on box, since 2026-01-02T03:04:05Z)"), "{message}");
     assert!(message.contains("pulumi cancel") && message.contains("0ab3.json"), "{message}");
-    fs::write(&lock, "").unwrap();
+    fs::write(&lock, "{").unwrap();
     assert!(error_of(block_on(backend.lease(&name()))).contains("locked by pulumi of somebody"));
     fs::remove_file(&lock).unwrap();
     block_on(backend.lease(&name())).unwrap();
@@ -146,6 +146,8 @@ fn the_lock_of_a_killed_maloko_is_stale_at_once() {
     fs::create_dir_all(&locks).unwrap();
     let left = r#"{"pid":7,"username":"ann","hostname":"box","timestamp":"2026-01-02T03:04:05Z","maloko":"0.1.0"}"#;
     fs::write(locks.join("0ab3.json"), left).unwrap();
+    fs::write(locks.join("0ab4.json"), [0; 9]).unwrap();
+    fs::write(locks.join("0ab5.json"), "").unwrap();
     let lease = block_on(backend.lease(&name())).unwrap();
     assert_eq!(block_on(backend.holders(&name())).unwrap().len(), 1, "only the living one is left");
     drop(lease);

@@ -1,5 +1,6 @@
 //! The lock files that Pulumi's command line and maloko both respect.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,9 @@ use crate::state::name::StackName;
 use crate::state::platform;
 
 use super::layout::entries;
+
+/// Directories between a lock file and the store's own: stack, project, organization, locks, and the store's own.
+const LOCK_DEPTH: usize = 5;
 
 /// A lock file.
 #[derive(Debug)]
@@ -40,13 +44,15 @@ pub(super) fn list(directory: &Path) -> Result<Vec<LockFile>> {
     for path in entries(directory)?.into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "json")) {
         // It may be removed while we look.
         let Some(bytes) = platform::read_if_exists(&path)? else { continue };
-        // A lock that cannot be read is a lock all the same.
+        // A lock that cannot be read is a lock all the same; but only a crash of the machine, which its process did not
+        // survive either, leaves one without content: Pulumi renames finished files, and we need no durability.
+        let lost = bytes.iter().all(|byte| *byte == 0);
         let content: Content = serde_json::from_slice(&bytes).unwrap_or_else(|_| Content {
             pid: 0,
             username: String::new(),
             hostname: String::new(),
             timestamp: "an unknown time".into(),
-            maloko: None,
+            maloko: lost.then(String::new),
         });
         let holder = Holder {
             pid: content.pid,
@@ -72,9 +78,18 @@ pub(super) fn write(directory: &Path, id: &str, since: &str) -> Result<PathBuf> 
     let json =
         serde_json::to_vec(&content).map_err(|error| Error::BadState(format!("cannot write a lock: {error}")))?;
     let path = directory.join(format!("{id}.json"));
-    platform::create_private_dir(directory)?;
-    platform::write_atomically(&path, &json)?;
+    platform::create_passing_dir(directory)?;
+    let written =
+        platform::private_options().write(true).create_new(true).open(&path).and_then(|mut file| file.write_all(&json));
+    written.map_err(|error| platform::io_error("write", &path, error))?;
     Ok(path)
+}
+
+/// Makes a lock file survive a power cut.
+pub(super) fn sync(lock: &Path) -> std::io::Result<()> {
+    std::fs::File::open(lock)?.sync_all()?;
+    // The directories above it may be as new as the file.
+    lock.ancestors().skip(1).take(LOCK_DEPTH).try_for_each(platform::sync_dir)
 }
 
 /// The error for a stack that others work on.
