@@ -41,7 +41,7 @@ export interface RunSettings {
 }
 
 interface Modules {
-    state: { withLocalStorage<T>(action: () => T): T; getStore(): Store };
+    state: { LocalStore: new () => Store; asyncLocalStorage?: AsyncLocalStorage<Store> };
     settings: { resetOptions(...options: unknown[]): void; disconnect(signal?: boolean): Promise<void> };
     config: { setAllConfig(config: Record<string, string>, secretKeys?: string[]): void };
     stack: { runInPulumiStack(program: () => Promise<unknown>): Promise<unknown> };
@@ -129,7 +129,10 @@ export class Sdk {
         action: (store: Store, enter: <R>(inner: () => R) => R) => T,
     ): T {
         const { state, settings: sdkSettings, config } = this.#modules;
-        return state.withLocalStorage(() => {
+        const store = new state.LocalStore();
+        const storage = this.#storage;
+        const enter = <R>(inner: () => R): R => storage.run(store, inner);
+        return enter(() => {
             // Never 1: the SDK would then chain the resources of all stacks of the process; the engine keeps the limit.
             sdkSettings.resetOptions(
                 settings.project,
@@ -140,7 +143,6 @@ export class Sdk {
                 settings.dryRun,
                 settings.organization,
             );
-            const store = state.getStore();
             store.settings.monitor = clients.monitor;
             store.settings.engine = clients.engine;
             store.settings.options.rootDirectory = settings.projectRoot ?? process.cwd();
@@ -161,23 +163,38 @@ export class Sdk {
                 });
             }
             config.setAllConfig(settings.config, settings.secretKeys);
-            const storage = (globalThis as { asyncLocalStorage?: AsyncLocalStorage<Store> }).asyncLocalStorage;
-            if (storage === undefined) {
-                throw new Error("the SDK no longer keeps its runs apart by `asyncLocalStorage`");
-            }
-            return action(store, (inner) => storage.run(store, inner));
+            return action(store, enter);
         });
+    }
+
+    // Where the SDK keeps the stores of runs apart: one for all copies of newer versions, one per copy of older ones.
+    static readonly #storages = new Set<AsyncLocalStorage<Store>>();
+
+    get #storage(): AsyncLocalStorage<Store> {
+        const storage =
+            this.#modules.state.asyncLocalStorage ??
+            (globalThis as { asyncLocalStorage?: AsyncLocalStorage<Store> }).asyncLocalStorage;
+        if (storage === undefined) {
+            throw new Error("the SDK no longer keeps its runs apart by `asyncLocalStorage`");
+        }
+        Sdk.#storages.add(storage);
+        return storage;
     }
 
     /** The store of the run that the calling code belongs to. */
     static currentStore(): Store | undefined {
-        return (globalThis as { asyncLocalStorage?: AsyncLocalStorage<Store> }).asyncLocalStorage?.getStore();
+        for (const storage of Sdk.#storages) {
+            const store = storage.getStore();
+            if (store !== undefined) {
+                return store;
+            }
+        }
+        return undefined;
     }
 
     /** Runs something outside of every run: resources that it makes are nobody's. */
     static outside<T>(action: () => T): T {
-        const storage = (globalThis as { asyncLocalStorage?: AsyncLocalStorage<Store> }).asyncLocalStorage;
-        return storage === undefined ? action() : storage.exit(action);
+        return [...Sdk.#storages].reduce<() => T>((inner, storage) => () => storage.exit(inner), action)();
     }
 
     /** Runs a program as the root of a stack, and waits for its requests. */
