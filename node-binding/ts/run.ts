@@ -140,7 +140,7 @@ export class Run implements Operation {
                 ? `Running program '${label}' ended while it still waited for a promise that nothing will ever resolve`
                 : `Running program '${label}' ended before these resources could be registered; an input, dependency or parent ` +
                   `of each is a promise or output that nothing will ever resolve:${list}`;
-        return new ProgramFailed(text, undefined);
+        return new ProgramFailed(text, new Error(text));
     }
 
     abortWith(failure: ProgramFailed): void {

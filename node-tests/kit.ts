@@ -1,0 +1,77 @@
+// Provider classes and helpers that many tests use.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { EmbeddedStack, type StackOptions } from "maloko/embedded";
+import * as pulumi from "@pulumi/pulumi";
+import { onTestFinished } from "vitest";
+
+export type Props = Record<string, any>;
+
+/** A stack in a directory that is removed after the test. */
+export function newStack(options: StackOptions = {}): EmbeddedStack {
+    const directory = mkdtempSync(join(tmpdir(), "maloko-test-"));
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    return new EmbeddedStack({ directory, ...options });
+}
+
+/** A resource whose provider is given; `outputs` are declared beside the inputs. */
+export class Thing extends pulumi.dynamic.Resource {
+    [output: string]: any;
+
+    constructor(provider: object, name: string, props: Props = {}, opts?: pulumi.CustomResourceOptions, outputs: string[] = []) {
+        const declared = Object.fromEntries(outputs.map((output) => [output, undefined]));
+        super(provider as pulumi.dynamic.ResourceProvider, name, { ...declared, ...props }, opts);
+    }
+}
+
+/** Notes each call and makes what it is told. */
+export class Recording {
+    readonly calls: [string, ...unknown[]][] = [];
+
+    async check(olds: Props, news: Props) {
+        this.calls.push(["check", olds, news]);
+        return { inputs: news };
+    }
+
+    async diff(id: string, olds: Props, news: Props) {
+        this.calls.push(["diff", id, olds, news]);
+        return { changes: JSON.stringify(olds) !== JSON.stringify(news) };
+    }
+
+    async create(inputs: Props) {
+        this.calls.push(["create", inputs]);
+        return { id: "made", outs: inputs };
+    }
+
+    async update(id: string, olds: Props, news: Props) {
+        this.calls.push(["update", id, olds, news]);
+        return { outs: news };
+    }
+
+    async delete(id: string, props: Props) {
+        this.calls.push(["delete", id, props]);
+    }
+}
+
+/** Makes what it is told, and keeps nothing. */
+export class Echo {
+    async create(inputs: Props) {
+        return { id: "made", outs: inputs };
+    }
+}
+
+/** A provider whose `create` returns exactly that. */
+export function creating(outs: unknown, id: unknown = "made"): object {
+    return { create: async () => ({ id, outs }) };
+}
+
+/** The message with which an operation fails. */
+export async function failureOf(run: Promise<unknown>): Promise<Error> {
+    try {
+        await run;
+    } catch (error) {
+        return error as Error;
+    }
+    throw new Error("the operation succeeded");
+}

@@ -1,0 +1,116 @@
+import { createRequire } from "node:module";
+import * as net from "node:net";
+import { Worker } from "node:worker_threads";
+import * as pulumi from "@pulumi/pulumi";
+import { expect, test } from "vitest";
+import { newStack, type Props, Recording, Thing } from "./kit";
+
+const require = createRequire(import.meta.url);
+
+test("an object literal is called live", async () => {
+    const calls: Props[] = [];
+    const literal = {
+        async create(inputs: Props) {
+            calls.push(inputs);
+            return { id: "1", outs: inputs };
+        },
+    };
+    await newStack().up(() => void new Thing(literal, "a", { n: 1 }));
+    expect(calls).toEqual([{ n: 1 }]);
+});
+
+test("a provider that is local to a function is called live", async () => {
+    let created = 0;
+    function program() {
+        class Local {
+            async create() {
+                created++;
+                return { id: "1", outs: {} };
+            }
+        }
+        new Thing(new Local(), "a");
+    }
+    await newStack().up(program);
+    expect(created).toBe(1);
+});
+
+test("locks, sockets, clients, closures and cycles are no obstacle", async () => {
+    const server = net.createServer((socket) => socket.end("pong")).listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    class Client {
+        readonly self = this;
+        readonly map = new Map([["a", () => 1n]]);
+        readonly server = server;
+
+        ask(): Promise<string> {
+            const { port } = this.server.address() as net.AddressInfo;
+            return new Promise((resolve) => {
+                net.connect(port, "127.0.0.1").on("data", (data) => resolve(data.toString()));
+            });
+        }
+    }
+    const client = new Client();
+    const provider = { client, create: async () => ({ id: await client.ask(), outs: {} }) };
+    const stack = newStack();
+    await stack.up(() => void new Thing(provider, "a"));
+    server.close();
+    expect(stack.resources().a?.id).toBe("pong");
+});
+
+test("private fields and arrow methods of instances work", async () => {
+    class Private {
+        #count = 0;
+        create = async () => ({ id: `id-${++this.#count}`, outs: {} });
+    }
+    const stack = newStack();
+    await stack.up(() => void new Thing(new Private(), "a"));
+    expect(stack.resources().a?.id).toBe("id-1");
+});
+
+test("the SDK never serialises a provider, and its serialiser is never loaded", async () => {
+    await newStack().up(() => void new Thing(new Recording(), "a"));
+    const loaded = Object.keys(require.cache);
+    expect(loaded.filter((file) => /node_modules[\\/](typescript|@npmcli)[\\/]/.test(file))).toEqual([]);
+    const root = require.resolve("@pulumi/pulumi/package.json").replace("package.json", "");
+    const serialiser = require(`${root}runtime/closure/serializeClosure`) as { serializeFunction: unknown };
+    expect(String(serialiser.serializeFunction)).not.toContain("closure");
+});
+
+test("other functions are still serialised by the real serialiser", async () => {
+    const serialised = await pulumi.runtime.serializeFunction(() => 42);
+    expect(serialised.text).toContain("42");
+});
+
+test("one object shared by many resources stays one object", async () => {
+    const seen = new Set<unknown>();
+    const provider = {
+        async create(this: unknown) {
+            seen.add(this);
+            return { id: `id-${seen.size}`, outs: {} };
+        },
+    };
+    await newStack().up(() => {
+        for (let n = 0; n < 20; n++) {
+            new Thing(provider, `r${n}`);
+        }
+    });
+    expect([...seen]).toEqual([provider]);
+});
+
+test("a program that reads a WeakMap right after the SDK's option is not disturbed", async () => {
+    const key = { create: "no function" };
+    const map = new WeakMap([[key, "value"]]);
+    let got: unknown;
+    await newStack().up(() => {
+        (pulumi.runtime as unknown as { cacheDynamicProviders(): boolean }).cacheDynamicProviders();
+        got = map.get(key);
+    });
+    expect(got).toBe("value");
+});
+
+test("programs run inside worker threads", async () => {
+    const worker = new Worker(new URL("./sample-package/worker.cjs", import.meta.url));
+    const ids = await new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject));
+    await worker.terminate();
+    expect(ids).toEqual({ a: "from the worker" });
+});

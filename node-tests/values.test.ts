@@ -1,0 +1,131 @@
+import * as pulumi from "@pulumi/pulumi";
+import { expect, test } from "vitest";
+import { creating, Echo, failureOf, newStack, type Props, Thing } from "./kit";
+
+const SIGNATURE = "4dabf18193072939515e22adb298388d";
+
+/** What is in the state of a resource whose `create` returns these outputs. */
+async function kept(outs: unknown): Promise<Props> {
+    const stack = newStack();
+    await stack.up(() => void new Thing(creating(outs), "a"));
+    const { __provider, ...outputs } = (stack.resources().a?.outputs ?? {}) as Props;
+    return outputs;
+}
+
+function refusal(outs: unknown): Promise<string> {
+    return failureOf(newStack().up(() => void new Thing(creating(outs), "a"))).then(({ message }) => message);
+}
+
+test("plain data is kept as it is", async () => {
+    const data = { text: "ž\u{1F40E}", n: 1.5, big: 2 ** 53, no: false, list: [1, [null, {}]], object: { "odd key": [] } };
+    expect(await kept(data)).toEqual(data);
+});
+
+test("undefined members are left out", async () => {
+    expect(await kept({ a: undefined, b: { c: undefined, d: null }, list: [undefined] })).toEqual({ b: { d: null }, list: [null] });
+});
+
+test("instances of classes count as their data", async () => {
+    class Point {
+        constructor(
+            readonly x: number,
+            readonly y: number,
+        ) {}
+    }
+    expect(await kept({ point: new Point(1, 2) })).toEqual({ point: { x: 1, y: 2 } });
+});
+
+const cyclic: Props = { name: "loop" };
+cyclic.nested = { back: cyclic };
+let deep: Props = {};
+for (let level = 0; level < 200; level++) {
+    deep = { deep };
+}
+
+test.each([
+    [Buffer.from("x"), "outs.value holds bytes"],
+    [new Uint8Array(1), "outs.value holds bytes"],
+    [1n, "outs.value is the bigint 1n"],
+    [() => 1, "outs.value is a function"],
+    [Symbol("s"), "outs.value is a symbol"],
+    [new Map(), "outs.value is a Map"],
+    [new Set(), "outs.value is a Set"],
+    [new Date(0), "outs.value is a Date"],
+    [Promise.resolve(1), "outs.value is a Promise"],
+    [{ list: [0, { when: new Date(0) }] }, "outs.value.list[1].when is a Date"],
+    [{ "odd key": 1n }, 'outs.value["odd key"] is the bigint'],
+    ["\ud800", "outs.value holds half of a surrogate pair"],
+    [pulumi.output(1), "outs.value is a Pulumi output"],
+    [cyclic, "outs.value.nested.back refers back"],
+    [deep, "nested more than"],
+])("what cannot be kept is refused with its place: %#", async (value, reason) => {
+    const message = await refusal({ value });
+    expect(message).toContain("`create` of");
+    expect(message).toContain(reason);
+});
+
+test("NaN and infinity are kept with a warning", async () => {
+    const stack = newStack();
+    let summary = await stack.up(() => void new Thing(creating({ nan: Number.NaN, inf: -Infinity }), "a"));
+    expect(summary.outcome).toBe("succeeded");
+    const seen: Props[] = [];
+    const provider = { ...creating({}), diff: async (_id: string, olds: Props) => (seen.push(olds), { changes: false }) };
+    summary = await stack.up(() => void new Thing(provider, "a"));
+    expect(seen).toEqual([{ nan: Number.NaN, inf: -Infinity }]);
+});
+
+test.each([[undefined], [null], [""], [5], [{}]])("a create without a usable id fails: %s", async (id) => {
+    const stack = newStack();
+    const error = await failureOf(stack.up(() => void new Thing(creating({}, id), "a")));
+    expect(error.message).toMatch(/id/);
+    expect(stack.resources()).toEqual({});
+});
+
+test.each([[undefined], [null], ["text"], [[]]])("a create that returns something else fails: %s", async (result) => {
+    const provider = { create: async () => result };
+    const error = await failureOf(newStack().up(() => void new Thing(provider, "a")));
+    expect(error.message).toContain("not an object with `id` and `outs`");
+});
+
+test("outputs that are no object are refused", async () => {
+    expect(await refusal(["a"])).toContain("outs must be an object");
+    expect(await refusal("a")).toContain("outs must be an object");
+});
+
+test("enormous outputs are kept", async () => {
+    const text = "x".repeat(5_000_000);
+    expect((await kept({ text })).text).toHaveLength(5_000_000);
+});
+
+test("check and diff and read that return nothing usable are refused", async () => {
+    const stack = newStack();
+    const message = async (provider: object) => (await failureOf(stack.up(() => void new Thing(provider, "a", { n: 1 })))).message;
+    expect(await message({ ...creating({}), check: async () => undefined })).toContain("`check` of the provider returned");
+    await stack.up(() => void new Thing(creating({}), "a", { n: 1 }));
+    expect(await message({ ...creating({}), diff: async () => null })).toContain("`diff` of the provider returned");
+    expect(await message({ ...creating({}), diff: async () => ({ replaces: "n" }) })).toContain("replaces must be a list");
+});
+
+test("secret inputs are secret in the state", async () => {
+    const stack = newStack();
+    await stack.up(() => void new Thing(new Echo(), "a", { token: pulumi.secret("hush"), plain: "seen" }));
+    const { inputs, outputs } = stack.resources().a ?? {};
+    expect(JSON.stringify([inputs, outputs])).not.toContain("hush");
+    expect(inputs).toMatchObject({ plain: "seen", token: { [SIGNATURE]: "1b47061264138c4ac30d75fd1eb44270" } });
+});
+
+test("outputs that the class does not declare are told once per type", async () => {
+    const summary = await newStack().up(() => {
+        new Thing(creating({ declared: 1, hidden: 2 }), "a", {}, {}, ["declared"]);
+        new Thing(creating({ declared: 1, hidden: 2 }), "b", {}, {}, ["declared"]);
+    });
+    const warnings = summary.diagnostics.filter(({ severity }) => severity === "warning");
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]?.message).toContain("hidden");
+    expect(warnings[0]?.message).toContain("hidden: undefined");
+});
+
+test("declared outputs are no reason for a warning", async () => {
+    const summary = await newStack().up(() => void new Thing(new Echo(), "a", { n: 1 }));
+    expect(summary.diagnostics).toEqual([]);
+});
