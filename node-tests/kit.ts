@@ -62,8 +62,8 @@ export class Echo {
 }
 
 /** A provider whose `create` returns exactly that. */
-export function creating(outs: unknown, id: unknown = "made"): object {
-    return { create: async () => ({ id, outs }) };
+export function creating(outs: unknown, ...id: [unknown?]): object {
+    return { create: async () => ({ id: id.length === 0 ? "made" : id[0], outs }) };
 }
 
 /** The message with which an operation fails. */

@@ -155,15 +155,3 @@ test("an update without outputs is allowed", async () => {
     const summary = await stack.up(() => void new Thing(provider, "a", { n: 2 }));
     expect(summary.changes).toMatchObject({ update: 1 });
 });
-
-test("transforms and hooks are called back in process", async () => {
-    const stack = newStack();
-    const hooked: string[] = [];
-    await stack.up(() => {
-        const hook = new pulumi.ResourceHook("note", async (args) => void hooked.push(args.name));
-        pulumi.runtime.registerResourceTransform((args) => ({ props: { ...args.props, added: true }, opts: args.opts }));
-        new Thing(new Echo(), "a", { n: 1 }, { hooks: { beforeCreate: [hook] } });
-    });
-    expect(hooked).toEqual(["a"]);
-    expect(stack.resources().a?.inputs).toMatchObject({ n: 1, added: true });
-});

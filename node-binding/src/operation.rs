@@ -8,7 +8,7 @@ use maloko_core::event::{Event, EventSink, Outcome, Severity};
 use maloko_core::operation::ConfigValue;
 use maloko_core::state::{
     Backend, Crypter, LocalBackend, Passphrase, Session, SessionOptions, Snapshot, StackName, Surroundings,
-    create_stack,
+    create_stack, read_stack,
 };
 use maloko_core::{Engine, Operation, OperationKind, Result};
 use serde::Deserialize;
@@ -104,10 +104,17 @@ async fn open(settings: &Settings) -> Result<Session> {
     let surroundings = Surroundings::system();
     let backend = LocalBackend::open(directory, surroundings.clone())?;
     let name = StackName::new(&settings.project, &settings.stack)?;
-    let crypter = Crypter::with_new_salt(Passphrase::given(&settings.passphrase), surroundings.clone())?;
-    if !backend.list().await?.contains(&name) {
+    let passphrase = Passphrase::given(&settings.passphrase);
+    let crypter = if backend.list().await?.contains(&name) {
+        match read_stack(&backend, &name, true).await?.snapshot.salt()? {
+            Some(salt) => Crypter::new(passphrase, salt, surroundings.clone())?,
+            None => Crypter::with_new_salt(passphrase, surroundings.clone())?,
+        }
+    } else {
+        let crypter = Crypter::with_new_salt(passphrase, surroundings.clone())?;
         create_stack(&backend, &name, &crypter, &surroundings).await?;
-    }
+        crypter
+    };
     let options = SessionOptions { crypter, surroundings, check_integrity: true, command: "library".to_owned() };
     Session::open(&backend, &name, options).await
 }

@@ -33,10 +33,10 @@ const factories = new Map<string, ProviderFactory>();
 /**
  * Names a function that makes a provider when resources remain in the state whose provider object is no longer made by
  * the program and cannot be found again. `key` is the class's name, or its file (relative to the project) and name:
- * `LabelProvider` or `providers/label.ts:LabelProvider`.
+ * `LabelProvider` or `providers/label.ts:LabelProvider`, or the class itself.
  */
-export function registerProvider(key: string, factory: ProviderFactory): void {
-    factories.set(key, factory);
+export function registerProvider(key: string | (abstract new (...args: never[]) => object), factory: ProviderFactory): void {
+    factories.set(typeof key === "string" ? key : key.name, factory);
 }
 
 // Numbers are never used twice in a thread, so that a handle that the SDK kept cannot mean another object.

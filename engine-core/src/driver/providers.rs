@@ -120,10 +120,10 @@ impl Providers {
     /// Calls a method of an object, configuring it first if that was not done yet. What the object does not have is
     /// answered here, as the SDK's base classes do.
     pub(super) async fn call(&self, served: &Served, urn: &Urn, method: Method) -> Result<Answer, ProviderError> {
+        self.configure(served, urn).await?;
         if let Some(answer) = default_answer(served.capabilities, &method) {
             return Ok(answer);
         }
-        self.configure(served, urn).await?;
         let number = self.next_call.fetch_add(1, Ordering::Relaxed);
         self.calls().insert(number, (urn.clone(), method.name()));
         let answer = self.host.call(served.object, ProviderCall { urn: urn.clone(), method }).await;
@@ -177,8 +177,15 @@ fn stored_reference(row: &Row, session: &Session) -> Result<ProviderReference, P
                 .map_err(|error| ProviderError::new(ProviderErrorKind::NoProvider, error.to_string()))?;
             serde_json::from_str(&text).map_err(|_| foreign(row))
         }
-        StoredProvider::Foreign(_) | StoredProvider::Absent => Err(foreign(row)),
+        StoredProvider::Foreign(value) => plain_reference(value).ok_or_else(|| foreign(row)),
+        StoredProvider::Absent => Err(foreign(row)),
     }
+}
+
+/// A reference that was decrypted outside of a row: after a change of the passphrase, or by an export in plain text.
+fn plain_reference(value: &serde_json::Value) -> Option<ProviderReference> {
+    let plaintext: String = serde_json::from_str(value.get("plaintext")?.as_str()?).ok()?;
+    serde_json::from_str(&plaintext).ok()
 }
 
 fn foreign(row: &Row) -> ProviderError {
