@@ -72,7 +72,12 @@ test("config is read by short and by full keys", async () => {
     const seen: unknown[] = [];
     const provider = {
         async configure({ config }: { config: { get(key: string): unknown; require(key: string): unknown } }) {
-            seen.push(config.get("token"), config.require("project:token"), config.get("other:key"), config.get("missing"));
+            seen.push(
+                config.get("token"),
+                config.require("project:token"),
+                config.get("other:key"),
+                config.get("missing"),
+            );
         },
         create: async () => ({ id: "made", outs: {} }),
     };

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { EmbeddedStack, type StackOptions } from "maloko/embedded";
 import * as pulumi from "@pulumi/pulumi";
+import { EmbeddedStack, type StackOptions } from "maloko/embedded";
 import { onTestFinished } from "vitest";
 
 export type Props = Record<string, any>;
@@ -19,7 +19,13 @@ export function newStack(options: StackOptions = {}): EmbeddedStack {
 export class Thing extends pulumi.dynamic.Resource {
     [output: string]: any;
 
-    constructor(provider: object, name: string, props: Props = {}, opts?: pulumi.CustomResourceOptions, outputs: string[] = []) {
+    constructor(
+        provider: object,
+        name: string,
+        props: Props = {},
+        opts?: pulumi.CustomResourceOptions,
+        outputs: string[] = [],
+    ) {
         const declared = Object.fromEntries(outputs.map((output) => [output, undefined]));
         super(provider as pulumi.dynamic.ResourceProvider, name, { ...declared, ...props }, opts);
     }

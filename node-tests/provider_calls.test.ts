@@ -118,7 +118,10 @@ test("diff answers all four things", async () => {
     const stack = newStack();
     const calls: string[] = [];
     const provider = {
-        create: async (inputs: Props) => (calls.push("create"), { id: `id-${inputs.n}`, outs: inputs }),
+        create: async (inputs: Props) => {
+            calls.push("create");
+            return { id: `id-${inputs.n}`, outs: inputs };
+        },
         delete: async (id: string) => void calls.push(`delete ${id}`),
         diff: async () => ({ changes: true, replaces: ["n"], stables: ["x"], deleteBeforeReplace: true }),
     };

@@ -17,12 +17,22 @@ function refusal(outs: unknown): Promise<string> {
 }
 
 test("plain data is kept as it is", async () => {
-    const data = { text: "ž\u{1F40E}", n: 1.5, big: 2 ** 53, no: false, list: [1, [null, {}]], object: { "odd key": [] } };
+    const data = {
+        text: "ž\u{1F40E}",
+        n: 1.5,
+        big: 2 ** 53,
+        no: false,
+        list: [1, [null, {}]],
+        object: { "odd key": [] },
+    };
     expect(await kept(data)).toEqual(data);
 });
 
 test("undefined members are left out", async () => {
-    expect(await kept({ a: undefined, b: { c: undefined, d: null }, list: [undefined] })).toEqual({ b: { d: null }, list: [null] });
+    expect(await kept({ a: undefined, b: { c: undefined, d: null }, list: [undefined] })).toEqual({
+        b: { d: null },
+        list: [null],
+    });
 });
 
 test("instances of classes count as their data", async () => {
@@ -69,7 +79,10 @@ test("NaN and infinity are kept with a warning", async () => {
     let summary = await stack.up(() => void new Thing(creating({ nan: Number.NaN, inf: -Infinity }), "a"));
     expect(summary.outcome).toBe("succeeded");
     const seen: Props[] = [];
-    const provider = { ...creating({}), diff: async (_id: string, olds: Props) => (seen.push(olds), { changes: false }) };
+    const provider = {
+        ...creating({}),
+        diff: async (_id: string, olds: Props) => (seen.push(olds), { changes: false }),
+    };
     summary = await stack.up(() => void new Thing(provider, "a"));
     expect(seen).toEqual([{ nan: Number.NaN, inf: -Infinity }]);
 });
@@ -99,11 +112,16 @@ test("enormous outputs are kept", async () => {
 
 test("check and diff and read that return nothing usable are refused", async () => {
     const stack = newStack();
-    const message = async (provider: object) => (await failureOf(stack.up(() => void new Thing(provider, "a", { n: 1 })))).message;
-    expect(await message({ ...creating({}), check: async () => undefined })).toContain("`check` of the provider returned");
+    const message = async (provider: object) =>
+        (await failureOf(stack.up(() => void new Thing(provider, "a", { n: 1 })))).message;
+    expect(await message({ ...creating({}), check: async () => undefined })).toContain(
+        "`check` of the provider returned",
+    );
     await stack.up(() => void new Thing(creating({}), "a", { n: 1 }));
     expect(await message({ ...creating({}), diff: async () => null })).toContain("`diff` of the provider returned");
-    expect(await message({ ...creating({}), diff: async () => ({ replaces: "n" }) })).toContain("replaces must be a list");
+    expect(await message({ ...creating({}), diff: async () => ({ replaces: "n" }) })).toContain(
+        "replaces must be a list",
+    );
 });
 
 test("secret inputs are secret in the state", async () => {

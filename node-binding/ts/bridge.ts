@@ -1,5 +1,5 @@
 // This thread's end of the crossing to the engine: numbers requests, hands out messages, keeps the process alive.
-import { CallFailed, describe, type Failure, tracebackOf } from "./calls";
+import { CallFailed, describe, type Failure, framesOf, tracebackOf } from "./calls";
 import { loadAddon } from "./native";
 import { MessageKind, type NativeBridge, type NativeMessage } from "./native-types";
 import type { ProviderRegistry } from "./registry";
@@ -282,7 +282,7 @@ export class Bridge {
             this.native.fail(call, JSON.stringify(error.failure), this.keepError(error.thrown));
             return;
         }
-        const failure: Failure = { kind: "raised", message: describe(error), traceback: tracebackOf(error) };
+        const failure: Failure = { kind: "raised", message: describe(error), traceback: framesOf(error) };
         this.native.fail(call, JSON.stringify(failure), this.keepError(error));
     }
 }

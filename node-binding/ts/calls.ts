@@ -210,7 +210,7 @@ function readAnswer(result: Record<string, unknown>): object {
 }
 
 function failureOf(thrown: unknown, method: string): Failure {
-    const failure: Failure = { kind: "raised", message: describe(thrown), traceback: tracebackOf(thrown) };
+    const failure: Failure = { kind: "raised", message: describe(thrown), traceback: framesOf(thrown) };
     const partial = thrown as { id?: unknown; properties?: unknown; reasons?: unknown } | null | undefined;
     if (
         (method !== "create" && method !== "update") ||
@@ -259,6 +259,14 @@ export function tracebackOf(thrown: unknown): string {
     } catch {
         return "";
     }
+}
+
+/** The frames of what was thrown, without the lines that repeat its message. */
+export function framesOf(thrown: unknown): string {
+    return tracebackOf(thrown)
+        .split("\n")
+        .filter((line) => /^\s+at /.test(line))
+        .join("\n");
 }
 
 function ownFrames(stack: string): string {

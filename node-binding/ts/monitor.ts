@@ -8,12 +8,23 @@ export interface Requests {
     send(method: string, request: Uint8Array, callback: (error: RpcError | null, bytes: Uint8Array) => void): void;
     /** A message of the program; levels as in the engine's protocol (0 debug to 3 error). */
     log(urn: string, level: number, message: string): void;
+    /** A resource of this type was registered and has these outputs. */
+    registered(type: string, urn: string, outputs: () => string[]): void;
     /** A registration that the engine refused for a reason of its own: the run ends with it. */
     refused(error: RpcError): void;
 }
 
 interface Message {
     serializeBinary(): Uint8Array;
+}
+
+interface Registration extends Message {
+    getType(): string;
+}
+
+interface Registered {
+    getUrn(): string;
+    getObject(): { toJavaScript(): Record<string, unknown> } | undefined;
 }
 
 type Callback = (error: RpcError | null, response?: unknown) => void;
@@ -32,7 +43,13 @@ export function monitorClient(sdk: Sdk, requests: Requests): object {
             const callback = rest.findLast((it) => typeof it === "function") as Callback;
             requests.send(rpc, request.serializeBinary(), (error, bytes) => {
                 if (error === null) {
-                    callback(null, method.responseDeserialize(bytes));
+                    const response = method.responseDeserialize(bytes);
+                    if (rpc === "RegisterResource") {
+                        const { getUrn, getObject } = response as Registered;
+                        const outputs = (): string[] => Object.keys(getObject.call(response)?.toJavaScript() ?? {});
+                        requests.registered((request as Registration).getType(), getUrn.call(response), outputs);
+                    }
+                    callback(null, response);
                 } else if (REGISTRATIONS.has(rpc) && error.code !== UNAVAILABLE) {
                     requests.refused(error);
                     callback(rpcError(UNAVAILABLE, error.details));

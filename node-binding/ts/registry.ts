@@ -35,7 +35,10 @@ const factories = new Map<string, ProviderFactory>();
  * the program and cannot be found again. `key` is the class's name, or its file (relative to the project) and name:
  * `LabelProvider` or `providers/label.ts:LabelProvider`, or the class itself.
  */
-export function registerProvider(key: string | (abstract new (...args: never[]) => object), factory: ProviderFactory): void {
+export function registerProvider(
+    key: string | (abstract new (...args: never[]) => object),
+    factory: ProviderFactory,
+): void {
     factories.set(typeof key === "string" ? key : key.name, factory);
 }
 

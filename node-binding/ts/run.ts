@@ -2,9 +2,17 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type Bridge, type Operation, ProgramFailed, type RpcError } from "./bridge";
 import { describe, tracebackOf } from "./calls";
-import { engineClient, monitorClient } from "./monitor";
+import { engineClient, monitorClient, type Requests } from "./monitor";
 import type { ProviderRegistry } from "./registry";
-import { callByToken, giveHandles, pendingRegistrations, type RunSettings, Sdk, type Store } from "./seams";
+import {
+    callByToken,
+    giveHandles,
+    pendingRegistrations,
+    type RunSettings,
+    Sdk,
+    type Store,
+    takeDeclaredOutputs,
+} from "./seams";
 
 /** The provider call that code runs in. */
 export interface CurrentCall {
@@ -84,18 +92,13 @@ export class Run implements Operation {
         const aborted = new Promise<ProgramFailed | "stopped">((resolve) => {
             this.#abort = resolve;
         });
-        const clients = {
-            monitor: monitorClient(sdk, {
-                send: (method, request, callback) => this.#send(method, request, callback),
-                log: (...args) => this.log(...args),
-                refused: (error) => this.#refused(error),
-            }),
-            engine: engineClient(sdk, {
-                send: (method, request, callback) => this.#send(method, request, callback),
-                log: (...args) => this.log(...args),
-                refused: (error) => this.#refused(error),
-            }),
+        const requests: Requests = {
+            send: (method, request, callback) => this.#send(method, request, callback),
+            log: (...args) => this.log(...args),
+            registered: (...args) => this.#registered(...args),
+            refused: (error) => this.#refused(error),
         };
+        const clients = { monitor: monitorClient(sdk, requests), engine: engineClient(sdk, requests) };
         const done = sdk.inStore(settings, clients, async (store, enter) => {
             this.#store = store;
             this.#enter = enter;
@@ -163,6 +166,24 @@ export class Run implements Operation {
 
     #send(method: string, request: Uint8Array, callback: (error: RpcError | null, bytes: Uint8Array) => void): void {
         this.bridge.rpc(this.#engine, method, request, (error, bytes) => this.#enter(() => callback(error, bytes)));
+    }
+
+    // An output that the class does not declare is in the state, but nobody can read it: most likely an oversight.
+    #registered(type: string, urn: string, outputs: () => string[]): void {
+        const declared = this.#store && takeDeclaredOutputs(this.#store, type);
+        if (declared === undefined) {
+            return;
+        }
+        const hidden = outputs().filter((name) => !declared.outputs.has(name) && !name.startsWith("__"));
+        if (hidden[0] !== undefined) {
+            this.log(
+                urn,
+                2,
+                `the provider returned outputs that ${declared.className} does not declare: ${hidden.join(", ")}. They are kept ` +
+                    "in the state, but the program cannot read them; to read one, declare it in the class " +
+                    `(\`declare readonly ${hidden[0]}: pulumi.Output<...>\`) and pass it to super() as undefined (\`${hidden[0]}: undefined\`).`,
+            );
+        }
     }
 
     #refused(error: RpcError): void {

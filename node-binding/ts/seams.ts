@@ -81,6 +81,7 @@ export class Sdk {
         this.engineMethods =
             load<Record<string, Record<string, ServiceMethod>>>("proto/engine_grpc_pb").EngineService ?? {};
         speedUp(root);
+        noteDeclarations(root);
     }
 
     static readonly #copies = new Map<string, Sdk>();
@@ -395,6 +396,55 @@ function liveProvider([closure, options]: unknown[]): Promise<{ text: string; co
     return looksLikeProvider(provider)
         ? Promise.resolve({ text: handleOf(provider), containsSecrets: false })
         : undefined;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Which outputs the class of a dynamic resource declares: the properties that it hands to the SDK
+
+/** The first resource of a type in a run. */
+export interface DeclaredOutputs {
+    className: string;
+    outputs: Set<string>;
+}
+
+const declared = new WeakMap<Store, Map<string, DeclaredOutputs | undefined>>();
+
+/** What the first resource of a dynamic type declares; given once per run and type. */
+export function takeDeclaredOutputs(store: Store, type: string): DeclaredOutputs | undefined {
+    const types = declared.get(store);
+    const found = types?.get(type);
+    types?.set(type, undefined);
+    return found;
+}
+
+function noteDeclarations(root: string): void {
+    const registration = require(path.join(root, "runtime/resource.js")) as Record<string, unknown>;
+    const original = registration.registerResource;
+    if (typeof original !== "function") {
+        return;
+    }
+    registration.registerResource = (...args: unknown[]): unknown => {
+        // (resource, parent, type, name, custom, remote, newDependency, props, ...)
+        const [resource, , type, , , , , props] = args;
+        const store = Sdk.currentStore();
+        if (
+            store !== undefined &&
+            typeof type === "string" &&
+            type.startsWith("pulumi-nodejs:dynamic") &&
+            props instanceof Object
+        ) {
+            let types = declared.get(store);
+            if (types === undefined) {
+                types = new Map();
+                declared.set(store, types);
+            }
+            if (!types.has(type)) {
+                const className = (resource as object).constructor.name;
+                types.set(type, { className, outputs: new Set(Object.keys(props)) });
+            }
+        }
+        return original.apply(registration, args);
+    };
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -123,6 +123,13 @@ impl Engine {
                 self.events.emit(Event::StepDone(step.metadata(None)));
                 Ok(true)
             }
+            Err(error) if error.kind == ProviderErrorKind::NoProvider => {
+                // Nothing was attempted: the resource stays, and all else goes on.
+                self.book().failed.insert(step.urn.clone());
+                self.report_failure(&step.urn, &error, false);
+                self.events.emit(Event::StepFailed(step.metadata(None)));
+                Ok(false)
+            }
             Err(error) => {
                 self.failed(&step, &error);
                 Ok(false)

@@ -1,0 +1,93 @@
+// Throw-away projects that are driven through the installed command.
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const COMMAND = join(HERE, "node_modules", ".bin", "maloko");
+
+export interface Outcome {
+    status: number | null;
+    /** Standard output. */
+    stdout: string;
+    /** Both outputs together. */
+    output: string;
+}
+
+export class Project {
+    readonly directory = mkdtempSync(join(tmpdir(), "maloko-project-"));
+
+    constructor(files: Record<string, string>) {
+        onTestFinished(() => rmSync(this.directory, { recursive: true, force: true }));
+        symlinkSync(join(HERE, "node_modules"), join(this.directory, "node_modules"));
+        this.write({ "Pulumi.yaml": "name: test\nruntime: nodejs\n", "package.json": "{}", ...files });
+        this.ok("stack", "init", "dev");
+    }
+
+    write(files: Record<string, string>): void {
+        for (const [name, text] of Object.entries(files)) {
+            const file = join(this.directory, name);
+            mkdirSync(dirname(file), { recursive: true });
+            writeFileSync(file, text);
+        }
+    }
+
+    read(name: string): string {
+        return readFileSync(join(this.directory, name), "utf8");
+    }
+
+    /** A second copy of the SDK below a folder; what it needs itself is found in the first place. */
+    copySdkInto(folder: string): void {
+        const target = join(this.directory, folder, "node_modules", "@pulumi", "pulumi");
+        cpSync(join(HERE, "node_modules", "@pulumi", "pulumi"), target, { recursive: true });
+    }
+
+    run(...args: string[]): Outcome {
+        const { status, stdout, stderr } = spawnSync(process.execPath, [COMMAND, ...args], {
+            cwd: this.directory,
+            encoding: "utf8",
+            timeout: 50_000,
+            env: {
+                ...process.env,
+                PULUMI_CONFIG_PASSPHRASE: "test",
+                PULUMI_BACKEND_URL: `file://${this.directory}`,
+                NODE_OPTIONS: "",
+                NO_COLOR: "1",
+            },
+        });
+        return { status, stdout, output: stdout + stderr };
+    }
+
+    ok(...args: string[]): string {
+        const { status, stdout, output } = this.run(...args);
+        if (status !== 0) {
+            throw new Error(`maloko ${args.join(" ")} ended with ${status}:\n${output}`);
+        }
+        return stdout;
+    }
+
+    up(): string {
+        return this.ok("up", "--yes", "--skip-preview", "--stack", "dev");
+    }
+
+    outputs(): unknown {
+        return JSON.parse(this.ok("stack", "output", "--json", "--stack", "dev"));
+    }
+
+    /** The names of the resources in the state, without the stack and providers. */
+    resources(): string[] {
+        const { deployment } = JSON.parse(this.ok("stack", "export", "--stack", "dev")) as {
+            deployment: { resources?: { urn: string; type: string }[] };
+        };
+        return (deployment.resources ?? [])
+            .filter(({ type }) => type !== "pulumi:pulumi:Stack" && !type.startsWith("pulumi:providers:"))
+            .map(({ urn }) => urn.slice(urn.lastIndexOf("::") + 2));
+    }
+}
+
+export function project(files: Record<string, string>): Project {
+    return new Project(files);
+}
