@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::row::Row;
-use crate::state::fixtures::{provider_row, python_crypter, row, urn};
+use crate::state::fixtures::{PULUMI_PYTHON, provider_row, python_crypter, row, urn};
 use crate::state::format::{Encoder, SecretText};
 use crate::state::journal::{Header, LineWriter, encode_changes};
 use crate::state::{PendingKind, PendingOperation};
@@ -164,4 +164,33 @@ proptest! {
         prop_assert_eq!(recovered.rows, sorted(&known));
         prop_assert_eq!(recovered.pending, ledger.pending().cloned().collect::<Vec<_>>());
     }
+}
+
+/// A journal as this format's first release wrote it, over the state that Pulumi wrote. It must be readable for ever.
+#[test]
+fn a_journal_of_format_1_is_read() {
+    let stored = StoredStack {
+        checkpoint: PULUMI_PYTHON.to_vec(),
+        journal: Some(include_bytes!("fixtures/journal-format-1").to_vec()),
+        ..StoredStack::default()
+    };
+    let recovered = recover(&stored).unwrap();
+    assert!(recovered.notices[0].contains("maloko up, begun"), "{:?}", recovered.notices);
+    assert!(recovered.notices[0].contains("3 records were"), "{:?}", recovered.notices);
+    let mut snapshot = recovered.into_snapshot();
+    crate::state::integrity::check(&snapshot).unwrap();
+    snapshot.unseal(&python_crypter()).unwrap();
+    let found: Vec<_> = snapshot.rows.iter().map(|row| (row.urn.name(), row.id.as_str(), row.protect)).collect();
+    let expected = [
+        ("default", "7801529d-50a3-4164-a5bf-3df571b251da", false),
+        ("conformance-dev", "", false),
+        ("new", "made-new", false),
+        ("c", "made-c", false),
+        ("group", "", true),
+        ("a", "p-1", false),
+        ("b", "p-2", true),
+    ];
+    assert_eq!(found, expected);
+    assert_eq!(snapshot.rows[2].inputs["password"], crate::value::Value::secret("hunter3".into()));
+    assert_eq!((snapshot.pending.len(), snapshot.pending[0].row.id.as_str()), (1, "made-half"));
 }
