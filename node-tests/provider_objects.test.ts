@@ -3,7 +3,7 @@ import * as net from "node:net";
 import { Worker } from "node:worker_threads";
 import * as pulumi from "@pulumi/pulumi";
 import { expect, test } from "vitest";
-import { newStack, type Props, Recording, Thing } from "./kit";
+import { failureOf, newStack, type Props, Recording, Thing } from "./kit";
 
 const require = createRequire(import.meta.url);
 
@@ -106,6 +106,39 @@ test("a program that reads a WeakMap right after the SDK's option is not disturb
         got = map.get(key);
     });
     expect(got).toBe("value");
+});
+
+test("output get answers inside a provider method", async () => {
+    const stack = newStack();
+    await stack.up(() => {
+        const first = new Thing(new Recording(), "first", { size: 7 });
+        class Reader {
+            constructor(readonly size: pulumi.Output<number>) {}
+
+            async create() {
+                return { id: `size-${this.size.get()}`, outs: {} };
+            }
+        }
+        new Thing(new Reader(first.size), "second");
+    });
+    expect(stack.resources().second?.id).toBe("size-7");
+});
+
+test("output get of a closed over output answers too, also in a helper", async () => {
+    const stack = newStack();
+    await stack.up(() => {
+        const first = new Thing(new Recording(), "first", { size: 7, color: "red" });
+        const color = () => first.color.get();
+        const provider = { create: async () => ({ id: `${first.size.get()} ${color()}`, outs: {} }) };
+        new Thing(provider, "second");
+    });
+    expect(stack.resources().second).toMatchObject({ id: "7 red" });
+    expect(JSON.stringify(stack.resources().second?.dependencies)).toContain("::first");
+});
+
+test("output get in the program is still an error", async () => {
+    const error = await failureOf(newStack().up(() => pulumi.output(1).get()));
+    expect(error.message).toContain("Cannot call '.get' during update or preview");
 });
 
 test("programs run inside worker threads", async () => {

@@ -1,7 +1,8 @@
 // This thread's end of the crossing to the engine: numbers requests, hands out messages, keeps the process alive.
+
+import { MessageKind } from "../native";
 import { CallFailed, describe, type Failure, framesOf, tracebackOf } from "./calls";
-import { loadAddon } from "./native";
-import { MessageKind, type NativeBridge, type NativeMessage } from "./native-types";
+import { loadAddon, type NativeBridge, type NativeMessage } from "./native";
 import type { ProviderRegistry } from "./registry";
 
 /** A request that the engine refused; `code` is a gRPC status. */
@@ -104,7 +105,7 @@ export class Bridge {
         const number = ++this.#lastRequest;
         this.#requests.set(number, callback);
         this.hold();
-        this.native.rpc(engine, number, method, request);
+        this.native.rpc(engine, number, method, asBuffer(request));
     }
 
     /** Keeps an error object and gives its number. */
@@ -246,7 +247,7 @@ export class Bridge {
         this.hold();
         Promise.resolve()
             .then(() => this.#operation(message.target).callBack(message.text ?? "", message.bytes ?? new Uint8Array()))
-            .then((bytes) => this.native.answerBytes(message.number, bytes))
+            .then((bytes) => this.native.answerBytes(message.number, asBuffer(bytes)))
             .catch((error: unknown) => this.#fail(message.number, error))
             .finally(() => this.release());
     }
@@ -285,6 +286,11 @@ export class Bridge {
         const failure: Failure = { kind: "raised", message: describe(error), traceback: framesOf(error) };
         this.native.fail(call, JSON.stringify(failure), this.keepError(error));
     }
+}
+
+// The same memory, as the addon takes it.
+function asBuffer(bytes: Uint8Array): Buffer {
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 /** An error as gRPC clients report it. */

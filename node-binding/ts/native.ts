@@ -1,13 +1,14 @@
 // Loads the addon of this platform.
 import * as fs from "node:fs";
 import * as path from "node:path";
-import type { NativeBridge, NativeMessage } from "./native-types";
+import type { Bridge, Message } from "../native";
 
 interface Addon {
-    Bridge: new (wake: () => void) => NativeBridge;
+    Bridge: typeof Bridge;
 }
 
-export type { NativeBridge, NativeMessage };
+/** The addon's side of a thread, and what it tells. */
+export type { Bridge as NativeBridge, Message as NativeMessage };
 
 /** The platforms for which a tarball is built; others are named in the error. */
 function platformKey(): string {

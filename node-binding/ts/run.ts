@@ -2,6 +2,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type Bridge, type Operation, ProgramFailed, type RpcError } from "./bridge";
 import { describe, tracebackOf } from "./calls";
+import { capturedOutputs } from "./captured";
 import { engineClient, monitorClient, type Requests } from "./monitor";
 import type { ProviderRegistry } from "./registry";
 import {
@@ -11,7 +12,9 @@ import {
     type RunSettings,
     Sdk,
     type Store,
+    setInsideCall,
     takeDeclaredOutputs,
+    waitingFor,
 } from "./seams";
 
 /** The provider call that code runs in. */
@@ -23,6 +26,8 @@ export interface CurrentCall {
 
 /** Which provider call the running code belongs to. */
 export const currentCall = new AsyncLocalStorage<CurrentCall>();
+
+setInsideCall(() => currentCall.getStore() !== undefined);
 
 /** A program in the course of one operation. */
 export class Run implements Operation {
@@ -104,7 +109,11 @@ export class Run implements Operation {
             this.#enter = enter;
             this.#callbacks = store.callbacks;
             this.#drain = () => sdk.drain();
-            giveHandles(store, (provider) => this.registry.handleOf(provider));
+            giveHandles(store, (provider) => {
+                const handle = this.registry.handleOf(provider);
+                const outputs = capturedOutputs(provider);
+                return outputs.length === 0 ? handle : waitingFor(sdk.root, handle, outputs);
+            });
             if (sdk.warning !== undefined) {
                 this.log("", 2, sdk.warning);
             }

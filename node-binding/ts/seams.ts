@@ -6,6 +6,8 @@ import Module, { createRequire, findSourceMap } from "node:module";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
 
+import { type AnyOutput, isOutput } from "./captured";
+
 /** The SDK versions that are tested, oldest and newest. */
 export const OLDEST_SDK = "3.139.0";
 export const NEWEST_SDK = "3.270.0";
@@ -82,6 +84,7 @@ export class Sdk {
             load<Record<string, Record<string, ServiceMethod>>>("proto/engine_grpc_pb").EngineService ?? {};
         speedUp(root);
         noteDeclarations(root);
+        answerGet(root);
     }
 
     static readonly #copies = new Map<string, Sdk>();
@@ -292,8 +295,8 @@ function compare(left: string, right: string): number {
 // ---------------------------------------------------------------------------------------------------------------------
 // The serialiser of providers: never called, and (where we come first) never loaded
 
-/** Gives the handle of a provider object of a run. */
-export type HandleOf = (provider: object) => string;
+/** Gives the handle of a provider object of a run; an output where it has to wait for something. */
+export type HandleOf = (provider: object) => unknown;
 
 const handles = new WeakMap<Store, HandleOf>();
 const CLOSURES = ["runtime/closure/serializeClosure", "runtime/closure/codePaths"];
@@ -393,9 +396,75 @@ function liveProvider([closure, options]: unknown[]): Promise<{ text: string; co
         return undefined;
     }
     const provider: unknown = (closure as () => unknown)();
-    return looksLikeProvider(provider)
-        ? Promise.resolve({ text: handleOf(provider), containsSecrets: false })
-        : undefined;
+    if (!looksLikeProvider(provider)) {
+        return undefined;
+    }
+    const handle = handleOf(provider);
+    const text = isOutput(handle) ? handle.promise() : Promise.resolve(handle);
+    return text.then((it) => ({ text: String(it), containsSecrets: false }));
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// `Output.get()` inside provider methods
+
+const known = new WeakMap<object, { value: unknown }>();
+let isInsideCall: () => boolean = () => false;
+
+/** Says how to find out whether the running code is a provider's method. */
+export function setInsideCall(test: () => boolean): void {
+    isInsideCall = test;
+}
+
+function answerGet(root: string): void {
+    const { Output } = require(path.join(root, "output.js")) as {
+        Output?: { prototype?: { get?: (this: object) => unknown } };
+    };
+    const prototype = Output?.prototype;
+    const original = prototype?.get;
+    if (prototype === undefined || original === undefined) {
+        return;
+    }
+    prototype.get = function (this: object): unknown {
+        if (!isInsideCall()) {
+            return original.call(this);
+        }
+        const answer = known.get(this);
+        if (answer === undefined) {
+            throw new Error(
+                "the value of this output is not known inside the provider's method: its code does not show which output it " +
+                    "reads. Pass the value as an input of the resource, or hold the output in an attribute of the provider " +
+                    "(`this.name.get()`) and name its resource in `dependsOn`",
+            );
+        }
+        return answer.value;
+    };
+}
+
+type OutputClass = new (
+    resources: Iterable<unknown>,
+    promise: Promise<unknown>,
+    isKnown: Promise<boolean>,
+    isSecret: Promise<boolean>,
+    allResources: Promise<Iterable<unknown>>,
+) => object;
+
+/** An output with this value that waits for others, depends on their resources, and makes their values known to `get`. */
+export function waitingFor(root: string, value: string, outputs: AnyOutput[]): unknown {
+    const { Output } = require(path.join(root, "output.js")) as { Output: OutputClass };
+    const ready = Promise.all(
+        outputs.map(async (output) => {
+            const [isKnown, inner] = await Promise.all([output.isKnown, output.promise()]);
+            known.set(output, { value: isKnown ? inner : undefined });
+        }),
+    );
+    const resources = Promise.all(outputs.map((output) => output.allResources?.() ?? output.resources()));
+    return new Output(
+        outputs.flatMap((output) => [...output.resources()]),
+        ready.then(() => value),
+        Promise.resolve(true),
+        Promise.resolve(false),
+        resources.then((sets) => new Set(sets.flatMap((set) => [...set]))),
+    );
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
