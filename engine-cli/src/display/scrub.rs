@@ -52,6 +52,10 @@ impl Scrubber {
     /// Remembers a secret text: as it is, as it stands in JSON, each long line of it (output arrives line by line), and
     /// where it is a JSON object or list, the texts in that.
     pub fn learn(&self, secret: &str) {
+        if self.read(|table| table.known.contains(secret)) {
+            // With all its forms.
+            return;
+        }
         self.add(secret);
         self.add(secret.trim());
         if let Ok(quoted) = serde_json::to_string(secret) {

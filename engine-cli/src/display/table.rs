@@ -79,10 +79,7 @@ impl Table<'_> {
     }
 
     fn line(&self, cells: &Cells, widths: &[usize; 3], info: usize) -> String {
-        let paint = |text: &str| match cells.failed {
-            true => self.paint.failure(text),
-            false => self.paint.op(cells.op, text),
-        };
+        let paint = |text: &str| if cells.failed { self.paint.failure(text) } else { self.paint.op(cells.op, text) };
         let marker = paint(&format!("{:<MARKER$}", cells.marker));
         let [kind, name, status] = *widths;
         let gap = " ".repeat(GAP);
