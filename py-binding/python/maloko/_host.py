@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import contextvars
 import threading
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from google.protobuf.message import Message
 
     from maloko._maloko import Completion, Engine, Pool
+
+_PATIENCE_SECONDS = 2.0
+"""How long a thread is waited for that has nothing left to do."""
 
 
 class Host:
@@ -40,6 +44,7 @@ class Host:
         self._known_classes: set[type] = set()
         self._changed: set[str] = set()
         self._outside_loop = threading.Lock()
+        self._workers: list[threading.Thread] = []
 
     def attach_pool(self, pool: Pool) -> None:
         """Takes the pool that the native half made."""
@@ -48,19 +53,30 @@ class Host:
     def start_worker(self) -> None:
         """Starts a thread that polls the engine's tasks. A daemon: a method that hangs must not keep the process."""
         if self._pool is not None:
-            threading.Thread(target=self._pool.work, name="maloko-worker", daemon=True).start()
+            thread = threading.Thread(target=self._pool.work, name="maloko-worker", daemon=True)
+            self._workers.append(thread)
+            thread.start()
 
-    def close(self) -> None:
-        """Ends the loops and lets the threads go; puts back what the run changed in the process."""
+    def close(self) -> bool:
+        """Ends the loops and the threads; puts back what the run changed in the process.
+
+        Returns whether all threads have ended. One that sits in a provider method has not; the interpreter cannot be
+        shut down under it.
+        """
         if self._pool is not None:
             self._pool.close()
         self._provider_loop.close()
+        patience = time.monotonic() + _PATIENCE_SECONDS
+        for worker in self._workers:
+            worker.join(timeout=max(0.0, patience - time.monotonic()))
+        ended = not any(worker.is_alive() for worker in self._workers)
         self.on_close.close()
         # The native half refers to this object, where no garbage collector sees it: keep nothing that is large.
         self.registry = Registry()
         self.context = contextvars.Context()
         self.callbacks.clear()
         self.loop = self.engine = self._pool = None
+        return ended
 
     def handle(self, provider: Any) -> str:
         """The short text that stands for an object in a registration."""
