@@ -1,6 +1,6 @@
 """Provider classes and helpers that many tests use."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pulumi
 from pulumi.dynamic import CreateResult, DiffResult, Resource, ResourceProvider, UpdateResult
@@ -18,7 +18,7 @@ class Thing(Resource):
 class Recording(ResourceProvider):
     """Notes each call in a list that is no part of the object (which stays plain data)."""
 
-    calls: list[tuple[str, Any]] = []
+    calls: ClassVar[list[tuple[str, Any]]] = []
 
     def create(self, props: dict[str, Any]) -> CreateResult:
         self.calls.append(("create", props))

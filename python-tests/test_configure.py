@@ -4,8 +4,9 @@ import threading
 
 import pulumi
 from kit import Thing
-from maloko._embedded import Stack
 from pulumi.dynamic import CreateResult, ResourceProvider
+
+from maloko._embedded import Stack
 
 calls: list[str] = []
 lock = threading.Lock()
@@ -36,13 +37,13 @@ def setup_function() -> None:
 
 
 def test_500_equal_objects_are_configured_once(stack: Stack) -> None:
-    stack.up(lambda: [Thing(Equal(), f"r{n}") for n in range(500)] and None)
+    stack.up(lambda: [Thing(Equal(), f"r{n}") for n in range(500)])
     assert len(calls) == 1
     assert len(stack.resources()) == 500
 
 
 def test_500_objects_with_clients_of_their_own_are_configured_500_times(stack: Stack) -> None:
-    stack.up(lambda: [Thing(Client(), f"r{n}") for n in range(500)] and None)
+    stack.up(lambda: [Thing(Client(), f"r{n}") for n in range(500)])
     assert len(calls) == 500
 
 
@@ -59,8 +60,8 @@ def test_one_object_used_before_and_after_its_configure_is_configured_once(stack
 
 def test_configure_runs_in_every_run(stack: Stack) -> None:
     provider = Equal()
-    stack.up(lambda: Thing(provider, "a") and None)
-    stack.up(lambda: [Thing(provider, "a"), Thing(provider, "b")] and None)
+    stack.up(lambda: Thing(provider, "a"))
+    stack.up(lambda: [Thing(provider, "a"), Thing(provider, "b")])
     assert len(calls) == 2
 
 
@@ -77,7 +78,7 @@ def test_config_is_read_by_short_and_by_full_keys(stack: Stack) -> None:
 
     stack.secrets["token"] = "hush"
     stack.config["other:key"] = "value"
-    stack.up(lambda: Thing(Reading(), "a") and None)
+    stack.up(lambda: Thing(Reading(), "a"))
     assert seen == ["hush", "hush", "value", None]
 
 
@@ -89,7 +90,7 @@ def test_a_missing_required_key_fails_the_resource_and_names_the_key(stack: Stac
         def create(self, props):
             raise AssertionError
 
-    result = stack.run("update", lambda: Thing(Requiring(), "a") and None)
+    result = stack.run("update", lambda: Thing(Requiring(), "a"))
     assert result.outcome == "failed"
     assert "missing required configuration key" in (result.error or "")
     assert "token" in (result.error or "")
@@ -100,5 +101,5 @@ def test_configure_runs_in_a_preview_too(stack: Stack) -> None:
         def check(self, _olds, news):
             return pulumi.dynamic.CheckResult(news, [])
 
-    stack.preview(lambda: Thing(Checking(), "a") and None)
+    stack.preview(lambda: Thing(Checking(), "a"))
     assert len(calls) == 1

@@ -6,9 +6,10 @@ import traceback
 import pulumi
 import pytest
 from kit import Echo, Thing
+from pulumi.dynamic import CheckFailure, CheckResult, ResourceProvider
+
 from maloko import PartialFailure
 from maloko._embedded import Stack
-from pulumi.dynamic import CheckFailure, CheckResult, ResourceProvider
 
 
 class RefusedByServerError(Exception):
@@ -29,13 +30,13 @@ class Raising(ResourceProvider):
 def test_an_error_of_a_provider_is_raised_as_the_same_object(stack: Stack) -> None:
     error = RefusedByServerError("no")
     with pytest.raises(RefusedByServerError) as caught:
-        stack.up(lambda: Thing(Raising(error), "a") and None)
+        stack.up(lambda: Thing(Raising(error), "a"))
     assert caught.value is error
     assert "deeper" in [frame.name for frame in traceback.extract_tb(error.__traceback__)]
 
 
 def test_the_message_names_the_resource_and_shows_the_users_frames_only(stack: Stack) -> None:
-    result = stack.run("update", lambda: Thing(Raising(RefusedByServerError("no")), "a") and None)
+    result = stack.run("update", lambda: Thing(Raising(RefusedByServerError("no")), "a"))
     texts = [(urn, text) for severity, urn, text in result.diagnostics if severity == "error"]
     assert any(urn.endswith("::a") and "RefusedByServerError: no" in text for urn, text in texts)
     shown = "".join(text for _, text in texts)
@@ -47,7 +48,7 @@ def test_the_message_names_the_resource_and_shows_the_users_frames_only(stack: S
     "error", [StopIteration("x"), SystemExit(3), KeyboardInterrupt(), GeneratorExit(), asyncio.CancelledError()]
 )
 def test_no_exception_of_a_provider_hangs_or_ends_the_process(stack: Stack, error) -> None:
-    result = stack.run("update", lambda: Thing(Raising(error), "a") and None)
+    result = stack.run("update", lambda: Thing(Raising(error), "a"))
     assert result.outcome == "failed"
     assert result.exception is error
 
@@ -59,7 +60,7 @@ def test_no_exception_of_an_async_method_hangs_or_ends_the_process(stack: Stack,
             await asyncio.sleep(0)
             raise error
 
-    result = stack.run("update", lambda: Thing(Async(), "a") and None)
+    result = stack.run("update", lambda: Thing(Async(), "a"))
     assert result.outcome == "failed"
 
 
@@ -105,7 +106,7 @@ def test_an_asynchronous_program_that_raises_fails(stack: Stack) -> None:
         raise RefusedByServerError("async")
 
     with pytest.raises(RefusedByServerError, match="async"):
-        stack.up(lambda: pulumi.run(main))
+        stack.up(main)
 
 
 def test_sys_exit_0_is_success_and_another_code_is_not(stack: Stack) -> None:
@@ -134,7 +135,7 @@ def test_failures_of_check_are_all_told(stack: Stack) -> None:
         def check(self, _olds, news):
             return CheckResult(news, [CheckFailure("colour", "not hex"), CheckFailure("size", "too large")])
 
-    result = stack.run("update", lambda: Thing(Checking(), "a", {"colour": "x"}) and None)
+    result = stack.run("update", lambda: Thing(Checking(), "a", {"colour": "x"}))
     shown = "\n".join(result.messages("error"))
     assert result.outcome == "failed"
     assert "not hex" in shown
@@ -147,7 +148,7 @@ def test_a_partial_failure_keeps_the_object(stack: Stack) -> None:
         def create(self, props):
             raise PartialFailure("half", {"v": 1}, ["it did not answer"])
 
-    result = stack.run("update", lambda: Thing(Starting(), "a") and None)
+    result = stack.run("update", lambda: Thing(Starting(), "a"))
     assert result.outcome == "failed"
     assert stack.resources()["a"]["id"] == "half"
     assert "it did not answer" in "".join(result.messages("error"))
@@ -170,7 +171,7 @@ def test_a_failure_does_not_stop_what_is_in_flight(stack: Stack) -> None:
             finally:
                 threading.Timer(0.05, failed.set).start()
 
-    result = stack.run("update", lambda: [Thing(Slow(), "slow"), Thing(Failing(), "failing")] and None)
+    result = stack.run("update", lambda: [Thing(Slow(), "slow"), Thing(Failing(), "failing")])
     assert result.outcome == "failed"
     assert "slow" in stack.resources()
 

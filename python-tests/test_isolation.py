@@ -1,16 +1,20 @@
 """Many stacks in one process, and nothing left behind."""
 
 import asyncio
+import contextlib
+import contextvars
 import gc
 import socket
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pulumi
 from kit import Echo, Thing
-from maloko._embedded import Stack
 from pulumi.dynamic import ResourceProvider
+
+from maloko._embedded import Stack
 
 
 def named(stack: Stack):
@@ -33,7 +37,7 @@ def test_stacks_run_side_by_side_without_mixing(stack: Stack) -> None:
 
 def test_a_run_works_where_an_event_loop_is_running(stack: Stack) -> None:
     async def main():
-        return stack.up(lambda: Thing(Echo(), "a") and None)
+        return stack.up(lambda: Thing(Echo(), "a"))
 
     assert asyncio.run(main()).outcome == "succeeded"
 
@@ -48,20 +52,15 @@ def test_no_socket_listens_during_a_run(stack: Stack) -> None:
 
     def program() -> None:
         Thing(Echo(), "a")
-        with open("/proc/self/net/tcp") as tcp:
-            listening.extend(line for line in tcp.readlines()[1:] if line.split()[3] == "0A" and own(line))
+        lines = Path("/proc/self/net/tcp").read_text().splitlines()[1:]
+        listening.extend(line for line in lines if line.split()[3] == "0A" and own(line))
 
     def own(line: str) -> bool:
-        import os
-
-        inode = line.split()[9]
         links = []
-        for fd in os.listdir("/proc/self/fd"):
-            try:
-                links.append(os.readlink(f"/proc/self/fd/{fd}"))
-            except OSError:
-                continue
-        return f"socket:[{inode}]" in links
+        for descriptor in Path("/proc/self/fd").iterdir():
+            with contextlib.suppress(OSError):
+                links.append(str(descriptor.readlink()))
+        return f"socket:[{line.split()[9]}]" in links
 
     socket.socket.listen = listen
     try:
@@ -75,7 +74,7 @@ def test_the_seams_are_out_of_the_way_after_a_run(stack: Stack) -> None:
     import pulumi.dynamic.dynamic as dynamic
 
     before = (dynamic.serialize_provider, pulumi.Output.get, gc.get_threshold(), pulumi.log.debug)
-    stack.up(lambda: Thing(Echo(), "a") and None)
+    stack.up(lambda: Thing(Echo(), "a"))
     assert (dynamic.serialize_provider, pulumi.Output.get, gc.get_threshold(), pulumi.log.debug) == before
 
 
@@ -101,7 +100,7 @@ def test_provider_objects_are_let_go_after_a_run(stack: Stack) -> None:
 
     provider = Large()
     alive = weakref.ref(provider)
-    stack.up(lambda p=provider: Thing(p, "a") and None)
+    stack.up(lambda p=provider: Thing(p, "a"))
     del provider
     for _ in range(3):
         gc.collect()
@@ -113,7 +112,7 @@ def test_threads_end_with_the_run(stack: Stack) -> None:
         def create(self, props):
             return pulumi.dynamic.CreateResult("x", {})
 
-    stack.up(lambda: [Thing(Waiting(), f"r{n}") for n in range(20)] and None)
+    stack.up(lambda: [Thing(Waiting(), f"r{n}") for n in range(20)])
     for thread in threading.enumerate():
         if thread.name.startswith("maloko"):
             thread.join(timeout=10)
@@ -121,7 +120,7 @@ def test_threads_end_with_the_run(stack: Stack) -> None:
 
 
 def test_mocks_still_work_after_a_run(stack: Stack) -> None:
-    stack.up(lambda: Thing(Echo(), "a") and None)
+    stack.up(lambda: Thing(Echo(), "a"))
 
     class Mocks(pulumi.runtime.Mocks):
         def new_resource(self, args):
@@ -137,8 +136,6 @@ def test_mocks_still_work_after_a_run(stack: Stack) -> None:
 
     loop = asyncio.SelectorEventLoop()
     try:
-        import contextvars
-
         contextvars.copy_context().run(loop.run_until_complete, mocked())
     finally:
         loop.close()
@@ -151,7 +148,7 @@ def test_another_stacks_failure_is_its_own(stack: Stack) -> None:
 
     other = Stack(name="other")
     with ThreadPoolExecutor(2) as pool:
-        failed = pool.submit(stack.run, "update", lambda: Thing(Failing(), "a") and None)
-        fine = pool.submit(other.run, "update", lambda: [Thing(Echo(), f"r{n}") for n in range(50)] and None)
+        failed = pool.submit(stack.run, "update", lambda: Thing(Failing(), "a"))
+        fine = pool.submit(other.run, "update", lambda: [Thing(Echo(), f"r{n}") for n in range(50)])
     assert failed.result().outcome == "failed"
     assert fine.result().outcome == "succeeded"

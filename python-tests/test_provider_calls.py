@@ -6,8 +6,9 @@ import threading
 import pulumi
 import pytest
 from kit import Echo, Recording, Thing
-from maloko._embedded import Stack
 from pulumi.dynamic import CheckResult, CreateResult, DiffResult, ReadResult, ResourceProvider, UpdateResult
+
+from maloko._embedded import Stack
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +32,7 @@ def test_create_update_and_delete_get_what_they_always_got(stack: Stack) -> None
 
 
 def test_a_preview_calls_check_and_diff_only(stack: Stack) -> None:
-    stack.preview(lambda: Thing(Recording(), "a") and None)
+    stack.preview(lambda: Thing(Recording(), "a"))
     assert Recording.calls == []
 
 
@@ -63,7 +64,7 @@ def test_every_call_gets_property_bags_of_its_own(stack: Stack) -> None:
             props["list"].append("spoilt")
             return CreateResult("x", outs)
 
-    stack.up(lambda: Thing(Spoiling(), "a", {"list": ["kept"]}) and None)
+    stack.up(lambda: Thing(Spoiling(), "a", {"list": ["kept"]}))
     assert stack.resources()["a"]["inputs"]["list"] == ["kept"]
     assert stack.resources()["a"]["outputs"]["list"] == ["kept"]
 
@@ -86,10 +87,10 @@ def test_async_methods_share_one_loop_from_configure_on(stack: Stack) -> None:
             loops.append(asyncio.get_running_loop())
 
     provider = Async()
-    stack.up(lambda: [Thing(provider, f"r{n}") for n in range(3)] and None)
+    stack.up(lambda: [Thing(provider, f"r{n}") for n in range(3)])
     assert len(loops) == 4
     assert len(set(loops)) == 1
-    stack.destroy(lambda: [Thing(provider, f"r{n}") for n in range(3)] and None)
+    stack.destroy(lambda: [Thing(provider, f"r{n}") for n in range(3)])
     assert len(stack.resources()) == 0
 
 
@@ -112,7 +113,7 @@ def test_async_methods_of_many_resources_run_at_the_same_time(stack: Stack) -> N
             return CreateResult("met", {})
 
     provider = Meeting(200)
-    stack.up(lambda: [Thing(provider, f"r{n}") for n in range(200)] and None)
+    stack.up(lambda: [Thing(provider, f"r{n}") for n in range(200)])
     assert len(stack.resources()) == 200
 
 
@@ -125,7 +126,7 @@ def test_synchronous_methods_run_at_the_same_time_up_to_parallel(stack: Stack) -
             return CreateResult("met", {})
 
     provider = Meeting()
-    stack.up(lambda: [Thing(provider, f"r{n}") for n in range(16)] and None)
+    stack.up(lambda: [Thing(provider, f"r{n}") for n in range(16)])
     assert len(stack.resources()) == 16
 
 
@@ -137,16 +138,16 @@ def test_config_stack_name_and_log_work_inside_methods(stack: Stack) -> None:
             pulumi.log.info("from the provider")
             return CreateResult(f"{pulumi.Config().require('place')}-{pulumi.get_stack()}", {})
 
-    result = stack.up(lambda: Thing(Asking(), "a") and None)
+    result = stack.up(lambda: Thing(Asking(), "a"))
     assert stack.resources()["a"]["id"] == "here-dev"
     assert "from the provider" in result.messages("info")
 
 
 def test_methods_that_a_class_lacks_are_answered_as_the_base_class_does(stack: Stack) -> None:
-    stack.up(lambda: Thing(Echo(), "a", {"v": 1}) and None)
-    result = stack.up(lambda: Thing(Echo(), "a", {"v": 2}) and None)
+    stack.up(lambda: Thing(Echo(), "a", {"v": 1}))
+    result = stack.up(lambda: Thing(Echo(), "a", {"v": 2}))
     assert result.changes["update"] == 1
-    stack.destroy(lambda: Thing(Echo(), "a", {"v": 2}) and None)
+    stack.destroy(lambda: Thing(Echo(), "a", {"v": 2}))
     assert stack.resources() == {}
 
 
@@ -155,8 +156,8 @@ def test_diff_answers_all_four_things(stack: Stack) -> None:
         def diff(self, _id, olds, news):
             return DiffResult(changes=True, replaces=["v"], stables=["s"], delete_before_replace=True)
 
-    stack.up(lambda: Thing(Replacing(), "a", {"v": 1}) and None)
-    result = stack.up(lambda: Thing(Replacing(), "a", {"v": 2}) and None)
+    stack.up(lambda: Thing(Replacing(), "a", {"v": 1}))
+    result = stack.up(lambda: Thing(Replacing(), "a", {"v": 2}))
     assert result.changes["replace"] == 1
     assert [method for method, _ in Recording.calls] == ["create", "delete", "create"]
 
@@ -166,7 +167,7 @@ def test_refresh_stores_what_read_says(stack: Stack) -> None:
         def read(self, id_, props):
             return ReadResult(id_, {**props, "v": 7})
 
-    program = lambda: Thing(Reading(), "a", {"v": 1}) and None  # noqa: E731
+    program = lambda: Thing(Reading(), "a", {"v": 1})  # noqa: E731
     stack.up(program)
     stack.refresh(program)
     assert stack.resources()["a"]["outputs"]["v"] == 7
@@ -177,7 +178,7 @@ def test_refresh_forgets_what_read_does_not_find(stack: Stack) -> None:
         def read(self, id_, props):
             return ReadResult(None, {})
 
-    program = lambda: Thing(Gone(), "a") and None  # noqa: E731
+    program = lambda: Thing(Gone(), "a")  # noqa: E731
     stack.up(program)
     stack.refresh(program)
     assert "a" not in stack.resources()
@@ -188,8 +189,8 @@ def test_an_update_without_outputs_is_allowed(stack: Stack) -> None:
         def update(self, _id, _olds, _news):
             return UpdateResult()
 
-    stack.up(lambda: Thing(Quiet(), "a", {"v": 1}) and None)
-    result = stack.up(lambda: Thing(Quiet(), "a", {"v": 2}) and None)
+    stack.up(lambda: Thing(Quiet(), "a", {"v": 1}))
+    result = stack.up(lambda: Thing(Quiet(), "a", {"v": 2}))
     assert result.outcome == "succeeded"
 
 

@@ -9,12 +9,13 @@ import math
 import pulumi
 import pytest
 from kit import Thing, creating
-from maloko._embedded import Result, Stack
 from pulumi.dynamic import CheckResult, CreateResult, ResourceProvider
+
+from maloko._embedded import Result, Stack
 
 
 def made(stack: Stack, outs, id_="made", declared=()) -> Result:
-    return stack.run("update", lambda: Thing(creating(outs, id_), "a", dict.fromkeys(declared)) and None)
+    return stack.run("update", lambda: Thing(creating(outs, id_), "a", dict.fromkeys(declared)))
 
 
 def outputs(stack: Stack) -> dict:
@@ -114,7 +115,7 @@ def test_a_create_that_returns_something_else_fails(stack: Stack, result) -> Non
         def create(self, props):
             return result
 
-    outcome = stack.run("update", lambda: Thing(Odd(), "a") and None)
+    outcome = stack.run("update", lambda: Thing(Odd(), "a"))
     assert outcome.outcome == "failed"
     assert "must return a CreateResult" in "".join(outcome.messages("error"))
 
@@ -132,9 +133,9 @@ def test_numbers_arrive_as_floats_and_as_ints_where_the_project_says_so(stack: S
             seen.append(type(props["n"]))
             return CreateResult("x", {})
 
-    stack.up(lambda: Thing(Looking(), "a", {"n": 3}) and None)
+    stack.up(lambda: Thing(Looking(), "a", {"n": 3}))
     stack.config["maloko:integers"] = "true"
-    stack.up(lambda: Thing(Looking(), "b", {"n": 3}) and None)
+    stack.up(lambda: Thing(Looking(), "b", {"n": 3}))
     assert seen == [float, int]
 
 
@@ -146,7 +147,7 @@ def test_assets_arrive_as_the_sdks_objects(stack: Stack) -> None:
             seen.append(props["asset"])
             return CreateResult("x", props)
 
-    stack.up(lambda: Thing(Looking(), "a", {"asset": pulumi.StringAsset("text")}) and None)
+    stack.up(lambda: Thing(Looking(), "a", {"asset": pulumi.StringAsset("text")}))
     assert isinstance(seen[0], pulumi.StringAsset)
     assert seen[0].text == "text"
     assert stack.resources()["a"]["outputs"]["asset"]["text"] == "text"
@@ -163,7 +164,7 @@ def test_secret_inputs_are_secret_in_the_state(stack: Stack) -> None:
             seen.append(props["s"])
             return CreateResult("x", props)
 
-    stack.up(lambda: Thing(Looking(), "a", {"s": pulumi.Output.secret("hush")}) and None)
+    stack.up(lambda: Thing(Looking(), "a", {"s": pulumi.Output.secret("hush")}))
     assert seen == ["hush"]
     row = stack.resources()["a"]
     assert row["inputs"]["s"] != "hush"
@@ -178,12 +179,12 @@ def test_an_output_in_a_result_is_refused_with_a_way_out(stack: Stack) -> None:
         def create(self, props):
             return CreateResult("x", {"v": self.output})
 
-    result = stack.run("update", lambda: Thing(Returning(pulumi.Output.secret("x")), "a") and None)
+    result = stack.run("update", lambda: Thing(Returning(pulumi.Output.secret("x")), "a"))
     assert "additional_secret_outputs" in "".join(result.messages("error"))
 
 
 def test_outputs_that_the_class_does_not_declare_are_told_once_per_class(stack: Stack) -> None:
-    result = stack.up(lambda: [Thing(creating({"extra": 1}), f"r{n}") for n in range(3)] and None)
+    result = stack.up(lambda: [Thing(creating({"extra": 1}), f"r{n}") for n in range(3)])
     warnings = [text for text in result.messages("warning") if "does not declare" in text]
     assert len(warnings) == 1
     assert "extra" in warnings[0]

@@ -141,7 +141,6 @@ impl EmbeddedRun {
         exception: Option<Py<PyAny>>,
     ) -> PyResult<(&'static str, BTreeMap<&'static str, u64>, Option<String>, Option<Py<PyAny>>)> {
         let end = ProgramEnd { error, source: exception.map(host_error) };
-        self.host.pool().keep_one_idle(py)?;
         let report = py
             .detach(|| block_on(self.engine.finish(end)))
             .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;

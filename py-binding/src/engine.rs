@@ -74,7 +74,7 @@ impl Engine {
         let slot = Arc::new(Mutex::new(Slot::Open));
         let answered = Arc::clone(&slot);
         let engine = Arc::clone(&self.engine);
-        self.host.pool().keep_one_idle(py)?;
+        self.host.pool().keep_one(py)?;
         py.detach(|| {
             self.host.pool().begin_on_event_loop(
                 Some(context),

@@ -11,7 +11,9 @@ use std::sync::mpsc;
 
 use async_trait::async_trait;
 use futures::channel::oneshot;
+use maloko_cli::front::PackageUse;
 use maloko_cli::{Front, FrontAbout, Language, PassResult, ProgramSpec};
+use maloko_core::event::Severity;
 use maloko_core::provider::Host;
 use maloko_core::{Engine, ProgramEnd};
 use pyo3::prelude::*;
@@ -71,6 +73,37 @@ impl Front for PythonFront {
 
     fn about(&self) -> FrontAbout {
         self.about.clone()
+    }
+
+    async fn native_packages(&self, program: &ProgramSpec) -> Option<Vec<PackageUse>> {
+        let entry = program.entry.clone();
+        let found = self
+            .on_main_thread(move |_py, front| {
+                front.call_method1("native_packages", (entry,))?.extract::<Vec<(String, String)>>()
+            })
+            .await?;
+        Some(found.ok()?.into_iter().map(|(name, place)| PackageUse { name, place }).collect())
+    }
+
+    async fn attach(&self, engine: Arc<Engine>, program: ProgramSpec) {
+        self.host.bind(&engine);
+        let host = Arc::clone(&self.host);
+        let attached = self
+            .on_main_thread(move |py, front| {
+                let bridge = host.bridge().clone_ref(py);
+                let log = Arc::clone(&engine);
+                let attach = || -> PyResult<()> {
+                    let engine = Bound::new(py, crate::engine::Engine::new(engine, host))?;
+                    front.call_method1("attach", (bridge, engine, program.entry))?;
+                    Ok(())
+                };
+                if let Err(error) = attach() {
+                    log.log("", Severity::Warning, &format!("the program's modules may not be found: {error}"), false);
+                }
+            })
+            .await;
+        // `None`: the main thread is gone, and with it the process.
+        drop(attached);
     }
 
     async fn re_execute(&self, program: &ProgramSpec, arguments: &[OsString]) -> Option<i32> {

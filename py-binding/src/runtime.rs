@@ -138,10 +138,18 @@ impl Task {
 #[derive(Default)]
 struct Queue {
     tasks: VecDeque<Arc<Task>>,
+    /// Workers that look for work, poll, or sit in a provider method.
+    alive: usize,
     idle: usize,
     /// Workers that were asked for and have not looked for work yet.
     starting: usize,
     closed: bool,
+}
+
+impl Queue {
+    fn without_workers(&self) -> bool {
+        self.alive + self.starting == 0
+    }
 }
 
 /// The workers of a run and the tasks that they poll.
@@ -179,8 +187,15 @@ impl Pool {
         LOOP_THREAD.set(outer);
     }
 
-    /// Hands a task to the workers.
+    /// Hands a task to the workers. May be called from any thread.
     pub(crate) fn spawn(self: &Arc<Self>, future: BoxFuture<'static, ()>) {
+        // Without a worker (no program has run) the first task brings one; from then on they see to themselves.
+        if lock(&self.queue).without_workers() {
+            let started = Python::try_attach(|py| self.keep_one(py));
+            if let Some(Err(error)) = started {
+                Python::attach(|py| error.write_unraisable(py, None));
+            }
+        }
         self.push(Arc::new(Task {
             future: Mutex::new(Some(future)),
             phase: AtomicU8::new(phase::QUEUED),
@@ -189,10 +204,20 @@ impl Pool {
         }));
     }
 
-    /// Makes sure that a worker is at hand; called before a thread runs user code, and when a run begins.
+    /// Makes sure that there is a worker.
+    pub(crate) fn keep_one(&self, py: Python<'_>) -> PyResult<()> {
+        let queue = lock(&self.queue);
+        if queue.without_workers() { self.start(py, queue) } else { Ok(()) }
+    }
+
+    /// Makes sure that a worker is at hand for the others' tasks; called before a thread runs user code.
     pub(crate) fn keep_one_idle(&self, py: Python<'_>) -> PyResult<()> {
-        let mut queue = lock(&self.queue);
-        if queue.idle + queue.starting > 0 || queue.closed {
+        let queue = lock(&self.queue);
+        if queue.idle + queue.starting == 0 { self.start(py, queue) } else { Ok(()) }
+    }
+
+    fn start(&self, py: Python<'_>, mut queue: MutexGuard<'_, Queue>) -> PyResult<()> {
+        if queue.closed {
             return Ok(());
         }
         queue.starting += 1;
@@ -204,6 +229,7 @@ impl Pool {
     pub(crate) fn work(&self) {
         let mut queue = lock(&self.queue);
         queue.starting = queue.starting.saturating_sub(1);
+        queue.alive += 1;
         loop {
             if let Some(task) = queue.tasks.pop_front() {
                 drop(queue);
@@ -211,6 +237,7 @@ impl Pool {
                 task.poll();
                 queue = lock(&self.queue);
             } else if queue.closed {
+                queue.alive -= 1;
                 return;
             } else {
                 queue.idle += 1;

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextvars
 import inspect
+import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -47,7 +48,10 @@ def call_provider(
     """Calls a method in a context of its own. An `async def` method answers later, through `complete`."""
     context = context.copy()
 
-    def answer(result: Any) -> Answer:
+    def answer(result: Any, error: BaseException | None = None) -> Answer:
+        _end_printed_lines()
+        if error is not None:
+            return raised(error)
         try:
             return _READERS[call.method](result)
         except BadReturnError as error:
@@ -60,13 +64,21 @@ def call_provider(
         try:
             result = _method(provider, call.method)(*_arguments(call.method, arguments))
         except BaseException as error:  # see the module's text
-            return raised(error)
+            return answer(None, error)
         if not inspect.isawaitable(result):
             return answer(result)
-        loop.start(result, lambda value, error: complete(answer(value) if error is None else raised(error)))
+        loop.start(result, lambda value, error: complete(answer(value, error)))
         return None
 
     return context.run(start)
+
+
+def _end_printed_lines() -> None:
+    """Passes on what the call printed without an end of line, while it is still known whose it is."""
+    for stream in (sys.stdout, sys.stderr):
+        end_call = getattr(stream, "end_call", None)
+        if end_call is not None:
+            end_call()
 
 
 def raised(error: BaseException) -> Answer:

@@ -41,6 +41,20 @@ class Front:
         host.on_close.enter_context(told_by_resource(engine))
         return run_path(host, engine, Path(entry))
 
+    def attach(self, host: Host, engine: Engine, entry: str) -> None:
+        """Makes the modules of a program importable without running it."""
+        from maloko._output import told_by_resource
+        from maloko._program import attach
+
+        host.on_close.enter_context(told_by_resource(engine))
+        attach(host, engine, Path(entry))
+
+    def native_packages(self, entry: str) -> list[tuple[str, str]]:
+        """The native packages that the program imports, each with a place."""
+        from maloko._packages import native_packages
+
+        return native_packages(Path(entry))
+
     def run_pass(self, arguments: list[str]) -> int:
         """Runs a command line in a process in which no user code has run; returns its exit code."""
         if self._helper is not None:

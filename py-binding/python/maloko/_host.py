@@ -111,9 +111,8 @@ class Host:
         provider = self.registry.entry(number).provider
         if method in ("create", "update"):
             self._changed.add(urn)
-        return call_provider(
-            provider, Call(urn, method), arguments, context or self.context, self._provider_loop, complete
-        )
+        call = Call(urn, method)
+        return call_provider(provider, call, arguments, context or self.context, self._provider_loop, complete)
 
     def callback(self, token: str, request: bytes, complete: Completion) -> None:
         """Calls a transform or hook of the program, on the program's loop."""

@@ -46,7 +46,11 @@ class CallStream:
         """Writes a text."""
         call = CURRENT_CALL.get()
         if call is None or not isinstance(text, str):
-            return self._under.write(text)
+            written = self._under.write(text)
+            if "\n" in text:
+                # The descriptor is a pipe to the display: a line that waits in a buffer would be told too late.
+                self._under.flush()
+            return written
         with self._lock:
             *lines, rest = _LINE_ENDS.split(self._begun.pop(call.urn, "") + text)
             if rest:
@@ -68,6 +72,10 @@ class CallStream:
         with self._lock:
             rest = self._begun.pop(call.urn, "")
         self._tell(call.urn, [rest])
+
+    def end_call(self) -> None:
+        """Passes on what the current call has begun; called when it ends."""
+        self.flush()
 
     def finish(self) -> None:
         """Passes on all that was begun."""

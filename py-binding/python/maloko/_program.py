@@ -147,7 +147,7 @@ def run_path(host: Host, engine: Engine, entry: Path) -> Failure | None:
         file = find_main(entry)
     except MalokoError as error:
         return Failure(str(error), error)
-    enter_directory(host, file)
+    enter_directory(host, file.parent, [str(file)])
     module = ModuleType("__main__")
     module.__file__ = str(file)
     module.__builtins__ = __builtins__  # type: ignore[attr-defined]
@@ -163,6 +163,21 @@ def run_path(host: Host, engine: Engine, entry: Path) -> Failure | None:
     return run_program(host, engine, program)
 
 
+def attach(host: Host, engine: Engine, entry: Path) -> None:
+    """Prepares for provider objects that are rebuilt from the state, of a program that is not run."""
+    host.engine = engine
+    enter_directory(host, entry if entry.is_dir() else entry.parent, [])
+    host.on_close.enter_context(_seams.in_place())
+
+    def enter() -> None:
+        loop = new_loop()
+        host.on_close.callback(_close_loop, loop)
+        _seams.enter_run(engine, host, loop)
+        host.context = contextvars.copy_context()
+
+    contextvars.copy_context().run(enter)
+
+
 def find_main(entry: Path) -> Path:
     """The file that a program begins with."""
     if entry.is_file():
@@ -175,16 +190,16 @@ def find_main(entry: Path) -> Path:
     raise MalokoError(f"there is no {entry}; 'main' in Pulumi.yaml must name a directory or a Python file")
 
 
-def enter_directory(host: Host, file: Path) -> None:
-    """Makes the process look as it does when Python runs the file; put back when the host is closed."""
+def enter_directory(host: Host, place: Path, arguments: list[str]) -> None:
+    """Makes the process look as it does when Python runs a file there; put back when the host is closed."""
     if not _path_programs.acquire(blocking=False):
         raise MalokoError(
             "another program is being run by path in this process; run function programs side by side, or one process "
             "for each path"
         )
     host.on_close.callback(_path_programs.release)
-    directory = str(file.parent.resolve())
-    for owner, name, value in ((sys, "argv", [str(file)]), (sys, "path", [directory, *sys.path])):
+    directory = str(place.resolve())
+    for owner, name, value in ((sys, "argv", arguments or sys.argv), (sys, "path", [directory, *sys.path])):
         host.on_close.callback(setattr, owner, name, getattr(owner, name))
         setattr(owner, name, value)
     host.on_close.callback(os.chdir, Path.cwd())

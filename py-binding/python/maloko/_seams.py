@@ -208,7 +208,9 @@ def _get_inside_providers(original: Callable[[Any], Any]) -> Callable[[Any], Any
     def get(self: Any) -> Any:
         if CURRENT_CALL.get() is None:
             return original(self)
-        future = self._data if hasattr(self, "_data") else self._future
+        # Asking an Output for an attribute that it lacks makes a new Output.
+        own = vars(self)
+        future = own["_data"] if "_data" in own else own["_future"]
         if not future.done():
             raise MalokoError(
                 "Output.get() was called in a provider method for an Output that is not resolved yet; pass it as an "
