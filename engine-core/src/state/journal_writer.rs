@@ -1,7 +1,7 @@
 //! Group commit: one thread writes all records that wait, with one flush, and then says that they are durable.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use tokio::sync::oneshot;
@@ -27,7 +27,8 @@ pub(super) struct JournalWriter {
 
 enum State {
     Idle { lease: Arc<dyn Lease>, header: Box<Header>, clock: Arc<dyn Clock> },
-    Running { sender: Sender<Job>, thread: JoinHandle<()> },
+    Running { sender: Sender<Job>, thread: JoinHandle<()>, ended: oneshot::Receiver<()> },
+    Stopping { thread: JoinHandle<()> },
     Stopped,
 }
 
@@ -38,14 +39,20 @@ impl JournalWriter {
 
     /// Hands a record over; the answer comes when it is durable or cannot be. Records keep the order of these calls.
     pub(super) fn send(&self, content: Vec<u8>, reply: Reply) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.lock();
         if let State::Idle { lease, header, clock } = &*state {
             let (sender, receiver) = channel();
             let mut header = (**header).clone();
             header.begun = clock.now().to_string();
             let worker = Worker { lease: Arc::clone(lease), header, lines: None, durable: 0 };
-            match std::thread::Builder::new().name("maloko-journal".into()).spawn(move || worker.run(&receiver)) {
-                Ok(thread) => *state = State::Running { sender, thread },
+            let (end, ended) = oneshot::channel();
+            let run = move || {
+                worker.run(&receiver);
+                // It is fine if nobody waits.
+                let _ = end.send(());
+            };
+            match std::thread::Builder::new().name("maloko-journal".into()).spawn(run) {
+                Ok(thread) => *state = State::Running { sender, thread, ended },
                 Err(error) => {
                     let _ =
                         reply.send(Err(format!("the thread that writes the journal cannot be made: {error}").into()));
@@ -59,7 +66,7 @@ impl JournalWriter {
                 // the waiting side takes for a failure.
                 let _ = sender.send(Job { content, reply });
             }
-            State::Idle { .. } | State::Stopped => {
+            State::Idle { .. } | State::Stopping { .. } | State::Stopped => {
                 let _ = reply.send(Err("the operation is over; nothing can be recorded any more".into()));
             }
         }
@@ -67,17 +74,48 @@ impl JournalWriter {
 
     /// Was anything sent?
     pub(super) fn is_used(&self) -> bool {
-        matches!(*self.state.lock().unwrap_or_else(PoisonError::into_inner), State::Running { .. })
+        matches!(*self.lock(), State::Running { .. } | State::Stopping { .. })
     }
 
-    /// Waits until all that was sent is written, and takes no more.
-    pub(super) fn stop(&self) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if let State::Running { sender, thread } = std::mem::replace(&mut *state, State::Stopped) {
-            drop(sender);
+    /// Takes no more, and waits until all that was sent is written.
+    pub(super) async fn close(&self) {
+        let ended = {
+            let mut state = self.lock();
+            match std::mem::replace(&mut *state, State::Stopped) {
+                State::Running { sender, thread, ended } => {
+                    drop(sender);
+                    *state = State::Stopping { thread };
+                    Some(ended)
+                }
+                State::Stopping { thread } => {
+                    *state = State::Stopping { thread };
+                    None
+                }
+                State::Idle { .. } | State::Stopped => None,
+            }
+        };
+        if let Some(ended) = ended {
             // A panic in there has dropped the replies, which is how those who wait learn of it.
-            let _ = thread.join();
+            let _ = ended.await;
         }
+    }
+
+    /// Like [`JournalWriter::close`], for those who cannot await.
+    pub(super) fn stop(&self) {
+        let state = std::mem::replace(&mut *self.lock(), State::Stopped);
+        let thread = match state {
+            State::Running { sender, thread, .. } => {
+                drop(sender);
+                thread
+            }
+            State::Stopping { thread } => thread,
+            State::Idle { .. } | State::Stopped => return,
+        };
+        let _ = thread.join();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

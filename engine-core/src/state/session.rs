@@ -1,5 +1,6 @@
 //! A stack's state as one operation uses it.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -200,10 +201,10 @@ impl Session {
                 // A journal that cannot be written any more does not keep the checkpoint from being written.
                 drop(written.await);
             }
-            store.journal.stop();
+            store.journal.close().await;
             store.lease.replace(&bytes).await?;
         }
-        store.journal.stop();
+        store.journal.close().await;
         if used {
             store.lease.remove_journal().await?;
         }
@@ -216,21 +217,38 @@ impl Session {
     /// the next run of maloko removes the lock itself.
     pub async fn abandon(&self) -> Result<()> {
         let Some(store) = &self.store else { return Ok(()) };
-        store.journal.stop();
+        store.journal.close().await;
         store.lease.release().await
     }
 
     fn says_the_same(&self, new: &Snapshot) -> bool {
         let old = &self.snapshot;
-        let same_rows = |old: &Arc<Row>, new: &Arc<Row>| Arc::ptr_eq(old, new) || self.same_row(old, new);
-        old.rows.len() == new.rows.len()
+        old.other == new.other
             && old.pending.len() == new.pending.len()
-            && old.other == new.other
-            && old.rows.iter().zip(&new.rows).all(|(old, new)| same_rows(old, new))
-            && old.pending.iter().zip(&new.pending).all(|(a, b)| a.kind == b.kind && same_rows(&a.row, &b.row))
+            && old.pending.iter().zip(&new.pending).all(|(a, b)| a.kind == b.kind && self.same_row(&a.row, &b.row))
+            && self.same_rows(&old.rows, &new.rows)
     }
 
-    fn same_row(&self, old: &Row, new: &Row) -> bool {
+    /// Are they the same rows? In which order a run met them says nothing: the old order is as good as the new.
+    fn same_rows(&self, old: &[Arc<Row>], new: &[Arc<Row>]) -> bool {
+        if old.len() != new.len() {
+            return false;
+        }
+        if old.iter().zip(new).all(|(old, new)| old.urn == new.urn) {
+            return old.iter().zip(new).all(|(old, new)| self.same_row(old, new));
+        }
+        let mut by_name: HashMap<_, _> = old.iter().map(|row| ((&row.urn, &row.id, row.delete), row)).collect();
+        by_name.len() == old.len()
+            && new.iter().all(|new| {
+                let known = by_name.remove(&(&new.urn, &new.id, new.delete));
+                known.is_some_and(|old| self.same_row(old, new))
+            })
+    }
+
+    fn same_row(&self, old: &Arc<Row>, new: &Arc<Row>) -> bool {
+        if Arc::ptr_eq(old, new) {
+            return true;
+        }
         let provider = match (&old.stored_provider, &new.stored_provider) {
             (StoredProvider::Sealed(ciphertext), StoredProvider::Reference(reference)) => {
                 let old = self.crypter.as_ref().and_then(|crypter| crypter.decrypt(ciphertext).ok());
@@ -290,7 +308,8 @@ impl Store {
             "env_vars": {},
         }});
         Some(Error::BadState(format!(
-            "the state that this run leaves is not sound: {violation}. It was saved all the same, and nothing is lost; this              is a defect of maloko. `maloko state repair` can mend the state"
+            "the state that this run leaves is not sound: {violation}. It was saved all the same, and nothing is lost; this is \
+             a defect of maloko. `maloko state repair` can mend the state"
         )))
     }
 }

@@ -85,6 +85,10 @@ fn a_run_that_changes_nothing_writes_nothing() {
     // The same content in other rows, as an engine may hand it over.
     let rows = snapshot.rows.iter().map(|row| Arc::new((**row).clone())).collect();
     block_on(session.fold(Snapshot { rows, ..Snapshot::default() })).unwrap();
+    // And in another order, as they come from parallel work.
+    let session = open(&backend);
+    let rows = snapshot.rows.iter().rev().cloned().collect();
+    block_on(session.fold(Snapshot { rows, ..Snapshot::default() })).unwrap();
     let after = backend.stored(&name()).unwrap();
     assert!(after.checkpoint == before && after.journal.is_none());
     open(&backend);
