@@ -15,7 +15,7 @@ use super::json::prefix;
 use super::paint::Paint;
 use super::redact::Redactor;
 use super::summary::{self, Failures};
-use super::words::{TypeNames, clean, duration, heading, reason, result, words};
+use super::words::{TypeNames, clean, duration, heading, headline, reason, result, words};
 use super::worker::Renderer;
 
 /// A step that takes this long is mentioned while it runs, and again whenever the time has doubled.
@@ -145,7 +145,7 @@ impl Plain {
             self.names.title(urn)
         });
         if message.severity == Severity::Error {
-            let first = text.lines().next().unwrap_or("").to_owned();
+            let first = headline(&text).to_owned();
             self.failures.error(title.clone(), first);
             if let Some(active) = urn.and_then(|urn| self.active.get_mut(urn)).filter(|active| !active.lasting) {
                 let mut lines = text.lines();

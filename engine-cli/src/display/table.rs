@@ -7,7 +7,7 @@ use maloko_core::event::{Op, Severity};
 
 use super::nodes::{Node, NodeId, Nodes, Phase};
 use super::paint::Paint;
-use super::words::{duration, one_line, words};
+use super::words::{duration, headline, one_line, words};
 
 /// Below this many columns there is no place for the last one.
 const INFO_MINIMUM: usize = 12;
@@ -147,7 +147,7 @@ impl Table<'_> {
         }
         let first_error = node.messages.lines.iter().find(|(severity, _)| *severity == Severity::Error);
         match first_error {
-            Some((_, text)) => parts.push(one_line(text.lines().next().unwrap_or(""))),
+            Some((_, text)) => parts.push(one_line(headline(text))),
             None if running && !node.lasting && !node.last_line.is_empty() => parts.push(one_line(&node.last_line)),
             None => {}
         }

@@ -16,7 +16,7 @@ use super::redact::Redactor;
 use super::screen::{Screen, Size, SizeProbe};
 use super::summary::{self, Failures};
 use super::table::Table;
-use super::words::{clean, count, duration, heading, reason};
+use super::words::{clean, count, duration, heading, headline, reason};
 use super::worker::Renderer;
 
 /// How often the tree is drawn.
@@ -110,7 +110,7 @@ impl Tree {
         let text = clean(text.trim_end()).into_owned();
         let urn = message.urn.filter(|urn| !urn.as_str().is_empty() && !urn.is_root_stack());
         if message.severity == Severity::Error {
-            let first = text.lines().next().unwrap_or("").to_owned();
+            let first = headline(&text).to_owned();
             self.failures.error(urn.as_ref().map(|urn| self.nodes.names.title(urn)), first);
         }
         if urn.is_none() {

@@ -154,6 +154,17 @@ pub(super) fn one_line(text: &str) -> String {
     clean(text).replace(['\n', '\t'], " ")
 }
 
+/// The line of a message that says most: the first one; of a Python traceback the last one that is not indented.
+#[must_use]
+pub(super) fn headline(text: &str) -> &str {
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
+    if !first.contains("Traceback (most recent call last)") {
+        return first;
+    }
+    let error = text.lines().skip(1).filter(|line| line.starts_with(|c: char| !c.is_whitespace()));
+    error.last().unwrap_or(first)
+}
+
 /// A text without terminal control sequences and control characters; tabs and line ends stay.
 #[must_use]
 pub(super) fn clean(text: &str) -> Cow<'_, str> {

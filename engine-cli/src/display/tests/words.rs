@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::story::urn;
-use crate::display::words::{TypeNames, clean, count, duration};
+use crate::display::words::{TypeNames, clean, count, duration, headline};
 
 #[test]
 fn a_type_is_called_by_its_class() {
@@ -44,4 +44,13 @@ fn times_and_counts_are_short() {
         ["0.00s", "0.12s", "1.0s", "4.3s", "17s", "1m00s", "2m05s", "60m00s", "1h02m"]
     );
     assert_eq!([0, 999, 1000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+}
+
+#[test]
+fn the_headline_of_a_traceback_is_the_error() {
+    assert_eq!(headline("\nHTTP 422\n  more"), "HTTP 422");
+    let traceback = "Traceback (most recent call last):\n  File \"a.py\", line 1\n    x()\nValueError: it is wrong\n";
+    assert_eq!(headline(traceback), "ValueError: it is wrong");
+    assert_eq!(headline("Traceback (most recent call last):\n  cut"), "Traceback (most recent call last):");
+    assert_eq!(headline(""), "");
 }
