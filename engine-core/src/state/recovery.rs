@@ -33,8 +33,9 @@ pub(super) struct Recovered {
     pub(super) notices: Vec<String>,
 }
 
-/// Reads a stack's checkpoint and journal; changes nothing.
-pub(super) fn recover(stored: &StoredStack) -> Result<Recovered> {
+/// Reads a stack's checkpoint and journal; changes nothing. `leased`: nobody else works on the stack, so a journal is
+/// that of a run that was killed.
+pub(super) fn recover(stored: &StoredStack, leased: bool) -> Result<Recovered> {
     let mut checkpoint = Checkpoint::decode(&stored.checkpoint, &stored.checkpoint_place)?;
     complete_old_rows(&mut checkpoint.snapshot);
     let hash = sha256_hex(&stored.checkpoint);
@@ -45,7 +46,7 @@ pub(super) fn recover(stored: &StoredStack) -> Result<Recovered> {
         return Ok(recovered);
     };
     if journal.header.base == recovered.hash {
-        replay(journal, &mut recovered);
+        replay(journal, &mut recovered, leased);
     } else if journal.fold.as_ref() == Some(&recovered.hash) {
         // Killed between the last two steps of a fold.
         recovered.fate = JournalFate::Remove;
@@ -65,7 +66,7 @@ fn begun(journal: &Journal) -> String {
     format!("{what}, begun {}", journal.header.begun)
 }
 
-fn replay(mut journal: Journal, recovered: &mut Recovered) {
+fn replay(mut journal: Journal, recovered: &mut Recovered, leased: bool) {
     let snapshot = &mut recovered.checkpoint.snapshot;
     let base_len = snapshot.rows.len();
     let records = journal.records.len();
@@ -84,10 +85,14 @@ fn replay(mut journal: Journal, recovered: &mut Recovered) {
         many => format!("; {many} calls of providers were under way, and nobody knows how they ended"),
     };
     let records = if records == 1 { "1 record was".into() } else { format!("{records} records were") };
-    recovered.notices.push(format!(
-        "a run of maloko was interrupted ({}): {records} brought back from its journal{under_way}",
-        begun(&journal)
-    ));
+    let begun = begun(&journal);
+    recovered.notices.push(if leased {
+        format!("a run of maloko was interrupted ({begun}): {records} brought back from its journal{under_way}")
+    } else {
+        format!(
+            "a run of maloko is under way or was interrupted ({begun}): {records} taken from its journal{under_way}"
+        )
+    });
     snapshot.secrets_provider = Some(journal.header.secrets_providers.clone());
     recovered.fate = JournalFate::Fold(Box::new(journal));
 }

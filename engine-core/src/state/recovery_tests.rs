@@ -37,7 +37,7 @@ fn crashed(rows: Vec<Row>, before: Vec<PendingOperation>, records: &[Vec<Change>
 }
 
 fn found(stored: &StoredStack) -> Vec<String> {
-    let recovered = recover(stored).unwrap();
+    let recovered = recover(stored, true).unwrap();
     assert!(matches!(recovered.fate, JournalFate::Fold(_)));
     recovered.checkpoint.snapshot.rows.iter().map(|row| format!("{}={:?}", row.urn.name(), row.id)).collect()
 }
@@ -81,7 +81,7 @@ fn operations_without_an_end_are_pending() {
             vec![begin(3, PendingKind::Creating, "c"), Change::End { operation: 3 }],
         ],
     );
-    let recovered = recover(&stored).unwrap();
+    let recovered = recover(&stored, true).unwrap();
     let left: Vec<_> =
         recovered.checkpoint.snapshot.pending.iter().map(|p| (p.row.urn.name().to_owned(), p.kind)).collect();
     // The deletion from before was dropped by the run itself; the creation is carried on.
@@ -97,7 +97,7 @@ fn a_journal_that_never_came_to_its_first_line_is_removed_quietly() {
     let mut stored = crashed(vec![], vec![], &[]);
     for length in [0, 1, 40] {
         stored.journal.as_mut().unwrap().truncate(length);
-        let recovered = recover(&stored).unwrap();
+        let recovered = recover(&stored, true).unwrap();
         assert!(matches!(recovered.fate, JournalFate::Remove) && recovered.notices.is_empty());
     }
 }
@@ -159,7 +159,7 @@ proptest! {
             .filter_map(|(count, next)| act(&mut ledger, &mut running, next, count))
             .map(|change| vec![change])
             .collect();
-        let recovered = recover(&crashed(base(), vec![], &records)).unwrap().checkpoint.snapshot;
+        let recovered = recover(&crashed(base(), vec![], &records), true).unwrap().checkpoint.snapshot;
         let known: Vec<Arc<Row>> = ledger.rows().map(|(_, row)| Arc::clone(row)).collect();
         prop_assert_eq!(recovered.rows, sorted(&known));
         prop_assert_eq!(recovered.pending, ledger.pending().cloned().collect::<Vec<_>>());
@@ -174,7 +174,7 @@ fn a_journal_of_format_1_is_read() {
         journal: Some(include_bytes!("fixtures/journal-format-1").to_vec()),
         ..StoredStack::default()
     };
-    let recovered = recover(&stored).unwrap();
+    let recovered = recover(&stored, true).unwrap();
     assert!(recovered.notices[0].contains("maloko up, begun"), "{:?}", recovered.notices);
     assert!(recovered.notices[0].contains("3 records were"), "{:?}", recovered.notices);
     let mut snapshot = recovered.into_snapshot();

@@ -108,7 +108,7 @@ impl Session {
 
     async fn open_leased(stack: &StackName, lease: Arc<dyn Lease>, options: SessionOptions) -> Result<Self> {
         let stored = lease.load().await?;
-        let Recovered { mut checkpoint, mut hash, fate, mut notices } = recover(&stored)?;
+        let Recovered { mut checkpoint, mut hash, fate, mut notices } = recover(&stored, true)?;
         let place = stored.checkpoint_place;
         if options.check_integrity {
             check_on_load(&checkpoint.snapshot, &place)?;

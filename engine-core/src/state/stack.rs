@@ -27,7 +27,7 @@ pub struct StackReading {
 /// is taken into account, but not folded.
 pub async fn read_stack(backend: &dyn Backend, stack: &StackName, check_integrity: bool) -> Result<StackReading> {
     let stored = backend.load(stack).await?;
-    let mut recovered = recover(&stored)?;
+    let mut recovered = recover(&stored, false)?;
     let notices = std::mem::take(&mut recovered.notices);
     if check_integrity {
         check_on_load(&recovered.checkpoint.snapshot, &stored.checkpoint_place)?;

@@ -11,6 +11,8 @@ use crate::state::platform::{self, io_error};
 
 /// The only version of the layout.
 const VERSION: u64 = 1;
+/// How often a stack is read that changes meanwhile.
+const READ_ATTEMPTS: usize = 10;
 /// Endings of stack files that Pulumi compressed.
 const COMPRESSED: [&str; 2] = ["gz", "zst"];
 
@@ -157,15 +159,30 @@ impl StackFiles {
     }
 
     pub(super) fn load(&self) -> Result<StoredStack> {
-        // The journal first: a fold between the two reads leaves a journal whose end names the checkpoint.
-        let journal = platform::read_if_exists(&self.journal)?;
-        let checkpoint = platform::read_if_exists(&self.checkpoint)?.ok_or_else(|| self.missing())?;
-        Ok(StoredStack {
-            checkpoint,
-            checkpoint_place: self.checkpoint.display().to_string(),
-            journal,
-            journal_place: self.journal.display().to_string(),
-        })
+        let mut journal = platform::read_if_exists(&self.journal)?;
+        for _ in 0..READ_ATTEMPTS {
+            let checkpoint = platform::read_if_exists(&self.checkpoint)?.ok_or_else(|| self.missing())?;
+            // A run that is under way may fold its journal between the two reads; then they do not belong together.
+            let again = platform::read_if_exists(&self.journal)?;
+            let belongs = match (&journal, &again) {
+                (None, None) => true,
+                (Some(first), Some(second)) => second.starts_with(first),
+                _ => false,
+            };
+            if belongs {
+                return Ok(StoredStack {
+                    checkpoint,
+                    checkpoint_place: self.checkpoint.display().to_string(),
+                    journal,
+                    journal_place: self.journal.display().to_string(),
+                });
+            }
+            journal = again;
+        }
+        Err(Error::Locked(format!(
+            "the stack '{}' is being changed all the time; run the command again when that is over",
+            self.name.stack()
+        )))
     }
 
     /// Replaces the checkpoint and keeps the one before.
