@@ -1,8 +1,10 @@
 """What the tests share. They drive the installed wheel: function programs against a state in memory, and the CLI."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from cli import Project
 
 from maloko import _registry, _seams
 from maloko._embedded import Stack
@@ -18,3 +20,12 @@ def _nothing_is_left_behind() -> Iterator[None]:
     yield
     _registry._factories.clear()
     assert _seams._active == 0
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A project with a stack `dev`."""
+    made = Project(tmp_path)
+    made.write("__main__.py", "")
+    made.run("stack", "init", "dev")
+    return made

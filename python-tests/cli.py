@@ -1,0 +1,58 @@
+"""Drives the installed `maloko` in a project of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+MALOKO = [sys.executable, "-m", "maloko"]
+
+
+class Project:
+    """A project directory with its own state."""
+
+    def __init__(self, directory: Path, name: str = "trial") -> None:
+        self.directory = directory
+        self.write("Pulumi.yaml", f"name: {name}\nruntime: python\n")
+        self.environment = {
+            **{key: value for key, value in os.environ.items() if not key.startswith(("PULUMI", "MALOKO"))},
+            "HOME": str(directory / "home"),
+            "NO_COLOR": "1",
+            "PULUMI_CONFIG_PASSPHRASE": "test",
+        }
+
+    def write(self, name: str, text: str) -> Path:
+        file = self.directory / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        return file
+
+    def run(self, *arguments: str, code: int | None = 0, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Runs a command; `code` is the exit code that it must have, `None` for any."""
+        done = subprocess.run(
+            [*MALOKO, *arguments],
+            cwd=self.directory,
+            env={**self.environment, **environment},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert code is None or done.returncode == code, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done
+
+    def failing(self, *arguments: str, **environment: str) -> str:
+        """Runs a command that must fail; what it said."""
+        done = self.run(*arguments, code=None, **environment)
+        assert done.returncode != 0, done.stdout
+        return done.stdout + done.stderr
+
+    def events(self, *arguments: str) -> list[dict[str, object]]:
+        """The events of a command with `--json`."""
+        return [json.loads(line) for line in self.run(*arguments, "--json").stdout.splitlines()]
+
+    def state(self) -> str:
+        """The stack file as it stands."""
+        return next((self.directory / ".maloko").rglob("stacks/*/dev.json")).read_text()

@@ -1,0 +1,163 @@
+"""The command line as installed by the wheel."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from cli import MALOKO, Project
+
+PROGRAM = """
+import json, os, subprocess, sys
+import pulumi
+from pulumi.dynamic import CreateResult, Resource, ResourceProvider
+
+
+class Provider(ResourceProvider):
+    def configure(self, req):
+        self.token = req.config.get("token")
+
+    def create(self, props):
+        print("printed by python")
+        os.write(1, b"written to the descriptor\\n")
+        subprocess.run([sys.executable, "-c", "print('printed by a child')"], check=True)
+        return CreateResult("made", {**props, "seen": self.token == "hush"})
+
+
+class Thing(Resource):
+    seen: pulumi.Output[bool]
+
+    def __init__(self, name, props):
+        super().__init__(Provider(), name, {"seen": None, **props})
+
+
+thing = Thing("a", {"password": pulumi.Config().require_secret("token"), "n": 1})
+pulumi.export("seen", thing.seen)
+"""
+
+
+def test_up_preview_and_destroy(project: Project) -> None:
+    project.write("__main__.py", PROGRAM)
+    project.run("config", "set", "--secret", "token", "hush")
+    assert "2 to create" in project.run("preview").stdout
+    project.run("up", "--yes")
+    assert project.run("stack", "output", "seen").stdout.strip() == "true"
+    assert "2 unchanged" in project.run("up", "--yes").stdout
+    project.run("destroy", "--yes")
+
+
+def test_no_secret_is_ever_in_plain_text_in_the_state(project: Project) -> None:
+    project.write("__main__.py", PROGRAM)
+    project.run("config", "set", "--secret", "token", "very-secret-token")
+    project.run("up", "--yes")
+    kept = [file for file in (project.directory / ".maloko").rglob("*") if file.is_file()]
+    assert kept
+    assert not [file for file in kept if b"very-secret-token" in file.read_bytes()]
+    assert "very-secret-token" not in (project.directory / "Pulumi.dev.yaml").read_text()
+
+
+def test_json_events_stay_whole_whatever_is_printed(project: Project) -> None:
+    project.write("__main__.py", PROGRAM)
+    project.run("config", "set", "--secret", "token", "hush")
+    events = project.events("up", "--yes", "--skip-preview")
+    text = json.dumps(events)
+    for line in ("printed by python", "written to the descriptor", "printed by a child"):
+        assert line in text
+
+
+def test_a_provider_that_raises_fails_the_command_and_names_the_resource(project: Project) -> None:
+    project.write("__main__.py", PROGRAM.replace('print("printed by python")', 'raise OSError("no route")'))
+    project.run("config", "set", "--secret", "token", "hush")
+    said = project.failing("up", "--yes", "--skip-preview")
+    assert "OSError: no route" in said
+    assert "Resource a" in said or "Thing a" in said
+
+
+def waiting_program(project: Project) -> Path:
+    mark = project.directory / "begun"
+    project.write(
+        "__main__.py",
+        "import pathlib, time\n"
+        "from pulumi.dynamic import CreateResult, Resource, ResourceProvider\n"
+        "class Slow(ResourceProvider):\n"
+        "    def create(self, props):\n"
+        f"        pathlib.Path({str(mark)!r}).write_text('begun')\n"
+        f"        stop = pathlib.Path({str(project.directory / 'go-on')!r})\n"
+        "        while not stop.exists(): time.sleep(0.02)\n"
+        "        return CreateResult('slow', {})\n"
+        "class Thing(Resource):\n"
+        "    def __init__(self, name): super().__init__(Slow(), name, {})\n"
+        "Thing('a')\n",
+    )
+    return mark
+
+
+def begin(project: Project, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*MALOKO, *arguments],
+        cwd=project.directory,
+        env=project.environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def wait_for(mark: Path) -> None:
+    end = time.monotonic() + 60
+    while not mark.exists():
+        assert time.monotonic() < end, "the create did not begin"
+        time.sleep(0.02)
+
+
+def test_ctrl_c_lets_the_call_in_flight_end_and_keeps_what_it_made(project: Project) -> None:
+    mark = waiting_program(project)
+    running = begin(project, "up", "--yes", "--skip-preview")
+    wait_for(mark)
+    running.send_signal(signal.SIGINT)
+    assert "cancelling" in next(line for line in running.stdout if "cancelling" in line)
+    project.write("go-on", "")
+    running.communicate(timeout=60)
+    assert running.returncode != 0
+    assert '"slow"' in project.state()
+
+
+def test_a_second_ctrl_c_leaves_at_once_and_the_create_is_not_forgotten(project: Project) -> None:
+    mark = waiting_program(project)
+    running = begin(project, "up", "--yes", "--skip-preview")
+    wait_for(mark)
+    running.send_signal(signal.SIGINT)
+    assert "cancelling" in next(line for line in running.stdout if "cancelling" in line)
+    running.send_signal(signal.SIGINT)
+    running.communicate(timeout=30)
+    assert running.returncode != 0
+    said = project.run("preview", code=None)
+    assert "::a" in said.stdout + said.stderr or "Thing a" in said.stdout + said.stderr or "Resource a" in said.stdout
+
+
+def test_version_and_about_name_the_interpreter_and_the_sdk(project: Project) -> None:
+    from importlib.metadata import version
+
+    assert version("maloko") in project.run("version").stdout
+    about = project.run("about").stdout
+    assert version("pulumi") in about
+    assert sys.executable in about
+
+
+def test_commands_that_need_no_program_do_not_load_the_sdk(project: Project) -> None:
+    script = (
+        "import sys\n"
+        "from maloko.__main__ import run\n"
+        "code = run(['version'])\n"
+        "loaded = [name for name in ('pulumi', 'grpc') if name in sys.modules]\n"
+        "print(loaded)\n"
+        "sys.stdout.flush()\n"
+        "import os; os._exit(code)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=project.directory, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.splitlines()[-1] == "[]"

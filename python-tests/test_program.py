@@ -1,0 +1,172 @@
+"""Programs by path: what they find around them, and how they fail."""
+
+import pytest
+from cli import Project
+
+PROVIDER = """
+from pulumi.dynamic import CreateResult, Resource, ResourceProvider
+
+
+class Provider(ResourceProvider):
+    def __init__(self, label="x"):
+        self.label = label
+
+    def create(self, props):
+        return CreateResult(f"{self.label}-1", dict(props))
+
+    def delete(self, id_, props):
+        import pulumi
+
+        pulumi.log.info(f"deleted {id_}")
+
+
+class Thing(Resource):
+    def __init__(self, name, props=None, label="x"):
+        super().__init__(Provider(label), name, props or {})
+"""
+
+
+@pytest.fixture
+def things(project: Project) -> Project:
+    project.write("things.py", PROVIDER)
+    return project
+
+
+def test_a_program_is_a_directory_with_a_main_module(things: Project) -> None:
+    things.write("__main__.py", "import things\nthings.Thing('a')\n")
+    things.run("up", "--yes")
+    assert '"x-1"' in things.state()
+
+
+def test_main_names_a_directory_or_a_file(things: Project) -> None:
+    things.write("Pulumi.yaml", "name: trial\nruntime: python\nmain: src\n")
+    things.write("src/__main__.py", "import pulumi, helper\npulumi.export('where', helper.where())\n")
+    things.write("src/helper.py", "import os\ndef where(): return os.path.basename(os.getcwd())\n")
+    things.run("up", "--yes")
+    assert things.run("stack", "output", "where").stdout.strip() == "src"
+    things.write("Pulumi.yaml", "name: trial\nruntime: python\nmain: other/program.py\n")
+    things.write("other/program.py", "import pulumi, os\npulumi.export('where', os.path.basename(os.getcwd()))\n")
+    things.run("up", "--yes")
+    assert things.run("stack", "output", "where").stdout.strip() == "other"
+
+
+def test_a_program_finds_name_file_path_and_arguments_as_python_sets_them(project: Project) -> None:
+    project.write(
+        "__main__.py",
+        "import os, pulumi, sys\n"
+        "assert __name__ == '__main__'\n"
+        "assert sys.modules['__main__'].__dict__ is globals()\n"
+        "assert os.path.samefile(__file__, '__main__.py')\n"
+        "assert os.path.samefile(sys.path[0], os.getcwd())\n"
+        "assert os.path.samefile(sys.argv[0], __file__) and len(sys.argv) == 1\n"
+        "def late(_):\n"
+        "    import late_module\n"
+        "    return late_module.VALUE\n"
+        "pulumi.export('late', pulumi.Output.from_input(1).apply(late))\n",
+    )
+    project.write("late_module.py", "VALUE = 'found'\n")
+    project.run("up", "--yes")
+    assert project.run("stack", "output", "late").stdout.strip() == "found"
+
+
+def test_the_two_passes_of_up_each_run_the_program_afresh(project: Project) -> None:
+    project.write("state_of_module.py", "runs = []\n")
+    project.write(
+        "__main__.py",
+        "import state_of_module, pulumi\n"
+        "state_of_module.runs.append(1)\n"
+        "pulumi.export('runs', len(state_of_module.runs))\n",
+    )
+    project.run("up", "--yes")
+    assert project.run("stack", "output", "runs").stdout.strip() == "1"
+
+
+def test_a_program_that_raises_at_import_fails_with_its_frames_only(project: Project) -> None:
+    project.write("__main__.py", "import broken\n")
+    project.write("broken.py", "def inner():\n    raise ValueError('broken at import')\n\ninner()\n")
+    said = project.failing("up", "--yes", "--skip-preview")
+    assert "ValueError: broken at import" in said
+    assert "broken.py" in said
+    assert "line 4" in said
+    assert "pulumi/runtime" not in said
+    assert "maloko/_program.py" not in said
+
+
+def test_a_syntax_error_is_shown_with_its_place(project: Project) -> None:
+    project.write("__main__.py", "x = 1\nif x\n")
+    said = project.failing("preview")
+    assert "SyntaxError" in said
+    assert "line 2" in said
+
+
+def test_what_was_made_before_the_program_raised_stays(things: Project) -> None:
+    things.write(
+        "__main__.py",
+        "import pulumi, things\n"
+        "async def main():\n"
+        "    a = things.Thing('a')\n"
+        "    await a.urn.future()\n"
+        "    raise ValueError('midway')\n"
+        "import asyncio\n"
+        "asyncio.ensure_future(main())\n"
+        "things.Thing('b').id.apply(lambda _: 1 / 0)\n",
+    )
+    said = things.failing("up", "--yes", "--skip-preview")
+    assert "ZeroDivisionError" in said or "midway" in said
+    assert "::b" in things.state()
+
+
+def test_a_missing_main_module_is_named(project: Project) -> None:
+    (project.directory / "__main__.py").unlink()
+    said = project.failing("preview")
+    assert "__main__.py" in said
+
+
+def test_sys_exit_0_ends_a_program_well(project: Project) -> None:
+    project.write("__main__.py", "import sys\nsys.exit(0)\n")
+    project.run("up", "--yes")
+    project.write("__main__.py", "import sys\nsys.exit(4)\n")
+    assert "sys.exit(4)" in project.failing("up", "--yes")
+
+
+def test_a_class_of_the_main_module_is_found_again(things: Project) -> None:
+    things.write("__main__.py", PROVIDER + "\nThing('a', label='main')\n")
+    things.run("up", "--yes")
+    things.write("__main__.py", PROVIDER)
+    assert "deleted main-1" in things.run("up", "--yes").stdout
+
+
+def test_a_class_of_a_module_that_the_program_does_not_import_any_more_is_found_again(things: Project) -> None:
+    things.write("__main__.py", "import things\nthings.Thing('a', label='late')\n")
+    things.run("up", "--yes")
+    things.write("__main__.py", "")
+    assert "deleted late-1" in things.run("up", "--yes").stdout
+
+
+def test_destroy_without_the_program_finds_classes_of_modules(things: Project) -> None:
+    things.write("__main__.py", "import things\nthings.Thing('a', label='kept')\n")
+    things.run("up", "--yes")
+    things.write("__main__.py", "raise ValueError('must not run')\n")
+    assert "deleted kept-1" in things.run("destroy", "--yes", "--no-program").stdout
+
+
+def test_resource_and_class_removed_at_once_is_an_error_and_loses_nothing(things: Project) -> None:
+    things.write("__main__.py", PROVIDER + "\nThing('a', label='main')\n")
+    things.run("up", "--yes")
+    things.write("__main__.py", "import things\nthings.Thing('b')\n")
+    said = things.failing("up", "--yes")
+    assert "__main__:Provider was not found" in said
+    assert "::a" in things.state()
+    assert "::b" in things.state()
+
+
+def test_another_virtualenv_is_named_when_it_lacks_maloko(project: Project) -> None:
+    project.write("Pulumi.yaml", "name: trial\nruntime:\n  name: python\n  options:\n    virtualenv: venv\n")
+    assert "python -m venv" in project.failing("preview")
+
+
+def test_native_packages_are_listed_without_a_run(project: Project) -> None:
+    project.write("__main__.py", "raise ValueError('must not run')\nimport pulumi_aws as aws\n")
+    said = project.failing("check")
+    assert "aws" in said
+    assert "__main__.py:2" in said
