@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 
 use super::backend::Lease;
 use super::journal::{Header, LineWriter};
+use super::platform::OwnProcess;
 use super::surroundings::Clock;
 
 /// Where the outcome of a write goes; an error is its text, because many wait for one write.
@@ -23,6 +24,7 @@ struct Job {
 /// The writing end of a journal. The thread, and with it the journal, begins with the first record.
 pub(super) struct JournalWriter {
     state: Mutex<State>,
+    owner: OwnProcess,
 }
 
 enum State {
@@ -34,11 +36,16 @@ enum State {
 
 impl JournalWriter {
     pub(super) fn new(lease: Arc<dyn Lease>, header: Header, clock: Arc<dyn Clock>) -> Self {
-        Self { state: Mutex::new(State::Idle { lease, header: Box::new(header), clock }) }
+        let state = Mutex::new(State::Idle { lease, header: Box::new(header), clock });
+        Self { state, owner: OwnProcess::here() }
     }
 
     /// Hands a record over; the answer comes when it is durable or cannot be. Records keep the order of these calls.
     pub(super) fn send(&self, content: Vec<u8>, reply: Reply) {
+        if !self.owner.is_here() {
+            let _ = reply.send(Err("a process that was forked off a run cannot record anything".into()));
+            return;
+        }
         let mut state = self.lock();
         if let State::Idle { lease, header, clock } = &*state {
             let (sender, receiver) = channel();
@@ -79,6 +86,9 @@ impl JournalWriter {
 
     /// Takes no more, and waits until all that was sent is written.
     pub(super) async fn close(&self) {
+        if !self.owner.is_here() {
+            return;
+        }
         let ended = {
             let mut state = self.lock();
             match std::mem::replace(&mut *state, State::Stopped) {
@@ -102,6 +112,9 @@ impl JournalWriter {
 
     /// Like [`JournalWriter::close`], for those who cannot await.
     pub(super) fn stop(&self) {
+        if !self.owner.is_here() {
+            return;
+        }
         let state = std::mem::replace(&mut *self.lock(), State::Stopped);
         let thread = match state {
             State::Running { sender, thread, .. } => {

@@ -162,9 +162,35 @@ pub(crate) fn keep_backup(path: &Path, backup: &Path) -> Result<()> {
     fs::rename(&staged, backup).map_err(fail)
 }
 
+/// Knows whether it is still in the process that made it. A process that user code forked has copies of everything we
+/// hold, but none of our threads, and none of our rights.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OwnProcess(u32);
+
+impl OwnProcess {
+    pub(crate) fn here() -> Self {
+        Self(std::process::id())
+    }
+
+    pub(crate) fn is_here(self) -> bool {
+        self.0 == std::process::id()
+    }
+}
+
 /// A lock of the operating system on a file: gone as soon as the process is.
 pub(crate) struct FileLock {
     file: File,
+    owner: OwnProcess,
+}
+
+/// Unlocks expressly: closing the file would not do while a forked process has it open as well.
+impl Drop for FileLock {
+    fn drop(&mut self) {
+        if self.owner.is_here() {
+            // The file is closed next, which is as good where nobody forked.
+            let _ = self.file.unlock();
+        }
+    }
 }
 
 impl FileLock {
@@ -185,7 +211,7 @@ impl FileLock {
             }
             // The file may have been removed between opening and locking; then the lock protects nothing.
             if same_file(&file, path) {
-                return Ok(Some(Self { file }));
+                return Ok(Some(Self { file, owner: OwnProcess::here() }));
             }
         }
     }
@@ -241,3 +267,7 @@ pub(crate) fn host_name() -> String {
 pub(crate) fn user_name() -> String {
     ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| std::env::var(name).ok()).unwrap_or_default()
 }
+
+#[cfg(test)]
+#[path = "platform_tests.rs"]
+mod tests;

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 
 use crate::error::{Error, Result};
 use crate::state::backend::{Lease, StoredStack};
-use crate::state::platform::{self, FileLock, io_error};
+use crate::state::platform::{self, FileLock, OwnProcess, io_error};
 use crate::state::surroundings::Surroundings;
 
 use super::layout::StackFiles;
@@ -28,6 +28,7 @@ pub(super) struct LocalLease {
 }
 
 struct Held {
+    owner: OwnProcess,
     lock: FileLock,
     lock_file: PathBuf,
     journal: Option<OpenJournal>,
@@ -61,7 +62,8 @@ impl LocalLease {
         }
         let epoch = next_epoch(&mut lock, &files.lease)?;
         let lock_file = locks::write(&files.locks, &unique_id(&surroundings)?, &surroundings.clock.now().to_string())?;
-        let held = Held { lock, lock_file: lock_file.clone(), journal: None, removed: false };
+        let held =
+            Held { owner: OwnProcess::here(), lock, lock_file: lock_file.clone(), journal: None, removed: false };
         let lease = Self { files, surroundings, epoch, held: Mutex::new(Some(held)) };
         // Pulumi's command line may have looked before our lock file was there: whoever sees the other one yields.
         let others: Vec<_> =
@@ -83,6 +85,9 @@ impl LocalLease {
         let mut guard = self.held();
         let held =
             guard.as_mut().ok_or_else(|| Error::Locked("the lock on the stack was given back already".into()))?;
+        if !held.owner.is_here() {
+            return Err(Error::Locked("a process that was forked off a run cannot write to its stack".into()));
+        }
         if !held.lock_file.exists() {
             return Err(Error::Locked(format!(
                 "the lock on the stack '{}' was removed while this run was going on (by `pulumi cancel`?), so nothing more \
@@ -99,6 +104,9 @@ impl LocalLease {
     pub(super) fn give_back(&self) -> Result<()> {
         let Some(held) = self.held().take() else { return Ok(()) };
         drop(held.journal);
+        if !held.owner.is_here() {
+            return Ok(());
+        }
         if !held.removed && self.files.journal.exists() {
             return Ok(());
         }
