@@ -1,7 +1,6 @@
 //! The engine alone: 100,000 resources through planning, diffing and state, without a host language.
 //!
 //! `cargo bench -p maloko-core --bench engine`; the figures are per run of all resources, so divide by the count.
-#![expect(missing_docs, reason = "criterion's macros make public items")]
 #![expect(clippy::panic, reason = "a benchmark that cannot run has failed")]
 
 use std::sync::Arc;
@@ -20,7 +19,9 @@ use maloko_core::provider::{
     Answer, Capabilities, HANDLE_PREFIX, Host, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
     ProviderErrorKind, ProviderReference,
 };
-use maloko_core::state::{Session, Snapshot};
+use maloko_core::state::{
+    Crypter, LocalBackend, Passphrase, Session, SessionOptions, Snapshot, StackName, Surroundings, create_stack,
+};
 use maloko_core::value::{PROVIDER_KEY, Value};
 use maloko_core::wire::{Accepts, RegisterResourceRequest, RegisterResourceResponse, encode_properties};
 use maloko_core::{Engine, ProgramEnd, PropertyMap};
@@ -128,25 +129,77 @@ async fn up(session: Session, requests: &[Vec<u8>]) -> Snapshot {
     engine.snapshot()
 }
 
+/// A stack in a directory of its own, on the file system of the build's target directory.
+struct Stack {
+    _directory: tempfile::TempDir,
+    backend: LocalBackend,
+    name: StackName,
+    crypter: Crypter,
+}
+
+impl Stack {
+    fn new(crypter: &Crypter) -> Self {
+        let made = || -> maloko_core::Result<Self> {
+            let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))
+                .map_err(|source| maloko_core::Error::Io { context: "temporary directory".to_owned(), source })?;
+            let backend = LocalBackend::open(directory.path(), Surroundings::system())?;
+            let name = StackName::new("bench", "dev")?;
+            block_on(create_stack(&backend, &name, crypter, &Surroundings::system()))?;
+            Ok(Self { _directory: directory, backend, name, crypter: crypter.clone() })
+        };
+        made().unwrap_or_else(|error| panic!("no stack: {error}"))
+    }
+
+    /// Opens the stack, brings it to the program's state, and folds the journal.
+    fn up(&self, requests: &[Vec<u8>]) {
+        let options = SessionOptions {
+            crypter: self.crypter.clone(),
+            surroundings: Surroundings::system(),
+            check_integrity: true,
+            command: "bench".to_owned(),
+        };
+        match block_on(Session::open(&self.backend, &self.name, options)) {
+            Ok(session) => drop(block_on(up(session, requests))),
+            Err(error) => panic!("the stack does not open: {error}"),
+        }
+    }
+}
+
+fn timed(rounds: u64, mut round: impl FnMut() -> Duration) -> Duration {
+    (0..rounds).map(|_| round()).sum()
+}
+
 fn benchmark(criterion: &mut Criterion) {
     let requests = requests();
-    let mut group = criterion.benchmark_group("engine, 100,000 resources");
+    let crypter = Crypter::with_new_salt(Passphrase::given("bench"), Surroundings::system())
+        .unwrap_or_else(|error| panic!("no key: {error}"));
+    let mut group = criterion.benchmark_group("100,000 resources");
     group.sample_size(10).measurement_time(Duration::from_secs(20));
     let made = block_on(up(Session::read_only(Snapshot::default()), &requests));
-    group.bench_function("unchanged, no journal", |bencher| {
+    group.bench_function("unchanged, planning and diffing only", |bencher| {
         bencher.iter_custom(|rounds| {
-            let mut total = Duration::ZERO;
-            for _ in 0..rounds {
+            timed(rounds, || {
                 let session = Session::read_only(made.clone());
                 let start = Instant::now();
                 drop(block_on(up(session, &requests)));
-                total += start.elapsed();
-            }
-            total
+                start.elapsed()
+            })
         });
     });
-    group.bench_function("created, no journal", |bencher| {
-        bencher.iter(|| block_on(up(Session::read_only(Snapshot::default()), &requests)));
+    let stack = Stack::new(&crypter);
+    stack.up(&requests);
+    group.bench_function("unchanged, with the state read and compared", |bencher| {
+        bencher.iter(|| stack.up(&requests));
+    });
+    group.bench_function("created, with the journal and the checkpoint", |bencher| {
+        bencher.iter_custom(|rounds| {
+            timed(rounds, || {
+                let stack = Stack::new(&crypter);
+                let start = Instant::now();
+                stack.up(&requests);
+                start.elapsed()
+            })
+        });
     });
     group.finish();
 }

@@ -1,9 +1,16 @@
 //! Uniform resource names: the identity of a resource within a stack.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+
+/// A map by URN. Its hash is seeded per process and made for short texts: URNs are looked up several times for each
+/// registration, and are no more an attacker's to choose than the program is.
+pub type UrnMap<V> = HashMap<Urn, V, foldhash::fast::RandomState>;
+/// A set of URNs, like [`UrnMap`].
+pub type UrnSet = HashSet<Urn, foldhash::fast::RandomState>;
 
 const PREFIX: &str = "urn:pulumi:";
 /// The type of the resource that stands for the stack itself.

@@ -1,6 +1,6 @@
 //! What a run knows and has done so far: the planner, the ledger, and the counts.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::event::{Op, StepMetadata};
@@ -8,7 +8,7 @@ use crate::operation::Operation;
 use crate::plan::Planner;
 use crate::row::Row;
 use crate::state::{Change, Ledger, PendingKind, PendingOperation, RowNumber, Snapshot};
-use crate::urn::Urn;
+use crate::urn::{Urn, UrnMap, UrnSet};
 use crate::value::PropertyMap;
 
 /// The books of one run. Every change of the ledger goes through here, and comes out as changes for the journal.
@@ -16,16 +16,16 @@ pub(super) struct Book {
     pub(super) planner: Planner,
     pub(super) ledger: Ledger,
     /// Where the row of a resource of this run stands.
-    pub(super) numbers: HashMap<Urn, RowNumber>,
+    pub(super) numbers: UrnMap<RowNumber>,
     /// Rows that are in the ledger only, because nothing happened to them that must survive a crash, with the row
     /// whose place they took.
     unjournalled: HashMap<RowNumber, Option<RowNumber>>,
     pub(super) counts: BTreeMap<&'static str, u64>,
     pub(super) maybe_corrupt: bool,
     /// Components, and the stack, whose outputs were not registered yet.
-    pub(super) open: HashMap<Urn, StepMetadata>,
+    pub(super) open: UrnMap<StepMetadata>,
     /// Resources that failed or were left out, with continue-on-error.
-    pub(super) failed: HashSet<Urn>,
+    pub(super) failed: UrnSet,
     /// Outputs of the stack as the program gave them.
     pub(super) stack_outputs: Option<PropertyMap>,
     pub(super) root: Option<Urn>,
@@ -37,12 +37,12 @@ impl Book {
         Self {
             planner: Planner::new(Arc::clone(operation), snapshot.rows.clone(), new_id),
             ledger: Ledger::new(snapshot),
-            numbers: HashMap::new(),
+            numbers: UrnMap::default(),
             unjournalled: HashMap::new(),
             counts: BTreeMap::new(),
             maybe_corrupt: false,
-            open: HashMap::new(),
-            failed: HashSet::new(),
+            open: UrnMap::default(),
+            failed: UrnSet::default(),
             stack_outputs: None,
             root: None,
         }

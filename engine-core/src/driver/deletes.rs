@@ -1,6 +1,6 @@
 //! Deleting what is no longer wanted, group by group (semantics 5).
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use futures::channel::oneshot;
@@ -12,7 +12,7 @@ use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::row::Row;
 use crate::schedule::{deletion_levels, references};
 use crate::state::{Change, PendingKind, RowNumber};
-use crate::urn::Urn;
+use crate::urn::{Urn, UrnMap, UrnSet};
 
 use super::stop::Failure;
 use super::{Engine, RpcError};
@@ -52,8 +52,8 @@ impl Engine {
     fn spare_what_failures_need(&self, condemned: &mut Condemned) {
         let mut needed: Vec<Urn> = self.book().failed.iter().cloned().collect();
         needed.sort();
-        let mut seen: HashSet<Urn> = HashSet::new();
-        let rows: HashMap<Urn, Arc<Row>> = {
+        let mut seen: UrnSet = UrnSet::default();
+        let rows: UrnMap<Arc<Row>> = {
             let book = self.book();
             book.ledger.rows().map(|(_, row)| (row.urn.clone(), Arc::clone(row))).collect()
         };
@@ -206,7 +206,7 @@ fn keep_what_it_needs(number: RowNumber, condemned: &Condemned, kept: &mut HashS
     let mut open = vec![number];
     while let Some(number) = open.pop() {
         let Some(row) = condemned.get(&number) else { continue };
-        let needed: HashSet<Urn> = references(row).collect();
+        let needed: UrnSet = references(row).collect();
         for (other, candidate) in condemned {
             if needed.contains(&candidate.urn) && kept.insert(*other) {
                 open.push(*other);

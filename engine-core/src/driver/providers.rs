@@ -13,7 +13,7 @@ use crate::provider::{
 };
 use crate::row::Row;
 use crate::state::Session;
-use crate::urn::Urn;
+use crate::urn::{Urn, UrnMap};
 
 use super::plain_config;
 
@@ -31,7 +31,7 @@ pub(super) struct Providers {
 struct Known {
     described: HashMap<ObjectId, ProviderDescription>,
     /// The object that serves a resource: registered for it in this run.
-    by_urn: HashMap<Urn, ObjectId>,
+    by_urn: UrnMap<ObjectId>,
     /// The first object of each complete reference: it serves for all that equal it.
     by_reference: HashMap<Arc<ProviderReference>, ObjectId>,
     configured: HashMap<ObjectId, Arc<OnceCell<Result<(), ProviderError>>>>,

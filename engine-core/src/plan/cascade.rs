@@ -1,12 +1,11 @@
 //! What has to be deleted before a resource that is deleted before its replacement is made (semantics 4.2).
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::provider::{DiffAnswer, Method};
 use crate::row::Row;
 use crate::state::RowNumber;
-use crate::urn::Urn;
+use crate::urn::{Urn, UrnSet};
 use crate::value::{PropertyMap, Value};
 
 use super::planner::Planner;
@@ -18,7 +17,7 @@ use super::verdict::{Compared, judge};
 /// provider would say if the values that it takes from condemned resources were unknown.
 #[derive(Debug)]
 pub(super) struct Cascade {
-    condemned: HashSet<Urn>,
+    condemned: UrnSet,
     deletions: Vec<(RowNumber, Arc<Row>)>,
     next: RowNumber,
     asked: Option<(RowNumber, Arc<Row>, PropertyMap)>,
@@ -26,7 +25,7 @@ pub(super) struct Cascade {
 
 impl Cascade {
     pub(super) fn new(_planner: &Planner, root: RowNumber, row: &Row) -> Self {
-        Self { condemned: HashSet::from([row.urn.clone()]), deletions: Vec::new(), next: root + 1, asked: None }
+        Self { condemned: UrnSet::from_iter([row.urn.clone()]), deletions: Vec::new(), next: root + 1, asked: None }
     }
 
     /// Takes the answer to the last question.

@@ -8,7 +8,7 @@ use crate::operation::Operation;
 use crate::row::Row;
 use crate::schedule::references;
 use crate::state::RowNumber;
-use crate::urn::Urn;
+use crate::urn::{Urn, UrnMap, UrnSet};
 use crate::value::{PropertyMap, Value};
 
 use super::goal::Goal;
@@ -50,12 +50,12 @@ const DYNAMIC_PACKAGES: [&str; 2] = ["pulumi-python", "pulumi-nodejs"];
 pub struct Planner {
     pub(super) operation: Arc<Operation>,
     pub(super) base: Vec<Arc<Row>>,
-    pub(super) by_urn: HashMap<Urn, Vec<RowNumber>>,
+    pub(super) by_urn: UrnMap<Vec<RowNumber>>,
     pub(super) handled: HashSet<RowNumber>,
     pub(super) deleted_first: HashSet<RowNumber>,
-    pub(super) seen: HashMap<Urn, Seen>,
-    pub(super) claimed: HashMap<Urn, Urn>,
-    pub(super) replaced: HashSet<Urn>,
+    pub(super) seen: UrnMap<Seen>,
+    pub(super) claimed: UrnMap<Urn>,
+    pub(super) replaced: UrnSet,
     pub(super) targets: Targets,
     default_providers: HashMap<String, String>,
     new_id: Box<dyn Fn() -> String + Send + Sync>,
@@ -65,7 +65,8 @@ impl Planner {
     /// A planner for a run that begins with these rows. `new_id` makes ids of provider rows (random UUIDs).
     #[must_use]
     pub fn new(operation: Arc<Operation>, base: Vec<Arc<Row>>, new_id: Box<dyn Fn() -> String + Send + Sync>) -> Self {
-        let mut by_urn: HashMap<Urn, Vec<RowNumber>> = HashMap::with_capacity(base.len());
+        let mut by_urn: UrnMap<Vec<RowNumber>> =
+            UrnMap::with_capacity_and_hasher(base.len(), foldhash::fast::RandomState::default());
         for (number, row) in (0..).zip(&base) {
             by_urn.entry(row.urn.clone()).or_default().push(number);
         }
@@ -76,9 +77,9 @@ impl Planner {
             by_urn,
             handled: HashSet::new(),
             deleted_first: HashSet::new(),
-            seen: HashMap::new(),
-            claimed: HashMap::new(),
-            replaced: HashSet::new(),
+            seen: UrnMap::default(),
+            claimed: UrnMap::default(),
+            replaced: UrnSet::default(),
             default_providers: HashMap::new(),
             new_id,
         }

@@ -1,13 +1,13 @@
 //! Which resources a run may touch: `--target`, `--exclude` and their dependents (semantics 4.7).
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::operation::Operation;
 use crate::row::Row;
 use crate::schedule::references;
 use crate::state::RowNumber;
-use crate::urn::Urn;
+use crate::urn::{Urn, UrnSet};
 
 /// The selection of one run.
 #[derive(Debug, Default)]
@@ -17,9 +17,9 @@ pub(super) struct Targets {
     include_dependents: bool,
     exclude_dependents: bool,
     /// Resources that the selection was found to be about: included ones, or excluded ones.
-    marked: HashSet<Urn>,
+    marked: UrnSet,
     /// New resources that were left out, because they are no targets.
-    pub(super) skipped: HashSet<Urn>,
+    pub(super) skipped: UrnSet,
 }
 
 impl Targets {
@@ -67,7 +67,7 @@ impl Targets {
         if self.include.is_empty() {
             return Ok(self.without_excluded(leftovers));
         }
-        let mut allowed: HashSet<Urn> = HashSet::new();
+        let mut allowed: UrnSet = UrnSet::default();
         for row in leftovers.values() {
             let follows = || references(row).any(|urn| allowed.contains(&urn));
             if matches_any(&self.include, &row.urn) || (self.include_dependents && follows()) {
@@ -96,7 +96,7 @@ impl Targets {
     }
 
     fn without_excluded(&self, leftovers: BTreeMap<RowNumber, Arc<Row>>) -> BTreeMap<RowNumber, Arc<Row>> {
-        let mut kept: HashSet<Urn> = HashSet::new();
+        let mut kept: UrnSet = UrnSet::default();
         for row in leftovers.values() {
             let follows = || references(row).any(|urn| kept.contains(&urn));
             if matches_any(&self.exclude, &row.urn) || (self.exclude_dependents && follows()) {
