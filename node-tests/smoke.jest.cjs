@@ -8,11 +8,7 @@ const pulumi = require("@pulumi/pulumi");
 const directory = mkdtempSync(join(tmpdir(), "maloko-jest-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-class Thing extends pulumi.dynamic.Resource {
-    constructor(provider, name, props) {
-        super(provider, name, props);
-    }
-}
+class Thing extends pulumi.dynamic.Resource {}
 
 test("a provider is called live, and what it makes is kept", async () => {
     const create = jest.fn(async (inputs) => ({ id: "made", outs: { ...inputs, list: [1, { a: null }] } }));

@@ -79,10 +79,11 @@ test("NaN and infinity are kept with a warning", async () => {
     let summary = await stack.up(() => void new Thing(creating({ nan: Number.NaN, inf: -Infinity }), "a"));
     expect(summary.outcome).toBe("succeeded");
     const seen: Props[] = [];
-    const provider = {
-        ...creating({}),
-        diff: async (_id: string, olds: Props) => (seen.push(olds), { changes: false }),
+    const diff = async (_id: string, olds: Props) => {
+        seen.push(olds);
+        return { changes: false };
     };
+    const provider = { ...creating({}), diff };
     summary = await stack.up(() => void new Thing(provider, "a"));
     expect(seen).toEqual([{ nan: Number.NaN, inf: -Infinity }]);
 });

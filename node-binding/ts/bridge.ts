@@ -169,7 +169,7 @@ export class Bridge {
                 this.#callProvider(message);
                 break;
             case MessageKind.Rebuild:
-                this.#answer(message.number, async () => {
+                void this.#answer(message.number, async () => {
                     const { registry, within } = this.#operation(message.target);
                     const number = await within(() => registry.rebuild(JSON.parse(message.text ?? "{}")));
                     return JSON.stringify(number ?? null);
@@ -182,12 +182,12 @@ export class Bridge {
                 this.#runProgram(message);
                 break;
             case MessageKind.RunPass:
-                this.#answer(message.number, async () => {
+                void this.#answer(message.number, async () => {
                     return JSON.stringify((await this.#front?.runPass(JSON.parse(message.text ?? "[]"))) ?? 255);
                 });
                 break;
             case MessageKind.ReExecute:
-                this.#answer(message.number, async () => {
+                void this.#answer(message.number, async () => {
                     return JSON.stringify((await this.#front?.reExecute(JSON.parse(message.text ?? "{}"))) ?? null);
                 });
                 break;
@@ -240,7 +240,7 @@ export class Bridge {
             throw new Error(`provider object ${target} belongs to no run that goes on`);
         }
         const { registry } = owner;
-        this.#answer(number, () => owner.withinCall(urn, method, () => registry.call(target, method, text)));
+        void this.#answer(number, () => owner.withinCall(urn, method, () => registry.call(target, method, text)));
     }
 
     #callBack(message: NativeMessage): void {
@@ -269,13 +269,15 @@ export class Bridge {
             });
     }
 
-    #answer(call: number, action: () => Promise<string>): void {
+    async #answer(call: number, action: () => Promise<string>): Promise<void> {
         this.hold();
-        Promise.resolve()
-            .then(action)
-            .then((text) => this.native.answer(call, text))
-            .catch((error: unknown) => this.#fail(call, error))
-            .finally(() => this.release());
+        try {
+            this.native.answer(call, await action());
+        } catch (error) {
+            this.#fail(call, error);
+        } finally {
+            this.release();
+        }
     }
 
     #fail(call: number, error: unknown): void {

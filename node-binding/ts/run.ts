@@ -174,7 +174,14 @@ export class Run implements Operation {
     }
 
     #send(method: string, request: Uint8Array, callback: (error: RpcError | null, bytes: Uint8Array) => void): void {
-        this.bridge.rpc(this.#engine, method, request, (error, bytes) => this.#enter(() => callback(error, bytes)));
+        this.bridge.rpc(this.#engine, method, request, (error, bytes) => {
+            if (error === null) {
+                // Only resolves a promise, whose followers know their run themselves.
+                callback(error, bytes);
+            } else {
+                this.#enter(() => callback(error, bytes));
+            }
+        });
     }
 
     // An output that the class does not declare is in the state, but nobody can read it: most likely an oversight.
