@@ -56,3 +56,39 @@ test("about names the versions in use", () => {
     expect(output).toContain(process.version);
     expect(output).toContain("3.270.0");
 });
+
+const SLOW = `const pulumi = require("@pulumi/pulumi"); const fs = require("fs");
+const provider = { async create() {
+    fs.writeFileSync("started", "");
+    while (!fs.existsSync("go")) await new Promise((resolve) => setTimeout(resolve, 5));
+    return { id: "made", outs: {} };
+} };
+class Thing extends pulumi.dynamic.Resource {}
+const first = new Thing(provider, "first", {});
+new Thing(provider, "second", { after: first.id });`;
+const UP = ["up", "--yes", "--skip-preview", "--stack", "dev"];
+
+test("one Ctrl-C waits for the call in flight and begins nothing new", async () => {
+    const it = project({ "index.js": SLOW });
+    const { status, output } = await it.interrupted(UP, async (command) => {
+        command.signal();
+        await command.said("cancelling");
+        it.write({ go: "" });
+    });
+    expect(status).not.toBe(0);
+    expect(output).toContain("cancel");
+    expect(it.resources()).toEqual(["first"]);
+});
+
+test("a second Ctrl-C leaves at once and forgets nothing", async () => {
+    const it = project({ "index.js": SLOW });
+    const { status } = await it.interrupted(UP, async (command) => {
+        command.signal();
+        await command.said("cancelling");
+        command.signal();
+    });
+    expect(status).not.toBe(0);
+    it.write({ go: "" });
+    const { output } = it.run(...UP);
+    expect(output).toContain("nobody knows how it ended");
+});

@@ -1,6 +1,6 @@
 // Throw-away projects that are driven through the installed command.
-import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,6 +15,13 @@ export interface Outcome {
     stdout: string;
     /** Both outputs together. */
     output: string;
+}
+
+export interface Interrupted {
+    /** Sends what Ctrl-C sends. */
+    signal(): void;
+    /** Resolves when the command has said this. */
+    said(text: string): Promise<void>;
 }
 
 export class Project {
@@ -50,15 +57,40 @@ export class Project {
             cwd: this.directory,
             encoding: "utf8",
             timeout: 50_000,
-            env: {
-                ...process.env,
-                PULUMI_CONFIG_PASSPHRASE: "test",
-                PULUMI_BACKEND_URL: `file://${this.directory}`,
-                NODE_OPTIONS: "",
-                NO_COLOR: "1",
-            },
+            env: this.#environment(),
         });
         return { status, stdout, output: stdout + stderr };
+    }
+
+    /** Runs a command that is interrupted once the program has written the file `started`. */
+    async interrupted(args: string[], interrupt: (child: Interrupted) => Promise<void>): Promise<Outcome> {
+        const child = spawn(process.execPath, [COMMAND, ...args], { cwd: this.directory, env: this.#environment() });
+        onTestFinished(() => void child.kill("SIGKILL"));
+        let output = "";
+        const note = (data: Buffer) => {
+            output += data.toString();
+        };
+        child.stdout.on("data", note);
+        child.stderr.on("data", note);
+        const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
+        const until = async (condition: () => boolean) => {
+            while (!condition() && child.exitCode === null) {
+                await new Promise((resolve) => setTimeout(resolve, 5));
+            }
+        };
+        await until(() => existsSync(join(this.directory, "started")));
+        await interrupt({ signal: () => child.kill("SIGINT"), said: (text) => until(() => output.includes(text)) });
+        return { status: await ended, stdout: output, output };
+    }
+
+    #environment(): NodeJS.ProcessEnv {
+        return {
+            ...process.env,
+            PULUMI_CONFIG_PASSPHRASE: "test",
+            PULUMI_BACKEND_URL: `file://${this.directory}`,
+            NODE_OPTIONS: "",
+            NO_COLOR: "1",
+        };
     }
 
     ok(...args: string[]): string {

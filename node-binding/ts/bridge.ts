@@ -68,6 +68,9 @@ export class Bridge {
     #lastError = 0;
     #front: Front | undefined;
 
+    /** Has the engine begun to ask for things? From then on it is the one who deals with signals. */
+    engaged = false;
+
     private constructor() {
         const { Bridge: Native } = loadAddon();
         this.native = new Native(() => this.#receive());
@@ -166,9 +169,11 @@ export class Bridge {
                 this.#settle(message);
                 break;
             case MessageKind.CallProvider:
+                this.engaged = true;
                 this.#callProvider(message);
                 break;
             case MessageKind.Rebuild:
+                this.engaged = true;
                 void this.#answer(message.number, async () => {
                     const { registry, within } = this.#operation(message.target);
                     const number = await within(() => registry.rebuild(JSON.parse(message.text ?? "{}")));
@@ -179,6 +184,7 @@ export class Bridge {
                 this.#callBack(message);
                 break;
             case MessageKind.RunProgram:
+                this.engaged = true;
                 this.#runProgram(message);
                 break;
             case MessageKind.RunPass:

@@ -42,10 +42,26 @@ export function main(args: string[]): void {
         process.exitCode = 255;
         return;
     }
+    leaveSignalsToEngine(bridge);
     const registry = new ProviderRegistry(bridge.native, process.cwd(), loadFile);
     const command = new Command(bridge, registry);
     bridge.serve(0, command.run);
     bridge.runCli(args, { version: process.version, executable: process.execPath, sdk: sdkVersion() }, command);
+}
+
+// Node's own handlers raise a signal a second time, which the engine would take for a second Ctrl-C. The engine sets its
+// handlers after these and deals with signals; before it is at work, they end the command.
+function leaveSignalsToEngine(bridge: Bridge): void {
+    for (const [signal, number] of [
+        ["SIGINT", 2],
+        ["SIGTERM", 15],
+    ] as const) {
+        process.on(signal, () => {
+            if (!bridge.engaged) {
+                process.exit(128 + number);
+            }
+        });
+    }
 }
 
 function sdkVersion(): string {
@@ -153,8 +169,12 @@ class Command implements Front {
         process.on("unhandledRejection", onError);
     }
 
-    runPass(args: string[]): Promise<number> {
-        return runNode(process.execArgv, args, process.env);
+    async runPass(args: string[]): Promise<number> {
+        // The other process hears of signals by itself.
+        this.bridge.engaged = true;
+        const code = await runNode(process.execArgv, args, process.env);
+        this.bridge.engaged = false;
+        return code;
     }
 
     async reExecute(request: { runtimeOptions: unknown; arguments: string[] }): Promise<number | undefined> {
