@@ -150,6 +150,14 @@ def test_destroy_without_the_program_finds_classes_of_modules(things: Project) -
     assert "deleted kept-1" in things.run("destroy", "--yes", "--no-program").stdout
 
 
+def test_classes_are_found_while_another_thread_loads_their_module(things: Project) -> None:
+    names = [f"thing-{number}" for number in range(8)]
+    things.write("__main__.py", f"import things\nfor name in {names}:\n    things.Thing(name, label='many')\n")
+    things.run("up", "--yes")
+    said = things.run("destroy", "--yes", "--skip-preview", "--no-program", "--parallel", "8").stdout
+    assert said.count("deleted many-") == len(names)
+
+
 def test_resource_and_class_removed_at_once_is_an_error_and_loses_nothing(things: Project) -> None:
     things.write("__main__.py", PROVIDER + "\nThing('a', label='main')\n")
     things.run("up", "--yes")

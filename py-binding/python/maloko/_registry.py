@@ -73,6 +73,7 @@ class Registry:
         self._numbers: dict[int, int] = {}
         self._entries: list[Entry] = []
         self._rebuilt: dict[tuple[str, str, str | None], int] = {}
+        self._rebuilding = threading.RLock()
         self.main: ModuleType | None = None
         """The program's own module; `__main__` in a reference means this one."""
 
@@ -122,13 +123,15 @@ class Registry:
     def rebuild(self, reference: Reference) -> int | None:
         """Finds or rebuilds the object of a stored reference: by hand-registered factory, else by name."""
         key = (reference.module, reference.name, reference.attributes)
-        number = self._rebuilt.get(key)
-        if number is None:
-            provider = self._rebuild(reference)
-            if provider is None:
-                return None
-            number = self._rebuilt[key] = self.number(provider)
-        return number
+        # One after the other: two resources with equal references are to share one object.
+        with self._rebuilding:
+            number = self._rebuilt.get(key)
+            if number is None:
+                provider = self._rebuild(reference)
+                if provider is None:
+                    return None
+                number = self._rebuilt[key] = self.number(provider)
+            return number
 
     def _rebuild(self, reference: Reference) -> Any:
         attributes = None if reference.attributes is None else json.loads(reference.attributes)
@@ -140,8 +143,9 @@ class Registry:
             return provider
         if reference.incomplete is not None:
             return None
-        if self._module(reference.module) is None and reference.module != "__main__":
+        if reference.module != "__main__":
             try:
+                # Also when it is loaded: another thread may be in the middle of that, and this waits for it.
                 importlib.import_module(reference.module)
             except ModuleNotFoundError as error:
                 # The module itself (or a package above it) is gone: that is rung 5. Another one is the user's error.
