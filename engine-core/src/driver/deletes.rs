@@ -1,13 +1,13 @@
 //! Deleting what is no longer wanted, group by group (semantics 5).
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use futures::channel::oneshot;
 use futures::future::join_all;
 
 use crate::event::{Event, Op, Severity};
-use crate::plan::{Refusal, Step, for_provider};
+use crate::plan::{Leftovers, Step, for_provider};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::row::Row;
 use crate::schedule::{deletion_levels, references};
@@ -16,8 +16,6 @@ use crate::urn::{Urn, UrnMap, UrnSet};
 
 use super::stop::Failure;
 use super::{Engine, RpcError};
-
-type Condemned = BTreeMap<RowNumber, Arc<Row>>;
 
 impl Engine {
     /// Deletes every row that the program no longer has, and those that wait for their deletion.
@@ -29,8 +27,8 @@ impl Engine {
         let mut condemned = match leftovers {
             Ok(condemned) => condemned,
             Err(refused) => {
-                for (urn, message) in refused {
-                    self.refuse(&Refusal::on(&urn, message));
+                for refusal in refused {
+                    self.refuse(&refusal);
                 }
                 return;
             }
@@ -49,7 +47,7 @@ impl Engine {
     }
 
     /// With continue-on-error: nothing goes that a failed resource depends on.
-    fn spare_what_failures_need(&self, condemned: &mut Condemned) {
+    fn spare_what_failures_need(&self, condemned: &mut Leftovers) {
         let mut needed: Vec<Urn> = self.book().failed.iter().cloned().collect();
         needed.sort();
         let mut seen: UrnSet = UrnSet::default();
@@ -68,7 +66,7 @@ impl Engine {
     }
 
     /// Deletes the rows of a level side by side; gives the numbers of those that were not deleted.
-    async fn delete_level(&self, level: Vec<(RowNumber, Arc<Row>)>, condemned: &Condemned) -> Vec<RowNumber> {
+    async fn delete_level(&self, level: Vec<(RowNumber, Arc<Row>)>, condemned: &Leftovers) -> Vec<RowNumber> {
         let goes_with: HashSet<&Urn> = condemned.values().map(|row| &row.urn).collect();
         let mut failed = Vec::new();
         let mut running = Vec::new();
@@ -202,7 +200,7 @@ fn deletion_step(number: RowNumber, row: Arc<Row>, implied: bool) -> Step {
 }
 
 /// Marks the condemned rows that a row which was not deleted depends on.
-fn keep_what_it_needs(number: RowNumber, condemned: &Condemned, kept: &mut HashSet<RowNumber>) {
+fn keep_what_it_needs(number: RowNumber, condemned: &Leftovers, kept: &mut HashSet<RowNumber>) {
     let mut open = vec![number];
     while let Some(number) = open.pop() {
         let Some(row) = condemned.get(&number) else { continue };

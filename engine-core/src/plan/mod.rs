@@ -19,7 +19,7 @@ pub use planner::{Planner, Refusal};
 pub use registration::{Next, Question, Registration};
 pub use secrecy::{copy_secrets, for_provider, mark_outputs, needs_marks};
 pub use step::Step;
-pub use targets::unmatched;
+pub use targets::{Leftovers, unmatched};
 pub use verdict::{Compared, Verdict, judge};
 
 pub(crate) use goal::{lower, position_text, stack_texts, take_object};

@@ -1,6 +1,6 @@
 //! What the planner knows of a run: the old rows, what was registered, replaced and deleted so far.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::event::Op;
@@ -14,7 +14,7 @@ use crate::value::{PropertyMap, Value};
 use super::goal::Goal;
 use super::registration::Registration;
 use super::step::Step;
-use super::targets::{Targets, matches_any};
+use super::targets::{Leftovers, Targets, matches_any};
 
 /// A registration, or a whole run, that cannot go on: the messages are for the user, the resource is at fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -302,7 +302,7 @@ impl Planner {
     pub fn leftovers<'a>(
         &self,
         current: impl Fn(RowNumber) -> Option<&'a Arc<Row>>,
-    ) -> Result<BTreeMap<RowNumber, Arc<Row>>, Vec<(Urn, String)>> {
+    ) -> Result<Leftovers, Vec<Refusal>> {
         let numbers = 0..RowNumber::try_from(self.base.len()).unwrap_or(RowNumber::MAX);
         let leftovers = numbers
             .filter_map(|number| current(number).map(|row| (number, Arc::clone(row))))

@@ -9,6 +9,11 @@ use crate::schedule::references;
 use crate::state::RowNumber;
 use crate::urn::{Urn, UrnSet};
 
+use super::planner::Refusal;
+
+/// Rows by their numbers, which are in state order.
+pub type Leftovers = BTreeMap<RowNumber, Arc<Row>>;
+
 /// The selection of one run.
 #[derive(Debug, Default)]
 pub(super) struct Targets {
@@ -57,10 +62,7 @@ impl Targets {
     }
 
     /// Which of the rows that the program no longer has may be deleted, or why none may.
-    pub(super) fn deletable(
-        &self,
-        leftovers: BTreeMap<RowNumber, Arc<Row>>,
-    ) -> Result<BTreeMap<RowNumber, Arc<Row>>, Vec<(Urn, String)>> {
+    pub(super) fn deletable(&self, leftovers: Leftovers) -> Result<Leftovers, Vec<Refusal>> {
         if self.is_everything() {
             return Ok(leftovers);
         }
@@ -79,8 +81,8 @@ impl Targets {
             .filter(|row| !allowed.contains(&row.urn) && !row.delete)
             .filter_map(|row| {
                 let needed = references(row).find(|urn| allowed.contains(urn))?;
-                Some((
-                    row.urn.clone(),
+                Some(Refusal::on(
+                    &row.urn,
                     format!(
                         "'{needed}' is to be deleted, and '{}', which depends on it, would have to be deleted first but is \
                          not among the targets; name it with --target too, or pass --target-dependents",
@@ -95,7 +97,7 @@ impl Targets {
         Ok(leftovers.into_iter().filter(|(_, row)| allowed.contains(&row.urn)).collect())
     }
 
-    fn without_excluded(&self, leftovers: BTreeMap<RowNumber, Arc<Row>>) -> BTreeMap<RowNumber, Arc<Row>> {
+    fn without_excluded(&self, leftovers: Leftovers) -> Leftovers {
         let mut kept: UrnSet = UrnSet::default();
         for row in leftovers.values() {
             let follows = || references(row).any(|urn| kept.contains(&urn));
