@@ -26,8 +26,10 @@ pub(super) enum Phase {
     Running {
         /// Which.
         op: Op,
-        /// Since when.
+        /// Since when; from the call of the provider on, where there is one.
         since: Duration,
+        /// Has the provider been called, or is it not its turn yet?
+        called: bool,
     },
     /// The last step is done, with this result.
     Done(Op),
@@ -120,12 +122,27 @@ impl Messages {
     }
 }
 
+/// How many resources there are of each kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counts {
+    /// Whose provider is at work.
+    pub(super) running: usize,
+    /// Whose step has begun and whose provider was not called yet.
+    pub(super) waiting: usize,
+    /// Finished with a change.
+    pub(super) finished: usize,
+    /// Finished without.
+    pub(super) unchanged: usize,
+}
+
 /// All resources that were heard of.
 #[derive(Default)]
 pub(super) struct Nodes {
     all: Vec<Node>,
     by_urn: HashMap<Urn, NodeId>,
     running: BTreeSet<NodeId>,
+    /// Steps whose provider was not called yet.
+    waiting: BTreeSet<NodeId>,
     /// Those with something to show, in the order in which they got it.
     shown: Vec<NodeId>,
     is_shown: Vec<bool>,
@@ -193,11 +210,11 @@ impl Nodes {
         }
         let node = &mut self.all[id];
         node.lasting = row.is_some_and(|row| !row.custom);
-        node.phase = Phase::Running { op: step.op, since: at };
+        node.phase = Phase::Running { op: step.op, since: at, called: false };
         node.op = combined(node.op, step.op);
         // What is unchanged is no sooner begun than done.
         if !node.lasting && step.op != Op::Same {
-            self.running.insert(id);
+            self.waiting.insert(id);
         }
         if self.all[id].op != Op::Same || step.urn.is_root_stack() {
             self.show(id);
@@ -205,12 +222,24 @@ impl Nodes {
         id
     }
 
+    /// The provider of a resource is called now.
+    pub(super) fn called(&mut self, at: Duration, urn: &Urn) {
+        let Some(id) = self.by_urn.get(urn).copied() else { return };
+        if let Phase::Running { since, called, .. } = &mut self.all[id].phase
+            && self.waiting.remove(&id)
+        {
+            (*since, *called) = (at, true);
+            self.running.insert(id);
+        }
+    }
+
     /// A step is done or failed.
     pub(super) fn ended(&mut self, at: Duration, step: &StepMetadata, failed: bool) -> NodeId {
         let id = self.node(&step.urn);
         self.running.remove(&id);
+        self.waiting.remove(&id);
         let node = &mut self.all[id];
-        if let Phase::Running { op, since } = node.phase {
+        if let Phase::Running { op, since, .. } = node.phase {
             node.took += at.saturating_sub(since);
             if op == Op::Refresh {
                 // What the refresh found is known now.
@@ -261,9 +290,14 @@ impl Nodes {
         }
     }
 
-    /// How many resources have a step in progress, are finished with a change, and are finished without.
-    pub(super) fn counts(&self) -> (usize, usize, usize) {
-        (self.running.len(), self.finished, self.unchanged)
+    /// How many resources there are of each kind.
+    pub(super) fn counts(&self) -> Counts {
+        Counts {
+            running: self.running.len(),
+            waiting: self.waiting.len(),
+            finished: self.finished,
+            unchanged: self.unchanged,
+        }
     }
 
     /// All resources, in the order in which they were heard of.
@@ -300,7 +334,7 @@ impl Nodes {
         for id in self.recent.iter().rev() {
             self.choose(*id, rows, &mut chosen);
         }
-        for id in self.running.iter().take(rows) {
+        for id in self.running.iter().chain(&self.waiting).take(rows) {
             self.choose(*id, rows, &mut chosen);
         }
         chosen

@@ -37,7 +37,8 @@ pub(super) struct Plain {
 struct Active {
     op: Op,
     since: Duration,
-    mention_at: Duration,
+    /// When it is time to say that it still runs, once its provider was called.
+    mention_at: Option<Duration>,
     /// Is it a component or the stack, which last as long as what is inside?
     lasting: bool,
     /// Errors of the step, held until its own line is written.
@@ -69,8 +70,7 @@ impl Plain {
         self.names.learn(step.urn.own_type());
         step.old.iter().chain(&step.new).for_each(|row| self.redactor.learn_row(row));
         let custom = step.new.as_ref().or(step.old.as_ref()).is_none_or(|row| row.custom);
-        let active =
-            Active { op: step.op, since: at, mention_at: at + STILL_RUNNING, lasting: !custom, errors: Vec::new() };
+        let active = Active { op: step.op, since: at, mention_at: None, lasting: !custom, errors: Vec::new() };
         self.active.insert(step.urn.clone(), active);
     }
 
@@ -222,17 +222,23 @@ impl Renderer for Plain {
         }
     }
 
+    fn called(&mut self, at: Duration, urn: &Urn) {
+        if let Some(active) = self.active.get_mut(urn).filter(|active| active.mention_at.is_none()) {
+            (active.since, active.mention_at) = (at, Some(at + STILL_RUNNING));
+        }
+    }
+
     fn frame_interval(&self) -> Option<Duration> {
         (!self.options.suppress_progress).then_some(Duration::from_secs(1))
     }
 
     fn frame(&mut self, now: Duration, out: &mut dyn Write) -> io::Result<()> {
         let mut late: Vec<(&Urn, &mut Active)> =
-            self.active.iter_mut().filter(|(_, active)| !active.lasting && active.mention_at <= now).collect();
+            self.active.iter_mut().filter(|(_, active)| active.mention_at.is_some_and(|time| time <= now)).collect();
         late.sort_by(|a, b| a.0.cmp(b.0));
         for (urn, active) in late {
             let taken = now.saturating_sub(active.since);
-            active.mention_at = now + taken;
+            active.mention_at = Some(now + taken);
             writeln!(out, "{}: still {} ({})", self.names.title(urn), words(active.op).doing, duration(taken))?;
         }
         Ok(())

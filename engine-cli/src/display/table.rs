@@ -114,7 +114,8 @@ impl Table<'_> {
             Phase::Named if node.has_failed() => "failed".to_owned(),
             Phase::Named | Phase::Running { op: Op::Same, .. } => String::new(),
             Phase::Running { .. } if self.is_preview => whole.plan.to_owned(),
-            Phase::Running { op, since } => match self.now {
+            Phase::Running { called: false, .. } if self.now.is_some() && !node.lasting => "waiting".to_owned(),
+            Phase::Running { op, since, .. } => match self.now {
                 Some(now) => format!("{} ({})", words(op).doing, duration(now.saturating_sub(since))),
                 None => format!("{}: not finished", words(op).doing),
             },

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use maloko_core::event::{Diagnostic, Event, Op, Severity, StepMetadata, Summary};
+use maloko_core::urn::Urn;
 use maloko_core::value::PropertyMap;
 
 use super::DisplayOptions;
 use super::diff::{DiffText, changed_keys};
 use super::json::prefix;
-use super::nodes::{Messages, NodeId, Nodes};
+use super::nodes::{Counts, Messages, NodeId, Nodes};
 use super::paint::Paint;
 use super::redact::Redactor;
 use super::screen::{Screen, Size, SizeProbe};
@@ -139,11 +140,13 @@ impl Tree {
     }
 
     fn status_line(&self, now: Duration, size: Size) -> String {
-        let (running, finished, unchanged) = self.nodes.counts();
+        let Counts { running, waiting, finished, unchanged } = self.nodes.counts();
         let spinner = SPINNER[self.frames % SPINNER.len()];
         let finished_word = if self.options.is_preview { "to change" } else { "done" };
         let mut parts = Vec::new();
-        for (number, word) in [(finished, finished_word), (running, "in progress"), (unchanged, "unchanged")] {
+        for (number, word) in
+            [(finished, finished_word), (running, "in progress"), (waiting, "waiting"), (unchanged, "unchanged")]
+        {
             if number > 0 {
                 parts.push(format!("{} {word}", count(number)));
             }
@@ -247,6 +250,10 @@ impl Renderer for Tree {
             Event::End => return self.close(out),
         }
         Ok(())
+    }
+
+    fn called(&mut self, at: Duration, urn: &Urn) {
+        self.nodes.called(at, urn);
     }
 
     fn frame_interval(&self) -> Option<Duration> {

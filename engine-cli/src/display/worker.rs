@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use maloko_core::event::{Event, EventSink};
+use maloko_core::urn::Urn;
 use maloko_core::value::PropertyMap;
 
 use super::Display;
@@ -18,6 +19,9 @@ use super::redact::Redactor;
 pub(super) trait Renderer: Send {
     /// Shows one event, which happened at that time.
     fn event(&mut self, at: Duration, event: Event, out: &mut dyn Write) -> io::Result<()>;
+
+    /// The provider of a resource is called now.
+    fn called(&mut self, _at: Duration, _urn: &Urn) {}
 
     /// How often [`Renderer::frame`] wants to be called; `None`: never.
     fn frame_interval(&self) -> Option<Duration> {
@@ -37,6 +41,7 @@ pub(super) trait Renderer: Send {
 
 enum Message {
     Event(Instant, Event),
+    Called(Instant, Urn),
     Close,
 }
 
@@ -74,6 +79,12 @@ impl EventSink for Worker {
         if !self.gone.load(Ordering::Relaxed) {
             // It can only fail once the thread has ended, and then nothing is to be shown.
             let _ = self.queue.send(Message::Event(Instant::now(), event));
+        }
+    }
+
+    fn call_began(&self, urn: &Urn) {
+        if !self.gone.load(Ordering::Relaxed) {
+            let _ = self.queue.send(Message::Called(Instant::now(), urn.clone()));
         }
     }
 
@@ -118,6 +129,7 @@ fn draw(
         };
         match message {
             Some(Message::Event(at, event)) => renderer.event(at.saturating_duration_since(opened), event, out)?,
+            Some(Message::Called(at, urn)) => renderer.called(at.saturating_duration_since(opened), &urn),
             Some(Message::Close) => {
                 renderer.finish(opened.elapsed(), out)?;
                 return out.flush();

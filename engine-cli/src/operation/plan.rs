@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use maloko_core::event::{Event, EventSink, Op};
+use maloko_core::urn::Urn;
 use maloko_core::value::PropertyMap;
 use serde::{Deserialize, Serialize};
 
@@ -110,6 +111,12 @@ impl EventSink for Fan {
                 watcher.emit(event.clone());
             }
             last.emit(event);
+        }
+    }
+
+    fn call_began(&self, urn: &Urn) {
+        for watcher in &self.0 {
+            watcher.call_began(urn);
         }
     }
 

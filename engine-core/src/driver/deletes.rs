@@ -154,7 +154,7 @@ impl Engine {
             props: for_provider(&row.outputs_or_empty()),
             timeout: row.custom_timeouts.delete,
         };
-        let answer = match self.permit().await {
+        let answer = match self.permit(&row.urn).await {
             Ok(_permit) => self.providers.call(&served, &row.urn, method).await,
             Err(_) => Err(ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call")),
         };

@@ -136,7 +136,7 @@ impl Engine {
         let kind = if updating { PendingKind::Updating } else { PendingKind::Creating };
         let operation = self.begin(kind, Arc::new(row.clone())).await?;
         let answer = {
-            let permit = self.permit().await;
+            let permit = self.permit(&step.urn).await;
             match permit {
                 Ok(_permit) => self.providers.call(served, &step.urn, method).await,
                 Err(_) => Err(ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call")),

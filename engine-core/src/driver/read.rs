@@ -108,7 +108,7 @@ impl Engine {
         let method =
             Method::Read { id: id.clone(), props: for_provider(&row.inputs), timeout: row.custom_timeouts.read };
         let _permit = self
-            .permit()
+            .permit(&row.urn)
             .await
             .map_err(|_| ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call"))?;
         match self.providers.call(served, &row.urn, method).await? {

@@ -110,7 +110,7 @@ impl Engine {
             timeout: row.custom_timeouts.read,
         };
         let _permit = self
-            .permit()
+            .permit(&row.urn)
             .await
             .map_err(|_| ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call"))?;
         let (id, outputs, inputs) = match self.providers.call(&served, &row.urn, method).await {

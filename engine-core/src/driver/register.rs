@@ -174,7 +174,7 @@ impl Engine {
                 return Err(self.fail_planning(&urn, &error));
             }
         };
-        let _permit = self.permit().await?;
+        let _permit = self.permit(&urn).await?;
         // Unknown values are fine in a check or diff; everything else of the method is plain already.
         let name = method.name();
         let no_changes_to_tell = !matches!(method, Method::Check { .. } | Method::Diff { .. });
@@ -182,9 +182,11 @@ impl Engine {
         self.providers.call(served, &urn, method).await.map_err(|error| self.fail_planning(&urn, &error))
     }
 
-    pub(super) async fn permit(&self) -> Result<tokio::sync::SemaphorePermit<'_>, RpcError> {
+    /// Waits for a resource's turn to call its provider.
+    pub(super) async fn permit(&self, urn: &Urn) -> Result<tokio::sync::SemaphorePermit<'_>, RpcError> {
         let permit = self.permits.acquire().await.map_err(|_| RpcError::unavailable())?;
         self.go_on()?;
+        self.events.call_began(urn);
         Ok(permit)
     }
 

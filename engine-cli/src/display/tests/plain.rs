@@ -1,9 +1,12 @@
+use std::time::{Duration, SystemTime};
+
 use insta::assert_snapshot;
+use maloko_core::event::{Event, Op};
 
-use super::story::{changes, creation, failure, options, preview, preview_options, shown};
-use crate::display::{DisplayMode, DisplayOptions};
+use super::story::{changes, creation, failure, options, preview, preview_options, row, shown, step};
+use crate::display::{DisplayMode, DisplayOptions, renderer};
 
-fn plain(options: DisplayOptions, events: Vec<maloko_core::event::Event>) -> String {
+fn plain(options: DisplayOptions, events: Vec<Event>) -> String {
     shown(DisplayMode::Plain, options, events)
 }
 
@@ -51,4 +54,23 @@ fn colours_are_used_where_they_are_wanted() {
         plain(DisplayOptions { diff: true, ..options() }, changes()),
         "colours change nothing else"
     );
+}
+
+#[test]
+fn a_call_that_takes_long_is_mentioned_now_and_then_and_timed_from_its_beginning() {
+    let mut plain = renderer(DisplayMode::Plain, options(), SystemTime::UNIX_EPOCH);
+    let mut out = Vec::new();
+    let slow = step(Op::Create, None, Some(row("slow", "", [])));
+    plain.event(Duration::ZERO, Event::StepStarted(slow.clone()), &mut out).unwrap();
+    plain.called(Duration::from_secs(100), &slow.urn);
+    for second in 0..200 {
+        plain.frame(Duration::from_secs(second), &mut out).unwrap();
+    }
+    plain.event(Duration::from_secs(200), Event::StepDone(slow), &mut out).unwrap();
+    assert_snapshot!(String::from_utf8(out).unwrap(), @r"
+    Label slow: still creating (20s)
+    Label slow: still creating (40s)
+    Label slow: still creating (1m20s)
+    + Label slow created (1m40s)
+    ");
 }

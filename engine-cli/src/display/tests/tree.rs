@@ -39,6 +39,15 @@ impl Stage {
         }
     }
 
+    /// The component of [`in_progress`], with the second child's provider at work and a third one that waits.
+    fn play_in_progress(&mut self) {
+        let mut events = in_progress();
+        let said = events.split_off(events.len() - 2);
+        self.play(events);
+        self.tree.called(self.now, &child("two").urn);
+        self.play(said);
+    }
+
     fn finish(&mut self) -> String {
         self.tree.finish(self.now, &mut self.terminal).unwrap();
         self.terminal.text()
@@ -60,7 +69,7 @@ fn child(name: &str) -> Row {
     Row { urn, parent: Some(site().urn), ..row(name, "", [("color", "ff0000".into())]) }
 }
 
-/// A component with two children, of which the first is done and the second talks.
+/// A component with children, of which the first is done and the second talks.
 fn in_progress() -> Vec<Event> {
     let second = child("two");
     vec![
@@ -69,6 +78,7 @@ fn in_progress() -> Vec<Event> {
         Event::StepStarted(step(Op::Create, None, Some(child("one")))),
         Event::StepDone(step(Op::Create, None, Some(with_outputs(child("one"), [])))),
         Event::StepStarted(step(Op::Create, None, Some(second.clone()))),
+        Event::StepStarted(step(Op::Create, None, Some(child("three")))),
         say(Some(second.urn), Severity::Output, "waiting for the server\nit says: 12 % of the way"),
     ]
 }
@@ -76,14 +86,14 @@ fn in_progress() -> Vec<Event> {
 #[test]
 fn while_it_runs_the_tree_shows_who_does_what_since_when() {
     let mut stage = Stage::new(options(), 24, 100);
-    stage.play(in_progress());
+    stage.play_in_progress();
     assert_snapshot!(stage.terminal.text());
 }
 
 #[test]
 fn the_live_tree_fits_a_narrow_terminal() {
     let mut stage = Stage::new(options(), 24, 44);
-    stage.play(in_progress());
+    stage.play_in_progress();
     let text = stage.terminal.text();
     assert!(text.lines().all(|line| console::measure_text_width(line) < 44), "{text}");
     assert_snapshot!(text);
@@ -122,7 +132,7 @@ fn the_end_of_a_preview_with_its_details() {
 #[test]
 fn what_was_not_finished_is_said() {
     let mut stage = Stage::new(options(), 24, 100);
-    stage.play(in_progress());
+    stage.play_in_progress();
     assert_snapshot!(stage.finish());
 }
 
@@ -198,6 +208,7 @@ fn a_big_stack_shows_what_is_in_progress_and_what_was_last() {
         let step = step(op, (op == Op::Same).then_some(old), Some(new));
         let at = Duration::from_millis(number as u64);
         stage.tree.event(at, Event::StepStarted(step.clone()), &mut stage.terminal).unwrap();
+        stage.tree.called(at, &step.urn);
         if !(9_990..9_995).contains(&number) {
             stage.tree.event(at, Event::StepDone(step), &mut stage.terminal).unwrap();
         }
