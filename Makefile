@@ -4,7 +4,8 @@
 #   make test     every suite
 #   make demo     the examples, deployed, changed, previewed and destroyed in both languages
 #   make verify   formatting, lints, types, generated files
-#   make bench    the speed table of docs/performance.md
+#   make bench    the speed table of docs/performance.md (`make bench-engine`: the engine alone)
+#   make kill     fifty runs killed at random moments, per language
 #
 # Stamps in .build/ keep a target from being made twice; `make clean` removes what this file made, save Rust's target/.
 
@@ -168,12 +169,16 @@ kill kill-sample: build $(STAMPS)/examples-python $(STAMPS)/examples-node
 # ---------------------------------------------------------------------------------------------------------------------
 # Demo and bench
 
-.PHONY: demo bench
+.PHONY: demo bench bench-engine
 demo: build $(STAMPS)/examples-python $(STAMPS)/examples-node
 	$(PY) -m examples.demo
 
 bench: build
 	$(PY) bench/run.py --write docs/performance.md
+
+# The engine without a host language: 100,000 resources (criterion).
+bench-engine:
+	$(CARGO) bench -p maloko-core
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Verify
