@@ -50,9 +50,16 @@ export function monitorClient(sdk: Sdk, requests: Requests): object {
                         requests.registered((request as Registration).getType(), getUrn.call(response), outputs);
                     }
                     callback(null, response);
-                } else if (REGISTRATIONS.has(rpc) && error.code !== UNAVAILABLE) {
-                    requests.refused(error);
-                    callback(rpcError(UNAVAILABLE, error.details));
+                } else if (REGISTRATIONS.has(rpc)) {
+                    if (error.code !== UNAVAILABLE) {
+                        requests.refused(error);
+                    }
+                    // Of these the SDK takes UNAVAILABLE quietly, but for outputs, whose failure it always lets go unhandled.
+                    callback(
+                        ...(rpc === "RegisterResourceOutputs"
+                            ? ([null, {}] as const)
+                            : ([unavailable(error)] as const)),
+                    );
                 } else {
                     callback(error);
                 }
@@ -60,6 +67,10 @@ export function monitorClient(sdk: Sdk, requests: Requests): object {
         };
     }
     return { ...client, close: () => {} };
+}
+
+function unavailable(error: RpcError): RpcError {
+    return error.code === UNAVAILABLE ? error : rpcError(UNAVAILABLE, error.details);
 }
 
 interface LogRequest extends Message {
