@@ -55,11 +55,11 @@ export function monitorClient(sdk: Sdk, requests: Requests): object {
                         requests.refused(error);
                     }
                     // Of these the SDK takes UNAVAILABLE quietly, but for outputs, whose failure it always lets go unhandled.
-                    callback(
-                        ...(rpc === "RegisterResourceOutputs"
-                            ? ([null, {}] as const)
-                            : ([unavailable(error)] as const)),
-                    );
+                    if (rpc === "RegisterResourceOutputs") {
+                        callback(null, {});
+                    } else {
+                        callback(unavailable(error));
+                    }
                 } else {
                     callback(error);
                 }
