@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use maloko_cli::{Front, FrontAbout, Language, PassResult, ProgramSpec};
+use maloko_core::event::Severity;
 use maloko_core::provider::Host;
 use maloko_core::{Engine, ProgramEnd};
 use serde_json::json;
@@ -60,28 +61,42 @@ impl Front for NodeFront {
         self.thread.host(0)
     }
 
+    async fn attach(&self, engine: Arc<Engine>, program: ProgramSpec) {
+        // The same as for a run, up to the point at which the program's first file would be loaded.
+        let mut description = description(&engine, &program);
+        description["attachOnly"] = true.into();
+        if let Some(error) = self.thread.run_program(&engine, description.to_string()).await.error {
+            let message = format!("the program's loader could not be prepared: {error}");
+            engine.log("", Severity::Warning, &message, false);
+        }
+    }
+
     async fn run_program(&self, engine: Arc<Engine>, program: ProgramSpec) -> ProgramEnd {
-        let operation = engine.operation();
-        let secret_keys: Vec<&str> =
-            operation.config.iter().filter(|(_, value)| value.secret).map(|(key, _)| key.as_str()).collect();
-        let config: serde_json::Map<String, serde_json::Value> =
-            operation.config.iter().map(|(key, value)| (key.clone(), value.value.clone().into())).collect();
-        let description = json!({
-            "project": operation.project,
-            "stack": operation.stack,
-            "organization": operation.organization,
-            "dryRun": operation.dry_run,
-            "config": config,
-            "secretKeys": secret_keys,
-            "projectRoot": program.project_root,
-            "entry": program.entry,
-            "runtimeOptions": program.runtime_options,
-        });
-        self.thread.run_program(&engine, description.to_string()).await
+        self.thread.run_program(&engine, description(&engine, &program).to_string()).await
     }
 
     async fn run_pass(&self, arguments: Vec<OsString>) -> PassResult {
         let code = self.code(MessageKind::RunPass, json!(texts(&arguments))).await;
         PassResult { code: code.unwrap_or(255) }
     }
+}
+
+/// What JavaScript needs to know of a run by path.
+fn description(engine: &Engine, program: &ProgramSpec) -> serde_json::Value {
+    let operation = engine.operation();
+    let secret_keys: Vec<&str> =
+        operation.config.iter().filter(|(_, value)| value.secret).map(|(key, _)| key.as_str()).collect();
+    let config: serde_json::Map<String, serde_json::Value> =
+        operation.config.iter().map(|(key, value)| (key.clone(), value.value.clone().into())).collect();
+    json!({
+        "project": operation.project,
+        "stack": operation.stack,
+        "organization": operation.organization,
+        "dryRun": operation.dry_run,
+        "config": config,
+        "secretKeys": secret_keys,
+        "projectRoot": program.project_root,
+        "entry": program.entry,
+        "runtimeOptions": program.runtime_options,
+    })
 }

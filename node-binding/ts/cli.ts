@@ -30,6 +30,8 @@ interface ProgramDescription {
     projectRoot: string;
     entry: string;
     runtimeOptions: (RuntimeOptions & { nodeargs?: string }) | null;
+    /** Only get ready to load the program's files, for the providers that the state refers to (`--no-program`). */
+    attachOnly?: boolean;
 }
 
 /** Runs the command line of this process; the process ends with its exit code. */
@@ -93,7 +95,9 @@ class Command implements Front {
         try {
             const entry = findEntry(description.entry);
             run.registry.setRoot(description.projectRoot);
-            checkTypes(entry, options);
+            if (description.attachOnly !== true) {
+                checkTypes(entry, options);
+            }
             const sdk = Sdk.load(entry.directory);
             await prepareLoader(entry, description.projectRoot, options);
             releaseProviderHandles();
@@ -103,6 +107,9 @@ class Command implements Front {
             attributeOutput(this.bridge);
             if (entry.warning !== undefined) {
                 run.log("", 2, entry.warning);
+            }
+            if (description.attachOnly === true) {
+                return;
             }
             await this.#execute(sdk, description, entry.file, () => loadProgram(entry));
         } catch (error) {
