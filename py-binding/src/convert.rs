@@ -305,7 +305,7 @@ impl<'a> Reader<'a> {
             return if self.unknowns { Ok(Value::Unknown) } else { Err(self.unknown()) };
         }
         if object.is_instance(types.asset.bind(py))? {
-            return self.asset(object);
+            return Self::asset(object);
         }
         if object.is_instance(types.archive.bind(py))? {
             return self.archive(object);
@@ -329,7 +329,7 @@ impl<'a> Reader<'a> {
         Err(self.refused(object, advice))
     }
 
-    fn asset(&mut self, object: &Bound<'_, PyAny>) -> Result<Value, Refused> {
+    fn asset(object: &Bound<'_, PyAny>) -> Result<Value, Refused> {
         let source = match text_attribute(object, &["text", "path", "uri"])? {
             Some(("text", text)) => AssetSource::Text(text),
             Some(("path", path)) => AssetSource::Path(path),

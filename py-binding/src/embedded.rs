@@ -36,6 +36,9 @@ impl MemoryState {
     }
 }
 
+/// Outcome, counts by op, the first error, and the exception behind it.
+type Finished = (&'static str, BTreeMap<&'static str, u64>, Option<String>, Option<Py<PyAny>>);
+
 /// What happened, for those who ask after the end.
 #[derive(Default)]
 struct Record {
@@ -85,7 +88,6 @@ impl EmbeddedRun {
         config = None, directory = None
     ))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of a Python constructor")]
-    #[expect(clippy::needless_pass_by_value, reason = "arguments from Python arrive by value")]
     fn new(
         py: Python<'_>,
         state: &MemoryState,
@@ -134,12 +136,7 @@ impl EmbeddedRun {
     /// Ends the operation once the program has ended; `error` and `exception` say how it failed. Gives the outcome
     /// (`succeeded`, `failed`, `cancelled`), the counts by op, the first error and the exception behind it.
     #[pyo3(signature = (error = None, exception = None))]
-    fn finish(
-        &self,
-        py: Python<'_>,
-        error: Option<String>,
-        exception: Option<Py<PyAny>>,
-    ) -> PyResult<(&'static str, BTreeMap<&'static str, u64>, Option<String>, Option<Py<PyAny>>)> {
+    fn finish(&self, py: Python<'_>, error: Option<String>, exception: Option<Py<PyAny>>) -> PyResult<Finished> {
         let end = ProgramEnd { error, source: exception.map(host_error) };
         let report = py
             .detach(|| block_on(self.engine.finish(end)))

@@ -99,13 +99,10 @@ impl Engine {
             );
         });
         let mut slot = lock(&slot);
-        match std::mem::replace(&mut *slot, Slot::Open) {
-            Slot::Answered(answer) => answer_to_python(py, answer).map(Some),
-            _ => {
-                *slot = Slot::Awaited(complete);
-                Ok(None)
-            }
+        if let Slot::Answered(answer) = std::mem::replace(&mut *slot, Slot::Awaited(complete)) {
+            return answer_to_python(py, answer).map(Some);
         }
+        Ok(None)
     }
 
     /// Passes a message on; severities are those of the engine service (0 debug, 1 info, 2 warning, 3 error), and 4

@@ -102,8 +102,10 @@ impl Front for PythonFront {
                 }
             })
             .await;
-        // `None`: the main thread is gone, and with it the process.
-        drop(attached);
+        if attached.is_none() {
+            // The main thread is gone, and with it the process.
+            std::future::pending::<()>().await;
+        }
     }
 
     async fn re_execute(&self, program: &ProgramSpec, arguments: &[OsString]) -> Option<i32> {

@@ -166,19 +166,16 @@ fn raised(answer: &Bound<'_, PyTuple>) -> PyResult<ProviderError> {
     })
 }
 
+/// Module, name, attributes, why incomplete, and which methods there are, in the order of `maloko._registry.METHODS`.
+type Described = (String, String, Option<String>, Option<String>, (bool, bool, bool, bool, bool, bool));
+
 #[async_trait]
 impl Host for PythonHost {
     fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError> {
         Python::attach(|py| {
             let describe = || -> PyResult<ProviderDescription> {
                 let described = self.bridge.bind(py).call_method1("describe", (object,))?;
-                let (module, name, attributes, incomplete, methods): (
-                    String,
-                    String,
-                    Option<String>,
-                    Option<String>,
-                    (bool, bool, bool, bool, bool, bool),
-                ) = described.extract()?;
+                let (module, name, attributes, incomplete, methods): Described = described.extract()?;
                 let (configure, check, diff, read, update, delete) = methods;
                 Ok(ProviderDescription {
                     reference: Arc::new(ProviderReference {
