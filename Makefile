@@ -205,8 +205,11 @@ verify-node: $(STAMPS)/node $(STAMPS)/node-binding-modules $(STAMPS)/examples-no
 	$(NPM) --prefix node-tests run --silent typecheck
 	$(NPM) --prefix examples/typescript run --silent typecheck
 
-# Rewrites the committed .pyi and .d.ts from the bindings; stale ones fail the second target.
+# Rewrites the committed .pyi and .d.ts from the bindings (the .d.ts is written by the build itself); stale ones fail the second target.
 types: build
+	rm -rf $(STAMPS)/stubs
+	cd py-binding && ../$(VENV)/bin/maturin generate-stubs --quiet --profile release --out ../$(STAMPS)/stubs
+	cp $(STAMPS)/stubs/maloko/_maloko.pyi py-binding/python/maloko/_maloko.pyi
 types-fresh: types
 	@git diff --exit-code -- '*.pyi' '*.d.ts' '*.d.cts' || { echo "generated types are stale: run make types and commit" >&2; exit 1; }
 
