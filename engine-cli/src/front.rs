@@ -75,7 +75,7 @@ pub trait Front: Send + Sync {
     /// Versions and paths.
     fn about(&self) -> FrontAbout;
 
-    /// Native packages that the program uses, found without running it; `None` when this binding does not look.
+    /// Native packages that the program uses, found without running it; `None`: the command line looks into its files.
     async fn native_packages(&self, _program: &ProgramSpec) -> Option<Vec<PackageUse>> {
         None
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::{count, pretty};
+use super::{count, packages, pretty};
 use crate::arguments::CheckArguments;
 use crate::context::Context;
 use crate::failure::{Failure, Result, code};
@@ -38,19 +38,18 @@ pub(crate) async fn run(context: &Context, arguments: &CheckArguments) -> Result
         }
         check_state(&mut findings, context).await;
         if let Some(program) = program {
-            match context.front.native_packages(&program).await {
-                Some(packages) => {
-                    findings.looked_at.push("the packages that the program uses".to_owned());
-                    findings.problems.extend(packages.iter().map(|package| {
-                        format!(
-                            "{}: the program uses the native package '{}'; maloko hosts dynamic providers only, and its \
-                             resources will be refused",
-                            package.place, package.name
-                        )
-                    }));
-                }
-                None => findings.notes.push("native packages: not looked for in this language yet".to_owned()),
-            }
+            findings.looked_at.push("the packages that the program names".to_owned());
+            let packages = match context.front.native_packages(&program).await {
+                Some(packages) => packages,
+                None => packages::find(&program),
+            };
+            findings.problems.extend(packages.iter().map(|package| {
+                format!(
+                    "{}: the program uses the native package '{}'; maloko hosts dynamic providers only, and its resources \
+                     will be refused",
+                    package.place, package.name
+                )
+            }));
         }
     }
     report(context, arguments, &findings);

@@ -6,6 +6,7 @@ pub(crate) mod check;
 pub(crate) mod config;
 pub(crate) mod login;
 pub(crate) mod new;
+pub(crate) mod packages;
 pub(crate) mod stack;
 pub(crate) mod state;
 #[cfg(test)]

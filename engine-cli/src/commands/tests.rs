@@ -219,6 +219,24 @@ fn check_lists_every_problem() {
 }
 
 #[test]
+fn check_names_native_packages_and_their_places() {
+    let world = World::new();
+    world.write(
+        "index.ts",
+        "import * as pulumi from \"@pulumi/pulumi\";\nimport { s3 } from '@pulumi/aws/s3';\n// '@pulumi/gcp'\n",
+    );
+    world.write("parts/net.js", "const azure = require(\"@pulumi/azure-native\");\n");
+    world.write("node_modules/other/index.js", "require('@pulumi/gcp');\n");
+    let done = world.run("check");
+    assert_eq!(done.code, 1);
+    let problems: Vec<&str> = done.err.lines().map(|line| line.split(';').next().unwrap()).collect();
+    insta::assert_snapshot!(problems.join("\n"), @r"
+    problem: PROJECT/index.ts:2: the program uses the native package 'aws'
+    problem: PROJECT/parts/net.js:1: the program uses the native package 'azure-native'
+    ");
+}
+
+#[test]
 fn a_new_project_is_ready_for_up() {
     let world = World::new();
     let shown = world.output("new python --dir first --name first-one");
