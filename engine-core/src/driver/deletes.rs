@@ -148,16 +148,12 @@ impl Engine {
 
     async fn call_delete(&self, row: &Arc<Row>) -> Result<Vec<Change>, ProviderError> {
         let served = self.providers.resolve(row, &self.session).await?;
-        let operation = self.begin(PendingKind::Deleting, Arc::clone(row)).await?;
         let method = Method::Delete {
             id: row.id.clone(),
             props: for_provider(&row.outputs_or_empty()),
             timeout: row.custom_timeouts.delete,
         };
-        let answer = match self.permit(&row.urn).await {
-            Ok(_permit) => self.providers.call(&served, &row.urn, method).await,
-            Err(_) => Err(ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call")),
-        };
+        let (operation, answer) = self.call_journalled(&served, PendingKind::Deleting, Arc::clone(row), method).await?;
         let ended = self.book().end(operation);
         match answer {
             Ok(Answer::Deleted) => Ok(vec![ended]),

@@ -134,14 +134,7 @@ impl Engine {
             _ => Method::Create { inputs, timeout: row.custom_timeouts.create },
         };
         let kind = if updating { PendingKind::Updating } else { PendingKind::Creating };
-        let operation = self.begin(kind, Arc::new(row.clone())).await?;
-        let answer = {
-            let permit = self.permit(&step.urn).await;
-            match permit {
-                Ok(_permit) => self.providers.call(served, &step.urn, method).await,
-                Err(_) => Err(ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call")),
-            }
-        };
+        let (operation, answer) = self.call_journalled(served, kind, Arc::new(row.clone()), method).await?;
         let (row, error) = self.settle(step, row, answer, operation).await?;
         match error {
             None => Ok(row),
@@ -149,11 +142,24 @@ impl Engine {
         }
     }
 
-    /// Journals that a call is about to be made, and waits until that is durable.
-    pub(super) async fn begin(&self, kind: PendingKind, row: Arc<Row>) -> Result<u32, ProviderError> {
+    /// Waits for its turn, journals that a call is about to be made, and makes it once that is durable. Gives the
+    /// number of the journalled operation, which is for the caller to end, with the provider's answer.
+    ///
+    /// In this order, so that a killed run suspects no call that was still waiting for its turn.
+    pub(super) async fn call_journalled(
+        &self,
+        served: &Served,
+        kind: PendingKind,
+        row: Arc<Row>,
+        method: Method,
+    ) -> Result<(u32, Result<Answer, ProviderError>), ProviderError> {
+        let urn = row.urn.clone();
+        let Ok(_permit) = self.permit(&urn).await else {
+            return Err(ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call"));
+        };
         let (operation, change) = self.book().begin(kind, row);
         self.record(&[change]).await?;
-        Ok(operation)
+        Ok((operation, self.providers.call(served, &urn, method).await))
     }
 
     pub(super) fn state_failure(&self, error: &crate::error::Error) -> ProviderError {
