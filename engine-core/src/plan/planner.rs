@@ -178,7 +178,7 @@ impl Planner {
         } else if old.is_none() {
             self.targets.skipped.insert(urn.clone());
         }
-        Ok(Registration::new(urn, goal, old, provider, before, targeted))
+        Ok(Registration::new(urn, goal, old, provider, before, targeted, self.operation.dry_run))
     }
 
     /// Refuses a resource that needs a new one which was left out, because it is no target.

@@ -70,6 +70,8 @@ pub struct Registration {
     verdict: Verdict,
     note: &'static str,
     targeted: bool,
+    /// May inputs be unknown? In previews only.
+    unknowns: bool,
 }
 
 impl Registration {
@@ -80,6 +82,7 @@ impl Registration {
         provider: String,
         before: Vec<Step>,
         targeted: bool,
+        unknowns: bool,
     ) -> Self {
         Self {
             urn,
@@ -94,6 +97,7 @@ impl Registration {
             verdict: Verdict::default(),
             note: "",
             targeted,
+            unknowns,
         }
     }
 
@@ -148,7 +152,11 @@ impl Registration {
     }
 
     fn check(&mut self, olds: PropertyMap) -> Next {
-        let news = for_provider(&self.checked);
+        let mut news = for_provider(&self.checked);
+        if !self.unknowns {
+            // Only what depends on a failure is unknown in a real run; to its provider such a property is not there.
+            news.retain(|_, value| !value.contains_unknown());
+        }
         Next::Ask(Question { urn: self.urn.clone(), about: None, method: Method::Check { olds, news } })
     }
 
