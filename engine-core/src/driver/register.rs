@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::event::{Event, Severity};
 use crate::operation::OperationKind;
 use crate::plan::{Goal, Next, Question, Refusal, Registration};
-use crate::provider::{Answer, HostError, Method, ProviderError, ProviderErrorKind, StoredProvider};
+use crate::provider::{Answer, HostError, ProviderError, ProviderErrorKind, StoredProvider};
 use crate::row::Row;
 use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
@@ -175,10 +175,6 @@ impl Engine {
             }
         };
         let _permit = self.permit(&urn).await?;
-        // Unknown values are fine in a check or diff; everything else of the method is plain already.
-        let name = method.name();
-        let no_changes_to_tell = !matches!(method, Method::Check { .. } | Method::Diff { .. });
-        debug_assert!(!no_changes_to_tell, "the planner asks for checks and diffs only, not {name}");
         self.providers.call(served, &urn, method).await.map_err(|error| self.fail_planning(&urn, &error))
     }
 

@@ -24,7 +24,7 @@ pub(super) struct Cascade {
 }
 
 impl Cascade {
-    pub(super) fn new(_planner: &Planner, root: RowNumber, row: &Row) -> Self {
+    pub(super) fn new(root: RowNumber, row: &Row) -> Self {
         Self { condemned: UrnSet::from_iter([row.urn.clone()]), deletions: Vec::new(), next: root + 1, asked: None }
     }
 

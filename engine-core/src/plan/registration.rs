@@ -309,7 +309,7 @@ impl Planner {
             if !old.custom {
                 registration.verdict.replace_keys = vec!["provider".to_owned()];
             }
-            return Ok(self.create_first(registration, &old));
+            return Ok(self.create_first(registration));
         }
         if let Some(note) = self.is_forced(&registration.urn, &old) {
             registration.note = note;
@@ -381,13 +381,13 @@ impl Planner {
         let delete_first =
             registration.goal.delete_before_replace.or(registration.verdict.delete_before_replace).unwrap_or(false);
         if !delete_first {
-            return Ok(self.create_first(registration, &old));
+            return Ok(self.create_first(registration));
         }
-        let cascade = Cascade::new(self, number, &old);
+        let cascade = Cascade::new(number, &old);
         self.cascade(registration, cascade)
     }
 
-    fn create_first(&mut self, registration: &mut Registration, _old: &Row) -> Next {
+    fn create_first(&mut self, registration: &Registration) -> Next {
         self.replaced.insert(registration.urn.clone());
         let create = registration.step(Op::CreateReplacement, registration.new_row());
         let replace = Step { op: Op::Replace, ..create.clone() };
