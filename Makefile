@@ -1,6 +1,7 @@
 # maloko: everything from a clean clone with Rust, Python >= 3.10, Node >= 20 and make.
 #
-#   make build    .venv/bin/maloko (from the wheel) and node-tests/node_modules/.bin/maloko (from the npm package)
+#   make build    .venv/bin/maloko (from the wheel) and node-tests/node_modules/.bin/maloko (from the npm package);
+#                 PROFILE=dev builds them quickly, for work on maloko itself
 #   make test     every suite
 #   make demo     the examples, deployed, changed, previewed and destroyed in both languages
 #   make verify   formatting, lints, types, generated files
@@ -18,6 +19,8 @@ PYTHON ?= python3
 CARGO ?= cargo
 NODE ?= node
 NPM ?= npm
+# `make build PROFILE=dev` builds quickly, for work on maloko itself; what is shipped and measured is the release build.
+PROFILE ?= release
 
 # The ends of the SDK range that is tested (the newest stands in requirements-dev.txt and node-tests/package.json).
 OLDEST_PULUMI_PYTHON := 3.139.0
@@ -71,7 +74,7 @@ build-node: $(STAMPS)/node
 
 $(STAMPS)/wheel: $(RUST_SOURCES) $(PY_SOURCES) $(STAMPS)/venv
 	rm -rf $(STAMPS)/wheels
-	CARGO=$(CARGO) $(VENV)/bin/maturin build --release --quiet --manifest-path py-binding/Cargo.toml --out $(STAMPS)/wheels
+	CARGO=$(CARGO) $(VENV)/bin/maturin build --profile $(PROFILE) --quiet --manifest-path py-binding/Cargo.toml --out $(STAMPS)/wheels
 	@touch $@
 
 $(STAMPS)/python: $(STAMPS)/wheel
@@ -80,7 +83,7 @@ $(STAMPS)/python: $(STAMPS)/wheel
 
 $(STAMPS)/npm-package: $(RUST_SOURCES) $(NODE_SOURCES) $(STAMPS)/node-binding-modules
 	rm -rf $(STAMPS)/npm && mkdir -p $(STAMPS)/npm
-	$(NPM) --prefix node-binding run --silent build
+	MALOKO_PROFILE=$(PROFILE) $(NPM) --prefix node-binding run --silent build
 	cd node-binding && $(NPM) pack --silent --pack-destination ../$(STAMPS)/npm
 	@touch $@
 
