@@ -5,7 +5,7 @@ import Module, { createRequire } from "node:module";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
 import { acceptDeclarations, isProgramFile, withDeclarations } from "./declarations";
-import { Sdk } from "./seams";
+import { outside } from "./seams";
 import { findUp, loaderConfig } from "./tsconfig";
 
 /** `runtime.options` of Pulumi.yaml, as far as they concern the loading. */
@@ -237,7 +237,7 @@ export function loadFile(file: string): Promise<unknown> {
     if (!fs.existsSync(file)) {
         return Promise.resolve(undefined);
     }
-    return Sdk.outside(async () =>
+    return outside(async () =>
         isModule(file) ? importModule(pathToFileURL(file).href) : (createRequire(file)(file) as unknown),
     );
 }

@@ -7,10 +7,11 @@ import { engineClient, monitorClient, type Requests } from "./monitor";
 import type { ProviderRegistry } from "./registry";
 import {
     callByToken,
+    currentStore,
     giveHandles,
     pendingRegistrations,
     type RunSettings,
-    Sdk,
+    type Sdk,
     type Store,
     setInsideCall,
     takeDeclaredOutputs,
@@ -48,7 +49,7 @@ export class Run implements Operation {
 
     /** Is code of this run's program calling? */
     isCurrent(): boolean {
-        return this.#store !== undefined && Sdk.currentStore() === this.#store;
+        return this.#store !== undefined && currentStore() === this.#store;
     }
 
     readonly within = <T>(action: () => T): T => this.#enter(action);

@@ -1,0 +1,51 @@
+// Which outputs the class of a dynamic resource declares: the properties that it hands to the SDK.
+import * as path from "node:path";
+
+import { currentStore, type Store } from "./store";
+
+/** The first resource of a type in a run. */
+export interface DeclaredOutputs {
+    className: string;
+    outputs: Set<string>;
+}
+
+const declared = new WeakMap<Store, Map<string, DeclaredOutputs | undefined>>();
+
+/** What the first resource of a dynamic type declares; given once per run and type. */
+export function takeDeclaredOutputs(store: Store, type: string): DeclaredOutputs | undefined {
+    const types = declared.get(store);
+    const found = types?.get(type);
+    types?.set(type, undefined);
+    return found;
+}
+
+/** Has one copy of the SDK note what each dynamic resource declares. */
+export function noteDeclarations(root: string): void {
+    const registration = require(path.join(root, "runtime/resource.js")) as Record<string, unknown>;
+    const original = registration.registerResource;
+    if (typeof original !== "function") {
+        return;
+    }
+    registration.registerResource = (...args: unknown[]): unknown => {
+        // (resource, parent, type, name, custom, remote, newDependency, props, ...)
+        const [resource, , type, , , , , props] = args;
+        const store = currentStore();
+        if (
+            store !== undefined &&
+            typeof type === "string" &&
+            type.startsWith("pulumi-nodejs:dynamic") &&
+            props instanceof Object
+        ) {
+            let types = declared.get(store);
+            if (types === undefined) {
+                types = new Map();
+                declared.set(store, types);
+            }
+            if (!types.has(type)) {
+                const className = (resource as object).constructor.name;
+                types.set(type, { className, outputs: new Set(Object.keys(props)) });
+            }
+        }
+        return original.apply(registration, args);
+    };
+}

@@ -1,0 +1,103 @@
+// What the SDK spends most of its time on, done more cheaply; where a place has moved, it is done without.
+import * as fs from "node:fs";
+import Module, { findSourceMap } from "node:module";
+import * as path from "node:path";
+import { pathToFileURL } from "node:url";
+
+/** Loads the automation API at its first use: it is a tenth of the SDK's start, and programs hardly ever use it. */
+export function deferAutomation(root: string): void {
+    const file = path.join(root, "automation", "index.js");
+    if (require.cache[file] !== undefined || !fs.existsSync(file)) {
+        return;
+    }
+    const stub = new Module(file);
+    stub.filename = file;
+    stub.loaded = true;
+    let real: object | undefined;
+    const load = (): object => {
+        if (real === undefined) {
+            delete require.cache[file];
+            real = require(file) as object;
+        }
+        return real;
+    };
+    stub.exports = new Proxy(Object.create(null) as object, {
+        get: (_target, name) => (name === "__esModule" ? true : (Reflect.get(load(), name) as unknown)),
+        has: (_target, name) => Reflect.has(load(), name),
+        ownKeys: () => Reflect.ownKeys(load()),
+        getOwnPropertyDescriptor: (_target, name) => {
+            const descriptor = Reflect.getOwnPropertyDescriptor(load(), name);
+            return descriptor && { ...descriptor, configurable: true };
+        },
+    });
+    require.cache[file] = stub;
+}
+
+/** Makes promises, debug messages and stack traces of one copy of the SDK cheap. */
+export function speedUp(root: string): void {
+    const load = (name: string): Record<string, unknown> =>
+        require(path.join(root, `${name}.js`)) as Record<string, unknown>;
+    const debuggable = load("runtime/debuggable");
+    if (typeof debuggable.debuggablePromise === "function" && !process.env.PULUMI_DEBUG_PROMISE_LEAKS) {
+        // It formats a stack for every promise, for a report on leaked promises that we make in another way.
+        debuggable.debuggablePromise = (promise: unknown) => promise;
+    }
+    const log = load("log/index");
+    if (typeof log.debug === "function") {
+        // Shown by nobody; each message costs a chain of promises.
+        log.debug = () => Promise.resolve();
+    }
+    const { Resource } = load("resource") as { Resource?: { stackTrace?: unknown; callsites?: unknown } };
+    if (typeof Resource?.stackTrace === "function" && typeof Resource.callsites === "function") {
+        Resource.stackTrace = stackTrace;
+    }
+}
+
+interface Position {
+    uri: string;
+    line: number;
+    column: number;
+}
+
+const MAX_FRAMES = 8;
+const positions = new Map<string, Position | undefined>();
+
+// The SDK formats and parses whole stacks with all frames. Here: the callers' few nearest frames, each place once.
+function stackTrace(skip: number): (Position | undefined)[] {
+    const { prepareStackTrace, stackTraceLimit } = Error;
+    const holder: { stack?: unknown } = {};
+    try {
+        Error.stackTraceLimit = MAX_FRAMES + skip;
+        Error.prepareStackTrace = (_error, sites) => sites;
+        // This function is the topmost frame in the place of `callsites`, which the SDK's own adds one for.
+        Error.captureStackTrace(holder, stackTrace);
+        const sites = holder.stack as NodeJS.CallSite[];
+        return sites.slice(skip - 1).map(positionOf);
+    } finally {
+        Error.prepareStackTrace = prepareStackTrace;
+        Error.stackTraceLimit = stackTraceLimit;
+    }
+}
+
+function positionOf(site: NodeJS.CallSite): Position | undefined {
+    const file = site.getFileName();
+    const line = site.getLineNumber();
+    const column = site.getColumnNumber();
+    if (typeof file !== "string" || line === null || column === null || file.startsWith("node:")) {
+        return undefined;
+    }
+    const key = `${file}:${line}:${column}`;
+    if (!positions.has(key)) {
+        const uri = file.startsWith("file:") ? file : pathToFileURL(file).toString();
+        const origin = findSourceMap(file)?.findEntry(line - 1, column - 1) as
+            | { originalLine?: number; originalColumn?: number }
+            | undefined;
+        positions.set(
+            key,
+            origin?.originalLine === undefined
+                ? { uri, line, column }
+                : { uri, line: origin.originalLine + 1, column: (origin.originalColumn ?? 0) + 1 },
+        );
+    }
+    return positions.get(key);
+}
