@@ -8,7 +8,10 @@ export declare const enum MessageKind {
     Refused = 1,
     /** Call `method` of the object `target` for the resource `urn`, with the arguments `text` (JSON). */
     CallProvider = 2,
-    /** Find the provider object of the reference `text` (JSON), for the registry `target`. */
+    /**
+    * Look up the provider object of the reference `text` (JSON) with the method `method` (`find`, `rebuild`) of the
+    * registry `target`.
+    */
     Rebuild = 3,
     /** Call the function of the program whose token is `text`, with `bytes`, for the registry `target`. */
     CallBack = 4,

@@ -43,6 +43,10 @@ impl Host for SettlingHost {
         self.inner.describe(object)
     }
 
+    async fn find(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
+        self.inner.find(reference).await
+    }
+
     async fn rebuild(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
         self.inner.rebuild(reference).await
     }

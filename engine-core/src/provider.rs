@@ -308,6 +308,12 @@ pub trait Host: Send + Sync {
     /// Describes a live object; called once per object and run.
     fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError>;
 
+    /// Finds an object that the program has handed over so far, by a complete reference that equals its own (rung 2),
+    /// also when no resource was registered with it yet.
+    async fn find(&self, _reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
+        Ok(None)
+    }
+
     /// Finds or rebuilds the object of a stored reference: one registered by hand (rung 3 of the ladder), else a
     /// complete reference found again (rung 4). `None` when there is no way.
     async fn rebuild(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError>;

@@ -26,7 +26,8 @@ pub enum MessageKind {
     Refused,
     /// Call `method` of the object `target` for the resource `urn`, with the arguments `text` (JSON).
     CallProvider,
-    /// Find the provider object of the reference `text` (JSON), for the registry `target`.
+    /// Look up the provider object of the reference `text` (JSON) with the method `method` (`find`, `rebuild`) of the
+    /// registry `target`.
     Rebuild,
     /// Call the function of the program whose token is `text`, with `bytes`, for the registry `target`.
     CallBack,

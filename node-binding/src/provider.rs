@@ -47,6 +47,22 @@ impl JsHost {
     pub(crate) fn new(crossing: Arc<Crossing>, descriptions: Arc<Descriptions>, registry: u32) -> Self {
         Self { crossing, descriptions, registry }
     }
+
+    /// Asks the package for the object of a reference, by the registry's method of that name.
+    async fn look_up(&self, reference: &ProviderReference, method: &str) -> Result<Option<ObjectId>, ProviderError> {
+        let text = serde_json::to_string(reference).map_err(|fault| bad_answer(&fault))?;
+        let ask = |call| {
+            let mut message = Message::new(MessageKind::Rebuild, call).text(text).target(self.registry.into());
+            message.method = Some(method.to_owned());
+            message
+        };
+        let reply = self.crossing.ask(ask).await;
+        match reply {
+            Some(Reply::Text(text)) => serde_json::from_str(&text).map_err(|fault| bad_answer(&fault)),
+            Some(Reply::Failed { description, error }) => Err(provider_error(&description, error)),
+            Some(Reply::Bytes(_)) | None => Err(thread_ended()),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -182,17 +198,12 @@ impl Host for JsHost {
         })
     }
 
+    async fn find(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
+        self.look_up(reference, "find").await
+    }
+
     async fn rebuild(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
-        let text = serde_json::to_string(reference).map_err(|fault| bad_answer(&fault))?;
-        let reply = self
-            .crossing
-            .ask(|call| Message::new(MessageKind::Rebuild, call).text(text).target(self.registry.into()))
-            .await;
-        match reply {
-            Some(Reply::Text(text)) => serde_json::from_str(&text).map_err(|fault| bad_answer(&fault)),
-            Some(Reply::Failed { description, error }) => Err(provider_error(&description, error)),
-            Some(Reply::Bytes(_)) | None => Err(thread_ended()),
-        }
+        self.look_up(reference, "rebuild").await
     }
 
     async fn call(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {

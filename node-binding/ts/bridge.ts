@@ -3,7 +3,7 @@
 import { MessageKind } from "../native";
 import { CallFailed, describe, type Failure, framesOf, tracebackOf } from "./calls";
 import { loadAddon, type NativeBridge, type NativeMessage } from "./native";
-import type { ProviderRegistry } from "./registry";
+import type { ProviderReference, ProviderRegistry } from "./registry";
 
 /** A request that the engine refused; `code` is a gRPC status. */
 export interface RpcError extends Error {
@@ -176,7 +176,11 @@ export class Bridge {
                 this.engaged = true;
                 void this.#answer(message.number, async () => {
                     const { registry, within } = this.#operation(message.target);
-                    const number = await within(() => registry.rebuild(JSON.parse(message.text ?? "{}")));
+                    const reference = JSON.parse(message.text ?? "{}") as ProviderReference;
+                    const number =
+                        message.method === "find"
+                            ? registry.find(reference)
+                            : await within(() => registry.rebuild(reference));
                     return JSON.stringify(number ?? null);
                 });
                 break;

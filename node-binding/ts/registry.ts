@@ -49,6 +49,7 @@ let lastNumber = 0;
 export class ProviderRegistry {
     readonly #numbers = new Map<object, number>();
     readonly #objects = new Map<number, object>();
+    readonly #byReference = new Map<string, number>();
     readonly #classes = new Map<unknown, { file: string; name: string } | undefined>();
 
     constructor(
@@ -77,8 +78,17 @@ export class ProviderRegistry {
         const number = ++lastNumber;
         this.#numbers.set(provider, number);
         this.#objects.set(number, provider);
-        this.describer.describe(number, JSON.stringify(this.referenceOf(provider)), methodsOf(provider));
+        const reference = this.referenceOf(provider);
+        if (reference.incomplete === undefined && !this.#byReference.has(keyOf(reference))) {
+            this.#byReference.set(keyOf(reference), number);
+        }
+        this.describer.describe(number, JSON.stringify(reference), methodsOf(provider));
         return number;
+    }
+
+    /** The number of an object that the program handed over, by its complete reference. */
+    find(reference: ProviderReference): number | undefined {
+        return this.#byReference.get(keyOf(reference));
     }
 
     /** Calls a method of an object by its number. */
@@ -99,6 +109,7 @@ export class ProviderRegistry {
         this.describer.forget([...this.#objects.keys()]);
         this.#objects.clear();
         this.#numbers.clear();
+        this.#byReference.clear();
     }
 
     /** What stands for an object in the state. Reads its attributes now. */
@@ -192,6 +203,10 @@ export class ProviderRegistry {
         const loaded = await this.load(file);
         return declaredValue(file, name) ?? exportOf(loaded, name);
     }
+}
+
+function keyOf(reference: ProviderReference): string {
+    return JSON.stringify([reference.language, reference.module, reference.name, reference.attributes ?? null]);
 }
 
 type Class = (abstract new (...args: never[]) => object) & { name: string };

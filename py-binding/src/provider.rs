@@ -193,6 +193,14 @@ impl Host for PythonHost {
         })
     }
 
+    async fn find(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
+        Python::attach(|py| {
+            let arguments = (&reference.language, &reference.module, &reference.name, reference.attributes.as_deref());
+            let find = || self.bridge.bind(py).call_method1("find", arguments)?.extract();
+            find().map_err(|error: PyErr| internal_error(py, &error))
+        })
+    }
+
     async fn rebuild(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
         leave_event_loop().await;
         call_python(

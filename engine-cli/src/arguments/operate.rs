@@ -92,8 +92,8 @@ pub(crate) struct UpArguments {
 /// Flags that shape what an update will do.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct PlanArguments {
-    /// Compare with the real resources first; only `--refresh=false` works in this version.
-    #[arg(short, long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    /// Read the real resources first, and go on from what they are like
+    #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub(crate) refresh: Option<bool>,
     /// Replace these resources
     #[arg(long, value_name = "URN")]
@@ -171,8 +171,8 @@ pub(crate) struct DestroyArguments {
     /// Whether the program runs.
     #[command(flatten)]
     pub(crate) program: ProgramArguments,
-    /// Compare with the real resources first; only `--refresh=false` works in this version.
-    #[arg(short, long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    /// Read the real resources first, and go on from what they are like
+    #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub(crate) refresh: Option<bool>,
     /// After a failure go on with what does not depend on it
     #[arg(long, env = "PULUMI_CONTINUE_ON_ERROR", hide_env_values = true, value_parser = BoolishValueParser::new())]

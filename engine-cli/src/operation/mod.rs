@@ -7,7 +7,6 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-use maloko_core::operation::OperationKind;
 use maloko_core::state::StackName;
 
 use crate::commands::config::{locate, split_assignment};
@@ -24,7 +23,6 @@ use preview_pass::{Verdict, check_confirmation, preview_and_ask};
 pub(crate) async fn perform(context: &Context, request: Request) -> Result<i32> {
     check_confirmation(context, &request)?;
     let workplace = Workplace::open(context)?;
-    refuse_refresh_within(&workplace, &request)?;
     let program = workplace.project.program(context.front.language())?;
     if let Some(code) = context.front.re_execute(&program, &context.arguments).await {
         return Ok(code);
@@ -48,25 +46,6 @@ pub(crate) async fn perform(context: &Context, request: Request) -> Result<i32> 
         remove_if_empty(&workplace, &stack).await?;
     }
     Ok(code)
-}
-
-/// The engine does not refresh as a part of other operations yet: better said than left out in silence.
-fn refuse_refresh_within(workplace: &Workplace<'_>, request: &Request) -> Result<()> {
-    let verb = request.verb;
-    if request.refresh == Some(true) {
-        return Err(Failure::configuration(format!(
-            "this version does not refresh within `{verb}`: run `maloko refresh` first, then `maloko {verb}` without --refresh"
-        )));
-    }
-    let always = workplace.project.refresh_always && request.kind != OperationKind::Refresh;
-    if always && request.refresh.is_none() && request.confirm.preview_pass.is_none() {
-        workplace.context.console.warn(&format!(
-            "{}: this version does not refresh within `{verb}`; run `maloko refresh` before it (--refresh=false takes this \
-             warning away)",
-            workplace.project.place(&["options", "refresh"])
-        ));
-    }
-    Ok(())
 }
 
 /// `--config KEY=VALUE`: written to the stack's settings file, as Pulumi does.

@@ -67,13 +67,6 @@ async fn prepare(
     crypter.warm_up();
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let mut operation = request.operation(stack.project(), stack.stack(), project.refresh_always, processors);
-    if operation.refresh && operation.kind == OperationKind::Update {
-        return Err(Failure::configuration(format!(
-            "`{} --refresh` (or `options.refresh: always` in Pulumi.yaml) is not built yet; run `maloko refresh` first, \
-             and then this command with --refresh=false",
-            request.verb
-        )));
-    }
     operation.project_root.clone_from(&project.root);
     operation.program_directory = Project::program_directory(program);
     operation.config = Arc::new(configuration(workplace, request, stack, &settings, &crypter)?);

@@ -213,7 +213,7 @@ fn exit_codes_say_how_it_ended() {
     assert_eq!(code("up --yes --stack nowhere", &script(&["a"])), 6);
     assert_eq!(code("preview", &Script { program_fails: true, ..Script::default() }), 1);
     assert_eq!(code("refresh --yes", &Script { program_fails: true, ..Script::default() }), 0);
-    assert_eq!(code("up --refresh --yes", &script(&["a"])), 2);
+    assert_eq!(code("up --refresh --yes --expect-no-changes", &Script { size: 2.0, ..script(&["a"]) }), 0);
     assert_eq!(code("destroy --yes --no-program --remove", &Script::default()), 0);
     assert_eq!(code("stack output", &Script::default()), 2);
 }

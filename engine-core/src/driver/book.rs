@@ -102,6 +102,18 @@ impl Book {
         change
     }
 
+    /// Takes what a refresh found for the row that this run goes on from.
+    pub(super) fn renew(&mut self, number: RowNumber, row: Arc<Row>) -> Change {
+        self.planner.renew(number, Arc::clone(&row));
+        self.set(number, row)
+    }
+
+    /// Forgets a row whose object is gone.
+    pub(super) fn vanish(&mut self, number: RowNumber) -> Change {
+        self.planner.forget(number);
+        self.remove(number)
+    }
+
     /// The row of a resource that was registered in this run.
     pub(super) fn row(&self, urn: &Urn) -> Option<(RowNumber, &Arc<Row>)> {
         let number = *self.numbers.get(urn)?;

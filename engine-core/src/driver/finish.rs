@@ -17,11 +17,14 @@ impl Engine {
     pub(super) async fn wind_up(&self) {
         self.wound_up
             .get_or_init(async || {
-                if self.stop.is_halted() || self.refuse_unknown_targets() {
+                if self.stop.is_halted() || self.begin_with_refresh().await.is_err() || self.refuse_unknown_targets() {
                     return;
                 }
                 match self.operation.kind {
-                    OperationKind::Update => self.delete_leftovers().await,
+                    OperationKind::Update => {
+                        self.refresh_the_rest().await;
+                        self.delete_leftovers().await;
+                    }
                     OperationKind::Destroy => {
                         if self.operation.refresh {
                             self.refresh_all().await;
@@ -59,7 +62,12 @@ impl Engine {
     /// has (unless it failed), folds the journal into the checkpoint and reports.
     pub async fn finish(&self, program: ProgramEnd) -> crate::error::Result<Report> {
         self.stop.idle().await;
-        if let Some(error) = program.error.filter(|_| !self.stop.is_halted()) {
+        let error = program.error.filter(|_| !self.stop.is_halted());
+        if error.is_some() {
+            // What the refresh finds counts also when the program fails; a failure of the refresh has been told.
+            drop(self.begin_with_refresh().await);
+        }
+        if let Some(error) = error {
             if self.operation.kind == OperationKind::Update {
                 self.diagnose(None, Severity::Error, error.clone());
                 self.stop.fail(Failure { message: error, source: program.source }, true);
@@ -164,6 +172,7 @@ impl Engine {
         let rows: Vec<_> = book.ledger.rows().map(|(_, row)| Arc::clone(row)).collect();
         // Rows that a selection or a refresh left where they were may now stand after others that refer to them.
         let partial = self.operation.kind == OperationKind::Refresh
+            || self.operation.refresh
             || !self.operation.targets.is_empty()
             || !self.operation.excludes.is_empty();
         Snapshot {

@@ -8,12 +8,15 @@ mod finish;
 mod providers;
 mod read;
 mod refresh;
+mod refresh_first;
 mod register;
 mod requests;
 mod stop;
 
 #[cfg(test)]
 mod driver_tests;
+#[cfg(test)]
+mod refresh_first_tests;
 #[cfg(test)]
 mod testing;
 
@@ -88,6 +91,7 @@ pub struct Engine {
     planning: RwLock<()>,
     permits: Semaphore,
     stop: Stop,
+    refresh_first: refresh_first::RefreshFirst,
     wound_up: tokio::sync::OnceCell<()>,
     told_no_read: AtomicBool,
     started: Instant,
@@ -108,6 +112,7 @@ impl Engine {
             planning: RwLock::new(()),
             permits: Semaphore::new(operation.parallel.clamp(1, Semaphore::MAX_PERMITS)),
             stop: Stop::default(),
+            refresh_first: refresh_first::RefreshFirst::default(),
             wound_up: tokio::sync::OnceCell::new(),
             told_no_read: AtomicBool::new(false),
             started: Instant::now(),
@@ -131,6 +136,9 @@ impl Engine {
                 "the object may exist although it is not in the state: look for it, delete it or import it; the record \
                  stays until `maloko refresh --clear-pending-creates`"
             } else {
+                if self.operation.refresh {
+                    continue;
+                }
                 "a refresh shows what the object is like now"
             };
             self.diagnose(

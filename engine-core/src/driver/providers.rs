@@ -117,6 +117,30 @@ impl Providers {
         Ok(Served { object, capabilities: description.capabilities, reference })
     }
 
+    /// Is the object that serves a row known by now: registered for the resource, or handed over by the program with an
+    /// equal reference? Nothing is rebuilt from what is stored.
+    pub(super) async fn is_live(&self, row: &Row, session: &Session) -> bool {
+        if self.known().by_urn.contains_key(&row.urn) {
+            return true;
+        }
+        let Ok(reference) = stored_reference(row, session) else { return false };
+        if !reference.is_complete() {
+            return false;
+        }
+        let reference = Arc::new(reference);
+        if self.known().by_reference.contains_key(&reference) {
+            return true;
+        }
+        match self.host.find(&reference).await {
+            Ok(Some(object)) => {
+                self.known().by_reference.entry(reference).or_insert(object);
+                true
+            }
+            // What could not be looked up is asked for again when it is needed, and its error told then.
+            Ok(None) | Err(_) => false,
+        }
+    }
+
     /// Calls a method of an object, configuring it first if that was not done yet. What the object does not have is
     /// answered here, as the SDK's base classes do.
     pub(super) async fn call(&self, served: &Served, urn: &Urn, method: Method) -> Result<Answer, ProviderError> {

@@ -16,17 +16,32 @@ use crate::state::RowNumber;
 
 use super::Engine;
 
+/// Rows with the numbers that they have in the ledger.
+pub(super) type NumberedRows = Vec<(RowNumber, Arc<Row>)>;
+
+/// Does the row stand for an object that a provider can be asked about?
+pub(super) fn has_object(row: &Row) -> bool {
+    row.custom && row.urn.provider_package().is_none() && !row.pending_replacement
+}
+
 impl Engine {
     /// Reads every object and stores what it is like; rows whose object is gone are removed.
     pub(super) async fn refresh_all(&self) {
-        let rows: Vec<(RowNumber, Arc<Row>)> = {
-            let mut book = self.book();
-            let rows: Vec<_> = (0..).zip(book.planner.base().iter().cloned()).collect();
-            rows.into_iter().filter(|(_, row)| book.planner.selects(row)).collect()
-        };
+        self.refresh_rows(self.rows_to_refresh()).await;
+    }
+
+    /// The rows that the run may touch, in state order.
+    pub(super) fn rows_to_refresh(&self) -> NumberedRows {
+        let mut book = self.book();
+        let rows: NumberedRows = (0..).zip(book.planner.base().iter().cloned()).collect();
+        rows.into_iter().filter(|(_, row)| book.planner.selects(row)).collect()
+    }
+
+    /// Reads these objects side by side.
+    pub(super) async fn refresh_rows(&self, rows: NumberedRows) {
         let mut running = Vec::new();
         for (number, row) in rows {
-            let called = row.custom && row.urn.provider_package().is_none() && !row.pending_replacement;
+            let called = has_object(&row);
             let step = Step::new(Op::Refresh, &row.urn.clone(), Some((number, Arc::clone(&row))), Some(row));
             if !called || self.operation.parallel <= 1 {
                 self.refresh_one(step, called).await;
@@ -54,7 +69,7 @@ impl Engine {
         let outcome = if called { self.read_one(&row).await } else { Ok(Some((*row).clone())) };
         match outcome {
             Ok(None) => {
-                let change = self.book().remove(number);
+                let change = self.book().vanish(number);
                 self.finish_refresh(&step, Op::Delete, None, &[change]);
             }
             Ok(Some(mut refreshed)) => {
@@ -68,7 +83,8 @@ impl Engine {
                     refreshed.modified = super::execute::now();
                 }
                 let refreshed = Arc::new(refreshed);
-                let changes = if differs { vec![self.book().set(number, Arc::clone(&refreshed))] } else { Vec::new() };
+                let changes =
+                    if differs { vec![self.book().renew(number, Arc::clone(&refreshed))] } else { Vec::new() };
                 self.finish_refresh(&step, op, Some(refreshed), &changes);
             }
             Err(error) => self.fail_refresh(&step, &error),
@@ -77,6 +93,7 @@ impl Engine {
 
     fn fail_refresh(&self, step: &Step, error: &ProviderError) {
         // The other rows are still read; the command fails in the end.
+        self.book().failed.insert(step.urn.clone());
         self.report_failure(&step.urn, error, false);
         self.events.emit(Event::StepFailed(step.metadata(step.new.clone())));
     }
@@ -139,7 +156,7 @@ impl Engine {
 
     /// Did the object change? Its provider is asked whether the stored inputs would change what was read.
     async fn classify(&self, row: &Arc<Row>, refreshed: &Row) -> Result<Op, ProviderError> {
-        if !row.custom || row.urn.provider_package().is_some() || row.pending_replacement {
+        if !has_object(row) {
             return Ok(Op::Same);
         }
         if row.external {
@@ -172,15 +189,16 @@ impl Engine {
         let mut changes = Vec::new();
         {
             let mut book = self.book();
-            let rows: Vec<(RowNumber, Arc<Row>)> =
-                book.ledger.rows().map(|(number, row)| (number, Arc::clone(row))).collect();
+            let rows: NumberedRows = book.ledger.rows().map(|(number, row)| (number, Arc::clone(row))).collect();
+            // What this run registered refers to nothing that is gone.
+            let first_new = RowNumber::try_from(book.planner.base().len()).unwrap_or(RowNumber::MAX);
             let left: std::collections::HashSet<_> = rows.iter().map(|(_, row)| row.urn.clone()).collect();
             let parents: std::collections::HashMap<_, _> =
                 book.planner.base().iter().map(|row| (row.urn.clone(), row.parent.clone())).collect();
             for (number, row) in rows {
                 let gone = |urn: &crate::Urn| !left.contains(urn);
                 let empty = row.property_dependencies.values().any(Vec::is_empty);
-                if !empty && !crate::schedule::references(&row).any(|urn| gone(&urn)) {
+                if number >= first_new || !empty && !crate::schedule::references(&row).any(|urn| gone(&urn)) {
                     continue;
                 }
                 let mut repaired = (*row).clone();
@@ -194,7 +212,7 @@ impl Engine {
                     urns.retain(|urn| !gone(urn));
                 }
                 repaired.property_dependencies.retain(|_, urns| !urns.is_empty());
-                changes.push(book.set(number, Arc::new(repaired)));
+                changes.push(book.renew(number, Arc::new(repaired)));
             }
         }
         if !changes.is_empty() && !self.operation.dry_run {

@@ -46,6 +46,14 @@ impl Engine {
         if goal.inputs.values().any(Value::contains_secret) {
             self.events.learn_secrets(&goal.inputs);
         }
+        let goal = match self.hold_stack(goal) {
+            Ok(goal) => goal,
+            Err(urn) => {
+                return Ok(RegisterResourceResponse { urn: urn.to_string(), ..RegisterResourceResponse::default() });
+            }
+        };
+        self.begin_with_refresh().await?;
+        self.refresh_registered(&goal).await?;
         let (urn, registered) = match self.operation.kind {
             OperationKind::Update => self.plan_and_act(goal).await?,
             OperationKind::Refresh | OperationKind::Destroy => self.answer_from_state(&goal)?,
@@ -71,7 +79,7 @@ impl Engine {
     }
 
     /// In a refresh or destroy the program only brings its live providers: it is answered with what is stored.
-    fn answer_from_state(&self, goal: &Goal) -> Result<(Urn, Registered), RpcError> {
+    pub(super) fn answer_from_state(&self, goal: &Goal) -> Result<(Urn, Registered), RpcError> {
         let (urn, old) = self.book().planner.locate(goal);
         if let Some(object) = goal.object {
             let key = old.as_ref().map_or(&urn, |(_, row)| &row.urn);
@@ -80,7 +88,7 @@ impl Engine {
         Ok((urn, old.map_or(Registered::Unknown, |(_, row)| Registered::Done(row))))
     }
 
-    async fn plan_and_act(&self, goal: Goal) -> Result<(Urn, Registered), RpcError> {
+    pub(super) async fn plan_and_act(&self, goal: Goal) -> Result<(Urn, Registered), RpcError> {
         let custom = goal.custom;
         let object = goal.object;
         let mut planning = Some(self.planning.read().await);

@@ -38,11 +38,13 @@ impl Engine {
             }
             "RegisterResourceOutputs" => {
                 self.go_on()?;
+                self.begin_with_refresh().await?;
                 self.register_outputs(decode(method, request)?).map(|()| Vec::new())
             }
             "ReadResource" => {
                 self.go_on()?;
                 let request: ReadResourceRequest = decode(method, request)?;
+                self.begin_with_refresh().await?;
                 self.read_resource(request).await.map(|response| response.encode_to_vec())
             }
             "Invoke" => self.invoke(decode(method, request)?).map(|response| response.encode_to_vec()),

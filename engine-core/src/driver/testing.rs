@@ -33,6 +33,10 @@ pub(crate) struct ScriptedHost {
     pub(crate) faults: Mutex<HashMap<(String, &'static str), ProviderErrorKind>>,
     pub(crate) delete_first: bool,
     pub(crate) made: Mutex<u32>,
+    /// What `read` finds, by the resource's name: other outputs, or that the object is gone.
+    pub(crate) world: Mutex<HashMap<String, Option<PropertyMap>>>,
+    /// Objects that the program made before its first registration.
+    pub(crate) live: Vec<ObjectId>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -70,6 +74,11 @@ impl Host for ScriptedHost {
                 delete: true,
             },
         })
+    }
+
+    async fn find(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
+        let number = reference.name.strip_prefix("Provider").and_then(|number| number.parse().ok());
+        Ok(number.filter(|number| self.live.contains(number)))
     }
 
     async fn rebuild(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
@@ -113,7 +122,10 @@ impl Host for ScriptedHost {
                 outputs.extend(olds.get("arn").map(|arn| ("arn".to_owned(), arn.clone())));
                 Answer::Updated { outputs }
             }
-            Method::Read { id, props, .. } => Answer::Read { id, outputs: Some(props), inputs: None },
+            Method::Read { id, props, .. } => {
+                let found = lock(&self.world).get(&name).cloned().unwrap_or(Some(props));
+                Answer::Read { id, outputs: found, inputs: None }
+            }
             Method::Delete { .. } => Answer::Deleted,
         })
     }

@@ -101,6 +101,23 @@ impl Planner {
         &self.base
     }
 
+    /// Goes on from another row: a refresh found that its object is not as it was stored.
+    pub fn renew(&mut self, number: RowNumber, row: Arc<Row>) {
+        if let Some(place) = self.base.get_mut(number as usize) {
+            *place = row;
+        }
+    }
+
+    /// Goes on without a row: a refresh found that its object is gone.
+    pub fn forget(&mut self, number: RowNumber) {
+        self.handled.insert(number);
+        if let Some(row) = self.base.get(number as usize)
+            && let Some(numbers) = self.by_urn.get_mut(&row.urn)
+        {
+            numbers.retain(|other| *other != number);
+        }
+    }
+
     /// Was the row dealt with by this run?
     #[must_use]
     pub fn is_handled(&self, number: RowNumber) -> bool {

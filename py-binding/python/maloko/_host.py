@@ -87,6 +87,10 @@ class Host:
         entry = self.registry.entry(number)
         return (*entry.reference, entry.methods)
 
+    def find(self, language: str, module: str, name: str, attributes: str | None) -> int | None:
+        """The number of an object of the program with that complete reference, `None` when there is none."""
+        return self.registry.find(Reference(module, name, attributes, None)) if language == "python" else None
+
     def rebuild(
         self, language: str, module: str, name: str, attributes: str | None, incomplete: str | None
     ) -> int | Answer | None:

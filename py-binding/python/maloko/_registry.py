@@ -73,6 +73,8 @@ class Registry:
         self._numbers: dict[int, int] = {}
         self._entries: list[Entry] = []
         self._rebuilt: dict[tuple[str, str, str | None], int] = {}
+        self._by_reference: dict[Reference, int] = {}
+        self._indexed = 0
         self._rebuilding = threading.RLock()
         self.main: ModuleType | None = None
         """The program's own module; `__main__` in a reference means this one."""
@@ -119,6 +121,14 @@ class Registry:
         if name == "__main__" and self.main is not None:
             return self.main
         return sys.modules.get(name)
+
+    def find(self, reference: Reference) -> int | None:
+        """The number of an object that the program handed over, by its complete reference."""
+        with self._lock:
+            for number in range(self._indexed, len(self._entries)):
+                self._by_reference.setdefault(self._entries[number].reference, number)
+            self._indexed = len(self._entries)
+            return self._by_reference.get(reference)
 
     def rebuild(self, reference: Reference) -> int | None:
         """Finds or rebuilds the object of a stored reference: by hand-registered factory, else by name."""
