@@ -2,6 +2,7 @@
 
 pub mod backend;
 pub mod checkpoint;
+mod derived_keys;
 mod document;
 #[cfg(test)]
 mod fixtures;

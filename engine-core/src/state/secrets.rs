@@ -17,6 +17,7 @@ use ring::pbkdf2;
 use crate::error::{Error, Result};
 use crate::provider::ProviderReference;
 
+use super::derived_keys;
 use super::passphrase::{PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, PassphraseSource};
 use super::surroundings::Surroundings;
 
@@ -200,10 +201,29 @@ impl Crypter {
 
 impl Inner {
     fn derive(&self) -> std::result::Result<LessSafeKey, String> {
+        let PassphraseSource::KeyFile(key_file) = self.passphrase.source() else {
+            return self.checked(&self.derived_bytes());
+        };
+        let known = derived_keys::find(key_file, self.passphrase.text(), &self.salt_bytes);
+        if let Some(Ok(key)) = known.map(|bytes| self.checked(&bytes)) {
+            return Ok(key);
+        }
+        let bytes = self.derived_bytes();
+        let key = self.checked(&bytes)?;
+        derived_keys::remember(key_file, self.passphrase.text(), &self.salt_bytes, &bytes);
+        Ok(key)
+    }
+
+    fn derived_bytes(&self) -> [u8; KEY_LEN] {
         let mut bytes = [0; KEY_LEN];
         let passphrase = self.passphrase.text().as_bytes();
         pbkdf2::derive(pbkdf2::PBKDF2_HMAC_SHA256, ITERATIONS, &self.salt_bytes, passphrase, &mut bytes);
-        let key = UnboundKey::new(&AES_256_GCM, &bytes).map_err(|_| "AES-256-GCM is not available".to_owned())?;
+        bytes
+    }
+
+    /// The key of these bytes, if it opens what the salt string holds.
+    fn checked(&self, bytes: &[u8; KEY_LEN]) -> std::result::Result<LessSafeKey, String> {
+        let key = UnboundKey::new(&AES_256_GCM, bytes).map_err(|_| "AES-256-GCM is not available".to_owned())?;
         let key = LessSafeKey::new(key);
         match &self.check {
             Some(check) if open(&key, check).as_deref() != Some(CHECK_TEXT) => Err(self.wrong_passphrase()),
