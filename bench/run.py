@@ -70,10 +70,9 @@ def median(costs: list[Cost]) -> Cost:
 class Bench:
     """One language's program in a folder of its own, with maloko and the baseline over it."""
 
-    def __init__(self, language: str, folder: Path, program: str, size: int) -> None:
+    def __init__(self, language: str, folder: Path, program: str, size: int, passphrase: str | None = None) -> None:
         self.folder = folder / "project"
         shutil.copytree(HERE / program, self.folder, ignore=shutil.ignore_patterns("node_modules", "__pycache__"))
-        (folder / "state").mkdir()
         if language == "python":
             self.maloko = str(ROOT / ".venv" / "bin" / "maloko")
             self.base = [str(ROOT / ".venv" / "bin" / "python"), str(HERE / "baseline.py"), str(self.folder)]
@@ -82,13 +81,15 @@ class Bench:
             (self.folder / "node_modules").symlink_to(modules)
             self.maloko = str(modules / ".bin" / "maloko")
             self.base = ["node", str(HERE / "baseline.cjs"), str(self.folder)]
+        # Settings of whoever runs this must not decide where the state is and what encrypts it.
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("PULUMI_")}
         self.env = {
-            **os.environ,
+            **inherited,
             "BENCH_N": str(size),
             "PATH": f"{ROOT / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}",
-            "PULUMI_BACKEND_URL": f"file://{folder / 'state'}",
-            "PULUMI_CONFIG_PASSPHRASE": "bench",
         }
+        if passphrase is not None:
+            self.env["PULUMI_CONFIG_PASSPHRASE"] = passphrase
 
     def run(self, *arguments: str) -> Cost:
         return measure([self.maloko, *arguments, "--stack", "dev"], self.folder, self.env)
@@ -128,7 +129,7 @@ def cold(language: str, repeat: int) -> dict[str, Cost]:
     program = "python" if language == "python" else "typescript"
     runs: dict[str, list[Cost]] = {"one pass": [], "two passes": []}
     with tempfile.TemporaryDirectory(prefix="maloko-bench-") as folder:
-        bench = Bench(language, Path(folder), program, 10)
+        bench = Bench(language, Path(folder), program, 10, passphrase="bench")
         measure([bench.maloko, "stack", "init", "dev"], bench.folder, bench.env)
         bench.operation("up")
         for _ in range(repeat):
