@@ -148,3 +148,34 @@ test("declared outputs are no reason for a warning", async () => {
     const summary = await newStack().up(() => void new Thing(new Echo(), "a", { n: 1 }));
     expect(summary.diagnostics).toEqual([]);
 });
+
+test("an asset with new content is a change and one with the same is none", async () => {
+    const seen: boolean[] = [];
+    const comparing = {
+        create: async (props: Props) => ({ id: "x", outs: props }),
+        diff: async (_id: string, olds: Props, news: Props) => {
+            seen.push(olds.asset.hash === news.asset.hash);
+            return {};
+        },
+        update: async (_id: string, _olds: Props, news: Props) => ({ outs: news }),
+    };
+    const stack = newStack();
+    for (const [text, changes] of [
+        ["one", "create"],
+        ["one", "same"],
+        ["two", "update"],
+    ] as const) {
+        const result = await stack.up(
+            () => void new Thing(comparing, "a", { asset: new pulumi.asset.StringAsset(text) }),
+        );
+        expect(result.changes, changes).toHaveProperty(changes);
+    }
+    expect(seen).toEqual([true, false]);
+});
+
+test("an asset that cannot be read is an error that names resource and property", async () => {
+    const gone = new pulumi.asset.FileAsset("gone.txt");
+    const message = (await failureOf(newStack().up(() => void new Thing(new Echo(), "a", { in: [gone] })))).message;
+    expect(message).toContain("'a': property 'in[0]': the file of an asset cannot be read: ");
+    expect(message).toContain("gone.txt");
+});

@@ -8,8 +8,8 @@ import math
 
 import pulumi
 import pytest
-from kit import Thing, creating
-from pulumi.dynamic import CheckResult, CreateResult, ResourceProvider
+from kit import Echo, Thing, creating
+from pulumi.dynamic import CheckResult, CreateResult, DiffResult, ResourceProvider, UpdateResult
 
 from maloko._embedded import Result, Stack
 
@@ -151,6 +151,33 @@ def test_assets_arrive_as_the_sdks_objects(stack: Stack) -> None:
     assert isinstance(seen[0], pulumi.StringAsset)
     assert seen[0].text == "text"
     assert stack.resources()["a"]["outputs"]["asset"]["text"] == "text"
+
+
+def test_an_asset_with_new_content_is_a_change_and_one_with_the_same_is_none(stack: Stack) -> None:
+    seen = []
+
+    class Comparing(ResourceProvider):
+        def create(self, props):
+            return CreateResult("x", props)
+
+        def diff(self, _id, olds, news):
+            seen.append((olds["asset"].hash == news["asset"].hash, olds["asset"] == news["asset"]))
+            return DiffResult()
+
+        def update(self, _id, _olds, news):
+            return UpdateResult(news)
+
+    for text, changes in (("one", "create"), ("one", "same"), ("two", "update")):
+        result = stack.up(lambda text=text: Thing(Comparing(), "a", {"asset": pulumi.StringAsset(text)}))
+        assert result.changes.get(changes), changes
+    assert seen == [(True, True), (False, False)]
+
+
+def test_an_asset_that_cannot_be_read_is_an_error_that_names_resource_and_property(stack: Stack) -> None:
+    result = stack.run("update", lambda: Thing(Echo(), "a", {"in": [pulumi.FileAsset("gone.txt")]}))
+    assert result.outcome == "failed"
+    assert "'a': property 'in[0]': the file of an asset cannot be read: " in result.error
+    assert "gone.txt" in result.error
 
 
 def test_secret_inputs_are_secret_in_the_state(stack: Stack) -> None:

@@ -5,6 +5,7 @@
 //! `driver` is the only asynchronous part: it owns the [`provider::Host`] that the bindings implement and the
 //! [`state::Session`] that keeps what happened.
 
+pub mod assets;
 pub mod diff;
 pub mod driver;
 pub mod error;

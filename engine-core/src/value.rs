@@ -187,6 +187,9 @@ impl Value {
             Value::Output(output) => output.value.as_ref().map_or(Value::Unknown, Value::plain),
             Value::Array(items) => Value::Array(items.iter().map(Value::plain).collect()),
             Value::Object(members) => Value::Object(plain_map(members)),
+            Value::Archive(Archive { hash, source: ArchiveSource::Assets(members) }) => {
+                Value::Archive(Archive { hash: hash.clone(), source: ArchiveSource::Assets(plain_map(members)) })
+            }
             other => other.clone(),
         }
     }

@@ -16,19 +16,41 @@ use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
 /// Properties on their way to JavaScript.
-pub(crate) struct Outgoing<'a>(pub(crate) &'a PropertyMap);
+#[derive(Clone, Copy)]
+pub(crate) struct Outgoing<'a> {
+    properties: &'a PropertyMap,
+    /// Are assets shown by their hashes alone?
+    hashes: bool,
+}
 
-impl Serialize for Outgoing<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(key, value)| (key, OutgoingValue(value))))
+impl<'a> Outgoing<'a> {
+    /// With the content of assets.
+    pub(crate) fn whole(properties: &'a PropertyMap) -> Self {
+        Self { properties, hashes: false }
+    }
+
+    /// With the hashes of assets alone.
+    pub(crate) fn hashes(properties: &'a PropertyMap) -> Self {
+        Self { properties, hashes: true }
     }
 }
 
-struct OutgoingValue<'a>(&'a Value);
+impl Serialize for Outgoing<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let hashes = self.hashes;
+        serializer.collect_map(self.properties.iter().map(|(key, value)| (key, OutgoingValue { value, hashes })))
+    }
+}
+
+struct OutgoingValue<'a> {
+    value: &'a Value,
+    hashes: bool,
+}
 
 impl Serialize for OutgoingValue<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
+        let hashes = self.hashes;
+        match self.value {
             Value::Null => serializer.serialize_unit(),
             Value::Bool(value) => serializer.serialize_bool(*value),
             Value::Number(number) if number.is_finite() => serializer.serialize_f64(*number),
@@ -36,12 +58,12 @@ impl Serialize for OutgoingValue<'_> {
                 special(serializer, FLOAT_SIGNATURE, |map| map.serialize_entry("value", float_name(*number)))
             }
             Value::String(text) => serializer.serialize_str(text),
-            Value::Array(items) => serializer.collect_seq(items.iter().map(OutgoingValue)),
-            Value::Object(members) => Outgoing(members).serialize(serializer),
-            Value::Secret(inner) => OutgoingValue(inner).serialize(serializer),
+            Value::Array(items) => serializer.collect_seq(items.iter().map(|value| OutgoingValue { value, hashes })),
+            Value::Object(members) => Outgoing { properties: members, hashes }.serialize(serializer),
+            Value::Secret(inner) => OutgoingValue { value: inner, hashes }.serialize(serializer),
             Value::Unknown | Value::Sealed(_) => serializer.serialize_str(UNKNOWN_TEXT),
             Value::Output(output) => match &output.value {
-                Some(value) => OutgoingValue(value).serialize(serializer),
+                Some(value) => OutgoingValue { value, hashes }.serialize(serializer),
                 None => serializer.serialize_str(UNKNOWN_TEXT),
             },
             Value::Resource(reference) => serializer.serialize_str(match reference.id.as_deref() {
@@ -52,6 +74,7 @@ impl Serialize for OutgoingValue<'_> {
             Value::Asset(asset) => special(serializer, ASSET_SIGNATURE, |map| {
                 map.serialize_entry("hash", &asset.hash)?;
                 match &asset.source {
+                    _ if hashes => Ok(()),
                     AssetSource::Text(text) => map.serialize_entry("text", text),
                     AssetSource::Path(path) => map.serialize_entry("path", path),
                     AssetSource::Uri(uri) => map.serialize_entry("uri", uri),
@@ -61,7 +84,8 @@ impl Serialize for OutgoingValue<'_> {
             Value::Archive(archive) => special(serializer, ARCHIVE_SIGNATURE, |map| {
                 map.serialize_entry("hash", &archive.hash)?;
                 match &archive.source {
-                    ArchiveSource::Assets(assets) => map.serialize_entry("assets", &Outgoing(assets)),
+                    _ if hashes => Ok(()),
+                    ArchiveSource::Assets(assets) => map.serialize_entry("assets", &Outgoing::whole(assets)),
                     ArchiveSource::Path(path) => map.serialize_entry("path", path),
                     ArchiveSource::Uri(uri) => map.serialize_entry("uri", uri),
                     ArchiveSource::Elided => Ok(()),

@@ -9,7 +9,6 @@ use maloko_core::provider::{
     Answer, CheckFailure, DiffAnswer, Host, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
     ProviderErrorKind, ProviderReference,
 };
-use maloko_core::value::PropertyMap;
 use serde::{Deserialize, Serialize};
 
 use crate::callback::{Crossing, Message, MessageKind, Reply};
@@ -88,27 +87,36 @@ struct Arguments<'a> {
 impl<'a> Arguments<'a> {
     fn of(
         id: Option<&'a str>,
-        olds: Option<&'a PropertyMap>,
-        news: Option<&'a PropertyMap>,
-        props: Option<&'a PropertyMap>,
+        olds: Option<Outgoing<'a>>,
+        news: Option<Outgoing<'a>>,
+        props: Option<Outgoing<'a>>,
         timeout: Option<f64>,
     ) -> Self {
-        Self { id, olds: olds.map(Outgoing), news: news.map(Outgoing), props: props.map(Outgoing), timeout }
+        Self { id, olds, news, props, timeout }
     }
 }
 
+/// The arguments of a method as JSON. As with the official server, what a provider is only to compare or to remove
+/// shows assets by their hashes, and what it is to check or to make shows them whole.
 fn arguments(method: &Method) -> serde_json::Result<String> {
     let arguments = match method {
         Method::Configure { config, project } => {
             return serde_json::to_string(&ConfigureArguments { config, project });
         }
-        Method::Check { olds, news } => Arguments::of(None, Some(olds), Some(news), None, None),
-        Method::Diff { id, olds, news } => Arguments::of(Some(id), Some(olds), Some(news), None, None),
-        Method::Create { inputs, timeout } => Arguments::of(None, None, None, Some(inputs), Some(*timeout)),
+        Method::Check { olds, news } => {
+            Arguments::of(None, Some(Outgoing::whole(olds)), Some(Outgoing::whole(news)), None, None)
+        }
+        Method::Diff { id, olds, news } => {
+            Arguments::of(Some(id), Some(Outgoing::hashes(olds)), Some(Outgoing::hashes(news)), None, None)
+        }
+        Method::Create { inputs, timeout } => {
+            Arguments::of(None, None, None, Some(Outgoing::whole(inputs)), Some(*timeout))
+        }
         Method::Read { id, props, timeout } | Method::Delete { id, props, timeout } => {
-            Arguments::of(Some(id), None, None, Some(props), Some(*timeout))
+            Arguments::of(Some(id), None, None, Some(Outgoing::hashes(props)), Some(*timeout))
         }
         Method::Update { id, olds, news, timeout } => {
+            let (olds, news) = (Outgoing::hashes(olds), Outgoing::whole(news));
             Arguments::of(Some(id), Some(olds), Some(news), None, Some(*timeout))
         }
     };

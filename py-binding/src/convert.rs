@@ -20,12 +20,8 @@ struct SdkTypes {
     output: Py<PyType>,
     asset: Py<PyType>,
     archive: Py<PyType>,
-    string_asset: Py<PyType>,
-    file_asset: Py<PyType>,
-    remote_asset: Py<PyType>,
-    asset_archive: Py<PyType>,
-    file_archive: Py<PyType>,
-    remote_archive: Py<PyType>,
+    /// `maloko._assets.make`
+    make_asset: Py<PyAny>,
 }
 
 fn sdk_types(py: Python<'_>) -> PyResult<&SdkTypes> {
@@ -38,12 +34,7 @@ fn sdk_types(py: Python<'_>) -> PyResult<&SdkTypes> {
             output: class("Output")?,
             asset: class("Asset")?,
             archive: class("Archive")?,
-            string_asset: class("StringAsset")?,
-            file_asset: class("FileAsset")?,
-            remote_asset: class("RemoteAsset")?,
-            asset_archive: class("AssetArchive")?,
-            file_archive: class("FileArchive")?,
-            remote_archive: class("RemoteArchive")?,
+            make_asset: py.import("maloko._assets")?.getattr("make")?.unbind(),
         })
     })
 }
@@ -110,33 +101,28 @@ fn number_to_python(py: Python<'_>, number: f64, style: Style) -> PyResult<Bound
     Ok(PyFloat::new(py, number).into_any())
 }
 
+/// The SDK's object for an asset, with its hash.
 fn asset_to_python<'py>(py: Python<'py>, asset: &Asset) -> PyResult<Bound<'py, PyAny>> {
-    let types = sdk_types(py)?;
-    match &asset.source {
-        AssetSource::Text(text) => types.string_asset.bind(py).call1((text,)),
-        AssetSource::Path(path) => types.file_asset.bind(py).call1((path,)),
-        AssetSource::Uri(uri) => types.remote_asset.bind(py).call1((uri,)),
-        AssetSource::Elided => with_hash(types.asset.bind(py), &asset.hash),
-    }
+    let (kind, content) = match &asset.source {
+        AssetSource::Text(text) => ("asset.text", Some(text)),
+        AssetSource::Path(path) => ("asset.path", Some(path)),
+        AssetSource::Uri(uri) => ("asset.uri", Some(uri)),
+        AssetSource::Elided => ("asset", None),
+    };
+    sdk_types(py)?.make_asset.bind(py).call1((kind, content, &asset.hash))
 }
 
+/// The SDK's object for an archive, with its hash.
 fn archive_to_python<'py>(py: Python<'py>, archive: &Archive, style: Style) -> PyResult<Bound<'py, PyAny>> {
-    let types = sdk_types(py)?;
+    let make = sdk_types(py)?.make_asset.bind(py);
     match &archive.source {
         ArchiveSource::Assets(assets) => {
-            types.asset_archive.bind(py).call1((properties_to_python(py, assets, style)?,))
+            make.call1(("archive.assets", properties_to_python(py, assets, style)?, &archive.hash))
         }
-        ArchiveSource::Path(path) => types.file_archive.bind(py).call1((path,)),
-        ArchiveSource::Uri(uri) => types.remote_archive.bind(py).call1((uri,)),
-        ArchiveSource::Elided => with_hash(types.archive.bind(py), &archive.hash),
+        ArchiveSource::Path(path) => make.call1(("archive.path", path, &archive.hash)),
+        ArchiveSource::Uri(uri) => make.call1(("archive.uri", uri, &archive.hash)),
+        ArchiveSource::Elided => make.call1(("archive", PyNone::get(py), &archive.hash)),
     }
-}
-
-/// An asset or archive of which nothing but the hash is known: the SDK's base class with a `hash`.
-fn with_hash<'py>(class: &Bound<'py, PyType>, hash: &str) -> PyResult<Bound<'py, PyAny>> {
-    let object = class.call0()?;
-    object.setattr("hash", hash)?;
-    Ok(object)
 }
 
 /// What a provider method returned cannot be kept; the text names the place and says what to do.

@@ -1,11 +1,13 @@
 //! Which live object serves a resource, and the calls that are made of it (design: "Which provider object is called").
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::OnceCell;
 
+use crate::assets;
 use crate::operation::Operation;
 use crate::provider::{
     Answer, Capabilities, DiffAnswer, Host, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
@@ -14,6 +16,7 @@ use crate::provider::{
 use crate::row::Row;
 use crate::state::Session;
 use crate::urn::{Urn, UrnMap};
+use crate::value::PropertyMap;
 
 use super::plain_config;
 
@@ -22,6 +25,8 @@ pub(super) struct Providers {
     host: Arc<dyn Host>,
     config: Arc<BTreeMap<String, String>>,
     project: String,
+    /// Where relative paths of assets begin.
+    directory: Arc<Path>,
     known: Mutex<Known>,
     next_call: AtomicU64,
     calls: Mutex<BTreeMap<u64, (Urn, &'static str)>>,
@@ -59,6 +64,7 @@ impl Providers {
             host,
             config: Arc::new(plain_config(operation)),
             project: operation.project.clone(),
+            directory: operation.program_directory.clone().into(),
             known: Mutex::default(),
             next_call: AtomicU64::new(0),
             calls: Mutex::default(),
@@ -149,10 +155,45 @@ impl Providers {
             return Ok(answer);
         }
         let number = self.next_call.fetch_add(1, Ordering::Relaxed);
-        self.calls().insert(number, (urn.clone(), method.name()));
+        let name = method.name();
+        let shown = shown_assets(&method);
+        self.calls().insert(number, (urn.clone(), name));
         let answer = self.host.call(served.object, ProviderCall { urn: urn.clone(), method }).await;
         self.calls().remove(&number);
-        answer
+        let mut answer = answer?;
+        for properties in returned(&mut answer) {
+            if assets::any_in(properties) {
+                assets::restore(properties, &shown.iter().collect::<Vec<_>>());
+                self.complete_assets(properties).await.map_err(|reason| {
+                    ProviderError::new(
+                        ProviderErrorKind::BadReturn,
+                        format!("{name} returned a value that cannot be kept: {reason}"),
+                    )
+                })?;
+            }
+        }
+        Ok(answer)
+    }
+
+    /// Puts hashes into the assets of the properties. Files and addresses are read on a thread of their own: the one
+    /// that asks may be that of the program's event loop.
+    pub(super) async fn complete_assets(&self, properties: &mut PropertyMap) -> Result<(), String> {
+        if !assets::any_in(properties) {
+            return Ok(());
+        }
+        let (directory, mut own) = (Arc::clone(&self.directory), std::mem::take(properties));
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        let read = move || {
+            let outcome = assets::complete(&mut own, &directory).map(|()| own);
+            // Nobody waits any more when the run was cut off.
+            drop(sender.send(outcome));
+        };
+        std::thread::Builder::new()
+            .name("maloko-assets".to_owned())
+            .spawn(read)
+            .map_err(|error| format!("no thread can be started to read its assets: {error}"))?;
+        *properties = receiver.await.map_err(|_| "the reading of its assets was cut off".to_owned())??;
+        Ok(())
     }
 
     fn calls(&self) -> MutexGuard<'_, BTreeMap<u64, (Urn, &'static str)>> {
@@ -176,6 +217,28 @@ impl Providers {
     }
 }
 
+/// The property bags of a call that hold assets.
+fn shown_assets(method: &Method) -> Vec<PropertyMap> {
+    let bags: &[&PropertyMap] = match method {
+        Method::Configure { .. } | Method::Diff { .. } | Method::Delete { .. } => &[],
+        Method::Check { olds, news } | Method::Update { olds, news, .. } => &[news, olds],
+        Method::Create { inputs, .. } => &[inputs],
+        Method::Read { props, .. } => &[props],
+    };
+    bags.iter().filter(|bag| assets::any_in(bag)).map(|bag| (*bag).clone()).collect()
+}
+
+/// The property bags in an answer.
+fn returned(answer: &mut Answer) -> Vec<&mut PropertyMap> {
+    match answer {
+        Answer::Checked { inputs: bag, .. }
+        | Answer::Created { outputs: bag, .. }
+        | Answer::Updated { outputs: bag } => vec![bag],
+        Answer::Read { outputs, inputs, .. } => outputs.iter_mut().chain(inputs).collect(),
+        Answer::Configured | Answer::Diffed(_) | Answer::Deleted => Vec::new(),
+    }
+}
+
 fn default_answer(capabilities: Capabilities, method: &Method) -> Option<Answer> {
     match method {
         Method::Check { news, .. } if !capabilities.check => {
@@ -185,7 +248,7 @@ fn default_answer(capabilities: Capabilities, method: &Method) -> Option<Answer>
         Method::Read { id, props, .. } if !capabilities.read => {
             Some(Answer::Read { id: id.clone(), outputs: Some(props.clone()), inputs: None })
         }
-        Method::Update { .. } if !capabilities.update => Some(Answer::Updated { outputs: crate::PropertyMap::new() }),
+        Method::Update { .. } if !capabilities.update => Some(Answer::Updated { outputs: PropertyMap::new() }),
         Method::Delete { .. } if !capabilities.delete => Some(Answer::Deleted),
         _ => None,
     }

@@ -37,12 +37,13 @@ impl Engine {
         let name = format!("{} resource '{}'", request.r#type, request.name);
         let partial = request.supports_partial_values;
         let inputs = request.object.clone().filter(|_| self.operation.continue_on_error);
-        let goal = match Goal::decode(request, &self.operation.project_root) {
-            Ok(goal) => goal,
-            Err(reason) => {
-                return Err(self.refuse(&Refusal { urn: None, messages: vec![format!("{name}: {reason}")] }));
-            }
-        };
+        let refused = |reason: String| Refusal { urn: None, messages: vec![format!("{name}: {reason}")] };
+        let mut goal =
+            Goal::decode(request, &self.operation.project_root).map_err(|reason| self.refuse(&refused(reason)))?;
+        if self.operation.kind == OperationKind::Update {
+            let completed = self.providers.complete_assets(&mut goal.inputs).await;
+            completed.map_err(|reason| self.refuse(&refused(reason)))?;
+        }
         if goal.inputs.values().any(Value::contains_secret) {
             self.events.learn_secrets(&goal.inputs);
         }

@@ -39,7 +39,7 @@ impl Engine {
             "RegisterResourceOutputs" => {
                 self.go_on()?;
                 self.begin_with_refresh().await?;
-                self.register_outputs(decode(method, request)?).map(|()| Vec::new())
+                self.register_outputs(decode(method, request)?).await.map(|()| Vec::new())
             }
             "ReadResource" => {
                 self.go_on()?;
@@ -99,13 +99,14 @@ impl Engine {
     }
 
     /// Outputs of a component, or of the stack (those are kept until the end of the run).
-    fn register_outputs(&self, request: RegisterResourceOutputsRequest) -> Result<(), RpcError> {
+    async fn register_outputs(&self, request: RegisterResourceOutputsRequest) -> Result<(), RpcError> {
         if self.operation.kind != OperationKind::Update {
             return Ok(());
         }
         let urn = Urn::unchecked(&request.urn);
-        let outputs = registered_outputs(request.outputs)
-            .map_err(|reason| RpcError::invalid(format!("outputs of '{urn}': {reason}")))?;
+        let refused = |reason: String| RpcError::invalid(format!("outputs of '{urn}': {reason}"));
+        let mut outputs = registered_outputs(request.outputs).map_err(refused)?;
+        self.providers.complete_assets(&mut outputs).await.map_err(refused)?;
         let mut book = self.book();
         if book.root.as_ref() == Some(&urn) {
             book.stack_outputs = Some(outputs);

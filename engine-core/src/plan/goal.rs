@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::provider::{ObjectId, parse_handle};
 use crate::row::CustomTimeouts;
 use crate::urn::Urn;
-use crate::value::{OutputValue, PROVIDER_KEY, PropertyMap, Value};
+use crate::value::{Archive, ArchiveSource, OutputValue, PROVIDER_KEY, PropertyMap, Value};
 use crate::wire::{
     AliasKind, AliasParent, RegisterResourceRequest, SourcePosition, StackTrace, WireTimeouts, decode_properties,
     decode_value,
@@ -197,6 +197,11 @@ pub(crate) fn lower(value: &mut Value, found: &mut Vec<Urn>) {
         Value::Array(items) => items.iter_mut().for_each(|item| lower(item, found)),
         Value::Object(members) => members.values_mut().for_each(|member| lower(member, found)),
         Value::Secret(inner) => lower(inner, found),
+        Value::Archive(Archive { source: ArchiveSource::Assets(members), .. }) => {
+            for member in members.values_mut() {
+                lower(member, found);
+            }
+        }
         _ => {}
     }
 }

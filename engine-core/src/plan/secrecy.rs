@@ -1,7 +1,7 @@
 //! Which values are secret after a provider that knows no secrets has answered (semantics 2.7).
 
 use crate::row::Row;
-use crate::value::{PropertyMap, Value};
+use crate::value::{Archive, ArchiveSource, PropertyMap, Value};
 
 /// What a provider is shown: no secret wrappers, resources as their ids.
 #[must_use]
@@ -20,6 +20,9 @@ fn lowered(value: &Value) -> Value {
             Some(id) => Value::String(id.clone()),
             None => Value::String(reference.urn.to_string()),
         },
+        Value::Archive(Archive { hash, source: ArchiveSource::Assets(members) }) => {
+            Value::Archive(Archive { hash: hash.clone(), source: ArchiveSource::Assets(for_provider(members)) })
+        }
         other => other.clone(),
     }
 }

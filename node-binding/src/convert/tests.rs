@@ -5,7 +5,7 @@ use super::{Outgoing, Properties};
 /// What comes back of a JSON text that is read and written again.
 fn there_and_back(text: &str) -> String {
     let properties: Properties = serde_json::from_str(text).unwrap();
-    serde_json::to_string(&Outgoing(&properties.0)).unwrap()
+    serde_json::to_string(&Outgoing::whole(&properties.0)).unwrap()
 }
 
 #[test]

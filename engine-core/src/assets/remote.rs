@@ -1,0 +1,20 @@
+//! Content of `http` and `https` addresses.
+
+use std::time::Duration;
+
+/// A server that is silent for this long is given up.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Larger contents are refused: they are held in memory while they are hashed.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// The content of an address.
+pub(super) fn fetch(uri: &str) -> Result<Vec<u8>, String> {
+    let agent = ureq::Agent::config_builder()
+        .timeout_connect(Some(PATIENCE))
+        .timeout_recv_response(Some(PATIENCE))
+        .timeout_recv_body(Some(10 * PATIENCE))
+        .build()
+        .new_agent();
+    let mut response = agent.get(uri).call().map_err(|error| error.to_string())?;
+    response.body_mut().with_config().limit(MAX_BYTES).read_to_vec().map_err(|error| error.to_string())
+}
