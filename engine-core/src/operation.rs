@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::builtin::OtherStacks;
+
 /// The verbs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperationKind {
@@ -63,6 +65,8 @@ pub struct Operation {
     pub replace: Vec<String>,
     /// `refresh` and `destroy`: the program ran or will run, only to bring its live provider objects.
     pub run_program: bool,
+    /// Other stacks, as the program may read them.
+    pub stacks: OtherStacks,
 }
 
 impl Operation {
@@ -88,6 +92,7 @@ impl Operation {
             exclude_dependents: false,
             replace: Vec::new(),
             run_program: true,
+            stacks: OtherStacks::default(),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use maloko_core::builtin::{BackendStacks, OtherStacks};
 use maloko_core::event::{Event, EventSink, Outcome, Severity};
 use maloko_core::operation::ConfigValue;
 use maloko_core::state::{
@@ -97,36 +98,38 @@ pub(crate) async fn run(thread: &Thread, number: u32, settings: &str) -> String 
     report.to_string()
 }
 
-async fn open(settings: &Settings) -> Result<Session> {
+async fn open(settings: &Settings) -> Result<(Session, OtherStacks)> {
     let Some(directory) = &settings.directory else {
-        return Ok(Session::read_only(Snapshot::default()));
+        return Ok((Session::read_only(Snapshot::default()), OtherStacks::default()));
     };
     let surroundings = Surroundings::system();
-    let backend = LocalBackend::open(directory, surroundings.clone())?;
+    let backend = Arc::new(LocalBackend::open(directory, surroundings.clone())?);
     let name = StackName::new(&settings.project, &settings.stack)?;
     let passphrase = Passphrase::given(&settings.passphrase);
     let crypter = if backend.list().await?.contains(&name) {
-        match read_stack(&backend, &name, true).await?.snapshot.salt()? {
+        match read_stack(&*backend, &name, true).await?.snapshot.salt()? {
             Some(salt) => Crypter::new(passphrase, salt, surroundings.clone())?,
             None => Crypter::with_new_salt(passphrase, surroundings.clone())?,
         }
     } else {
         let crypter = Crypter::with_new_salt(passphrase, surroundings.clone())?;
-        create_stack(&backend, &name, &crypter, &surroundings).await?;
+        create_stack(&*backend, &name, &crypter, &surroundings).await?;
         crypter
     };
+    let stacks = BackendStacks::new(Arc::clone(&backend) as Arc<dyn Backend>, crypter.clone(), &settings.project);
     let options = SessionOptions { crypter, surroundings, check_integrity: true, command: "library".to_owned() };
-    Session::open(&backend, &name, options).await
+    Ok((Session::open(&*backend, &name, options).await?, OtherStacks::new(Arc::new(stacks))))
 }
 
 async fn operate(thread: &Thread, number: u32, settings: Settings) -> Result<Value> {
-    let session = open(&settings).await?;
+    let (session, stacks) = open(&settings).await?;
     let kind = match settings.verb {
         Verb::Update => OperationKind::Update,
         Verb::Refresh => OperationKind::Refresh,
         Verb::Destroy => OperationKind::Destroy,
     };
     let mut operation = Operation::new(kind, &settings.project, &settings.stack);
+    operation.stacks = stacks;
     operation.dry_run = settings.dry_run;
     operation.parallel = settings.parallel;
     operation.targets = settings.targets;

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use maloko_core::builtin::{BackendStacks, OtherStacks};
 use maloko_core::event::{EventSink, Outcome, Severity, Summary};
 use maloko_core::operation::{Operation, OperationKind};
 use maloko_core::state::{Crypter, Session, StackName};
@@ -74,6 +75,9 @@ async fn prepare(
     for value in operation.config.values().filter(|value| value.secret) {
         scrubber.learn(&value.value);
     }
+    let backend = Arc::clone(&workplace.backend);
+    let stacks = BackendStacks::new(backend, crypter.clone(), stack.project());
+    operation.stacks = OtherStacks::new(Arc::new(stacks));
     let session = open_session(workplace, request, stack, crypter).await?;
     Ok((operation, session, scrubber))
 }

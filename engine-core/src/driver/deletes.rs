@@ -7,7 +7,7 @@ use futures::channel::oneshot;
 use futures::future::join_all;
 
 use crate::event::{Event, Op, Severity};
-use crate::plan::{Leftovers, Step, for_provider};
+use crate::plan::{Leftovers, Step};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::row::Row;
 use crate::schedule::{deletion_levels, references};
@@ -150,7 +150,7 @@ impl Engine {
         let served = self.providers.resolve(row, &self.session).await?;
         let method = Method::Delete {
             id: row.id.clone(),
-            props: for_provider(&row.outputs_or_empty()),
+            props: served.shown(&row.outputs_or_empty()),
             timeout: row.custom_timeouts.delete,
         };
         let (operation, answer) = self.call_journalled(&served, PendingKind::Deleting, Arc::clone(row), method).await?;

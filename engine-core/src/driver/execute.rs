@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::event::{Event, Op};
-use crate::plan::{Step, copy_secrets, for_provider, mark_outputs, needs_marks};
+use crate::plan::{Step, copy_secrets, mark_outputs, needs_marks};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::row::Row;
 use crate::state::{Change, PendingKind};
 use crate::value::PropertyMap;
 
-use super::providers::Served;
+use super::served::Served;
 use super::stop::Failure;
 use super::{Engine, RpcError};
 
@@ -89,6 +89,7 @@ impl Engine {
         let mut row = finished(step)?;
         if row.custom && row.urn.provider_package().is_none() {
             let mut outputs = (*row.inputs).clone();
+            crate::builtin::foresee(&row.kind, &mut outputs);
             if let (Op::Update, Some((_, old))) = (step.op, &step.old) {
                 for (key, value) in old.outputs_or_empty().iter() {
                     if step.stables.contains(key) {
@@ -117,7 +118,7 @@ impl Engine {
             return Ok(row);
         };
         let updating = step.op == Op::Update;
-        let inputs = for_provider(&row.inputs);
+        let inputs = served.shown(&row.inputs);
         if inputs.values().any(crate::value::Value::contains_unknown) {
             return Err(ProviderError::new(
                 ProviderErrorKind::Raised,
@@ -127,7 +128,7 @@ impl Engine {
         let method = match &step.old {
             Some((_, old)) if updating => Method::Update {
                 id: old.id.clone(),
-                olds: for_provider(&old.outputs_or_empty()),
+                olds: served.shown(&old.outputs_or_empty()),
                 news: inputs,
                 timeout: row.custom_timeouts.update,
             },

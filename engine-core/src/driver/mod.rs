@@ -11,8 +11,11 @@ mod refresh;
 mod refresh_first;
 mod register;
 mod requests;
+mod served;
 mod stop;
 
+#[cfg(test)]
+mod builtin_tests;
 #[cfg(test)]
 mod driver_tests;
 #[cfg(test)]

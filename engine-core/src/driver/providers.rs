@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::OnceCell;
 
 use crate::assets;
+use crate::builtin::{self, OtherStacks};
 use crate::operation::Operation;
 use crate::provider::{
     Answer, Capabilities, DiffAnswer, Host, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
@@ -19,6 +20,7 @@ use crate::urn::{Urn, UrnMap};
 use crate::value::PropertyMap;
 
 use super::plain_config;
+use super::served::{Served, Server};
 
 /// The live objects of one run.
 pub(super) struct Providers {
@@ -27,6 +29,8 @@ pub(super) struct Providers {
     project: String,
     /// Where relative paths of assets begin.
     directory: Arc<Path>,
+    /// Other stacks, for the resources that the engine serves itself.
+    pub(super) stacks: OtherStacks,
     known: Mutex<Known>,
     next_call: AtomicU64,
     calls: Mutex<BTreeMap<u64, (Urn, &'static str)>>,
@@ -42,22 +46,6 @@ struct Known {
     configured: HashMap<ObjectId, Arc<OnceCell<Result<(), ProviderError>>>>,
 }
 
-/// A live object that serves a resource.
-#[derive(Clone)]
-pub(super) struct Served {
-    object: ObjectId,
-    capabilities: Capabilities,
-    /// What stands for it in the state.
-    pub(super) reference: Arc<ProviderReference>,
-}
-
-impl Served {
-    /// Has the object that method?
-    pub(super) fn can_read(&self) -> bool {
-        self.capabilities.read
-    }
-}
-
 impl Providers {
     pub(super) fn new(host: Arc<dyn Host>, operation: &Operation) -> Self {
         Self {
@@ -65,6 +53,7 @@ impl Providers {
             config: Arc::new(plain_config(operation)),
             project: operation.project.clone(),
             directory: operation.program_directory.clone().into(),
+            stacks: operation.stacks.clone(),
             known: Mutex::default(),
             next_call: AtomicU64::new(0),
             calls: Mutex::default(),
@@ -94,16 +83,18 @@ impl Providers {
             object
         };
         known.by_urn.insert(urn.clone(), object);
-        Ok(Served { object, capabilities: description.capabilities, reference: description.reference })
+        Ok(Served::live(object, &description))
     }
 
     /// The object that serves a row, by the ladder: registered for the resource in this run; of equal reference in
     /// this run; registered by hand or found again by the host; else an error that names the ways out.
     pub(super) async fn resolve(&self, row: &Row, session: &Session) -> Result<Served, ProviderError> {
+        if let Some(served) = Served::built_in(&row.kind) {
+            return Ok(served);
+        }
         let registered = self.known().by_urn.get(&row.urn).copied();
         if let Some(object) = registered {
-            let description = self.describe(object)?;
-            return Ok(Served { object, capabilities: description.capabilities, reference: description.reference });
+            return Ok(Served::live(object, &self.describe(object)?));
         }
         let reference = Arc::new(stored_reference(row, session)?);
         let same = if reference.is_complete() { self.known().by_reference.get(&reference).copied() } else { None };
@@ -120,7 +111,7 @@ impl Providers {
             },
         };
         let description = self.describe(object)?;
-        Ok(Served { object, capabilities: description.capabilities, reference })
+        Ok(Served { server: Server::Live { object, reference }, capabilities: description.capabilities })
     }
 
     /// Is the object that serves a row known by now: registered for the resource, or handed over by the program with an
@@ -150,7 +141,11 @@ impl Providers {
     /// Calls a method of an object, configuring it first if that was not done yet. What the object does not have is
     /// answered here, as the SDK's base classes do.
     pub(super) async fn call(&self, served: &Served, urn: &Urn, method: Method) -> Result<Answer, ProviderError> {
-        self.configure(served, urn).await?;
+        let object = match &served.server {
+            Server::Live { object, .. } => *object,
+            Server::BuiltIn { kind } => return builtin::answer(kind, method, &self.stacks).await,
+        };
+        self.configure(object, served.capabilities, urn).await?;
         if let Some(answer) = default_answer(served.capabilities, &method) {
             return Ok(answer);
         }
@@ -158,7 +153,7 @@ impl Providers {
         let name = method.name();
         let shown = shown_assets(&method);
         self.calls().insert(number, (urn.clone(), name));
-        let answer = self.host.call(served.object, ProviderCall { urn: urn.clone(), method }).await;
+        let answer = self.host.call(object, ProviderCall { urn: urn.clone(), method }).await;
         self.calls().remove(&number);
         let mut answer = answer?;
         for properties in returned(&mut answer) {
@@ -204,14 +199,14 @@ impl Providers {
         self.calls().values().cloned().collect()
     }
 
-    async fn configure(&self, served: &Served, urn: &Urn) -> Result<(), ProviderError> {
-        if !served.capabilities.configure {
+    async fn configure(&self, object: ObjectId, can: Capabilities, urn: &Urn) -> Result<(), ProviderError> {
+        if !can.configure {
             return Ok(());
         }
-        let cell = Arc::clone(self.known().configured.entry(served.object).or_default());
+        let cell = Arc::clone(self.known().configured.entry(object).or_default());
         let outcome = cell.get_or_init(async || {
             let method = Method::Configure { config: Arc::clone(&self.config), project: self.project.clone() };
-            self.host.call(served.object, ProviderCall { urn: urn.clone(), method }).await.map(|_| ())
+            self.host.call(object, ProviderCall { urn: urn.clone(), method }).await.map(|_| ())
         });
         outcome.await.clone()
     }

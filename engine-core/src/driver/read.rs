@@ -2,18 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::event::{Event, Op};
+use crate::event::{Event, Op, Severity};
 use crate::operation::OperationKind;
-use crate::plan::{
-    Goal, Refusal, Step, copy_secrets, for_provider, mark_outputs, position_text, stack_texts, take_object,
-};
-use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind, StoredProvider};
+use crate::plan::{Goal, Refusal, Step, copy_secrets, mark_outputs, position_text, stack_texts, take_object};
+use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::row::Row;
 use crate::urn::Urn;
 use crate::wire::{Accepts, ReadResourceRequest, ReadResourceResponse, encode_properties};
 
-use super::providers::Served;
 use super::register::registered_outputs;
+use super::served::Served;
 use super::{Engine, RpcError};
 
 impl Engine {
@@ -42,7 +40,8 @@ impl Engine {
         }
         let served = match object {
             Some(object) => self.providers.register(&urn, object).map_err(|error| self.fail_planning(&urn, &error))?,
-            None => return Err(self.refuse(&Refusal::on(&urn, "it is looked up without a provider object"))),
+            None => Served::built_in(&registration.goal.kind)
+                .ok_or_else(|| self.refuse(&Refusal::on(&urn, "it is looked up without a provider object")))?,
         };
         let id = id.unwrap_or_default();
         if id.is_empty() && !unknown {
@@ -60,7 +59,7 @@ impl Engine {
             dependencies: goal.dependencies,
             provider: registration.provider,
             additional_secret_outputs: goal.additional_secret_outputs,
-            stored_provider: StoredProvider::Reference(Arc::clone(&served.reference)),
+            stored_provider: served.stored(),
             created: registration.old.as_ref().map(|(_, row)| row.created.clone()).unwrap_or_default(),
             modified: registration.old.as_ref().map(|(_, row)| row.modified.clone()).unwrap_or_default(),
             source_position: goal.source_position,
@@ -106,7 +105,7 @@ impl Engine {
 
     async fn look_up(&self, mut row: Row, served: &Served, id: String) -> Result<Row, ProviderError> {
         let method =
-            Method::Read { id: id.clone(), props: for_provider(&row.inputs), timeout: row.custom_timeouts.read };
+            Method::Read { id: id.clone(), props: served.shown(&row.inputs), timeout: row.custom_timeouts.read };
         let _permit = self
             .permit(&row.urn)
             .await
@@ -123,6 +122,12 @@ impl Engine {
                     row.id = read_id;
                 }
                 copy_secrets(&row.inputs, &mut outputs);
+                for notice in self.providers.stacks.take_notices() {
+                    self.diagnose(Some(&row.urn), Severity::Warning, notice);
+                }
+                if outputs.values().any(crate::Value::contains_secret) {
+                    self.events.learn_secrets(&outputs);
+                }
                 row.outputs = Some(outputs.into());
                 mark_outputs(&mut row);
                 Ok(row)

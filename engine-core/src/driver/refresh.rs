@@ -9,7 +9,7 @@ use futures::future::join_all;
 use crate::diff::diff_properties;
 use crate::event::{Event, Op, Severity};
 use crate::operation::OperationKind;
-use crate::plan::{Compared, Step, copy_secrets, for_provider, judge, mark_outputs};
+use crate::plan::{Compared, Step, copy_secrets, judge, mark_outputs};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::row::Row;
 use crate::state::RowNumber;
@@ -21,7 +21,10 @@ pub(super) type NumberedRows = Vec<(RowNumber, Arc<Row>)>;
 
 /// Does the row stand for an object that a provider can be asked about?
 pub(super) fn has_object(row: &Row) -> bool {
-    row.custom && row.urn.provider_package().is_none() && !row.pending_replacement
+    row.custom
+        && row.urn.provider_package().is_none()
+        && !row.pending_replacement
+        && crate::builtin::has_outside(&row.kind)
 }
 
 impl Engine {
@@ -123,7 +126,7 @@ impl Engine {
         }
         let method = Method::Read {
             id: row.id.clone(),
-            props: for_provider(&row.outputs_or_empty()),
+            props: served.shown(&row.outputs_or_empty()),
             timeout: row.custom_timeouts.read,
         };
         let _permit = self
@@ -166,8 +169,8 @@ impl Engine {
         let served = self.providers.resolve(row, &self.session).await?;
         let method = Method::Diff {
             id: refreshed.id.clone(),
-            olds: for_provider(&refreshed.outputs_or_empty()),
-            news: for_provider(&row.inputs),
+            olds: served.shown(&refreshed.outputs_or_empty()),
+            news: served.shown(&row.inputs),
         };
         let Answer::Diffed(answer) = self.providers.call(&served, &row.urn, method).await? else {
             return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call"));

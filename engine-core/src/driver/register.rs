@@ -5,13 +5,13 @@ use std::sync::Arc;
 use crate::event::{Event, Severity};
 use crate::operation::OperationKind;
 use crate::plan::{Goal, Next, Question, Refusal, Registration};
-use crate::provider::{Answer, HostError, ProviderError, ProviderErrorKind, StoredProvider};
+use crate::provider::{Answer, HostError, ProviderError, ProviderErrorKind};
 use crate::row::Row;
 use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
 use crate::wire::{Accepts, RegisterResourceRequest, RegisterResourceResponse, RegistrationResult, encode_properties};
 
-use super::providers::Served;
+use super::served::Served;
 use super::stop::Failure;
 use super::{Engine, RpcError};
 
@@ -104,10 +104,10 @@ impl Engine {
             Some(object) => {
                 Some(self.providers.register(&urn, object).map_err(|error| self.fail_planning(&urn, &error))?)
             }
-            None => None,
+            None => Served::built_in(&registration.goal.kind).filter(|_| custom),
         };
         if let Some(served) = &served {
-            registration.stored_provider = StoredProvider::Reference(Arc::clone(&served.reference));
+            registration.stored_provider = served.stored();
         }
         let mut exclusive = None;
         let mut answer = None;

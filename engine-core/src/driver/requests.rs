@@ -2,13 +2,14 @@
 
 use prost::Message;
 
+use crate::builtin;
 use crate::event::{Event, Severity};
 use crate::operation::OperationKind;
 use crate::urn::Urn;
 use crate::wire::{
-    Accepts, DeploymentInfo, InvokeResponse, LogRequest, ReadResourceRequest, RegisterResourceOutputsRequest,
-    RegisterResourceRequest, ResourceInvokeRequest, RootResource, SupportsFeatureRequest, SupportsFeatureResponse,
-    encode_properties,
+    Accepts, DeploymentInfo, InvokeResponse, LogRequest, ReadResourceRequest, RegisterPackageRequest,
+    RegisterResourceOutputsRequest, RegisterResourceRequest, ResourceInvokeRequest, RootResource,
+    SupportsFeatureRequest, SupportsFeatureResponse, encode_properties,
 };
 
 use super::register::registered_outputs;
@@ -47,7 +48,22 @@ impl Engine {
                 self.begin_with_refresh().await?;
                 self.read_resource(request).await.map(|response| response.encode_to_vec())
             }
-            "Invoke" => self.invoke(decode(method, request)?).map(|response| response.encode_to_vec()),
+            "Invoke" => self.invoke(decode(method, request)?).await.map(|response| response.encode_to_vec()),
+            "Call" => {
+                let request: ResourceInvokeRequest = decode(method, request)?;
+                Err(not_hosted("method", &request.tok))
+            }
+            "RegisterPackage" => {
+                let request: RegisterPackageRequest = decode(method, request)?;
+                let name = request.name;
+                Err(RpcError {
+                    code: 12,
+                    message: format!(
+                        "the package '{name}' is not a dynamic one: maloko does not host native plugins; deploy its resources \
+                         with the pulumi command line, or write a dynamic provider for them"
+                    ),
+                })
+            }
             "SignalAndWaitForShutdown" => {
                 self.wind_up().await;
                 Ok(Vec::new())
@@ -140,41 +156,33 @@ impl Engine {
     }
 
     /// The functions that the engine itself serves.
-    fn invoke(&self, request: ResourceInvokeRequest) -> Result<InvokeResponse, RpcError> {
-        if request.tok != "pulumi:pulumi:getResource" {
-            let package = request.tok.split(':').next().unwrap_or_default();
-            return Err(RpcError {
-                code: 12,
-                message: format!(
-                    "the function '{}' belongs to the package '{package}', which is not a dynamic one: maloko does not host \
-                     native plugins",
-                    request.tok
-                ),
-            });
+    async fn invoke(&self, request: ResourceInvokeRequest) -> Result<InvokeResponse, RpcError> {
+        let arguments = registered_outputs(request.args).map_err(RpcError::invalid)?;
+        let find = |urn: &Urn| self.book().row(urn).map(|(_, row)| std::sync::Arc::clone(row));
+        let Some(called) = builtin::call(&request.tok, &arguments, find, &self.providers.stacks).await else {
+            return Err(not_hosted("function", &request.tok));
+        };
+        let answer = called.map_err(|message| RpcError { code: 5, message })?;
+        for notice in self.providers.stacks.take_notices() {
+            self.diagnose(None, Severity::Warning, notice);
         }
-        let mut args = registered_outputs(request.args).map_err(RpcError::invalid)?;
-        let urn = match args.remove("urn") {
-            Some(crate::Value::String(text)) => Urn::unchecked(&text),
-            _ => return Err(RpcError::invalid("getResource needs the argument 'urn'")),
-        };
-        let book = self.book();
-        let row = book.row(&urn).map(|(_, row)| row.clone());
-        drop(book);
-        let Some(row) = row else {
-            return Err(RpcError {
-                code: 5,
-                message: format!("getResource: no resource '{urn}' was registered in this run"),
-            });
-        };
-        let answer = crate::PropertyMap::from([
-            ("urn".to_owned(), crate::Value::String(urn.to_string())),
-            ("id".to_owned(), crate::Value::String(row.id.clone())),
-            ("provider".to_owned(), crate::Value::String(row.provider.clone())),
-            ("state".to_owned(), crate::Value::Object((*row.outputs_or_empty()).clone())),
-        ]);
+        if answer.values().any(crate::Value::contains_secret) {
+            self.events.learn_secrets(&answer);
+        }
         let accepts = Accepts { secrets: true, resources: request.accept_resources };
         Ok(InvokeResponse { r#return: Some(encode_properties(&answer, accepts)) })
     }
+}
+
+/// The refusal of a function or method, by its token, whose package has no host here.
+fn not_hosted(what: &str, token: &str) -> RpcError {
+    let package = token.split(':').next().unwrap_or_default();
+    let reason = if package == builtin::PACKAGE {
+        "which has none of that name".to_owned()
+    } else {
+        "which is not a dynamic one: maloko does not host native plugins".to_owned()
+    };
+    RpcError { code: 12, message: format!("the {what} '{token}' belongs to the package '{package}', {reason}") }
 }
 
 fn decode<M: Message + Default>(method: &str, request: &[u8]) -> Result<M, RpcError> {

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use crate::builtin;
 use crate::event::Op;
 use crate::operation::Operation;
 use crate::row::Row;
@@ -249,10 +250,21 @@ impl Planner {
         if goal.kind.starts_with("pulumi:providers:") {
             return Err(native_package(urn, goal.kind.trim_start_matches("pulumi:providers:")));
         }
-        if !DYNAMIC_PACKAGES.contains(&package) {
+        let built_in = builtin::serves(&goal.kind);
+        if package == builtin::PACKAGE && !built_in {
+            let kind = &goal.kind;
+            return Err(Refusal::on(
+                urn,
+                format!("the built-in package '{package}' has no resource of the type '{kind}'"),
+            ));
+        }
+        if !DYNAMIC_PACKAGES.contains(&package) && !built_in {
             return Err(native_package(urn, package));
         }
-        if goal.object.is_none() {
+        if built_in && !goal.import_id.is_empty() {
+            return Err(Refusal::on(urn, format!("a resource of the type '{}' cannot be imported", goal.kind)));
+        }
+        if goal.object.is_none() && !built_in {
             return Err(Refusal::on(urn, "a dynamic resource without a provider object"));
         }
         if !goal.provider.is_empty() {
@@ -266,17 +278,21 @@ impl Planner {
         Ok((reference, vec![step]))
     }
 
-    /// The engine's own row for a package of dynamic resources: its inputs are the whole configuration.
+    /// The engine's own row for a package; its inputs are the configuration.
     fn default_provider(&mut self, package: &str) -> (String, Step) {
         let kind = format!("pulumi:providers:{package}");
         let urn = Urn::new(&self.operation.stack, &self.operation.project, "", &kind, "default");
+        let dynamic = DYNAMIC_PACKAGES.contains(&package);
         let inputs: PropertyMap = self
             .operation
             .config
             .iter()
-            .map(|(key, entry)| {
+            .filter_map(|(key, entry)| {
                 let text = Value::String(entry.value.clone());
-                (key.clone(), if entry.secret { Value::secret(text) } else { text })
+                let value = if entry.secret { Value::secret(text) } else { text };
+                // Dynamic packages get the whole configuration, others what is theirs.
+                let own = || key.strip_prefix(package)?.strip_prefix(':');
+                Some((if dynamic { key.as_str() } else { own()? }.to_owned(), value))
             })
             .collect();
         let inputs = Arc::new(inputs);

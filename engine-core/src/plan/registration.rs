@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::builtin;
 use crate::diff::{diff_properties, reset_ignored};
 use crate::event::Op;
 use crate::provider::{Answer, CheckFailure, Method, StoredProvider};
@@ -151,8 +152,13 @@ impl Registration {
         }
     }
 
+    /// Properties as the provider is shown them; what the engine serves itself is shown secrets and references.
+    fn shown(&self, properties: &PropertyMap) -> PropertyMap {
+        if builtin::serves(&self.goal.kind) { properties.clone() } else { for_provider(properties) }
+    }
+
     fn check(&mut self, olds: PropertyMap) -> Next {
-        let mut news = for_provider(&self.checked);
+        let mut news = self.shown(&self.checked);
         if !self.unknowns {
             // Only what depends on a failure is unknown in a real run; to its provider such a property is not there.
             news.retain(|_, value| !value.contains_unknown());
@@ -263,7 +269,7 @@ impl Planner {
         let mut old_inputs = PropertyMap::new();
         if !afresh && let Some(old) = registration.old_row().cloned() {
             registration.not_applicable = reset_ignored(&old.inputs, &mut inputs, &registration.goal.ignore_changes);
-            old_inputs = for_provider(&old.inputs);
+            old_inputs = registration.shown(&old.inputs);
         }
         registration.checked = Arc::new(inputs);
         if !registration.goal.custom {
@@ -337,8 +343,8 @@ impl Planner {
             about: None,
             method: Method::Diff {
                 id: old.id.clone(),
-                olds: for_provider(&old.outputs_or_empty()),
-                news: for_provider(&registration.checked),
+                olds: registration.shown(&old.outputs_or_empty()),
+                news: registration.shown(&registration.checked),
             },
         }))
     }

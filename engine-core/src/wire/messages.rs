@@ -423,6 +423,14 @@ pub struct ResourceInvokeRequest {
     pub accept_resources: bool,
 }
 
+/// Asks for a package that is not part of the program.
+#[derive(Clone, PartialEq, Message)]
+pub struct RegisterPackageRequest {
+    /// Its name.
+    #[prost(string, tag = "1")]
+    pub name: String,
+}
+
 /// The answer of a provider's function.
 #[derive(Clone, PartialEq, Message)]
 pub struct InvokeResponse {

@@ -1,0 +1,68 @@
+//! The functions of the built-in package.
+
+use std::sync::Arc;
+
+use crate::row::Row;
+use crate::urn::Urn;
+use crate::value::{PropertyMap, Value};
+
+use super::{OtherStacks, stack_reference};
+
+/// Gives the state of a resource of this run.
+pub const GET_RESOURCE: &str = "pulumi:pulumi:getResource";
+/// Gives the outputs of another stack.
+pub const READ_STACK_OUTPUTS: &str = "pulumi:pulumi:readStackOutputs";
+/// Gives the outputs of the resources of another stack.
+pub const READ_STACK_RESOURCE_OUTPUTS: &str = "pulumi:pulumi:readStackResourceOutputs";
+
+/// Calls a function. `find` gives the row of a resource that this run has registered or read. `None`: there is no such
+/// function; the error is for the program's author.
+pub async fn call(
+    token: &str,
+    arguments: &PropertyMap,
+    find: impl FnOnce(&Urn) -> Option<Arc<Row>>,
+    stacks: &OtherStacks,
+) -> Option<Result<PropertyMap, String>> {
+    let text = |key: &str| match arguments.get(key).map(Value::plain) {
+        Some(Value::String(text)) => Ok(text),
+        _ => Err(format!("{token} needs the argument '{key}', a text")),
+    };
+    Some(match token {
+        GET_RESOURCE => text("urn").and_then(|urn| get_resource(&Urn::unchecked(&urn), find)),
+        READ_STACK_OUTPUTS => match text("name") {
+            Ok(name) => stack_reference::outputs(&name, stacks).await.map_err(|error| error.message),
+            Err(reason) => Err(reason),
+        },
+        READ_STACK_RESOURCE_OUTPUTS => match text("stackName") {
+            Ok(name) => resource_outputs(name, stacks).await,
+            Err(reason) => Err(reason),
+        },
+        _ => return None,
+    })
+}
+
+fn get_resource(urn: &Urn, find: impl FnOnce(&Urn) -> Option<Arc<Row>>) -> Result<PropertyMap, String> {
+    let row = find(urn).ok_or_else(|| format!("getResource: no resource '{urn}' was registered in this run"))?;
+    Ok(PropertyMap::from([
+        ("urn".to_owned(), Value::String(urn.to_string())),
+        ("id".to_owned(), Value::String(row.id.clone())),
+        ("provider".to_owned(), Value::String(row.provider.clone())),
+        ("state".to_owned(), Value::Object((*row.outputs_or_empty()).clone())),
+    ]))
+}
+
+async fn resource_outputs(name: String, stacks: &OtherStacks) -> Result<PropertyMap, String> {
+    let stack = stacks.read(&name).await?;
+    let rows = stack.rows.iter().filter(|row| !row.delete);
+    let resources = rows.map(|row| {
+        let resource = PropertyMap::from([
+            ("type".to_owned(), Value::String(row.kind.clone())),
+            ("outputs".to_owned(), Value::Object((*row.outputs_or_empty()).clone())),
+        ]);
+        (row.urn.to_string(), Value::Object(resource))
+    });
+    Ok(PropertyMap::from([
+        ("outputs".to_owned(), Value::Object(resources.collect())),
+        ("name".to_owned(), Value::String(name)),
+    ]))
+}

@@ -1,0 +1,131 @@
+//! Other stacks, as a program reads them.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+
+use crate::error::{Error, Result};
+use crate::row::Row;
+use crate::state::{Backend, Crypter, StackName, read_stack};
+use crate::value::{PropertyMap, Value};
+
+/// Another stack as it was left by its last operation.
+#[derive(Clone, Debug, Default)]
+pub struct OtherStack {
+    /// Its rows; what is secret in them is decrypted.
+    pub rows: Vec<Arc<Row>>,
+    /// Is something secret left out, because it cannot be decrypted with the passphrase of this run?
+    pub elided: bool,
+}
+
+impl OtherStack {
+    /// What the stack gives out; empty for one that was never deployed.
+    #[must_use]
+    pub fn outputs(&self) -> PropertyMap {
+        let root = self.rows.iter().find(|row| row.urn.is_root_stack() && !row.delete);
+        root.map(|row| (*row.outputs_or_empty()).clone()).unwrap_or_default()
+    }
+}
+
+/// Reads other stacks.
+#[async_trait]
+pub trait StackReader: Send + Sync {
+    /// Reads a stack by its name as a program writes it: `<stack>`, `organization/<stack>` or
+    /// `organization/<project>/<stack>`.
+    async fn read(&self, name: &str) -> Result<OtherStack>;
+}
+
+/// The other stacks that an operation can read; none by default.
+#[derive(Clone, Default)]
+pub struct OtherStacks {
+    reader: Option<Arc<dyn StackReader>>,
+    notices: Arc<Mutex<Vec<String>>>,
+}
+
+impl fmt::Debug for OtherStacks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OtherStacks").field("reader", &self.reader.is_some()).finish_non_exhaustive()
+    }
+}
+
+impl OtherStacks {
+    /// What the reader finds.
+    #[must_use]
+    pub fn new(reader: Arc<dyn StackReader>) -> Self {
+        Self { reader: Some(reader), notices: Arc::default() }
+    }
+
+    /// Reads a stack; the error is for the program's author.
+    pub(crate) async fn read(&self, name: &str) -> std::result::Result<OtherStack, String> {
+        let Some(reader) = &self.reader else {
+            return Err(format!("the stack '{name}' cannot be read: this run keeps its state in memory only"));
+        };
+        let stack = reader.read(name).await.map_err(|error| format!("the stack '{name}' cannot be read: {error}"))?;
+        if stack.elided {
+            self.notices().push(format!(
+                "the secret outputs of the stack '{name}' are left out: they were encrypted with another passphrase than \
+                 that of this run"
+            ));
+        }
+        Ok(stack)
+    }
+
+    /// What the user should know of the stacks that were read since this was last asked.
+    pub(crate) fn take_notices(&self) -> Vec<String> {
+        std::mem::take(&mut self.notices())
+    }
+
+    fn notices(&self) -> MutexGuard<'_, Vec<String>> {
+        // A list of texts is whole after every statement, so a panic elsewhere does not spoil it.
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The stacks of one backend.
+pub struct BackendStacks {
+    backend: Arc<dyn Backend>,
+    crypter: Crypter,
+    project: String,
+}
+
+impl BackendStacks {
+    /// The stacks of `backend`. A name without a project is one of `project`; secrets are decrypted with the
+    /// passphrase of `crypter`.
+    #[must_use]
+    pub fn new(backend: Arc<dyn Backend>, crypter: Crypter, project: &str) -> Self {
+        Self { backend, crypter, project: project.to_owned() }
+    }
+}
+
+#[async_trait]
+impl StackReader for BackendStacks {
+    async fn read(&self, name: &str) -> Result<OtherStack> {
+        let stack = StackName::parse(name, &self.project)?;
+        let read = read_stack(&*self.backend, &stack, false).await;
+        let mut snapshot = read.map_err(|error| self.explain(error, &stack))?.snapshot;
+        let elided = snapshot.unseal(&self.crypter).is_err();
+        if elided {
+            for row in &mut snapshot.rows {
+                let row = Arc::make_mut(row);
+                if let Some(outputs) = &mut row.outputs {
+                    Arc::make_mut(outputs).retain(|_, value| !value.any(&|inner| matches!(inner, Value::Sealed(_))));
+                }
+            }
+        }
+        Ok(OtherStack { rows: snapshot.rows, elided })
+    }
+}
+
+impl BackendStacks {
+    fn explain(&self, error: Error, stack: &StackName) -> Error {
+        match error {
+            Error::NoStack { .. } => Error::Configuration(format!(
+                "there is no stack '{stack}' in {}. The name of a stack of another project is \
+                 organization/<project>/<stack>; `maloko stack ls --all` lists them",
+                self.backend.url()
+            )),
+            other => other,
+        }
+    }
+}

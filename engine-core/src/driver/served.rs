@@ -1,0 +1,59 @@
+//! Who answers for a resource: a live object of the program, or the engine itself.
+
+use std::sync::Arc;
+
+use crate::builtin;
+use crate::plan::for_provider;
+use crate::provider::{Capabilities, ObjectId, ProviderDescription, ProviderReference, StoredProvider};
+use crate::value::PropertyMap;
+
+/// What serves a resource.
+#[derive(Clone)]
+pub(super) struct Served {
+    pub(super) server: Server,
+    pub(super) capabilities: Capabilities,
+}
+
+#[derive(Clone)]
+pub(super) enum Server {
+    /// A live object, and what stands for it in the state.
+    Live { object: ObjectId, reference: Arc<ProviderReference> },
+    /// The engine, for a type of the built-in package.
+    BuiltIn { kind: Arc<str> },
+}
+
+impl Served {
+    /// By a live object.
+    pub(super) fn live(object: ObjectId, description: &ProviderDescription) -> Self {
+        let reference = Arc::clone(&description.reference);
+        Self { server: Server::Live { object, reference }, capabilities: description.capabilities }
+    }
+
+    /// By the engine; `None` when the type is none of its own.
+    pub(super) fn built_in(kind: &str) -> Option<Self> {
+        let capabilities =
+            Capabilities { configure: false, check: true, diff: true, read: true, update: true, delete: true };
+        builtin::serves(kind).then(|| Self { server: Server::BuiltIn { kind: kind.into() }, capabilities })
+    }
+
+    /// Has it that method?
+    pub(super) fn can_read(&self) -> bool {
+        self.capabilities.read
+    }
+
+    /// What stands for it in the state.
+    pub(super) fn stored(&self) -> StoredProvider {
+        match &self.server {
+            Server::Live { reference, .. } => StoredProvider::Reference(Arc::clone(reference)),
+            Server::BuiltIn { .. } => StoredProvider::Absent,
+        }
+    }
+
+    /// Properties as it is shown them: live objects see no secrets and no references.
+    pub(super) fn shown(&self, properties: &PropertyMap) -> PropertyMap {
+        match &self.server {
+            Server::Live { .. } => for_provider(properties),
+            Server::BuiltIn { .. } => properties.clone(),
+        }
+    }
+}
