@@ -36,14 +36,18 @@ pub(super) struct Providers {
     calls: Mutex<BTreeMap<u64, (Urn, &'static str)>>,
 }
 
+type ObjectMap<V> = HashMap<ObjectId, V, foldhash::fast::FixedState>;
+
 #[derive(Default)]
 struct Known {
-    described: HashMap<ObjectId, ProviderDescription>,
+    described: ObjectMap<ProviderDescription>,
+    /// For objects that the program registered: the object that serves for it, which is the first of equal reference.
+    serving: ObjectMap<ObjectId>,
     /// The object that serves a resource: registered for it in this run.
     by_urn: UrnMap<ObjectId>,
     /// The first object of each complete reference: it serves for all that equal it.
     by_reference: HashMap<Arc<ProviderReference>, ObjectId>,
-    configured: HashMap<ObjectId, Arc<OnceCell<Result<(), ProviderError>>>>,
+    configured: ObjectMap<Arc<OnceCell<Result<(), ProviderError>>>>,
 }
 
 impl Providers {
@@ -77,10 +81,17 @@ impl Providers {
     pub(super) fn register(&self, urn: &Urn, object: ObjectId) -> Result<Served, ProviderError> {
         let description = self.describe(object)?;
         let mut known = self.known();
-        let object = if description.reference.is_complete() {
-            *known.by_reference.entry(Arc::clone(&description.reference)).or_insert(object)
-        } else {
-            object
+        let object = match known.serving.get(&object) {
+            Some(serving) => *serving,
+            None => {
+                let serving = if description.reference.is_complete() {
+                    *known.by_reference.entry(Arc::clone(&description.reference)).or_insert(object)
+                } else {
+                    object
+                };
+                known.serving.insert(object, serving);
+                serving
+            }
         };
         known.by_urn.insert(urn.clone(), object);
         Ok(Served::live(object, &description))
