@@ -264,6 +264,13 @@ pub enum ProviderErrorKind {
     Raised,
     /// The method returned something that cannot be used; after `create` the object may exist all the same.
     BadReturn,
+    /// `create` or `update` did its work, but returned outputs that cannot be kept.
+    UnusableOutputs {
+        /// The object's id; empty for an update.
+        id: String,
+        /// Those of its outputs that can be kept.
+        properties: PropertyMap,
+    },
     /// The object was made or changed but did not start.
     NotInitialized {
         /// Its id; empty for an update.

@@ -28,6 +28,7 @@ pub(crate) fn error_number(error: Option<&HostError>) -> u32 {
 enum Kind {
     Raised,
     BadReturn,
+    UnusableOutputs,
     NotInitialized,
     NoProvider,
 }
@@ -56,6 +57,9 @@ pub(crate) fn provider_error(description: &str, error: u32) -> ProviderError {
     let kind = match failure.kind {
         Kind::Raised => ProviderErrorKind::Raised,
         Kind::BadReturn => ProviderErrorKind::BadReturn,
+        Kind::UnusableOutputs => {
+            ProviderErrorKind::UnusableOutputs { id: failure.id, properties: failure.properties.0 }
+        }
         Kind::NoProvider => ProviderErrorKind::NoProvider,
         Kind::NotInitialized => ProviderErrorKind::NotInitialized {
             id: failure.id,

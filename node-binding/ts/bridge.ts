@@ -1,7 +1,8 @@
 // This thread's end of the crossing to the engine: numbers requests, hands out messages, keeps the process alive.
 
 import { MessageKind } from "../native";
-import { CallFailed, describe, type Failure, framesOf, tracebackOf } from "./calls";
+import { CallFailed, type Failure } from "./calls";
+import { describe, textOf, tracebackOf } from "./errors";
 import { loadAddon, type NativeBridge, type NativeMessage } from "./native";
 import type { ProviderReference, ProviderRegistry } from "./registry";
 
@@ -29,6 +30,8 @@ export interface Operation {
     runProgram(engine: number, description: string): Promise<void>;
     /** Calls a function of the program by its token. */
     callBack(token: string, bytes: Uint8Array): Promise<Uint8Array>;
+    /** A message on a resource; levels from 0 (debug) to 3 (error). */
+    log(urn: string, level: number, message: string): void;
     /** The engine cannot go on. */
     stopped(engine: number): void;
 }
@@ -250,7 +253,8 @@ export class Bridge {
             throw new Error(`provider object ${target} belongs to no run that goes on`);
         }
         const { registry } = owner;
-        void this.#answer(number, () => owner.withinCall(urn, method, () => registry.call(target, method, text)));
+        const warn = (warning: string): void => owner.log(urn, 2, warning);
+        void this.#answer(number, () => owner.withinCall(urn, method, () => registry.call(target, method, text, warn)));
     }
 
     #callBack(message: NativeMessage): void {
@@ -271,10 +275,7 @@ export class Bridge {
             .runProgram(engine, description)
             .then(() => this.native.answer(message.number, ""))
             .catch((error: unknown) => {
-                const failed =
-                    error instanceof ProgramFailed
-                        ? error
-                        : new ProgramFailed(tracebackOf(error) || describe(error), error);
+                const failed = error instanceof ProgramFailed ? error : new ProgramFailed(textOf(error), error);
                 this.native.fail(message.number, failed.text, this.keepError(failed.thrown));
             });
     }
@@ -295,7 +296,7 @@ export class Bridge {
             this.native.fail(call, JSON.stringify(error.failure), this.keepError(error.thrown));
             return;
         }
-        const failure: Failure = { kind: "raised", message: describe(error), traceback: framesOf(error) };
+        const failure: Failure = { kind: "raised", message: describe(error), traceback: tracebackOf(error) };
         this.native.fail(call, JSON.stringify(failure), this.keepError(error));
     }
 }

@@ -1,12 +1,13 @@
 // Calls the methods of live provider objects and turns what they return or throw into answers for the engine.
-import { BadValue, type Bag, fromText, nameOf, toBag } from "./convert";
+import { BadValue, type Bag, fromText, isSpecial, nameOf, toBag, usable } from "./convert";
+import { describe, tracebackOf } from "./errors";
 
 /** A provider object as the SDK's `pulumi.dynamic.ResourceProvider` describes it; everything may be missing. */
 export type ProviderObject = { [method: string]: unknown };
 
 /** What a failed call means; the shape that error.rs reads. */
 export interface Failure {
-    kind: "raised" | "badReturn" | "notInitialized" | "noProvider";
+    kind: "raised" | "badReturn" | "unusableOutputs" | "notInitialized" | "noProvider";
     message: string;
     traceback?: string;
     id?: string;
@@ -72,8 +73,11 @@ export class Config {
     }
 }
 
+/** Takes what the user should know of a result that is kept with a reservation. */
+export type Warn = (text: string) => void;
+
 /** Calls a method with the engine's arguments (JSON) and gives the answer as JSON; throws `CallFailed`. */
-export async function callProvider(provider: object, method: string, text: string): Promise<string> {
+export async function callProvider(provider: object, method: string, text: string, warn: Warn): Promise<string> {
     const args = fromText(text) as Arguments;
     let result: unknown;
     try {
@@ -81,12 +85,43 @@ export async function callProvider(provider: object, method: string, text: strin
     } catch (thrown) {
         throw new CallFailed(failureOf(thrown, method), thrown);
     }
+    const notes: string[] = [];
     try {
-        return answerOf(result, method, args);
+        return answerOf(result, method, args, notes);
     } catch (thrown) {
-        const reason = thrown instanceof BadValue ? thrown.message : describe(thrown);
-        const message = `\`${method}\` of ${labelOf(provider)} returned something that cannot be used: ${reason}`;
-        throw new CallFailed({ kind: "badReturn", message }, new TypeError(message));
+        throw unusable(provider, method, result, thrown);
+    } finally {
+        for (const note of notes) {
+            warn(`\`${method}\` of ${labelOf(provider)} returned a value to look at: ${note}`);
+        }
+    }
+}
+
+// The error of a result that cannot be used. What `create` and `update` made is there all the same, and must not be lost.
+function unusable(provider: object, method: string, result: unknown, fault: unknown): CallFailed {
+    const reason = fault instanceof BadValue ? fault.message : describe(fault);
+    const message = `\`${method}\` of ${labelOf(provider)} returned something that cannot be used: ${reason}`;
+    const thrown = new TypeError(message, { cause: fault instanceof BadValue ? undefined : fault });
+    const failure: Failure = { kind: "badReturn", message };
+    if (method === "create" || method === "update") {
+        Object.assign(failure, whatWasMade(method, result));
+    }
+    return new CallFailed(failure, thrown);
+}
+
+function whatWasMade(method: string, result: unknown): Partial<Failure> {
+    if (result === null || typeof result !== "object") {
+        return {};
+    }
+    try {
+        const { id, outs } = result as { id?: unknown; outs?: unknown };
+        if (method === "update") {
+            return { kind: "unusableOutputs", id: "", properties: usable(outs) };
+        }
+        return typeof id === "string" && id !== "" ? { kind: "unusableOutputs", id, properties: usable(outs) } : {};
+    } catch {
+        // A getter of the result throws.
+        return {};
     }
 }
 
@@ -113,10 +148,10 @@ function invoke(provider: ProviderObject, method: string, args: Arguments): unkn
     }
 }
 
-function answerOf(result: unknown, method: string, args: Arguments): string {
+function answerOf(result: unknown, method: string, args: Arguments, notes: string[]): string {
     switch (method) {
         case "check":
-            return JSON.stringify(checkAnswer(members(result, "an object with `inputs`"), args.news));
+            return JSON.stringify(checkAnswer(members(result, "an object with `inputs`"), args.news, notes));
         case "diff":
             return JSON.stringify(diffAnswer(members(result, "an object (`{}`: let the engine compare)")));
         case "create": {
@@ -125,16 +160,16 @@ function answerOf(result: unknown, method: string, args: Arguments): string {
                 const what = id === undefined || id === "" ? "no id" : `${nameOf(id)} as id`;
                 throw new BadValue("the result", `has ${what}: every created resource needs one, a non-empty text`);
             }
-            return JSON.stringify({ id, outs: bagOrEmpty(outs, "outs") });
+            return JSON.stringify({ id, outs: bagOrEmpty(outs, "outs", notes) });
         }
         case "update": {
             const { outs } =
                 result === undefined || result === null ? { outs: undefined } : members(result, "`{ outs }`");
-            return JSON.stringify({ outs: bagOrEmpty(outs, "outs") });
+            return JSON.stringify({ outs: bagOrEmpty(outs, "outs", notes) });
         }
         case "read":
             return JSON.stringify(
-                readAnswer(members(result, 'an object with `id` and `props` (`{ id: "" }` when it is gone)')),
+                readAnswer(members(result, 'an object with `id` and `props` (`{ id: "" }` when it is gone)'), notes),
             );
         default:
             return "";
@@ -142,17 +177,17 @@ function answerOf(result: unknown, method: string, args: Arguments): string {
 }
 
 function members(result: unknown, expected: string): Record<string, unknown> {
-    if (result === null || typeof result !== "object" || Array.isArray(result)) {
+    if (result === null || typeof result !== "object" || Array.isArray(result) || isSpecial(result)) {
         throw new BadValue("the result", `is ${nameOf(result)}, not ${expected}`);
     }
     return result as Record<string, unknown>;
 }
 
-function bagOrEmpty(value: unknown, path: string): Bag {
-    return value === undefined || value === null ? {} : toBag(value, path);
+function bagOrEmpty(value: unknown, path: string, notes: string[] = []): Bag {
+    return value === undefined || value === null ? {} : toBag(value, path, notes);
 }
 
-function checkAnswer(result: Record<string, unknown>, news: Bag): object {
+function checkAnswer(result: Record<string, unknown>, news: Bag, notes: string[]): object {
     const failures = result.failures ?? [];
     if (!Array.isArray(failures)) {
         throw new BadValue("failures", `must be a list, but is ${nameOf(failures)}`);
@@ -161,7 +196,7 @@ function checkAnswer(result: Record<string, unknown>, news: Bag): object {
         inputs:
             result.inputs === undefined || result.inputs === null
                 ? toBag(news, "inputs")
-                : toBag(result.inputs, "inputs"),
+                : toBag(result.inputs, "inputs", notes),
         failures: failures.map((failure: unknown, index) => {
             const { property, reason } = members(
                 failure,
@@ -197,20 +232,20 @@ function names(value: unknown, path: string): string[] {
     return value;
 }
 
-function readAnswer(result: Record<string, unknown>): object {
+function readAnswer(result: Record<string, unknown>, notes: string[]): object {
     const { id, props, inputs } = result;
     if (id !== undefined && id !== null && typeof id !== "string") {
         throw new BadValue("the result", `has ${nameOf(id)} as id: it must be a text`);
     }
     return {
         id: id ?? "",
-        props: props === undefined || props === null ? null : toBag(props, "props"),
-        inputs: inputs === undefined || inputs === null ? null : toBag(inputs, "inputs"),
+        props: props === undefined || props === null ? null : toBag(props, "props", notes),
+        inputs: inputs === undefined || inputs === null ? null : toBag(inputs, "inputs", notes),
     };
 }
 
 function failureOf(thrown: unknown, method: string): Failure {
-    const failure: Failure = { kind: "raised", message: describe(thrown), traceback: framesOf(thrown) };
+    const failure: Failure = { kind: "raised", message: describe(thrown), traceback: tracebackOf(thrown) };
     const partial = thrown as { id?: unknown; properties?: unknown; reasons?: unknown } | null | undefined;
     if (
         (method !== "create" && method !== "update") ||
@@ -221,6 +256,9 @@ function failureOf(thrown: unknown, method: string): Failure {
         return failure;
     }
     const reasons = Array.isArray(partial.reasons) ? partial.reasons.map(String) : [];
+    if (reasons.length === 0) {
+        reasons.push(describe(thrown));
+    }
     let properties: Bag = {};
     try {
         properties = bagOrEmpty(partial.properties, "the error's properties");
@@ -229,52 +267,6 @@ function failureOf(thrown: unknown, method: string): Failure {
         reasons.push(describe(fault));
     }
     return { ...failure, kind: "notInitialized", id: String(partial.id), properties, reasons };
-}
-
-/** What was thrown, in one or more lines without a stack. Anything can be thrown. */
-export function describe(thrown: unknown): string {
-    try {
-        if (typeof thrown === "object" && thrown !== null && "message" in thrown) {
-            const { name, message } = thrown as { name?: unknown; message?: unknown };
-            const text = String(message);
-            if (text !== "") {
-                return text;
-            }
-            return typeof name === "string" ? name : "Error";
-        }
-        if (thrown === undefined || thrown === null) {
-            return `${thrown} was thrown`;
-        }
-        return typeof thrown === "object" ? JSON.stringify(thrown) : String(thrown);
-    } catch {
-        return "something that cannot be shown was thrown";
-    }
-}
-
-/** The stack of what was thrown, without the frames of Node and maloko; empty when there is none. */
-export function tracebackOf(thrown: unknown): string {
-    try {
-        const stack: unknown = (thrown as { stack?: unknown } | null | undefined)?.stack;
-        return typeof stack === "string" ? ownFrames(stack) : "";
-    } catch {
-        return "";
-    }
-}
-
-/** The frames of what was thrown, without the lines that repeat its message. */
-export function framesOf(thrown: unknown): string {
-    return tracebackOf(thrown)
-        .split("\n")
-        .filter((line) => /^\s+at /.test(line))
-        .join("\n");
-}
-
-function ownFrames(stack: string): string {
-    const lines = stack.split("\n");
-    const kept = lines.filter(
-        (line) => !/^\s+at .*(\(|\s)(node:|.*[\\/]maloko[\\/]dist[\\/])/.test(line) && !line.includes(__dirname),
-    );
-    return kept.join("\n");
 }
 
 /** How messages name a provider object. */

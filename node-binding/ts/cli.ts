@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import * as path from "node:path";
 import { Bridge, type Front, ProgramFailed } from "./bridge";
-import { describe, tracebackOf } from "./calls";
+import { describe, textOf } from "./errors";
 import { processIdle, releaseProviderHandles } from "./idle";
 import {
     checkTypes,
@@ -168,7 +168,7 @@ class Command implements Front {
             if (call === undefined) {
                 this.run.fail(thrown, this.run.errorText(sdk, file, thrown));
             } else {
-                const text = `an error was raised in \`${call.method}\` that nobody waits for:\n${tracebackOf(thrown) || describe(thrown)}`;
+                const text = `an error was raised in \`${call.method}\` that nobody waits for:\n${textOf(thrown)}`;
                 this.bridge.native.log(call.engine, call.urn, 3, text);
             }
         };

@@ -5,6 +5,8 @@ const SIGNATURE_KEY = "4dabf18193072939515e22adb298388d";
 const FLOAT_SIGNATURE = "8ad145fe-0d11-4827-bfd7-1abcbf086f5c";
 // Deeper values could not be read back by Pulumi either: its messages are limited to about a hundred levels.
 const MAX_DEPTH = 90;
+const MAX_PATH = 120;
+const MAX_NOTES = 10;
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type Bag = { [key: string]: Json };
@@ -15,17 +17,36 @@ export class BadValue extends Error {
         readonly path: string,
         what: string,
     ) {
-        super(`${path} ${what}`);
+        super(`${short(path)} ${what}`);
         this.name = "BadValue";
     }
 }
 
-/** A copy of a result's properties that JSON can hold; undefined members are left out, as the SDK does. */
-export function toBag(value: unknown, path: string): Bag {
+/**
+ * A copy of a result's properties that JSON can hold; undefined members are left out, as the SDK does. `notes` takes
+ * what is kept with a reservation.
+ */
+export function toBag(value: unknown, path: string, notes: string[] = []): Bag {
     if (value === null || typeof value !== "object" || Array.isArray(value)) {
         throw new BadValue(path, `must be an object with the resource's properties, but is ${nameOf(value)}`);
     }
-    return toJson(value, path, []) as Bag;
+    return toJson(value, path, [], notes) as Bag;
+}
+
+/** Those properties of a result that can be kept, where not all can. */
+export function usable(value: unknown): Bag {
+    const kept: Bag = {};
+    if (value === null || typeof value !== "object" || Array.isArray(value)) {
+        return kept;
+    }
+    for (const key of Object.keys(value)) {
+        try {
+            Object.assign(kept, toBag({ [key]: (value as Record<string, unknown>)[key] }, ""));
+        } catch {
+            // Left out: the failure that this belongs to names it.
+        }
+    }
+    return kept;
 }
 
 /** What a value is, in words, for messages. */
@@ -43,7 +64,7 @@ export function nameOf(value: unknown): string {
     return typeof value === "bigint" ? "a bigint" : `a ${typeof value}`;
 }
 
-function toJson(value: unknown, path: string, parents: object[]): Json {
+function toJson(value: unknown, path: string, parents: object[], notes: string[]): Json {
     switch (typeof value) {
         case "string":
             if (!value.isWellFormed()) {
@@ -53,9 +74,9 @@ function toJson(value: unknown, path: string, parents: object[]): Json {
         case "boolean":
             return value;
         case "number":
-            return Number.isFinite(value) ? value : { [SIGNATURE_KEY]: FLOAT_SIGNATURE, value: String(value) };
+            return fromNumber(value, path, notes);
         case "object":
-            return value === null ? null : fromObject(value, path, parents);
+            return value === null ? null : fromObject(value, path, parents, notes);
         case "bigint":
             throw new BadValue(path, `is the bigint ${value}n: return a number or a string`);
         case "undefined":
@@ -65,7 +86,30 @@ function toJson(value: unknown, path: string, parents: object[]): Json {
     }
 }
 
-function fromObject(value: object, path: string, parents: object[]): Json {
+function fromNumber(value: number, path: string, notes: string[]): Json {
+    if (!Number.isFinite(value)) {
+        note(notes, `${short(path)} is ${value}, which JSON cannot hold; it is kept as Pulumi marks it`);
+        return { [SIGNATURE_KEY]: FLOAT_SIGNATURE, value: String(value) };
+    }
+    // What JavaScript itself writes with an exponent is a measure, and no number that anybody counts to.
+    if (Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < 1e21) {
+        note(notes, `${short(path)} is a whole number beyond 2^53 and loses its last digits; return it as a text`);
+    }
+    return value;
+}
+
+function note(notes: string[], text: string): void {
+    if (notes.length < MAX_NOTES) {
+        notes.push(text);
+    }
+}
+
+// A path that is readable also where a value is nested without end.
+function short(path: string): string {
+    return path.length <= MAX_PATH ? path : `${path.slice(0, MAX_PATH - 1)}…`;
+}
+
+function fromObject(value: object, path: string, parents: object[], notes: string[]): Json {
     if (parents.includes(value)) {
         throw new BadValue(path, "refers back to an object that contains it: a state cannot hold cycles");
     }
@@ -74,11 +118,17 @@ function fromObject(value: object, path: string, parents: object[]): Json {
     }
     if (Array.isArray(value)) {
         parents.push(value);
-        const list = value.map((item, index) => toJson(item, `${path}[${index}]`, parents));
+        const list = value.map((item, index) => toJson(item, `${path}[${index}]`, parents, notes));
         parents.pop();
         return list;
     }
     refuseSpecial(value, path);
+    const symbol = Object.getOwnPropertySymbols(value).find((it) =>
+        Object.prototype.propertyIsEnumerable.call(value, it),
+    );
+    if (symbol !== undefined) {
+        throw new BadValue(path, `has the key ${String(symbol)}: keys must be texts`);
+    }
     parents.push(value);
     const members: Bag = {};
     for (const key of Object.keys(value)) {
@@ -92,7 +142,7 @@ function fromObject(value: object, path: string, parents: object[]): Json {
         }
         // Plain assignment of "__proto__" would set the prototype.
         Object.defineProperty(members, key, {
-            value: toJson(member, at, parents),
+            value: toJson(member, at, parents, notes),
             enumerable: true,
             configurable: true,
             writable: true,
@@ -100,6 +150,16 @@ function fromObject(value: object, path: string, parents: object[]): Json {
     }
     parents.pop();
     return members;
+}
+
+/** Is it an object of its own kind (bytes, a Map, an output), which cannot count as the members that it has? */
+export function isSpecial(value: object): boolean {
+    try {
+        refuseSpecial(value, "");
+        return false;
+    } catch {
+        return true;
+    }
 }
 
 // Objects whose contents would be lost in silence.

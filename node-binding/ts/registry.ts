@@ -1,7 +1,7 @@
 // The live provider objects of a run, and what stands for them in the state.
 import * as path from "node:path";
 import { type Node, parseExpressionAt } from "acorn";
-import { callProvider, labelOf, methodsOf } from "./calls";
+import { callProvider, labelOf, methodsOf, type Warn } from "./calls";
 import { nameOf } from "./convert";
 import { declaredValue, findDeclaration } from "./declarations";
 
@@ -92,12 +92,12 @@ export class ProviderRegistry {
     }
 
     /** Calls a method of an object by its number. */
-    call(object: number, method: string, text: string): Promise<string> {
+    call(object: number, method: string, text: string, warn: Warn): Promise<string> {
         const provider = this.#objects.get(object);
         if (provider === undefined) {
             return Promise.reject(new Error(`no provider object ${object} in this run`));
         }
-        return callProvider(provider, method, text);
+        return callProvider(provider, method, text, warn);
     }
 
     has(object: number): boolean {

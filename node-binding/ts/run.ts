@@ -1,8 +1,8 @@
 // One program on its way through the SDK: its store, its clients, its end.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type Bridge, type Operation, ProgramFailed, type RpcError } from "./bridge";
-import { describe, tracebackOf } from "./calls";
 import { capturedOutputs } from "./captured";
+import { textOf } from "./errors";
 import { engineClient, monitorClient, type Requests } from "./monitor";
 import type { ProviderRegistry } from "./registry";
 import {
@@ -166,12 +166,9 @@ export class Run implements Operation {
         if (plain !== undefined) {
             return plain;
         }
-        const intro = `Running program '${label}' failed with an unhandled exception:\n`;
-        const stack = tracebackOf(thrown);
-        return (
-            intro +
-            (stack.includes(describe(thrown)) ? stack : `${describe(thrown)}${stack === "" ? "" : `\n${stack}`}`)
-        );
+        const text = textOf(thrown);
+        // Without a frame of the program, at least its name is to be told.
+        return /\n\s+at /.test(text) ? text : `${text}\n    in the program ${label}`;
     }
 
     #send(method: string, request: Uint8Array, callback: (error: RpcError | null, bytes: Uint8Array) => void): void {
@@ -196,7 +193,7 @@ export class Run implements Operation {
             this.log(
                 urn,
                 2,
-                `the provider returned outputs that ${declared.className} does not declare: ${hidden.join(", ")}. They are kept ` +
+                `the provider returned outputs that ${declared.className} does not declare: ${someOf(hidden)}. They are kept ` +
                     "in the state, but the program cannot read them; to read one, declare it in the class " +
                     `(\`declare readonly ${hidden[0]}: pulumi.Output<...>\`) and pass it to super() as undefined (\`${hidden[0]}: undefined\`).`,
             );
@@ -208,4 +205,12 @@ export class Run implements Operation {
             this.fail(new Error(error.details), error.details);
         }
     }
+}
+
+const NAMED = 10;
+
+// A list for a message: the first names, and how many more there are.
+function someOf(names: string[]): string {
+    const rest = names.length - NAMED;
+    return names.slice(0, NAMED).join(", ") + (rest > 0 ? ` and ${rest.toLocaleString("en-US")} more` : "");
 }

@@ -166,6 +166,23 @@ impl<'a> Reader<'a> {
         Ok(properties)
     }
 
+    /// Those properties that can be kept, where not all can.
+    pub(crate) fn usable(&mut self, object: &Bound<'_, PyAny>) -> PropertyMap {
+        let mut properties = PropertyMap::new();
+        if let Ok(dict) = object.cast::<PyDict>() {
+            for (key, value) in dict {
+                let (path, open) = (self.path.len(), self.open.len());
+                if self.member(&mut properties, &key, &value).is_err() {
+                    // A refusal leaves the reader where it was found.
+                    self.path.truncate(path);
+                    self.open.truncate(open);
+                }
+            }
+        }
+        properties.retain(|_, value| !matches!(value, Value::Null));
+        properties
+    }
+
     fn value(&mut self, object: &Bound<'_, PyAny>) -> Result<Value, Refused> {
         if let Ok(text) = object.cast::<PyString>() {
             return self.text(text);

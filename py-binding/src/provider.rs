@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use maloko_core::Engine;
 use maloko_core::event::Severity;
 use maloko_core::provider::{
     Answer, Capabilities, CheckFailure, DiffAnswer, Host, Method, ObjectId, ProviderCall, ProviderDescription,
     ProviderError, ProviderErrorKind, ProviderReference,
 };
+use maloko_core::{Engine, PropertyMap};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
@@ -89,12 +89,7 @@ impl PythonHost {
         let mut warnings = Vec::new();
         let read = decode(method, answer, &mut warnings);
         self.warn(urn, method, &warnings);
-        read.unwrap_or_else(|Refused(reason)| {
-            Err(ProviderError::new(
-                ProviderErrorKind::BadReturn,
-                format!("{method} returned a value that cannot be kept: {reason}"),
-            ))
-        })
+        read.unwrap_or_else(|refused| Err(ProviderError::new(ProviderErrorKind::BadReturn, not_kept(method, &refused))))
     }
 }
 
@@ -123,30 +118,62 @@ fn decode(
             stables: item(3)?.extract()?,
             delete_before_replace: item(4)?.extract()?,
         }),
-        "created" => Answer::Created {
-            id: item(1)?.extract()?,
-            outputs: Reader::new("outs", false, warnings).properties(&item(2)?)?,
-        },
+        "created" => {
+            let id: String = item(1)?.extract()?;
+            match outputs(method, &id, &item(2)?, warnings) {
+                Ok(outputs) => Answer::Created { id, outputs },
+                Err(error) => return Ok(Err(error)),
+            }
+        }
         "read" => Answer::Read {
             id: item(1)?.extract()?,
             outputs: optional(&item(2)?, |outs| Reader::new("outs", false, warnings).properties(outs))?,
             inputs: optional(&item(3)?, |inputs| Reader::new("inputs", false, warnings).properties(inputs))?,
         },
-        "updated" => Answer::Updated { outputs: Reader::new("outs", false, warnings).properties(&item(1)?)? },
+        "updated" => match outputs(method, "", &item(1)?, warnings) {
+            Ok(outputs) => Answer::Updated { outputs },
+            Err(error) => return Ok(Err(error)),
+        },
         "deleted" => Answer::Deleted,
         "bad" => return Ok(Err(ProviderError::new(ProviderErrorKind::BadReturn, item(1)?.extract::<String>()?))),
         "raised" => return Ok(Err(raised(answer)?)),
         "partial" => {
             let mut error = raised(answer)?;
-            error.kind = ProviderErrorKind::NotInitialized {
-                id: item(4)?.extract()?,
-                properties: Reader::new("properties", false, warnings).properties(&item(5)?)?,
-                reasons: item(6)?.extract()?,
-            };
+            let id: String = item(4)?.extract()?;
+            let mut reasons: Vec<String> = item(6)?.extract()?;
+            let properties = outputs(method, &id, &item(5)?, warnings).unwrap_or_else(|unusable| {
+                reasons.push(unusable.message);
+                match unusable.kind {
+                    ProviderErrorKind::UnusableOutputs { properties, .. } => properties,
+                    _ => PropertyMap::new(),
+                }
+            });
+            error.kind = ProviderErrorKind::NotInitialized { id, properties, reasons };
             return Ok(Err(error));
         }
         other => return Err(Refused(format!("the answer '{other}' to {method} is not one of ours"))),
     }))
+}
+
+/// The outputs of a create or update. Where not all of them can be kept, the object that was made must not be lost.
+fn outputs(
+    method: &str,
+    id: &str,
+    outs: &Bound<'_, PyAny>,
+    warnings: &mut Vec<String>,
+) -> Result<PropertyMap, ProviderError> {
+    let read = Reader::new("outs", false, warnings).properties(outs);
+    read.map_err(|refused| {
+        let properties = Reader::new("outs", false, &mut Vec::new()).usable(outs);
+        ProviderError::new(
+            ProviderErrorKind::UnusableOutputs { id: id.to_owned(), properties },
+            not_kept(method, &refused),
+        )
+    })
+}
+
+fn not_kept(method: &str, Refused(reason): &Refused) -> String {
+    format!("{method} returned a value that cannot be kept: {reason}")
 }
 
 fn optional<T>(

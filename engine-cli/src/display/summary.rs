@@ -28,7 +28,14 @@ pub(super) fn outputs(text: &DiffText, old: &PropertyMap, new: &PropertyMap) -> 
 
 /// What failed: the resource's name and the first line of the reason.
 #[derive(Default)]
-pub(super) struct Failures(IndexMap<String, String>);
+pub(super) struct Failures(IndexMap<String, Reasons>);
+
+/// The first error of one resource, and how many more there were.
+#[derive(Default)]
+struct Reasons {
+    first: String,
+    more: usize,
+}
 
 impl Failures {
     /// A step of this resource failed; without an error that says why, it was cancelled before it began.
@@ -36,11 +43,13 @@ impl Failures {
         self.0.entry(title).or_default();
     }
 
-    /// An error was reported, on a resource or (`None`) on the program; the first one of each counts.
+    /// An error was reported, on a resource or (`None`) on the program; the first one of each is shown.
     pub(super) fn error(&mut self, title: Option<String>, reason: String) {
         let known = self.0.entry(title.unwrap_or_else(|| "program".to_owned())).or_default();
-        if known.is_empty() {
-            *known = reason;
+        if known.first.is_empty() {
+            known.first = reason;
+        } else {
+            known.more += 1;
         }
     }
 
@@ -49,13 +58,17 @@ impl Failures {
         if self.0.is_empty() {
             return Vec::new();
         }
-        let with_reason = || self.0.iter().filter(|(_, reason)| !reason.is_empty());
+        let with_reason = || self.0.iter().filter(|(_, reasons)| !reasons.first.is_empty());
         let (failed, all) = (with_reason().count(), self.0.len());
         let mut lines = Vec::new();
         if failed > 0 {
             lines.push(paint.failure("Failed:"));
         }
-        lines.extend(with_reason().take(NAMED_FAILURES).map(|(title, reason)| format!("    {title}: {reason}")));
+        lines.extend(with_reason().take(NAMED_FAILURES).map(|(title, reasons)| match reasons.more {
+            0 => format!("    {title}: {}", reasons.first),
+            1 => format!("    {title}: {} (and 1 more error)", reasons.first),
+            more => format!("    {title}: {} (and {} more errors)", reasons.first, count(more)),
+        }));
         if failed > NAMED_FAILURES {
             lines.push(format!("    and {} more", count(failed - NAMED_FAILURES)));
         }

@@ -130,6 +130,20 @@ fn an_object_that_did_not_start_is_kept_and_updated_next_time() {
 }
 
 #[test]
+fn an_object_whose_outputs_cannot_be_kept_is_kept_and_updated_next_time() {
+    let host: Arc<ScriptedHost> = Arc::default();
+    let properties = crate::PropertyMap::from([("size".to_owned(), 3.0.into())]);
+    host.fail("a", "create", ProviderErrorKind::UnusableOutputs { id: "id-9".into(), properties });
+    let first = up(&host, Vec::new(), &[wanted("a", "x")]);
+    assert_eq!(first.report.summary.outcome, Ended::Failed);
+    assert_eq!(names(&first.rows), ["a=id-9"]);
+    assert!(first.messages.contains("is kept in the state with its id 'id-9'"), "{}", first.messages);
+    let second = up(&host, first.rows, &[wanted("a", "x")]);
+    assert_eq!(second.steps, ["same proj-dev", "update a"]);
+    assert_eq!(names(&second.rows), ["a=id-9"]);
+}
+
+#[test]
 fn failed_checks_are_all_told_and_stop_the_run() {
     let host: Arc<ScriptedHost> = Arc::default();
     let mut bad = wanted("a", "x");

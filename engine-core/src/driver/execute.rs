@@ -198,6 +198,17 @@ impl Engine {
                     row.init_errors.clone_from(reasons);
                     (std::mem::take(properties), Some(error))
                 }
+                // The object is known, so the next run updates it in place of making another one.
+                ProviderErrorKind::UnusableOutputs { id, properties } => {
+                    if step.op != Op::Update {
+                        row.id.clone_from(id);
+                    }
+                    row.init_errors = vec![error.message.clone()];
+                    // What is missing is most likely as the inputs say; a diff that misses it would replace the object.
+                    let mut outputs = (*row.inputs).clone();
+                    outputs.extend(std::mem::take(properties));
+                    (outputs, Some(error))
+                }
                 ProviderErrorKind::Raised | ProviderErrorKind::Cancelled | ProviderErrorKind::NoProvider => {
                     // By the SDKs' contract a method that raises has made nothing.
                     let change = self.book().end(operation);

@@ -132,6 +132,7 @@ impl Engine {
                 mark_outputs(&mut row);
                 Ok(row)
             }
+            Answer::Read { id: read_id, outputs: None, .. } if !read_id.is_empty() => Err(no_outputs()),
             _ => {
                 Err(ProviderError::new(ProviderErrorKind::BadReturn, format!("there is no object with the id '{id}'")))
             }
@@ -167,6 +168,14 @@ impl Engine {
         self.events.emit(Event::StepDone(step.metadata(Some(Arc::clone(&row)))));
         row
     }
+}
+
+/// A `read` found an object and told nothing of it.
+pub(super) fn no_outputs() -> ProviderError {
+    ProviderError::new(
+        ProviderErrorKind::BadReturn,
+        "read returned an id without properties: return the object's properties too, or no id when the object is gone",
+    )
 }
 
 fn answer(urn: &Urn, outputs: &crate::PropertyMap, accepts: Accepts) -> ReadResourceResponse {

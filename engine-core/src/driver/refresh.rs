@@ -15,6 +15,7 @@ use crate::row::Row;
 use crate::state::RowNumber;
 
 use super::Engine;
+use super::read::no_outputs;
 
 /// Rows with the numbers that they have in the ledger.
 pub(super) type NumberedRows = Vec<(RowNumber, Arc<Row>)>;
@@ -145,7 +146,11 @@ impl Engine {
             }
             Err(error) => return Err(error),
         };
-        let Some(mut outputs) = outputs.filter(|_| !id.is_empty()) else { return Ok(None) };
+        if id.is_empty() {
+            return Ok(None);
+        }
+        // Taken as "gone", an oversight would drop the row of an object that is there.
+        let Some(mut outputs) = outputs else { return Err(no_outputs()) };
         let mut refreshed = Row { id, init_errors: Vec::new(), ..(**row).clone() };
         if let Some(mut inputs) = inputs {
             copy_secrets(&row.inputs, &mut inputs);

@@ -220,7 +220,9 @@ impl Engine {
         for message in &refusal.messages {
             self.diagnose(refusal.urn.as_ref(), Severity::Error, message.clone());
         }
-        self.stop.fail(Failure { message: refusal.messages.join("; "), source: None }, true);
+        let reasons = refusal.messages.join("; ");
+        let message = refusal.urn.as_ref().map_or_else(|| reasons.clone(), |urn| format!("{urn}: {reasons}"));
+        self.stop.fail(Failure { message, source: None }, true);
         RpcError::unavailable()
     }
 
@@ -240,6 +242,13 @@ impl Engine {
                 let list = reasons.join("\n    * ");
                 format!("the object is there but did not start: {count} occurred:\n    * {list}")
             }
+            (ProviderErrorKind::UnusableOutputs { id, .. }, _) if id.is_empty() => {
+                format!("{}. The object was changed; the next run updates it once more", error.message)
+            }
+            (ProviderErrorKind::UnusableOutputs { id, .. }, _) => format!(
+                "{}. The object was made and is kept in the state with its id '{id}'; the next run updates it",
+                error.message
+            ),
             (_, true) => error.message.clone(),
             (_, false) => format!("{}\n{}", error.message, error.traceback),
         };

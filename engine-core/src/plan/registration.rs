@@ -175,23 +175,11 @@ impl Registration {
     fn take_checked(&mut self, answer: Answer) -> Result<(), Refusal> {
         let Answer::Checked { mut inputs, failures } = answer else { return Err(self.wrong_answer()) };
         if !failures.is_empty() {
-            return Err(Refusal {
-                urn: Some(self.urn.clone()),
-                messages: failures.iter().map(|failure| self.failure_text(failure)).collect(),
-            });
+            return Err(Refusal { urn: Some(self.urn.clone()), messages: failures.iter().map(failure_text).collect() });
         }
         copy_secrets(&self.checked, &mut inputs);
         self.checked = Arc::new(inputs);
         Ok(())
-    }
-
-    fn failure_text(&self, failure: &CheckFailure) -> String {
-        let (kind, name) = (&self.goal.kind, &self.goal.name);
-        if failure.property.is_empty() {
-            format!("{kind} resource '{name}' has a problem: {}", failure.reason)
-        } else {
-            format!("{kind} resource '{name}': property {} is not valid: {}", failure.property, failure.reason)
-        }
     }
 
     fn wrong_answer(&self) -> Refusal {
@@ -440,5 +428,13 @@ impl Planner {
         steps.push(Step { op: Op::Replace, ..create.clone() });
         steps.push(create);
         Ok(Next::Act(steps))
+    }
+}
+
+/// The reason of `check` in words; the message stands on its resource.
+fn failure_text(failure: &CheckFailure) -> String {
+    match failure.property.as_str() {
+        "" => format!("its inputs are not valid: {}", failure.reason),
+        property => format!("property {property} is not valid: {}", failure.reason),
     }
 }

@@ -57,7 +57,8 @@ def call_provider(
         except BadReturnError as error:
             return ("bad", str(error))
         except BaseException as error:  # results are user objects: reading them may raise anything
-            return raised(error)
+            # The method itself did not raise: what it made is there.
+            return ("bad", f"reading what {call.method} returned raised {message_of(error)}")
 
     def start() -> Answer | None:
         CURRENT_CALL.set(call)
@@ -110,8 +111,13 @@ def _field(result: Any, method: str, name: str, wanted: str) -> Any:
     try:
         return getattr(result, name)
     except AttributeError:
-        what = "None" if result is None else f"a {type(result).__name__}"
+        what = "None" if result is None else with_article(type(result).__name__)
         raise BadReturnError(f"{method} returned {what}; it must return {wanted}") from None
+
+
+def with_article(name: str) -> str:
+    """A class's name in a sentence: `an int`."""
+    return f"{'an' if name[:1] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 def _text_id(value: Any) -> str | None:
@@ -174,7 +180,7 @@ def _created(result: Any) -> Answer:
         raise BadReturnError(f"create returned the id {value!r}; ids are texts: use str()")
     if not id_:
         raise BadReturnError("create returned no id; return one that finds the object again: CreateResult(id, outs)")
-    return ("created", id_, _outs(result, "create", "outs"))
+    return ("created", id_, getattr(result, "outs", None))
 
 
 def _read(result: Any) -> Answer:
@@ -182,23 +188,15 @@ def _read(result: Any) -> Answer:
     id_ = _text_id(value)
     if id_ is None and value is not None:
         raise BadReturnError(f"read returned the id {value!r}; ids are texts: use str()")
-    return ("read", id_ or "", _outs(result, "read", "outs"), _outs(result, "read", "inputs"))
+    return ("read", id_ or "", getattr(result, "outs", None), getattr(result, "inputs", None))
 
 
 def _updated(result: Any) -> Answer:
-    _field(result, "update", "outs", "an UpdateResult(outs)")
-    return ("updated", _outs(result, "update", "outs"))
+    return ("updated", _field(result, "update", "outs", "an UpdateResult(outs)"))
 
 
 def _deleted(_result: Any) -> Answer:
     return ("deleted",)
-
-
-def _outs(result: Any, method: str, name: str) -> Any:
-    value = getattr(result, name, None)
-    if value is not None and not hasattr(value, "keys"):
-        raise BadReturnError(f"{method} returned {name} that are a {type(value).__name__}; they must be a dict")
-    return value
 
 
 _READERS: dict[str, Callable[[Any], Answer]] = {

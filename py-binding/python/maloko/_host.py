@@ -23,6 +23,10 @@ _PATIENCE_SECONDS = 2.0
 """How long a thread is waited for that has nothing left to do."""
 
 
+_NAMED = 10
+"""So many names are listed in a message."""
+
+
 class Host:
     """The Python half of a run. Made before the run's engine, closed after its end."""
 
@@ -162,7 +166,13 @@ class Host:
             self.engine.log(
                 response.urn,  # type: ignore[attr-defined]
                 2,
-                f"the provider returned outputs that {resource.__qualname__} does not declare: {', '.join(missing)}. "
+                f"the provider returned outputs that {resource.__qualname__} does not declare: {some_of(missing)}. "
                 f"They are kept in the state, but the program cannot read them; to read one, declare it in the class "
                 f"('{first}: pulumi.Output[...]') and pass it to super().__init__ as None ('\"{first}\": None').",
             )
+
+
+def some_of(names: list[str]) -> str:
+    """A list for a message: the first names, and how many more there are."""
+    rest = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {rest:,} more" if rest > 0 else "")

@@ -62,6 +62,8 @@ class Monitor:
         self.maloko_host = host
         self.over = False
         """Has the engine said that the run is over?"""
+        self.may_wind_up: Callable[[], bool] = lambda: True
+        """Asked when the program has come to its end: may what it did not register be deleted?"""
         self._native = native
         self._loop = loop
         self._loop_thread = threading.get_ident()
@@ -70,6 +72,8 @@ class Monitor:
             setattr(self, name, functools.partial(self._send, name, response_type))
 
     def _send(self, name: str, response_type: Any, request: Message, *_: Any, **__: Any) -> Any:
+        if name == "SignalAndWaitForShutdown" and not self.may_wind_up():
+            return response_type()
         if self._in_executor and threading.get_ident() == self._loop_thread:
             if name in _ON_A_THREAD:
                 raise NotHere

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from maloko import _seams
 from maloko._errors import MalokoError
 from maloko._loops import new_loop
+from maloko._tasks import ProgramTasks
 from maloko._tracebacks import format_error, message_of
 
 if TYPE_CHECKING:
@@ -60,6 +61,22 @@ def _run_in_context(host: Host, engine: Engine, program: Program) -> Failure | N
 
 def _run_on_loop(engine: Engine, loop: asyncio.AbstractEventLoop, monitor: Monitor, program: Program) -> Failure | None:
     main = loop.create_task(_main(program))
+    tasks = ProgramTasks(loop)
+    strays: list[BaseException] = []
+
+    def may_wind_up() -> bool:
+        error = tasks.error()
+        if error is not None:
+            strays.append(error)
+            return False
+        for task in tasks.unfinished():
+            engine.log(
+                "",
+                2,
+                f"the program ended while its task {task} was still running; what the task would have registered is "
+                "not part of this run. Await the task, or hand it to pulumi.run or pulumi.export",
+            )
+        return True
 
     def stopped() -> None:
         try:
@@ -75,13 +92,15 @@ def _run_on_loop(engine: Engine, loop: asyncio.AbstractEventLoop, monitor: Monit
 
     loop.set_exception_handler(left_over)
     engine.when_stopped(stopped)
+    monitor.may_wind_up = may_wind_up
     try:
         loop.run_until_complete(main)
     except BaseException as error:  # how the program ended is a result, whatever it raised
         return _failure(error, monitor)
     finally:
         _cancel_left_overs(loop)
-    return None
+    stray = strays[0] if strays else tasks.error()
+    return None if stray is None else _failure(stray, monitor)
 
 
 async def _main(program: Program) -> None:

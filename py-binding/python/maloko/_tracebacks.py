@@ -7,18 +7,22 @@ import importlib.util
 import os
 import threading
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
 
-def _hidden_places() -> tuple[str, ...]:
+def _machinery() -> tuple[str, ...]:
     directories = [Path(__file__).parent, Path(asyncio.__file__).parent, Path(threading.__file__).parent / "concurrent"]
-    pulumi = importlib.util.find_spec("pulumi")
-    if pulumi is not None and pulumi.origin is not None:
-        directories.append(Path(pulumi.origin).parent)
     return (*(f"{directory}{os.sep}" for directory in directories), threading.__file__, "<frozen ")
 
 
+def _sdk() -> tuple[str, ...]:
+    pulumi = importlib.util.find_spec("pulumi")
+    return () if pulumi is None or pulumi.origin is None else (f"{Path(pulumi.origin).parent}{os.sep}",)
+
+
+_always_hidden = _machinery()
 _hidden: tuple[str, ...] | None = None
 
 
@@ -26,7 +30,7 @@ def is_hidden(filename: str) -> bool:
     """Is the file part of the machinery?"""
     global _hidden
     if _hidden is None:
-        _hidden = _hidden_places()
+        _hidden = (*_always_hidden, *_sdk())
     return filename.startswith(_hidden)
 
 
@@ -36,22 +40,36 @@ def message_of(error: BaseException) -> str:
 
 
 def format_error(error: BaseException) -> str:
-    """The traceback with the user's frames only (all frames when none is the user's), and the exceptions behind it."""
+    """The traceback with the user's frames only, the exceptions behind it, and those of an exception group.
+
+    Where no frame is the user's, those of the SDK are left.
+    """
     formatted = traceback.TracebackException.from_exception(error)
-    _trim(formatted, set())
+    parts = list(_parts(formatted, set()))
+    has_own = any(_is_own(part) for part in parts)
+    for part in parts:
+        frames = (frame for frame in part.stack if not frame.filename.startswith(_always_hidden))
+        kept = [frame for frame in frames if not (has_own and is_hidden(frame.filename))]
+        part.stack = traceback.StackSummary.from_list(kept)
     return "".join(formatted.format()).rstrip()
 
 
-def _trim(formatted: traceback.TracebackException, seen: set[int]) -> None:
+def _is_own(part: traceback.TracebackException) -> bool:
+    # A syntax error has its place in itself.
+    place = getattr(part, "filename", None)
+    return any(not is_hidden(frame.filename) for frame in part.stack) or bool(place and not is_hidden(place))
+
+
+def _parts(formatted: traceback.TracebackException, seen: set[int]) -> Iterator[traceback.TracebackException]:
     if id(formatted) in seen:
         return
     seen.add(id(formatted))
-    kept = [frame for frame in formatted.stack if not is_hidden(frame.filename)]
-    if kept:
-        formatted.stack = traceback.StackSummary.from_list(kept)
-    for other in (formatted.__cause__, formatted.__context__):
+    yield formatted
+    # Groups exist from Python 3.11 on.
+    members: list[traceback.TracebackException] = getattr(formatted, "exceptions", None) or []
+    for other in (formatted.__cause__, formatted.__context__, *members):
         if other is not None:
-            _trim(other, seen)
+            yield from _parts(other, seen)
 
 
 def user_frames(tb: TracebackType | None) -> list[str]:

@@ -70,7 +70,7 @@ fn many_failures_are_cut_short() {
     }
     let lines = failures.lines(Paint::new(false));
     assert_eq!(lines.first().map(String::as_str), Some("Failed:"));
-    assert_eq!(lines[1], "    Label l0: no");
+    assert_eq!(lines[1], "    Label l0: no (and 1 more error)");
     assert_eq!(lines[21], "    and 5 more");
     failures.step("Label waiting".to_owned());
     assert_eq!(failures.lines(Paint::new(false))[22], "1 step was cancelled before it began");

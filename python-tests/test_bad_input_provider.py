@@ -1,0 +1,232 @@
+"""Provider methods that raise, or return what nobody can use: what is said, and that nothing is lost."""
+
+import math
+
+import pytest
+from kit import Thing
+from pulumi.dynamic import CheckResult, CreateResult, DiffResult, ReadResult, ResourceProvider, UpdateResult
+
+from maloko._embedded import Result, Stack
+
+METHODS = ["check", "diff", "create", "read", "update", "delete"]
+WITH_VALUES = ["check", "create", "read", "update"]
+
+
+class Good(ResourceProvider):
+    """Does everything right."""
+
+    def diff(self, _id, olds, news):
+        return DiffResult(changes=olds.get("n") != news.get("n"))
+
+    def create(self, props):
+        return CreateResult("made", dict(props))
+
+    def update(self, _id, _olds, news):
+        return UpdateResult(dict(news))
+
+
+def providing(method: str, answer) -> ResourceProvider:
+    """A provider with one method that is not as it should be."""
+    bad = type("Bad", (Good,), {method: lambda _self, *_: answer()})
+    provider: ResourceProvider = bad()
+    return provider
+
+
+def wrapped(method: str, value):
+    return {
+        "check": lambda: CheckResult(value, []),
+        "create": lambda: CreateResult("made", value),
+        "read": lambda: ReadResult("made", value),
+        "update": lambda: UpdateResult(value),
+    }[method]
+
+
+def run_with(stack: Stack, method: str, answer) -> Result:
+    """Brings the resource into the state in which the method is called, and runs with it."""
+    if method not in ("check", "create"):
+        stack.up(lambda: Thing(Good(), "a", {"n": 1}))
+    provider = providing(method, answer)
+    if method == "read":
+        return stack.run("refresh", lambda: Thing(provider, "a", {"n": 1}))
+    if method == "delete":
+        return stack.run("destroy", lambda: Thing(provider, "a", {"n": 1}))
+    return stack.run("update", lambda: Thing(provider, "a", {"n": 2}))
+
+
+def errors_on_the_resource(result: Result) -> str:
+    return "\n".join(text for severity, urn, text in result.diagnostics if severity == "error" and urn.endswith("::a"))
+
+
+def goes_on_after(stack: Stack) -> None:
+    """A correct program brings the stack to where it should be, with the object that there was."""
+    had = "a" in stack.resources()
+    result = stack.up(lambda: Thing(Good(), "a", {"n": 3}))
+    assert result.changes.get("create" if had else "update") is None
+    assert stack.resources()["a"]["outputs"]["n"] == 3
+
+
+class NoRouteError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_method_that_raises_fails_its_resource_and_loses_nothing(stack: Stack, method) -> None:
+    def answer():
+        raise NoRouteError("no route to the service")
+
+    result = run_with(stack, method, answer)
+    assert result.outcome == "failed"
+    said = errors_on_the_resource(result)
+    assert "NoRouteError: no route to the service" in said
+    assert __file__ in said
+    goes_on_after(stack)
+
+
+@pytest.mark.parametrize("returned", [None, 3, "text", [1], b"raw"])
+@pytest.mark.parametrize("method", ["check", "diff", "create", "read", "update"])
+def test_a_method_that_returns_the_wrong_type_is_named_with_what_it_must_return(stack: Stack, method, returned) -> None:
+    result = run_with(stack, method, lambda: returned)
+    assert result.outcome == "failed"
+    said = errors_on_the_resource(result)
+    assert f"{method} returned" in said
+    assert f"{method.capitalize()}Result" in said
+    goes_on_after(stack)
+
+
+def test_what_delete_returns_does_not_matter(stack: Stack) -> None:
+    result = run_with(stack, "delete", lambda: 3)
+    assert result.outcome == "succeeded"
+    assert stack.resources() == {}
+
+
+def cyclic():
+    value: dict = {}
+    value["self"] = [value]
+    return value
+
+
+def deep():
+    value: dict = {}
+    for _ in range(10_000):
+        value = {"d": value}
+    return {"v": value}
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (cyclic(), '["self"][0] contains itself'),
+        (deep(), "is nested deeper than"),
+        ({"d": {1: 2}}, '["d"] has the key 1; keys must be texts'),
+        ({None: 1}, "has the key None; keys must be texts"),
+        ({"v": b"raw"}, '["v"] is a bytes; decode it'),
+        ({"v": object()}, '["v"] is an object; return texts'),
+        ([1], "is a list; properties must be a dict"),
+    ],
+    ids=["cyclic", "deep", "number-as-key", "none-as-key", "bytes", "object", "list"],
+)
+@pytest.mark.parametrize("method", WITH_VALUES)
+def test_values_that_cannot_be_kept_are_refused_with_their_place(stack: Stack, method, value, reason) -> None:
+    result = run_with(stack, method, wrapped(method, value))
+    assert result.outcome == "failed"
+    said = errors_on_the_resource(result)
+    assert f"{method} returned a value that cannot be kept" in said
+    assert reason in said
+    assert len(said) < 1000
+    goes_on_after(stack)
+
+
+@pytest.mark.parametrize("method", ["create", "update"])
+def test_an_object_whose_outputs_cannot_be_kept_stays_in_the_state_with_those_that_can(stack: Stack, method) -> None:
+    result = run_with(stack, method, wrapped(method, {"fine": 1, "raw": b"raw"}))
+    assert result.outcome == "failed"
+    row = stack.resources()["a"]
+    assert row["id"] == "made"
+    assert row["outputs"]["fine"] == 1
+    assert "raw" not in row["outputs"]
+    assert row["initErrors"]
+    assert "pending_operations" not in stack.export()["deployment"]
+    goes_on_after(stack)
+
+
+@pytest.mark.parametrize("method", WITH_VALUES)
+def test_nan_and_whole_numbers_that_lose_digits_are_kept_with_a_warning_that_names_the_path(
+    stack: Stack, method
+) -> None:
+    result = run_with(stack, method, wrapped(method, {"n": 1, "v": math.nan, "l": [0, 2**60 + 1]}))
+    assert result.outcome == "succeeded"
+    warnings = "\n".join(text for severity, urn, text in result.diagnostics if severity == "warning" and "::a" in urn)
+    assert f"{method} returned a value to look at" in warnings
+    assert '["v"] is NaN' in warnings
+    assert '["l"][1] is a whole number beyond 2**53' in warnings
+
+
+@pytest.mark.parametrize("method", WITH_VALUES)
+def test_enormous_values_are_kept(stack: Stack, method) -> None:
+    value = {"n": 1, "text": "x" * 10_000_000, "many": {f"k{number}": number for number in range(100_000)}}
+    result = run_with(stack, method, wrapped(method, value))
+    assert result.outcome == "succeeded"
+    kept = stack.resources()["a"]["outputs"]
+    assert len(kept["text"]) == 10_000_000
+    assert len(kept["many"]) == 100_000
+
+
+def test_outputs_that_the_class_does_not_declare_are_not_all_listed_where_there_are_many(stack: Stack) -> None:
+    result = run_with(stack, "create", wrapped("create", {f"k{number}": number for number in range(100_000)}))
+    (warning,) = [text for text in result.messages("warning") if "does not declare" in text]
+    assert "k0" in warning
+    assert "99,990 more" in warning
+    assert len(warning) < 1000
+
+
+@pytest.mark.parametrize("names", ["n", b"n", [1], [b"n"], {"n": object()}.values()])
+def test_names_in_a_diff_that_are_no_texts_are_refused(stack: Stack, names) -> None:
+    result = run_with(stack, "diff", lambda: DiffResult(changes=True, replaces=names))
+    assert result.outcome == "failed"
+    assert "diff returned replaces" in errors_on_the_resource(result)
+    goes_on_after(stack)
+
+
+def test_a_read_without_properties_does_not_count_as_gone(stack: Stack) -> None:
+    result = run_with(stack, "read", lambda: ReadResult("made", None))
+    assert result.outcome == "failed"
+    assert "read returned an id without properties" in errors_on_the_resource(result)
+    assert stack.resources()["a"]["outputs"]["n"] == 1
+    goes_on_after(stack)
+
+
+def test_a_create_without_an_id_is_named_until_somebody_has_looked(stack: Stack) -> None:
+    result = run_with(stack, "create", lambda: CreateResult(None, {}))  # type: ignore[arg-type]
+    assert result.outcome == "failed"
+    assert "create returned no id" in errors_on_the_resource(result)
+    assert [pending["type"] for pending in stack.export()["deployment"]["pending_operations"]] == ["creating"]
+    again = stack.run("update", lambda: Thing(Good(), "a", {"n": 3}))
+    assert again.outcome == "succeeded"
+    assert any("the object may exist" in text for text in again.messages("warning"))
+
+
+def test_a_result_that_raises_when_it_is_read_does_not_count_as_a_method_that_raised(stack: Stack) -> None:
+    class Odd:
+        id = "made"
+
+        @property
+        def outs(self):
+            raise NoRouteError("lazily loaded")
+
+    result = run_with(stack, "create", Odd)
+    assert result.outcome == "failed"
+    assert "NoRouteError: lazily loaded" in errors_on_the_resource(result)
+    assert [pending["type"] for pending in stack.export()["deployment"]["pending_operations"]] == ["creating"]
+
+
+def test_all_failures_of_check_are_told_under_their_resource(stack: Stack) -> None:
+    from pulumi.dynamic import CheckFailure
+
+    failures = [CheckFailure("colour", "not hex"), CheckFailure("size", "too large"), CheckFailure("", "nothing fits")]
+    result = run_with(stack, "check", lambda: CheckResult({}, failures))
+    assert errors_on_the_resource(result).splitlines() == [
+        "property colour is not valid: not hex",
+        "property size is not valid: too large",
+        "its inputs are not valid: nothing fits",
+    ]
+    goes_on_after(stack)
