@@ -9,6 +9,7 @@ mod context;
 pub mod display;
 mod failure;
 pub mod front;
+mod history;
 mod host;
 mod operation;
 mod plain;

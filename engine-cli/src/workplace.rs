@@ -13,9 +13,12 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::project::Project;
 use crate::prompt;
-use crate::settings::Settings;
+use crate::settings::{Settings, Staged};
 
 const KEY_FILE: &str = "passphrase";
+/// The member of a settings file that names the secrets provider.
+pub(crate) const SECRETS_PROVIDER: &str = "secretsprovider";
+const PASSPHRASE_PROVIDER: &str = "passphrase";
 const SELECTION_FILE: &str = "stack";
 
 /// A project, the place of its state, and the store there.
@@ -244,12 +247,13 @@ impl<'c> Workplace<'c> {
     /// What encrypts and decrypts the stack's secrets. The salt is that of the settings file, else that of the state.
     /// When neither has one, a new one is made and saved.
     pub(crate) async fn crypter(&self, stack: &StackName, settings: &mut Settings) -> Result<Crypter> {
+        self.finish_change_of_secrets_provider(stack, settings).await?;
         if let Some(crypter) = self.crypter_of_settings(settings)? {
             return Ok(crypter);
         }
         let snapshot = self.read(stack).await?;
         if let Some(salt) = snapshot.salt()? {
-            return Ok(Crypter::new(self.passphrase(true)?, salt, self.context.surroundings.clone())?);
+            return Ok(Crypter::new(self.passphrase(true, true)?, salt, self.context.surroundings.clone())?);
         }
         let crypter = self.new_crypter()?;
         settings.set_member("encryptionsalt", crypter.salt())?;
@@ -257,50 +261,83 @@ impl<'c> Workplace<'c> {
         Ok(crypter)
     }
 
+    /// Puts the settings file right that a killed `stack change-secrets-provider` left beside its place: it belongs there
+    /// if the state has its salt.
+    pub(crate) async fn finish_change_of_secrets_provider(
+        &self,
+        stack: &StackName,
+        settings: &mut Settings,
+    ) -> Result<()> {
+        let Some(staged) = Staged::left_behind(settings.file()) else { return Ok(()) };
+        let left = Settings::read(staged.path(), &self.project.name)?;
+        let snapshot = self.unchecked_read(stack).await?;
+        if snapshot.salt()?.is_some_and(|salt| left.member("encryptionsalt") == Some(salt)) {
+            staged.put_in_place()?;
+            *settings = self.settings(stack)?;
+        } else {
+            staged.discard();
+        }
+        Ok(())
+    }
+
     /// The crypter of the salt in the settings file, if there is one.
     pub(crate) fn crypter_of_settings(&self, settings: &Settings) -> Result<Option<Crypter>> {
-        if let Some(provider) = settings.member("secretsprovider").filter(|provider| *provider != "passphrase") {
+        let provider = settings.member(SECRETS_PROVIDER);
+        if let Some(provider) = provider.filter(|provider| *provider != PASSPHRASE_PROVIDER) {
             return Err(Failure::configuration(format!(
                 "{}: secrets are encrypted with '{provider}'; maloko knows only `passphrase`: change it with `pulumi \
                  stack change-secrets-provider passphrase`",
-                settings.place(&["secretsprovider"])
+                settings.place(&[SECRETS_PROVIDER])
             )));
         }
         let Some(salt) = settings.member("encryptionsalt") else { return Ok(None) };
-        Ok(Some(Crypter::new(self.passphrase(true)?, salt, self.context.surroundings.clone())?))
+        let passphrase = self.passphrase(true, provider.is_none())?;
+        Ok(Some(Crypter::new(passphrase, salt, self.context.surroundings.clone())?))
     }
 
     /// A crypter for a stack that has no salt yet.
     pub(crate) fn new_crypter(&self) -> Result<Crypter> {
-        Ok(Crypter::with_new_salt(self.passphrase(false)?, self.context.surroundings.clone())?)
+        Ok(Crypter::with_new_salt(self.passphrase(false, true)?, self.context.surroundings.clone())?)
     }
 
     /// The crypter of a state that was read.
-    pub(crate) fn crypter_of_state(&self, snapshot: &Snapshot) -> Result<Option<Crypter>> {
+    pub(crate) fn crypter_of_state(&self, stack: &StackName, snapshot: &Snapshot) -> Result<Option<Crypter>> {
         let Some(salt) = snapshot.salt()? else { return Ok(None) };
-        Ok(Some(Crypter::new(self.passphrase(true)?, salt, self.context.surroundings.clone())?))
+        let is_own = stack.project() == self.project.name;
+        let by_passphrase = is_own && self.settings(stack)?.member(SECRETS_PROVIDER) == Some(PASSPHRASE_PROVIDER);
+        let passphrase = self.passphrase(true, !by_passphrase)?;
+        Ok(Some(Crypter::new(passphrase, salt, self.context.surroundings.clone())?))
+    }
+
+    /// Forgets a passphrase that was typed in, where another stack may have another one.
+    pub(crate) fn forget_typed_passphrase(&self) {
+        *self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     fn key_file(&self) -> Option<PathBuf> {
         self.is_embedded().then(|| self.project.root.join(PROJECT_DIRECTORY).join(KEY_FILE))
     }
 
+    /// The passphrase in the key file of embedded state; the file is made when there is none.
+    pub(crate) fn key_file_passphrase(&self) -> Result<Passphrase> {
+        backend::make_project_directory(&self.project)?;
+        let file = self.project.root.join(PROJECT_DIRECTORY).join(KEY_FILE);
+        Ok(Passphrase::read_or_create_key_file(&file, &*self.context.surroundings.entropy)?)
+    }
+
     /// The passphrase: from the environment, the key file of embedded state, or the user. `exists`: secrets were
-    /// encrypted with it before, so a new one is of no use.
-    fn passphrase(&self, exists: bool) -> Result<Passphrase> {
+    /// encrypted with it before, so a new one is of no use. `by_key_file`: the key file may hold it.
+    fn passphrase(&self, exists: bool, by_key_file: bool) -> Result<Passphrase> {
         let mut typed = self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(passphrase) = typed.as_ref() {
             return Ok(passphrase.clone());
         }
-        let key_file = self.key_file();
+        let key_file = self.key_file().filter(|_| by_key_file);
         if let Some(passphrase) = Passphrase::find(&*self.context.variables, key_file.as_deref())? {
             return Ok(passphrase);
         }
         match &key_file {
-            Some(file) if !exists => {
-                backend::make_project_directory(&self.project)?;
-                Ok(Passphrase::read_or_create_key_file(file, &*self.context.surroundings.entropy)?)
-            }
+            Some(_) if !exists => self.key_file_passphrase(),
             _ if self.context.console.interactive => {
                 let passphrase = Passphrase::given(&prompt::passphrase(!exists)?);
                 Ok(typed.insert(passphrase).clone())

@@ -43,6 +43,11 @@ pub(crate) enum StackCommand {
     Import(StackImport),
     /// Give the stack another name
     Rename(StackRename),
+    /// Encrypt the stack's secrets with another passphrase or key
+    ChangeSecretsProvider(StackChangeSecretsProvider),
+    /// Show what was done to the stack
+    #[command(visible_alias = "hist")]
+    History(StackHistory),
     /// Write the resources and their dependencies as a DOT graph
     Graph(StackGraph),
 }
@@ -142,6 +147,33 @@ pub(crate) struct StackRename {
     pub(crate) new_name: String,
 }
 
+/// `stack change-secrets-provider`.
+#[derive(Debug, Args)]
+pub(crate) struct StackChangeSecretsProvider {
+    /// passphrase (the new one is asked for, or read from stdin) or key-file
+    pub(crate) new_secrets_provider: String,
+}
+
+/// `stack history`.
+#[derive(Debug, Args)]
+pub(crate) struct StackHistory {
+    /// As JSON
+    #[arg(short, long)]
+    pub(crate) json: bool,
+    /// Show secrets of the configuration in plain text
+    #[arg(long)]
+    pub(crate) show_secrets: bool,
+    /// Show times as dates, not as how long ago they are
+    #[arg(long)]
+    pub(crate) full_dates: bool,
+    /// Which page; the first holds the newest
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) page: u32,
+    /// How many a page holds; 0 means all
+    #[arg(long, value_name = "N", default_value = "10")]
+    pub(crate) page_size: u32,
+}
+
 /// `stack graph`.
 #[derive(Debug, Args)]
 pub(crate) struct StackGraph {
@@ -153,6 +185,15 @@ pub(crate) struct StackGraph {
     /// Leave out the edges between resources and what they depend on
     #[arg(long)]
     pub(crate) ignore_dependency_edges: bool,
+    /// Colour of the edges between resources and what they depend on
+    #[arg(long, value_name = "COLOR", default_value = "#246C60")]
+    pub(crate) dependency_edge_color: String,
+    /// Colour of the edges between parents and children
+    #[arg(long, value_name = "COLOR", default_value = "#AA6639")]
+    pub(crate) parent_edge_color: String,
+    /// Show only the resources' names, not their URNs
+    #[arg(long)]
+    pub(crate) short_node_name: bool,
 }
 
 /// `config`; without a verb it lists the configuration.
@@ -265,6 +306,8 @@ pub(crate) enum StateCommand {
     Delete(StateDelete),
     /// Give a resource another name
     Rename(StateRename),
+    /// Move resources to another stack, with everything below them
+    Move(StateMove),
     /// Protect resources from deletion and replacement
     Protect(StateFlag),
     /// Let resources be deleted and replaced again
@@ -273,6 +316,8 @@ pub(crate) enum StateCommand {
     Taint(StateFlag),
     /// Take `taint` back
     Untaint(StateFlag),
+    /// Open the state in an editor (`VISUAL`, `EDITOR`)
+    Edit,
     /// Put rows into a sound order and drop references to resources that do not exist
     Repair {
         /// Do not ask
@@ -308,6 +353,26 @@ pub(crate) struct StateRename {
     pub(crate) urn: String,
     /// Its new name
     pub(crate) new_name: String,
+    /// Do not ask
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+}
+
+/// `state move`.
+#[derive(Debug, Args)]
+pub(crate) struct StateMove {
+    /// The resources
+    #[arg(required = true, value_name = "URN")]
+    pub(crate) urns: Vec<String>,
+    /// The stack that they are in; the selected one when not given
+    #[arg(long, value_name = "STACK")]
+    pub(crate) source: Option<String>,
+    /// The stack to move them to
+    #[arg(long, value_name = "STACK")]
+    pub(crate) dest: String,
+    /// Also the components that they are in, with everything in those
+    #[arg(long)]
+    pub(crate) include_parents: bool,
     /// Do not ask
     #[arg(short, long)]
     pub(crate) yes: bool,

@@ -15,8 +15,9 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 pub(crate) use manage::{
     CheckArguments, ConfigArguments, ConfigCommand, ConfigGet, ConfigRemove, ConfigSet, ConfigSetAll, NewArguments,
-    ScalarType, StackArguments, StackCommand, StackExport, StackGraph, StackImport, StackInit, StackList, StackOutput,
-    StackRemove, StackRename, StackSelect, StateCommand, StateDelete, StateFlag, StateRename, Template,
+    ScalarType, StackArguments, StackChangeSecretsProvider, StackCommand, StackExport, StackGraph, StackHistory,
+    StackImport, StackInit, StackList, StackOutput, StackRemove, StackRename, StackSelect, StateCommand, StateDelete,
+    StateFlag, StateMove, StateRename, Template,
 };
 pub(crate) use operate::{
     ConfirmArguments, DestroyArguments, OperateArguments, PreviewArguments, RefreshArguments, UpArguments,

@@ -30,7 +30,8 @@ async fn open(context: &Context) -> Result<(Workplace<'_>, StackName, Settings)>
     let workplace = Workplace::open(context)?;
     let stack = workplace.stack_name(None)?;
     workplace.require(&stack).await?;
-    let settings = workplace.settings(&stack)?;
+    let mut settings = workplace.settings(&stack)?;
+    workplace.finish_change_of_secrets_provider(&stack, &mut settings).await?;
     Ok((workplace, stack, settings))
 }
 

@@ -16,6 +16,7 @@ use crate::capture::{self, Capture};
 use crate::display::{self, Display, DisplayMode, DisplayOptions, Scrubber};
 use crate::failure::{Failure, Result, code};
 use crate::front::ProgramSpec;
+use crate::history::Beginning;
 use crate::host::SettlingHost;
 use crate::project::Project;
 use crate::settings::Settings;
@@ -37,16 +38,30 @@ pub(super) async fn run(
     program: ProgramSpec,
     plan: Option<Plan>,
 ) -> Result<i32> {
+    let beginning = Beginning::now(workplace, history_kind(request), request.operate.message.as_deref());
     let (operation, session, scrubber) = prepare(workplace, request, stack, &program).await?;
     let show = Show::open(workplace, request, stack, scrubber, plan.is_some())?;
     let (report, left_behind) = operate(workplace, request, program, operation, session, &show).await?;
     show.display.close();
+    if !request.is_dry() {
+        let succeeded = report.summary.outcome == Outcome::Succeeded;
+        beginning.ended(workplace, stack, succeeded, &report.summary.changes).await;
+    }
     let code = conclude(workplace, request, &show, &report, plan.as_ref())?;
     if left_behind {
         // The program still sits on a thread of the interpreter, which would wait for it for ever.
         signals::leave(code);
     }
     Ok(code)
+}
+
+/// The verb as Pulumi's history names it.
+fn history_kind(request: &Request) -> &'static str {
+    match request.kind {
+        OperationKind::Update => "update",
+        OperationKind::Refresh => "refresh",
+        OperationKind::Destroy => "destroy",
+    }
 }
 
 /// Reads what the operation works with: settings, secrets, configuration, state.
@@ -61,7 +76,7 @@ async fn prepare(
     let crypter = if request.is_dry() && settings.member("encryptionsalt").is_none() {
         // A preview writes nothing, not even a salt.
         let snapshot = workplace.read(stack).await?;
-        workplace.crypter_of_state(&snapshot)?.map_or_else(|| workplace.new_crypter(), Ok)?
+        workplace.crypter_of_state(stack, &snapshot)?.map_or_else(|| workplace.new_crypter(), Ok)?
     } else {
         workplace.crypter(stack, &mut settings).await?
     };

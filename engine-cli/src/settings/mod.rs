@@ -3,11 +3,11 @@
 pub(crate) mod key;
 pub(crate) mod path;
 pub(crate) mod resolve;
+mod staged;
 #[cfg(test)]
 mod tests;
 pub(crate) mod value;
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_norway::Value;
@@ -16,6 +16,7 @@ use crate::failure::{Failure, Result};
 use crate::project::describe;
 use crate::yaml;
 use path::Segment;
+pub(crate) use staged::Staged;
 
 /// The settings file of a stack; one that does not exist is empty.
 #[derive(Clone, Debug)]
@@ -111,6 +112,11 @@ impl Settings {
         self.edit(&[key], Some(&text.into()))
     }
 
+    /// Takes a member beside `config` away.
+    pub(crate) fn remove_member(&mut self, key: &str) -> Result<()> {
+        if self.root.get(key).is_some() { self.edit(&[key], None) } else { Ok(()) }
+    }
+
     /// The entries of `config`: the key as written, the full key, and the value, in the order of the file.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, String, &Value)> {
         let entries = self.root.get("config").and_then(Value::as_mapping);
@@ -188,24 +194,15 @@ impl Settings {
 
     /// Writes the file; afterwards it is either the old or the new one. What should be said to the user is returned.
     pub(crate) fn save(&self) -> Result<Option<String>> {
-        let write = || -> std::io::Result<()> {
-            // Through a link the file that it leads to is meant.
-            let target = std::fs::canonicalize(&self.file).unwrap_or_else(|_| self.file.clone());
-            let directory = target.parent().unwrap_or(Path::new("."));
-            std::fs::create_dir_all(directory)?;
-            let mut builder = tempfile::Builder::new();
-            builder.prefix(".Pulumi.").suffix(".new");
-            builder.permissions(crate::platform::ordinary_file_mode(&target));
-            let mut file = builder.tempfile_in(directory)?;
-            file.write_all(self.text.as_bytes())?;
-            file.as_file().sync_all()?;
-            file.persist(&target).map_err(|error| error.error)?;
-            Ok(())
-        };
-        write().map_err(|error| {
+        staged::write(&self.file, &self.text).map_err(|error| {
             Failure::io(format!("the settings file {} cannot be written", self.file.display()), &error)
         })?;
         Ok(self.lost_comments.then(|| format!("comments in {} could not be kept", self.file.display())))
+    }
+
+    /// Writes the text beside the file, to be put in its place together with something else.
+    pub(crate) fn stage(&self) -> Result<Staged> {
+        Staged::write(&self.file, &self.text)
     }
 
     /// The file's text as it would be saved.

@@ -43,6 +43,20 @@ pub(crate) fn has_secret(value: &Value) -> bool {
     }
 }
 
+/// Exchanges every ciphertext in it.
+pub(crate) fn rewrite_secrets(value: &mut Value, exchange: Decrypt<'_>) -> Result<()> {
+    if let Some(ciphertext) = ciphertext(value) {
+        *value = secure(exchange(ciphertext)?);
+        return Ok(());
+    }
+    match value {
+        Value::Mapping(mapping) => mapping.values_mut().try_for_each(|value| rewrite_secrets(value, exchange)),
+        Value::Sequence(items) => items.iter_mut().try_for_each(|item| rewrite_secrets(item, exchange)),
+        Value::Tagged(tagged) => rewrite_secrets(&mut tagged.value, exchange),
+        _ => Ok(()),
+    }
+}
+
 /// The value as JSON with secrets decrypted.
 pub(crate) fn to_json(value: &Value, decrypt: Decrypt<'_>) -> Result<serde_json::Value> {
     if let Some(ciphertext) = ciphertext(value) {

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails with the error")]
 
 mod front;
+mod stacks;
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -79,10 +80,7 @@ impl Shop {
     fn start(&self, line: &str, script: &Script) -> Running {
         let arguments: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let mut command = command(&arguments, script);
-        command.current_dir(self.path()).env("HOME", self.path());
-        for name in ["PULUMI_BACKEND_URL", "MALOKO_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE", "PULUMI_PARALLEL"] {
-            command.env_remove(name);
-        }
+        self.prepare(&mut command);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
         Running { child, out, read: String::new() }
@@ -90,6 +88,28 @@ impl Shop {
 
     fn run(&self, line: &str, script: &Script) -> Done {
         self.start(line, script).end()
+    }
+
+    /// Runs a command with other variables and something on stdin.
+    fn run_with(&self, line: &str, variables: &[(&str, &str)], input: &str) -> Done {
+        let arguments: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        let mut command = command(&arguments, &Script::default());
+        self.prepare(&mut command);
+        command.envs(variables.iter().copied());
+        let file = self.path().join("input");
+        std::fs::write(&file, input).unwrap();
+        let stdin = std::fs::File::open(file).unwrap();
+        let mut child = command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        Running { child, out, read: String::new() }.end()
+    }
+
+    fn prepare(&self, command: &mut Command) {
+        command.current_dir(self.path()).env("HOME", self.path());
+        for name in ["PULUMI_BACKEND_URL", "MALOKO_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE", "PULUMI_PARALLEL"] {
+            command.env_remove(name);
+        }
+        command.env_remove("VISUAL").env_remove("EDITOR");
     }
 
     /// How many resources the state holds.

@@ -73,6 +73,27 @@ pub trait Backend: Send + Sync {
     /// Removes the locks of others (`cancel`) and gives those who held them. A running maloko's writes are refused
     /// from then on.
     async fn break_locks(&self, stack: &StackName) -> Result<Vec<Holder>>;
+
+    /// Keeps an entry of the stack's history, which ended `at` nanoseconds after 1970, with a copy of the checkpoint as
+    /// it is now.
+    async fn add_history(&self, stack: &StackName, at: i128, entry: &[u8]) -> Result<()>;
+
+    /// The stack's history, the newest entry first.
+    async fn history(&self, stack: &StackName) -> Result<Vec<StoredEntry>>;
+
+    /// Hands a stack's history on to another name.
+    async fn move_history(&self, from: &StackName, to: &StackName) -> Result<()>;
+}
+
+/// An entry of a stack's history, as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredEntry {
+    /// When the operation ended, in nanoseconds since 1970.
+    pub at: i128,
+    /// Where it is, for messages.
+    pub place: String,
+    /// Its JSON.
+    pub entry: Vec<u8>,
 }
 
 /// The right to write to one stack. Each write fails when the lease was lost in the meantime.

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 
 use crate::error::{Error, Result};
 
-use super::backend::{Backend, Holder, Lease, StoredStack};
+use super::backend::{Backend, Holder, Lease, StoredEntry, StoredStack};
 use super::name::StackName;
 
 /// A store in memory. Clones share their content.
@@ -21,6 +21,7 @@ struct Stored {
     checkpoint: Vec<u8>,
     journal: Option<Vec<u8>>,
     aside: Vec<Vec<u8>>,
+    history: Vec<StoredEntry>,
     epoch: u64,
     leased: bool,
 }
@@ -116,6 +117,27 @@ impl Backend for MemoryBackend {
             stored.epoch += 1;
         }
         Ok(Vec::new())
+    }
+
+    async fn add_history(&self, stack: &StackName, at: i128, entry: &[u8]) -> Result<()> {
+        let mut stacks = self.stacks();
+        let stored = stacks.get_mut(stack).ok_or_else(|| no_stack(stack))?;
+        let place = format!("memory://{stack}/history/{at}");
+        stored.history.insert(0, StoredEntry { at, place, entry: entry.to_vec() });
+        Ok(())
+    }
+
+    async fn history(&self, stack: &StackName) -> Result<Vec<StoredEntry>> {
+        self.stacks().get(stack).map(|stored| stored.history.clone()).ok_or_else(|| no_stack(stack))
+    }
+
+    async fn move_history(&self, from: &StackName, to: &StackName) -> Result<()> {
+        let mut stacks = self.stacks();
+        let moved = stacks.get_mut(from).map(|stored| std::mem::take(&mut stored.history));
+        if let (Some(history), Some(target)) = (moved, stacks.get_mut(to)) {
+            target.history.extend(history);
+        }
+        Ok(())
     }
 }
 

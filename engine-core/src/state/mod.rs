@@ -7,6 +7,7 @@ mod document;
 #[cfg(test)]
 mod fixtures;
 mod format;
+pub mod history;
 pub mod integrity;
 mod journal;
 mod journal_writer;
@@ -23,9 +24,10 @@ pub mod snapshot;
 pub mod stack;
 pub mod surroundings;
 
-pub use backend::{Backend, Holder, Lease, StoredStack};
+pub use backend::{Backend, Holder, Lease, StoredEntry, StoredStack};
 pub use checkpoint::{Checkpoint, export_deployment, import_deployment};
 pub use format::MAX_DEPTH;
+pub use history::HistoryEntry;
 pub use ledger::{Change, Ledger, PendingKind, PendingOperation, RowNumber};
 pub use local::LocalBackend;
 pub use memory::MemoryBackend;

@@ -165,6 +165,12 @@ impl Crypter {
         Ok(ciphertext)
     }
 
+    /// Where the passphrase came from.
+    #[must_use]
+    pub fn passphrase_source(&self) -> &PassphraseSource {
+        self.0.passphrase.source()
+    }
+
     /// The `secrets_providers` member of a state.
     #[must_use]
     pub fn secrets_provider(&self) -> serde_json::Value {

@@ -32,14 +32,18 @@ fn draw(snapshot: &Snapshot, arguments: &StackGraph) -> String {
     let mut dot = vec!["strict digraph {".to_owned()];
     for row in snapshot.rows.iter().filter(|row| !row.delete) {
         if let Some(number) = numbers.get(&row.urn) {
-            dot.push(format!("    Resource{number} [label=\"{}\"];", escaped(row.urn.as_str())));
+            let label = if arguments.short_node_name { row.urn.name() } else { row.urn.as_str() };
+            dot.push(format!("    Resource{number} [label=\"{}\"];", escaped(label)));
         }
     }
     for row in snapshot.rows.iter().filter(|row| !row.delete) {
         let Some(to) = numbers.get(&row.urn) else { continue };
         let mut edge = |from: &Urn, color: &str, label: &str| {
             if let Some(from) = numbers.get(from) {
-                dot.push(format!("    Resource{from} -> Resource{to} [color=\"{color}\", label=\"{label}\"];"));
+                dot.push(format!(
+                    "    Resource{from} -> Resource{to} [color=\"{}\", label=\"{label}\"];",
+                    escaped(color)
+                ));
             }
         };
         if !arguments.ignore_dependency_edges {
@@ -50,13 +54,13 @@ fn draw(snapshot: &Snapshot, arguments: &StackGraph) -> String {
                     .filter(|(_, urns)| urns.contains(dependency))
                     .map(|(key, _)| key.as_str())
                     .collect();
-                edge(dependency, "#246C60", &escaped(&keys.join(", ")));
+                edge(dependency, &arguments.dependency_edge_color, &escaped(&keys.join(", ")));
             }
         }
         if !arguments.ignore_parent_edges
             && let Some(parent) = &row.parent
         {
-            edge(parent, "#AA6639", "");
+            edge(parent, &arguments.parent_edge_color, "");
         }
     }
     dot.push("}\n".to_owned());

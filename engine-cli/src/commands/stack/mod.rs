@@ -1,6 +1,8 @@
 //! `stack`: make, show, select, remove, move and draw stacks.
 
 mod graph;
+mod history;
+mod rekey;
 mod rename;
 mod show;
 mod transfer;
@@ -28,6 +30,8 @@ pub(crate) async fn run(context: &Context, arguments: StackArguments) -> Result<
         StackCommand::Export(arguments) => transfer::export(context, arguments).await,
         StackCommand::Import(arguments) => transfer::import(context, arguments).await,
         StackCommand::Rename(arguments) => rename::run(context, arguments).await,
+        StackCommand::ChangeSecretsProvider(arguments) => rekey::run(context, arguments).await,
+        StackCommand::History(arguments) => history::run(context, arguments).await,
         StackCommand::Graph(arguments) => graph::run(context, arguments).await,
     }
 }

@@ -1,5 +1,6 @@
 //! `stack rename`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use maloko_core::Urn;
@@ -9,10 +10,12 @@ use crate::arguments::StackRename;
 use crate::commands::state::rewrite::rewrite_urns;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::history::Beginning;
 use crate::workplace::Workplace;
 
 pub(super) async fn run(context: &Context, arguments: &StackRename) -> Result<()> {
     let workplace = Workplace::open(context)?;
+    let beginning = Beginning::now(&workplace, "rename", None);
     let old = workplace.stack_name(None)?;
     let new = workplace.parse_stack(&arguments.new_name)?;
     if new.project() != workplace.project.name {
@@ -47,6 +50,7 @@ pub(super) async fn run(context: &Context, arguments: &StackRename) -> Result<()
     rewrite_urns(&mut checkpoint.snapshot, &move |urn| moved(urn, &from, &to));
     // First the new one, then the old one goes: at no moment is there none.
     workplace.backend.create(&new, &checkpoint.encode(&crypter)?).await?;
+    workplace.backend.move_history(&old, &new).await?;
     lease.remove_stack().await?;
     lease.release().await?;
     let (old_file, new_file) = (workplace.settings_file(&old), workplace.settings_file(&new));
@@ -58,6 +62,7 @@ pub(super) async fn run(context: &Context, arguments: &StackRename) -> Result<()
     if workplace.selected().unwrap_or_default().is_none_or(|selected| selected == old) {
         workplace.select(Some(&new))?;
     }
+    beginning.ended(&workplace, &new, true, &BTreeMap::new()).await;
     context.console.line(&format!("Renamed '{}' to '{}'", workplace.shown(&old), workplace.shown(&new)));
     Ok(())
 }

@@ -17,7 +17,7 @@ use crate::workplace::Workplace;
 /// Reads a stack; with `show_secrets` they are decrypted.
 async fn read(workplace: &Workplace<'_>, stack: &StackName, show_secrets: bool) -> Result<Snapshot> {
     let mut snapshot = workplace.read(stack).await?;
-    if show_secrets && let Some(crypter) = workplace.crypter_of_state(&snapshot)? {
+    if show_secrets && let Some(crypter) = workplace.crypter_of_state(stack, &snapshot)? {
         snapshot.unseal(&crypter)?;
     }
     Ok(snapshot)

@@ -1,11 +1,14 @@
 //! `stack export` and `stack import`.
 
+use std::collections::BTreeMap;
+
 use maloko_core::state::{Snapshot, StackName, export_deployment, import_deployment, integrity};
 
 use super::super::count;
 use crate::arguments::{StackExport, StackImport};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::history::Beginning;
 use crate::prompt;
 use crate::workplace::Workplace;
 
@@ -15,7 +18,7 @@ pub(super) async fn export(context: &Context, arguments: &StackExport) -> Result
     // A state that is not sound is exported too: that is how it is mended by hand.
     let mut snapshot = workplace.unchecked_read(&stack).await?;
     let crypter = if arguments.show_secrets {
-        let crypter = workplace.crypter_of_state(&snapshot)?;
+        let crypter = workplace.crypter_of_state(&stack, &snapshot)?;
         if let Some(crypter) = &crypter {
             snapshot.unseal(crypter)?;
         }
@@ -62,14 +65,16 @@ pub(super) async fn import(context: &Context, arguments: &StackImport) -> Result
     // The present state may be what cannot be read, so it is asked last.
     let crypter = match (workplace.crypter_of_settings(&settings)?, snapshot.salt()) {
         (Some(crypter), _) => crypter,
-        (None, Ok(Some(_))) => match workplace.crypter_of_state(&snapshot)? {
+        (None, Ok(Some(_))) => match workplace.crypter_of_state(&stack, &snapshot)? {
             Some(crypter) => crypter,
             None => workplace.crypter(&stack, &mut settings).await?,
         },
         (None, _) => workplace.crypter(&stack, &mut settings).await?,
     };
+    let beginning = Beginning::now(&workplace, "import", None);
     let resources = snapshot.rows.len();
     workplace.overwrite(&stack, snapshot, crypter, !arguments.force).await?;
+    beginning.ended(&workplace, &stack, true, &BTreeMap::new()).await;
     context.console.line(&format!(
         "Imported {} into stack '{}'",
         count(resources, "resource"),

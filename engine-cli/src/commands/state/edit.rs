@@ -42,7 +42,7 @@ impl Flag {
     }
 }
 
-fn not_found(urn: &Urn) -> Failure {
+pub(super) fn not_found(urn: &Urn) -> Failure {
     Failure::new(format!("there is no resource {urn} in the state; `maloko stack --show-urns` lists them"))
 }
 

@@ -1,6 +1,11 @@
 //! `state`: edits of single resources in a stack's state. No provider is called.
 
+mod by_hand;
 mod edit;
+mod moving;
+mod relocate;
+#[cfg(test)]
+mod relocate_tests;
 pub(crate) mod rewrite;
 #[cfg(test)]
 mod tests;
@@ -26,6 +31,8 @@ pub(crate) async fn run(context: &Context, command: &StateCommand) -> Result<()>
         StateCommand::Unprotect(arguments) => flag(context, arguments, Flag::Protect, false).await,
         StateCommand::Taint(arguments) => flag(context, arguments, Flag::Taint, true).await,
         StateCommand::Untaint(arguments) => flag(context, arguments, Flag::Taint, false).await,
+        StateCommand::Move(arguments) => moving::run(context, arguments).await,
+        StateCommand::Edit => by_hand::run(context).await,
         StateCommand::Repair { yes } => repair(context, *yes).await,
     }
 }

@@ -27,7 +27,8 @@ pub(super) struct Layout {
 #[derive(Clone, Debug)]
 pub(super) struct StackFiles {
     pub(super) name: StackName,
-    root: PathBuf,
+    /// The directory of past operations.
+    pub(super) history: PathBuf,
     pub(super) checkpoint: PathBuf,
     pub(super) backup: PathBuf,
     /// The directory of the lock files.
@@ -109,7 +110,7 @@ impl Layout {
         let own = self.root.join("maloko").join(project).join(stack);
         StackFiles {
             name: name.clone(),
-            root: self.root.clone(),
+            history: self.root.join("history").join(project).join(stack),
             checkpoint: stacks.join(format!("{stack}.json")),
             backup: stacks.join(format!("{stack}.json.bak")),
             locks: self.root.join("locks").join(ORGANIZATION).join(project).join(stack),
@@ -200,9 +201,8 @@ impl StackFiles {
         platform::remove_if_exists(&self.checkpoint.with_extension("json.attrs"))?;
         platform::remove_if_exists(&self.checkpoint.with_extension("pulumi-tags"))?;
         platform::remove_if_exists(&self.journal)?;
-        let history = self.root.join("history").join(self.name.project()).join(self.name.stack());
-        match fs::remove_dir_all(&history) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io_error("remove", &history, error)),
+        match fs::remove_dir_all(&self.history) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io_error("remove", &self.history, error)),
             _ => Ok(()),
         }
     }

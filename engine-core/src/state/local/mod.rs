@@ -3,6 +3,7 @@
 //! ```text
 //! .pulumi/meta.yaml                                           version: 1
 //! .pulumi/stacks/<project>/<stack>.json                       the checkpoint; .bak: the one before
+//! .pulumi/history/<project>/<stack>/<stack>-<nanoseconds>.history.json, .checkpoint.json     past operations
 //! .pulumi/locks/organization/<project>/<stack>/<uuid>.json    locks that both tools respect
 //! .pulumi/maloko/<project>/<stack>/lease                      our lock of the operating system, and the epoch
 //! .pulumi/maloko/<project>/<stack>/journal                    only while an operation runs, or after it was killed
@@ -10,6 +11,7 @@
 //!
 //! The futures of this backend do their work when they are first polled, on the caller's thread.
 
+mod history;
 mod layout;
 mod lease;
 mod locks;
@@ -21,7 +23,7 @@ use async_trait::async_trait;
 
 use crate::error::{Error, Result};
 
-use super::backend::{Backend, Holder, Lease, StoredStack};
+use super::backend::{Backend, Holder, Lease, StoredEntry, StoredStack};
 use super::name::StackName;
 use super::platform;
 use super::surroundings::Surroundings;
@@ -125,6 +127,20 @@ impl Backend for LocalBackend {
             }
         }
         Ok(removed)
+    }
+
+    async fn add_history(&self, stack: &StackName, at: i128, entry: &[u8]) -> Result<()> {
+        history::add(&self.layout.stack(stack), at, entry)
+    }
+
+    async fn history(&self, stack: &StackName) -> Result<Vec<StoredEntry>> {
+        let files = self.layout.stack(stack);
+        files.require()?;
+        history::list(&files)
+    }
+
+    async fn move_history(&self, from: &StackName, to: &StackName) -> Result<()> {
+        history::hand_on(&self.layout.stack(from), &self.layout.stack(to))
     }
 }
 

@@ -1,0 +1,146 @@
+//! `stack change-secrets-provider`: state and configuration under another passphrase, or under the key file.
+
+use maloko_core::state::{Checkpoint, Crypter, PASSPHRASE_VARIABLE, Passphrase, PassphraseSource, StackName};
+use serde_norway::Value;
+
+use crate::arguments::StackChangeSecretsProvider;
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::prompt;
+use crate::settings::{Settings, value};
+use crate::workplace::{SECRETS_PROVIDER, Workplace};
+
+const COMMAND: &str = "maloko stack change-secrets-provider";
+const SALT: &str = "encryptionsalt";
+
+/// Where the passphrase is kept from now on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Passphrase,
+    KeyFile,
+}
+
+pub(super) async fn run(context: &Context, arguments: &StackChangeSecretsProvider) -> Result<()> {
+    let workplace = Workplace::open(context)?;
+    let stack = workplace.stack_name(None)?;
+    let target = target(&workplace, &arguments.new_secrets_provider)?;
+    workplace.require(&stack).await?;
+    let mut settings = workplace.settings(&stack)?;
+    let old = workplace.crypter(&stack, &mut settings).await?;
+    old.verify()?;
+    let passphrase = match target {
+        Target::Passphrase => new_passphrase(context)?,
+        Target::KeyFile => workplace.key_file_passphrase()?,
+    };
+    let new = Crypter::with_new_salt(passphrase, context.surroundings.clone())?;
+    rewrite_settings(&mut settings, &old, &new, target)?;
+    replace_both(&workplace, &stack, &settings, &old, &new).await?;
+    tell(&workplace, &stack, target, old.passphrase_source());
+    Ok(())
+}
+
+fn target(workplace: &Workplace<'_>, name: &str) -> Result<Target> {
+    match name {
+        "key-file" | "default" if workplace.is_embedded() => Ok(Target::KeyFile),
+        "passphrase" | "default" => Ok(Target::Passphrase),
+        "key-file" => Err(Failure::configuration(format!(
+            "`key-file` is for state that is kept inside the project; the state of this stack is in {}, where others may \
+             need it: use `passphrase`",
+            workplace.backend.url()
+        ))),
+        other => Err(Failure::configuration(format!(
+            "'{other}' is no secrets provider of maloko: it knows `passphrase` and, for state inside the project, \
+             `key-file`. Keys of cloud services and of the Pulumi service are not supported"
+        ))),
+    }
+}
+
+/// The new passphrase: typed twice, or the first line of stdin.
+fn new_passphrase(context: &Context) -> Result<Passphrase> {
+    if context.console.interactive {
+        return Ok(Passphrase::given(&prompt::passphrase(true)?));
+    }
+    let piped = prompt::piped_text()?.unwrap_or_default();
+    match piped.lines().next() {
+        Some(line) if !line.is_empty() => Ok(Passphrase::given(line)),
+        _ => Err(Failure::configuration(format!(
+            "the new passphrase is not known: pipe it in, such as `{COMMAND} passphrase < FILE`, or run this on a terminal"
+        ))),
+    }
+}
+
+fn rewrite_settings(settings: &mut Settings, old: &Crypter, new: &Crypter, target: Target) -> Result<()> {
+    let secrets: Vec<(String, Value)> = settings
+        .entries()
+        .filter(|(_, _, value)| value::has_secret(value))
+        .map(|(_, key, value)| (key, value.clone()))
+        .collect();
+    for (key, mut value) in secrets {
+        value::rewrite_secrets(&mut value, &|ciphertext| {
+            let text = old.decrypt(ciphertext).map_err(|error| Failure::new(format!("`{key}`: {error}")))?;
+            Ok(new.encrypt(&text)?.to_string())
+        })?;
+        settings.set(&key, &[], value)?;
+    }
+    settings.set_member(SALT, new.salt())?;
+    match target {
+        // Named, so that the key file beside the state is not taken for the passphrase any more.
+        Target::Passphrase => settings.set_member(SECRETS_PROVIDER, "passphrase"),
+        Target::KeyFile => settings.remove_member(SECRETS_PROVIDER),
+    }
+}
+
+/// Replaces the state, then the settings file, which lies ready beside it: a process that is killed between the two
+/// is made up for by the next command.
+async fn replace_both(
+    workplace: &Workplace<'_>,
+    stack: &StackName,
+    settings: &Settings,
+    old: &Crypter,
+    new: &Crypter,
+) -> Result<()> {
+    if workplace.backend.load(stack).await?.journal.is_some() {
+        // What a killed run left behind is settled first, so that the journal need not be encrypted anew.
+        let session = workplace.session(stack, old.clone(), COMMAND).await?;
+        session.fold(session.snapshot().clone()).await?;
+    }
+    let lease = workplace.backend.lease(stack).await?;
+    let stored = lease.load().await?;
+    let mut checkpoint = Checkpoint::decode(&stored.checkpoint, &stored.checkpoint_place)?;
+    checkpoint.snapshot.unseal_all(old)?;
+    checkpoint.snapshot.secrets_provider = Some(new.secrets_provider());
+    let bytes = checkpoint.encode(new)?;
+    let staged = settings.stage()?;
+    if let Err(error) = lease.replace(&bytes).await {
+        staged.discard();
+        return Err(error.into());
+    }
+    staged.put_in_place()?;
+    lease.release().await?;
+    Ok(())
+}
+
+fn tell(workplace: &Workplace<'_>, stack: &StackName, target: Target, before: &PassphraseSource) {
+    let shown = workplace.shown(stack);
+    let from_environment = matches!(before, PassphraseSource::Variable | PassphraseSource::VariableFile(_));
+    let console = &workplace.context.console;
+    match target {
+        Target::Passphrase => {
+            console.line(&format!("The secrets of stack '{shown}' are encrypted with the new passphrase"));
+            if from_environment {
+                console.note(&format!(
+                    "the environment still holds the old one: set {PASSPHRASE_VARIABLE}, or the file that \
+                     {PASSPHRASE_VARIABLE}_FILE names, to the new one"
+                ));
+            }
+        }
+        Target::KeyFile => {
+            console.line(&format!("The secrets of stack '{shown}' are encrypted with the key file of the project"));
+            if from_environment {
+                console.note(&format!(
+                    "unset {PASSPHRASE_VARIABLE} and {PASSPHRASE_VARIABLE}_FILE for this stack: they go before the key file"
+                ));
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Taking rows out of one state and into another, in memory.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use maloko_core::state::{Snapshot, StackName};
+use maloko_core::urn::STACK_TYPE;
+use maloko_core::{Row, Urn};
+
+use super::rewrite::rewrite_urns;
+use crate::failure::{Failure, Result};
+
+/// What a move did.
+#[derive(Debug)]
+pub(super) struct Moved {
+    /// The old and the new URNs, in state order.
+    pub(super) urns: Vec<(Urn, Urn)>,
+    /// References that could not be kept, one line each.
+    pub(super) notes: Vec<String>,
+}
+
+/// Moves resources to the stack of that name, with everything below them; with `include_parents` also the components that they are in. A resource
+/// whose parent stays becomes a child of the other stack itself. Providers are copied, because others may need them.
+pub(super) fn relocate(
+    from: &mut Snapshot,
+    to: &mut Snapshot,
+    name: &StackName,
+    wanted: &[Urn],
+    include_parents: bool,
+) -> Result<Moved> {
+    let chosen = choose(from, wanted, include_parents)?;
+    let root = root_of(name, to);
+    let mut new_urns: BTreeMap<Urn, Urn> = BTreeMap::new();
+    let mut urns = Vec::new();
+    for row in from.rows.iter().filter(|row| chosen.contains(&row.urn)) {
+        let parent = row.parent.as_ref().and_then(|parent| new_urns.get(parent)).unwrap_or(&root);
+        let new = Urn::new(name.stack(), name.project(), parent.qualified_type(), row.urn.own_type(), row.urn.name());
+        if to.rows.iter().any(|other| other.urn == new) || new_urns.values().any(|other| *other == new) {
+            return Err(Failure::new(format!(
+                "{} would be {new} in stack '{}', where there is such a resource already; rename one of them first with \
+                 `maloko state rename`",
+                row.urn,
+                name.stack()
+            )));
+        }
+        urns.push((row.urn.clone(), new.clone()));
+        new_urns.insert(row.urn.clone(), new);
+    }
+    let providers = copy_providers(from, to, name, &new_urns)?;
+    let mut moved = Snapshot {
+        rows: from.rows.iter().filter(|row| new_urns.contains_key(&row.urn)).cloned().collect(),
+        ..Snapshot::default()
+    };
+    let mut notes = Vec::new();
+    for row in &mut moved.rows {
+        let row = Arc::make_mut(row);
+        drop_references(row, &|urn| new_urns.contains_key(urn), &mut notes);
+        row.provider = match row.provider_parts() {
+            Some((urn, id)) => providers.get(&(urn, id.to_owned())).cloned().unwrap_or_else(|| row.provider.clone()),
+            None => String::new(),
+        };
+    }
+    rewrite_urns(&mut moved, &|urn| new_urns.get(urn).unwrap_or(urn).clone());
+    for row in &mut moved.rows {
+        if row.parent.is_none() {
+            Arc::make_mut(row).parent = Some(root.clone());
+        }
+    }
+    to.rows.extend(moved.rows);
+    from.rows.retain(|row| !new_urns.contains_key(&row.urn));
+    for row in &mut from.rows {
+        drop_references(Arc::make_mut(row), &|urn| !new_urns.contains_key(urn), &mut notes);
+    }
+    Ok(Moved { urns, notes })
+}
+
+/// The resources that are to be moved.
+fn choose(snapshot: &Snapshot, wanted: &[Urn], include_parents: bool) -> Result<BTreeSet<Urn>> {
+    let mut chosen = BTreeSet::new();
+    for urn in wanted {
+        let rows: Vec<_> = snapshot.rows.iter().filter(|row| row.urn == *urn).collect();
+        let row = rows.first().ok_or_else(|| super::edit::not_found(urn))?;
+        if urn.is_root_stack() {
+            return Err(Failure::new("the stack itself cannot be moved; name the resources in it"));
+        }
+        if urn.provider_package().is_some() {
+            return Err(Failure::new(format!(
+                "{urn} is a provider: providers are not moved but copied along with the resources that they serve"
+            )));
+        }
+        if include_parents {
+            let mut above = row.parent.clone();
+            while let Some(parent) = above.filter(|parent| !parent.is_root_stack()) {
+                above = snapshot.rows.iter().find(|row| row.urn == parent).and_then(|row| row.parent.clone());
+                chosen.insert(parent);
+            }
+        }
+        chosen.insert(urn.clone());
+    }
+    // A row stands after its parent, so one pass finds everything below. With --include-parents, the other children of
+    // a parent come along as well: they cannot stay without it.
+    for row in &snapshot.rows {
+        if row.parent.as_ref().is_some_and(|parent| chosen.contains(parent)) {
+            chosen.insert(row.urn.clone());
+        }
+    }
+    if let Some(row) = snapshot.rows.iter().find(|row| row.delete && chosen.contains(&row.urn)) {
+        return Err(Failure::new(format!(
+            "an old object of {} still waits for its deletion; run `maloko up` first, which deletes it",
+            row.urn
+        )));
+    }
+    if let Some(pending) = snapshot.pending.iter().find(|pending| chosen.contains(&pending.row.urn)) {
+        return Err(Failure::new(format!(
+            "a run was interrupted while {} {}; run `maloko refresh` first, which settles that",
+            pending.kind.name(),
+            pending.row.urn
+        )));
+    }
+    Ok(chosen)
+}
+
+/// The row of the stack itself; made where there is none yet.
+fn root_of(stack: &StackName, snapshot: &mut Snapshot) -> Urn {
+    if let Some(row) = snapshot.rows.iter().find(|row| row.urn.is_root_stack()) {
+        return row.urn.clone();
+    }
+    let name = format!("{}-{}", stack.project(), stack.stack());
+    let urn = Urn::new(stack.stack(), stack.project(), "", STACK_TYPE, &name);
+    let row = Row { urn: urn.clone(), kind: STACK_TYPE.to_owned(), ..Row::default() };
+    snapshot.rows.insert(0, Arc::new(row));
+    urn
+}
+
+/// Copies the providers that the moved resources need, where the other stack has none of that name; gives the new
+/// references by the old ones.
+fn copy_providers(
+    from: &Snapshot,
+    to: &mut Snapshot,
+    name: &StackName,
+    moved: &BTreeMap<Urn, Urn>,
+) -> Result<BTreeMap<(Urn, String), String>> {
+    let mut references = BTreeMap::new();
+    for row in from.rows.iter().filter(|row| moved.contains_key(&row.urn)) {
+        let Some((urn, id)) = row.provider_parts() else { continue };
+        let key = (urn.clone(), id.to_owned());
+        if references.contains_key(&key) {
+            continue;
+        }
+        let new = Urn::new(name.stack(), name.project(), "", urn.own_type(), urn.name());
+        let provider = from.rows.iter().find(|row| row.urn == urn && row.id == id);
+        let known = to.rows.iter().find(|row| row.urn == new && !row.delete);
+        let new_id = match (known, provider) {
+            // The engine's own provider holds the stack's configuration, which is another one there.
+            (Some(known), _) if urn.is_default_provider() => known.id.clone(),
+            (Some(known), Some(provider)) if known.inputs == provider.inputs => known.id.clone(),
+            (Some(_), _) => {
+                return Err(Failure::new(format!(
+                    "{} is served by the provider {urn}, and stack '{}' has a provider of that name with other settings; \
+                     make them alike, or rename one of them with `maloko state rename`",
+                    row.urn,
+                    name.stack()
+                )));
+            }
+            (None, Some(provider)) => {
+                let mut copy = (**provider).clone();
+                copy.urn = new.clone();
+                copy.parent = None;
+                copy.dependencies.clear();
+                copy.property_dependencies.clear();
+                let id = copy.id.clone();
+                to.rows.push(Arc::new(copy));
+                id
+            }
+            (None, None) => {
+                return Err(Failure::new(format!(
+                    "the provider {urn} of {} is not in the state; mend it with `maloko state repair` first",
+                    row.urn
+                )));
+            }
+        };
+        references.insert(key, format!("{new}::{new_id}"));
+    }
+    Ok(references)
+}
+
+/// Takes out references to what is on the other side from now on. The parent is dropped without a word: the caller
+/// gives the row another one.
+fn drop_references(row: &mut Row, stays: &dyn Fn(&Urn) -> bool, notes: &mut Vec<String>) {
+    let urn = row.urn.clone();
+    let mut keep = |what: &str, other: &Urn| {
+        let stays = stays(other);
+        if !stays {
+            notes.push(format!("{urn} no longer refers to {other} ({what})"));
+        }
+        stays
+    };
+    row.dependencies.retain(|other| keep("dependency", other));
+    row.replace_with.retain(|other| keep("replaceWith", other));
+    row.deleted_with.take_if(|other| !keep("deletedWith", other));
+    row.parent.take_if(|other| !stays(other));
+    for urns in row.property_dependencies.values_mut() {
+        urns.retain(|other| stays(other));
+    }
+}
