@@ -286,6 +286,8 @@ pub enum ProviderErrorKind {
     TimedOut,
     /// The run was cancelled before the call was made.
     Cancelled,
+    /// A function of the program (a transform or hook) failed; no provider was called.
+    Hook,
 }
 
 impl ProviderError {
@@ -328,7 +330,8 @@ pub trait Host: Send + Sync {
     /// Calls a method of a live object.
     async fn call(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError>;
 
-    /// Calls back a function of the program (a transform or hook) by its token, with and for protobuf bytes.
+    /// Calls back a function of the program (a transform or hook) by its token, with and for protobuf bytes. The
+    /// message of a failure begins with the function's name, where it has one.
     async fn callback(&self, token: &str, request: Vec<u8>) -> Result<Vec<u8>, ProviderError>;
 
     /// Runs a task beside others, where the host wants its provider calls to happen (Python: on one of its threads).

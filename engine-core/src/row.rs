@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::provider::StoredProvider;
 use crate::urn::Urn;
-use crate::value::PropertyMap;
+use crate::value::{PropertyMap, Value};
 
 /// Time limits of a resource's operations, in seconds; 0 means none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -38,6 +38,44 @@ impl CustomTimeouts {
         *self == Self::default()
     }
 }
+
+/// The moments at which a resource's hooks run, in the order in which the state names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum HookMoment {
+    /// After `create`.
+    AfterCreate,
+    /// After `delete`.
+    AfterDelete,
+    /// After `update`.
+    AfterUpdate,
+    /// Before `create`.
+    BeforeCreate,
+    /// Before `delete`.
+    BeforeDelete,
+    /// Before `update`.
+    BeforeUpdate,
+    /// After a failed `create`, `update` or `delete`, to say whether it is tried again.
+    OnError,
+}
+
+impl HookMoment {
+    /// As programs spell it (Python's way).
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            HookMoment::AfterCreate => "after_create",
+            HookMoment::AfterDelete => "after_delete",
+            HookMoment::AfterUpdate => "after_update",
+            HookMoment::BeforeCreate => "before_create",
+            HookMoment::BeforeDelete => "before_delete",
+            HookMoment::BeforeUpdate => "before_update",
+            HookMoment::OnError => "on_error",
+        }
+    }
+}
+
+/// Names of hooks, by the moment at which they run and in the order in which they do.
+pub type Hooks = BTreeMap<HookMoment, Vec<String>>;
 
 /// A resource in the state. Property maps are shared, because inputs often pass unchanged from run to run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -103,6 +141,10 @@ pub struct Row {
     pub hide_diff: Vec<String>,
     /// Paths whose changes lead to a replacement.
     pub replace_on_changes: Vec<String>,
+    /// A value whose change leads to a replacement.
+    pub replacement_trigger: Option<Value>,
+    /// Its hooks; those of its deletion are looked up here, because the program may no longer have the resource.
+    pub hooks: Hooks,
     /// Members that this version does not know, kept as they were read.
     pub unknown_members: serde_json::Map<String, serde_json::Value>,
 }

@@ -117,6 +117,12 @@ async fn open(settings: &Settings) -> Result<(Session, OtherStacks)> {
         crypter
     };
     let stacks = BackendStacks::new(Arc::clone(&backend) as Arc<dyn Backend>, crypter.clone(), &settings.project);
+    if settings.dry_run {
+        // A preview writes nothing and holds no lock.
+        let mut snapshot = read_stack(&*backend, &name, true).await?.snapshot;
+        snapshot.unseal(&crypter)?;
+        return Ok((Session::preview(snapshot, crypter), OtherStacks::new(Arc::new(stacks))));
+    }
     let options = SessionOptions { crypter, surroundings, check_integrity: true, command: "library".to_owned() };
     Ok((Session::open(&*backend, &name, options).await?, OtherStacks::new(Arc::new(stacks))))
 }

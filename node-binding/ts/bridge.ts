@@ -5,6 +5,7 @@ import { CallFailed, type Failure } from "./calls";
 import { describe, textOf, tracebackOf } from "./errors";
 import { loadAddon, type NativeBridge, type NativeMessage } from "./native";
 import type { ProviderReference, ProviderRegistry } from "./registry";
+import { CallbackFailed } from "./seams";
 
 /** A request that the engine refused; `code` is a gRPC status. */
 export interface RpcError extends Error {
@@ -296,8 +297,9 @@ export class Bridge {
             this.native.fail(call, JSON.stringify(error.failure), this.keepError(error.thrown));
             return;
         }
-        const failure: Failure = { kind: "raised", message: describe(error), traceback: tracebackOf(error) };
-        this.native.fail(call, JSON.stringify(failure), this.keepError(error));
+        const thrown = error instanceof CallbackFailed ? error.thrown : error;
+        const failure: Failure = { kind: "raised", message: describe(error), traceback: tracebackOf(thrown) };
+        this.native.fail(call, JSON.stringify(failure), this.keepError(thrown));
     }
 }
 

@@ -255,6 +255,6 @@ impl Pool {
 }
 
 /// Runs a future to its end and turns a panic into `None`, so that no caller hangs.
-pub(crate) async fn without_panic<T>(future: impl Future<Output = T>) -> Option<T> {
-    AssertUnwindSafe(future).catch_unwind().await.ok()
+pub(crate) fn without_panic<T>(future: impl Future<Output = T>) -> impl Future<Output = Option<T>> {
+    AssertUnwindSafe(future).catch_unwind().map(Result::ok)
 }

@@ -14,6 +14,7 @@ use crate::schedule::{deletion_levels, references};
 use crate::state::{Change, PendingKind, RowNumber};
 use crate::urn::{Urn, UrnMap, UrnSet};
 
+use super::hooks::{Occasion, moments};
 use super::stop::Failure;
 use super::{Engine, RpcError};
 
@@ -99,6 +100,14 @@ impl Engine {
         self.go_on()?;
         let Some((number, row)) = step.old.clone() else { return Ok(true) };
         self.events.emit(Event::StepStarted(step.metadata(None)));
+        let hooks = moments(step.op).filter(|_| !row.hooks.is_empty());
+        let occasion = Occasion { old: Some(&row), new: None };
+        if let Some((before, _)) = hooks
+            && let Err(error) = Box::pin(self.run_hooks(&row.urn, &row.hooks, before, occasion)).await
+        {
+            self.failed(&step, &error);
+            return Ok(false);
+        }
         if row.protect && step.op == Op::Delete && !self.operation.ignore_protect {
             return Ok(self.refuse_protected(&step, &row));
         }
@@ -119,6 +128,10 @@ impl Engine {
                     return Ok(false);
                 }
                 self.events.emit(Event::StepDone(step.metadata(None)));
+                if let Some((_, after)) = hooks {
+                    // It is gone all the same; the run knows of the failure.
+                    let _ = Box::pin(self.run_after_hooks(&row.urn, &row.hooks, after, occasion)).await;
+                }
                 Ok(true)
             }
             Err(error) if error.kind == ProviderErrorKind::NoProvider => {
@@ -153,7 +166,8 @@ impl Engine {
             props: served.shown(&row.outputs_or_empty()),
             timeout: row.custom_timeouts.delete,
         };
-        let (operation, answer) = self.call_journalled(&served, PendingKind::Deleting, Arc::clone(row), method).await?;
+        let occasion = Occasion { old: Some(row), new: None };
+        let (operation, answer) = self.call_retried(&served, PendingKind::Deleting, row, occasion, method).await?;
         let ended = self.book().end(operation);
         match answer {
             Ok(Answer::Deleted) => Ok(vec![ended]),

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use crate::event::{Event, Op};
 use crate::plan::{Step, copy_secrets, mark_outputs, needs_marks};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
-use crate::row::Row;
+use crate::row::{HookMoment, Row};
 use crate::state::{Change, PendingKind};
 use crate::value::PropertyMap;
 
+use super::hooks::{Occasion, moments};
 use super::served::Served;
 use super::stop::Failure;
 use super::{Engine, RpcError};
@@ -27,25 +28,53 @@ impl Engine {
             return self.delete_one(step).await.map(|done| done.then(Arc::default));
         }
         self.events.emit(Event::StepStarted(step.metadata(step.new.clone())));
-        let outcome = match step.op {
-            Op::Replace => {
-                // The new row is the one of the other half, made or to be made.
-                let row = self.book().row(&step.urn).map(|(_, row)| Arc::clone(row)).or_else(|| step.new.clone());
-                Ok(row)
-            }
-            Op::Same => Ok(self.keep(&step)),
-            _ if self.operation.dry_run => self.foresee(&step).map(Some),
-            _ => self.change(&step, served).await.map(Some),
+        let outcome = match self.before(&step).await {
+            Err(error) => Err(error),
+            Ok(()) => self.take(&step, served).await,
         };
         match outcome {
             Ok(row) => {
                 self.done(&step, row.clone());
+                self.after(&step, row.as_deref()).await?;
                 Ok(row)
             }
             Err(error) => {
                 self.failed(&step, &error);
                 if self.operation.continue_on_error { Ok(None) } else { Err(RpcError::unavailable()) }
             }
+        }
+    }
+
+    async fn take(&self, step: &Step, served: Option<&Served>) -> Result<Option<Arc<Row>>, ProviderError> {
+        match step.op {
+            Op::Replace => {
+                // The new row is the one of the other half, made or to be made.
+                let row = self.book().row(&step.urn).map(|(_, row)| Arc::clone(row)).or_else(|| step.new.clone());
+                Ok(row)
+            }
+            Op::Same => Ok(self.keep(step)),
+            _ if self.operation.dry_run => self.foresee(step).map(Some),
+            _ => self.change(step, served).await.map(Some),
+        }
+    }
+
+    /// Calls the hooks that come before a step.
+    async fn before(&self, step: &Step) -> Result<(), ProviderError> {
+        match (moments(step.op), &step.new) {
+            (Some((before, _)), Some(new)) if !new.hooks.is_empty() => {
+                Box::pin(self.run_hooks(&step.urn, &new.hooks, before, Occasion::of(step, Some(new)))).await
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Calls the hooks that follow a step which was done; those of a component follow its outputs.
+    async fn after(&self, step: &Step, row: Option<&Row>) -> Result<(), RpcError> {
+        match (moments(step.op), row) {
+            (Some((_, after)), Some(row)) if row.custom && !row.hooks.is_empty() => {
+                Box::pin(self.run_after_hooks(&step.urn, &row.hooks, after, Occasion::of(step, Some(row)))).await
+            }
+            _ => Ok(()),
         }
     }
 
@@ -135,11 +164,47 @@ impl Engine {
             _ => Method::Create { inputs, timeout: row.custom_timeouts.create },
         };
         let kind = if updating { PendingKind::Updating } else { PendingKind::Creating };
-        let (operation, answer) = self.call_journalled(served, kind, Arc::new(row.clone()), method).await?;
+        let row = Arc::new(row);
+        let (operation, answer) = self.call_retried(served, kind, &row, Occasion::of(step, Some(&row)), method).await?;
+        let row = Arc::unwrap_or_clone(row);
         let (row, error) = self.settle(step, row, answer, operation).await?;
         match error {
             None => Ok(row),
             Some(error) => Err(error),
+        }
+    }
+
+    /// Makes a journalled call, again for as long as the method raises and an error hook asks for it. Of other failures
+    /// no hook is told: after them the object may exist, and another attempt would make a second one.
+    pub(super) async fn call_retried(
+        &self,
+        served: &Served,
+        kind: PendingKind,
+        row: &Arc<Row>,
+        occasion: Occasion<'_>,
+        mut method: Method,
+    ) -> Result<(u32, Result<Answer, ProviderError>), ProviderError> {
+        let mut errors = Vec::new();
+        loop {
+            let name = method.name();
+            let again = row.hooks.contains_key(&HookMoment::OnError).then(|| method.clone());
+            let (operation, answer) = self.call_journalled(served, kind, Arc::clone(row), method).await?;
+            let (Some(again), Err(error)) = (again, &answer) else { return Ok((operation, answer)) };
+            if error.kind != ProviderErrorKind::Raised {
+                return Ok((operation, answer));
+            }
+            errors.insert(0, error.message.clone());
+            match Box::pin(self.wants_retry(&row.urn, &row.hooks, occasion, name, &errors)).await {
+                Ok(true) => {}
+                Ok(false) => return Ok((operation, answer)),
+                Err(mut failed) => {
+                    failed.message = format!("{}; {name} itself had failed: {}", failed.message, error.message);
+                    return Ok((operation, Err(failed)));
+                }
+            }
+            let ended = self.book().end(operation);
+            self.record(&[ended]).await?;
+            method = again;
         }
     }
 
@@ -209,7 +274,10 @@ impl Engine {
                     outputs.extend(std::mem::take(properties));
                     (outputs, Some(error))
                 }
-                ProviderErrorKind::Raised | ProviderErrorKind::Cancelled | ProviderErrorKind::NoProvider => {
+                ProviderErrorKind::Raised
+                | ProviderErrorKind::Cancelled
+                | ProviderErrorKind::NoProvider
+                | ProviderErrorKind::Hook => {
                     // By the SDKs' contract a method that raises has made nothing.
                     let change = self.book().end(operation);
                     self.record(&[change]).await?;

@@ -2,9 +2,11 @@
 //! journals, and answers.
 
 mod book;
+mod callbacks;
 mod deletes;
 mod execute;
 mod finish;
+mod hooks;
 mod providers;
 mod read;
 mod refresh;
@@ -13,15 +15,20 @@ mod register;
 mod requests;
 mod served;
 mod stop;
+mod transforms;
 
 #[cfg(test)]
 mod builtin_tests;
 #[cfg(test)]
 mod driver_tests;
 #[cfg(test)]
+mod hooks_tests;
+#[cfg(test)]
 mod refresh_first_tests;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod transforms_tests;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -37,6 +44,7 @@ use crate::state::Session;
 use crate::urn::Urn;
 
 use book::Book;
+use callbacks::Callbacks;
 use providers::Providers;
 use stop::Stop;
 
@@ -89,6 +97,7 @@ pub struct Engine {
     host: Arc<dyn Host>,
     events: Arc<dyn EventSink>,
     providers: Providers,
+    callbacks: Callbacks,
     book: Mutex<Book>,
     /// Held for reading while a registration is planned, for writing while one decides on deletions of others.
     planning: RwLock<()>,
@@ -111,6 +120,7 @@ impl Engine {
         let engine = Arc::new_cyclic(|this| Self {
             this: Weak::clone(this),
             providers: Providers::new(Arc::clone(&host), &operation),
+            callbacks: Callbacks::default(),
             book: Mutex::new(Book::new(&operation, session.snapshot())),
             planning: RwLock::new(()),
             permits: Semaphore::new(operation.parallel.clamp(1, Semaphore::MAX_PERMITS)),

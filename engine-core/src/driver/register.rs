@@ -36,11 +36,17 @@ impl Engine {
         let custom = request.custom;
         let name = format!("{} resource '{}'", request.r#type, request.name);
         let partial = request.supports_partial_values;
+        // In a box of its own: most programs have no transforms, and requests are many.
+        let request = match self.transforms_of(&request) {
+            Some(transforms) => Box::pin(self.transform(request, transforms)).await?,
+            None => request,
+        };
         let inputs = request.object.clone().filter(|_| self.operation.continue_on_error);
         let refused = |reason: String| Refusal { urn: None, messages: vec![format!("{name}: {reason}")] };
         let mut goal =
             Goal::decode(request, &self.operation.project_root).map_err(|reason| self.refuse(&refused(reason)))?;
         if self.operation.kind == OperationKind::Update {
+            self.guard_hooks(&goal.hooks).map_err(|reason| self.refuse(&refused(reason)))?;
             let completed = self.providers.complete_assets(&mut goal.inputs).await;
             completed.map_err(|reason| self.refuse(&refused(reason)))?;
         }

@@ -3,7 +3,7 @@
 use prost::Message;
 
 use crate::builtin;
-use crate::event::{Event, Severity};
+use crate::event::{Event, Severity, StepMetadata};
 use crate::operation::OperationKind;
 use crate::urn::Urn;
 use crate::wire::{
@@ -16,13 +16,18 @@ use super::register::registered_outputs;
 use super::{Engine, RpcError, plain_config};
 
 /// Features of the monitor, by id and by number of the public enumeration.
-const FEATURES: [(&str, i32); 6] = [
+const FEATURES: [(&str, i32); 11] = [
     ("secrets", 0),
     ("resourceReferences", 1),
     ("outputValues", 2),
     ("aliasSpecs", 3),
+    ("replacementTrigger", 4),
     ("deletedWith", 5),
     ("replaceWith", 6),
+    ("transforms", 7),
+    ("invokeTransforms", 8),
+    ("resourceHooks", 10),
+    ("errorHooks", 11),
 ];
 
 impl Engine {
@@ -48,7 +53,20 @@ impl Engine {
                 self.begin_with_refresh().await?;
                 self.read_resource(request).await.map(|response| response.encode_to_vec())
             }
-            "Invoke" => self.invoke(decode(method, request)?).await.map(|response| response.encode_to_vec()),
+            "Invoke" => {
+                let request = Box::pin(self.transform_invoke(decode(method, request)?)).await?;
+                self.invoke(request).await.map(|response| response.encode_to_vec())
+            }
+            "RegisterStackTransform" => {
+                self.callbacks.add_stack_transform(decode(method, request)?);
+                Ok(Vec::new())
+            }
+            "RegisterStackInvokeTransform" => {
+                self.callbacks.add_invoke_transform(decode(method, request)?);
+                Ok(Vec::new())
+            }
+            "RegisterResourceHook" => self.callbacks.add_hook(decode(method, request)?).map(|()| Vec::new()),
+            "RegisterErrorHook" => self.callbacks.add_error_hook(decode(method, request)?).map(|()| Vec::new()),
             "Call" => {
                 let request: ResourceInvokeRequest = decode(method, request)?;
                 Err(not_hosted("method", &request.tok))
@@ -123,22 +141,33 @@ impl Engine {
         let refused = |reason: String| RpcError::invalid(format!("outputs of '{urn}': {reason}"));
         let mut outputs = registered_outputs(request.outputs).map_err(refused)?;
         self.providers.complete_assets(&mut outputs).await.map_err(refused)?;
+        match self.take_outputs(&urn, outputs)? {
+            None => Ok(()),
+            Some(metadata) => {
+                self.events.emit(Event::StepDone(metadata.clone()));
+                self.run_component_hooks(&metadata).await
+            }
+        }
+    }
+
+    /// Keeps outputs that were registered. Gives the step of a component, which is done now.
+    fn take_outputs(&self, urn: &Urn, outputs: crate::PropertyMap) -> Result<Option<StepMetadata>, RpcError> {
         let mut book = self.book();
-        if book.root.as_ref() == Some(&urn) {
+        if book.root.as_ref() == Some(urn) {
             book.stack_outputs = Some(outputs);
-            return Ok(());
+            return Ok(None);
         }
-        if book.failed.contains(&urn) {
-            return Ok(());
+        if book.failed.contains(urn) {
+            return Ok(None);
         }
-        let Some((number, row)) = book.row(&urn).map(|(number, row)| (number, row.clone())) else {
+        let Some((number, row)) = book.row(urn).map(|(number, row)| (number, row.clone())) else {
             return Err(RpcError::invalid(format!(
                 "outputs were registered for '{urn}', which is not a resource of this run"
             )));
         };
         let changed = *row.outputs_or_empty() != outputs;
         let row = std::sync::Arc::new(crate::row::Row { outputs: Some(outputs.into()), ..(*row).clone() });
-        let metadata = book.open.remove(&urn);
+        let metadata = book.open.remove(urn);
         if changed {
             let change = book.set(number, row.clone());
             drop(book);
@@ -148,11 +177,7 @@ impl Engine {
         } else {
             drop(book);
         }
-        if let Some(mut metadata) = metadata {
-            metadata.new = Some(row);
-            self.events.emit(Event::StepDone(metadata));
-        }
-        Ok(())
+        Ok(metadata.map(|metadata| StepMetadata { new: Some(row), ..metadata }))
     }
 
     /// The functions that the engine itself serves.

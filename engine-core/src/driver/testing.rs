@@ -37,7 +37,14 @@ pub(crate) struct ScriptedHost {
     pub(crate) world: Mutex<HashMap<String, Option<PropertyMap>>>,
     /// Objects that the program made before its first registration.
     pub(crate) live: Vec<ObjectId>,
+    /// Functions of the program by token.
+    pub(crate) functions: Mutex<HashMap<String, Function>>,
+    /// Requests that every program makes before its resources.
+    pub(crate) prelude: Mutex<Vec<(&'static str, Vec<u8>)>>,
 }
+
+/// A function of the program: takes and gives the bytes of a message.
+pub(crate) type Function = Box<dyn Fn(&[u8]) -> Result<Vec<u8>, String> + Send + Sync>;
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -46,6 +53,24 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 impl ScriptedHost {
     pub(crate) fn fail(&self, name: &str, method: &'static str, kind: ProviderErrorKind) {
         lock(&self.faults).insert((name.to_owned(), method), kind);
+    }
+
+    /// Adds a function of the program.
+    pub(crate) fn function<Q: Message + Default, A: Message>(
+        &self,
+        token: &str,
+        answer: impl Fn(Q) -> Result<A, String> + Send + Sync + 'static,
+    ) {
+        let function: Function = Box::new(move |bytes| {
+            let request = Q::decode(bytes).map_err(|error| error.to_string())?;
+            answer(request).map(|answer| answer.encode_to_vec())
+        });
+        lock(&self.functions).insert(token.to_owned(), function);
+    }
+
+    /// Has every program make a request before its resources.
+    pub(crate) fn before_each(&self, method: &'static str, request: &impl Message) {
+        lock(&self.prelude).push((method, request.encode_to_vec()));
     }
 
     pub(crate) fn take_calls(&self) -> Vec<String> {
@@ -130,8 +155,13 @@ impl Host for ScriptedHost {
         })
     }
 
-    async fn callback(&self, token: &str, _request: Vec<u8>) -> Result<Vec<u8>, ProviderError> {
-        Err(ProviderError::new(ProviderErrorKind::Raised, format!("no callback {token}")))
+    async fn callback(&self, token: &str, request: Vec<u8>) -> Result<Vec<u8>, ProviderError> {
+        let functions = lock(&self.functions);
+        let answer = match functions.get(token) {
+            Some(function) => function(&request),
+            None => Err(format!("no callback {token}")),
+        };
+        answer.map_err(|message| ProviderError::new(ProviderErrorKind::Raised, message))
     }
 
     fn spawn(&self, task: BoxFuture<'static, ()>) {
@@ -180,6 +210,18 @@ pub(crate) struct Wanted {
     pub(crate) from: Option<&'static str>,
     pub(crate) protect: bool,
     pub(crate) object: ObjectId,
+    /// A component has no provider, and registers its outputs at the end of the program.
+    pub(crate) component: bool,
+    pub(crate) parent: Option<&'static str>,
+    /// Sets options.
+    pub(crate) options: Option<Options>,
+}
+
+/// Sets options of a registration.
+pub(crate) type Options = Arc<dyn Fn(&mut RegisterResourceRequest) + Send + Sync>;
+
+pub(crate) fn component(name: &'static str) -> Wanted {
+    Wanted { name, component: true, ..Wanted::default() }
 }
 
 pub(crate) fn wanted(name: &'static str, zone: &str) -> Wanted {
@@ -217,7 +259,7 @@ pub(crate) fn run_as(
     let session = Session::read_only(Snapshot { rows, ..Snapshot::default() });
     let engine = Engine::start(operation, session, Arc::clone(host) as Arc<dyn Host>, Arc::clone(&recorder) as _);
     let report = block_on(async {
-        let completed = run_program(&engine, program).await;
+        let completed = run_program(host, &engine, program).await;
         if completed.is_some() {
             // An answer of 14 only says that the run was stopped; `finish` tells why.
             let _ = engine.rpc("SignalAndWaitForShutdown", &[]).await;
@@ -233,26 +275,32 @@ pub(crate) fn run_as(
     }
 }
 
-async fn run_program(engine: &Engine, program: &[Wanted]) -> Option<()> {
+async fn run_program(host: &ScriptedHost, engine: &Engine, program: &[Wanted]) -> Option<()> {
     let stack = RegisterResourceRequest {
         r#type: crate::urn::STACK_TYPE.to_owned(),
         name: "proj-dev".to_owned(),
         ..RegisterResourceRequest::default()
     };
+    let prelude = lock(&host.prelude).clone();
+    for (method, request) in prelude {
+        engine.rpc(method, &request).await.ok()?;
+    }
     let stack = register(engine, stack).await?;
     let mut made: HashMap<&str, (String, PropertyMap)> = HashMap::new();
     for resource in program {
         let mut inputs = resource.inputs.clone();
-        inputs.insert(
-            PROVIDER_KEY.to_owned(),
-            Value::secret(Value::String(format!("{HANDLE_PREFIX}{}", resource.object))),
-        );
+        if !resource.component {
+            let handle = Value::secret(Value::String(format!("{HANDLE_PREFIX}{}", resource.object)));
+            inputs.insert(PROVIDER_KEY.to_owned(), handle);
+        }
+        let kind = if resource.component { "tests:index:Group" } else { "pulumi-python:dynamic:Thing" };
+        let parent = resource.parent.and_then(|name| made.get(name));
         let mut request = RegisterResourceRequest {
-            r#type: "pulumi-python:dynamic:Thing".to_owned(),
+            r#type: kind.to_owned(),
             name: resource.name.to_owned(),
-            parent: stack.urn.clone(),
-            custom: true,
-            protect: Some(resource.protect),
+            parent: parent.map_or(&stack.urn, |(urn, _)| urn).clone(),
+            custom: !resource.component,
+            protect: resource.protect.then_some(true),
             accept_secrets: true,
             supports_partial_values: true,
             ..RegisterResourceRequest::default()
@@ -265,9 +313,17 @@ async fn run_program(engine: &Engine, program: &[Wanted]) -> Option<()> {
         }
         let accepts = Accepts { secrets: true, resources: true };
         request.object = Some(encode_properties(&inputs, accepts));
+        if let Some(options) = &resource.options {
+            options(&mut request);
+        }
         let response = register(engine, request).await?;
         let outputs = decode_properties(response.object.unwrap_or_default()).unwrap_or_default();
         made.insert(resource.name, (response.urn, outputs));
+    }
+    for resource in program.iter().filter(|resource| resource.component) {
+        let urn = made.get(resource.name)?.0.clone();
+        let outputs = RegisterResourceOutputsRequest { urn, outputs: None };
+        engine.rpc("RegisterResourceOutputs", &outputs.encode_to_vec()).await.ok()?;
     }
     let outputs = RegisterResourceOutputsRequest { urn: stack.urn, outputs: None };
     engine.rpc("RegisterResourceOutputs", &outputs.encode_to_vec()).await.ok()?;

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::provider::{ObjectId, parse_handle};
-use crate::row::CustomTimeouts;
+use crate::row::{CustomTimeouts, HookMoment, Hooks};
 use crate::urn::Urn;
 use crate::value::{Archive, ArchiveSource, OutputValue, PROVIDER_KEY, PropertyMap, Value};
 use crate::wire::{
-    AliasKind, AliasParent, RegisterResourceRequest, SourcePosition, StackTrace, WireTimeouts, decode_properties,
-    decode_value,
+    AliasKind, AliasParent, HookBindings, RegisterResourceRequest, SourcePosition, StackTrace, WireTimeouts, WireValue,
+    decode_properties, decode_value,
 };
 
 /// A former identity of a resource.
@@ -79,6 +79,8 @@ pub struct Goal {
     pub replace_with: Vec<Urn>,
     /// A value whose change leads to a replacement.
     pub replacement_trigger: Option<Value>,
+    /// Names of hooks.
+    pub hooks: Hooks,
     /// Where the program made it.
     pub source_position: String,
     /// The frames that led there.
@@ -140,7 +142,8 @@ impl Goal {
             custom_timeouts: decode_timeouts(&request.custom_timeouts.unwrap_or_default())?,
             deleted_with: optional_urn("deletedWith", &request.deleted_with)?,
             replace_with: urns("replaceWith", &request.replace_with)?,
-            replacement_trigger: request.replacement_trigger.map(decode_value).transpose()?,
+            replacement_trigger: decode_trigger(request.replacement_trigger)?,
+            hooks: decode_hooks(request.hooks.unwrap_or_default()),
             source_position: request
                 .source_position
                 .and_then(|position| position_text(&position, project_root))
@@ -232,6 +235,27 @@ fn decode_aliases(alias_urns: &[String], aliases: Vec<crate::wire::WireAlias>) -
         }
     }
     Ok(decoded)
+}
+
+/// A null is no trigger.
+fn decode_trigger(wire: Option<WireValue>) -> Result<Option<Value>, String> {
+    let Some(wire) = wire else { return Ok(None) };
+    let mut trigger = decode_value(wire).map_err(|reason| format!("the option 'replacementTrigger': {reason}"))?;
+    lower(&mut trigger, &mut Vec::new());
+    Ok(Some(trigger).filter(|trigger| trigger.plain() != Value::Null))
+}
+
+fn decode_hooks(wire: HookBindings) -> Hooks {
+    let moments = [
+        (HookMoment::BeforeCreate, wire.before_create),
+        (HookMoment::AfterCreate, wire.after_create),
+        (HookMoment::BeforeUpdate, wire.before_update),
+        (HookMoment::AfterUpdate, wire.after_update),
+        (HookMoment::BeforeDelete, wire.before_delete),
+        (HookMoment::AfterDelete, wire.after_delete),
+        (HookMoment::OnError, wire.on_error),
+    ];
+    moments.into_iter().filter(|(_, names)| !names.is_empty()).collect()
 }
 
 fn decode_timeouts(wire: &WireTimeouts) -> Result<CustomTimeouts, String> {

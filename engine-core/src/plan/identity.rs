@@ -8,8 +8,14 @@ use super::planner::{Planner, Refusal, Seen};
 impl Planner {
     /// The URN of a registration.
     pub(super) fn urn_of(&self, goal: &Goal) -> Urn {
-        let parent_type = goal.parent.as_ref().map_or("", |parent| parent.qualified_type());
-        Urn::new(&self.operation.stack, &self.operation.project, parent_type, &goal.kind, &goal.name)
+        self.urn_for(goal.parent.as_ref(), &goal.kind, &goal.name)
+    }
+
+    /// The URN of a resource of that type and name below that parent.
+    #[must_use]
+    pub fn urn_for(&self, parent: Option<&Urn>, kind: &str, name: &str) -> Urn {
+        let parent_type = parent.map_or("", |parent| parent.qualified_type());
+        Urn::new(&self.operation.stack, &self.operation.project, parent_type, kind, name)
     }
 
     /// Every former URN of a registration, in the order in which they are tried.

@@ -15,7 +15,7 @@ mod verdict;
 mod plan_tests;
 
 pub use goal::{Alias, Goal};
-pub use planner::{Planner, Refusal};
+pub use planner::{Inherited, Planner, Refusal};
 pub use registration::{Next, Question, Registration};
 pub use secrecy::{copy_secrets, for_provider, mark_outputs, needs_marks};
 pub use step::Step;

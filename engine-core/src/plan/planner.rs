@@ -44,6 +44,17 @@ pub(super) struct Seen {
     pub(super) formerly: Option<Urn>,
 }
 
+/// Options that children take from their parent when they do not say themselves.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inherited {
+    /// Protection.
+    pub protect: bool,
+    /// Forget instead of deleting.
+    pub retain_on_delete: bool,
+    /// What implies the deletion.
+    pub deleted_with: Option<Urn>,
+}
+
 /// Packages whose resources are served by live provider objects.
 const DYNAMIC_PACKAGES: [&str; 2] = ["pulumi-python", "pulumi-nodejs"];
 
@@ -230,6 +241,16 @@ impl Planner {
             }
         }
         Ok(None)
+    }
+
+    /// The options that children of a resource of this run take over; `None` when it was not registered.
+    #[must_use]
+    pub fn inherited(&self, parent: &Urn) -> Option<Inherited> {
+        self.seen.get(parent).map(|seen| Inherited {
+            protect: seen.protect,
+            retain_on_delete: seen.retain_on_delete,
+            deleted_with: seen.deleted_with.clone(),
+        })
     }
 
     /// Options that a resource takes from its parent when it does not say itself.

@@ -148,6 +148,8 @@ impl Registration {
             ignore_changes: goal.ignore_changes.clone(),
             hide_diff: goal.hide_diff.clone(),
             replace_on_changes: goal.replace_on_changes.clone(),
+            replacement_trigger: goal.replacement_trigger.clone(),
+            hooks: goal.hooks.clone(),
             ..Row::default()
         }
     }
@@ -305,6 +307,10 @@ impl Planner {
             }
             return Ok(self.create_first(registration));
         }
+        if self.is_triggered(registration, &old)? {
+            registration.verdict = Verdict { changed: true, replace: true, ..Verdict::default() };
+            return self.after_diff(registration);
+        }
         if let Some(note) = self.is_forced(&registration.urn, &old) {
             registration.note = note;
             registration.verdict =
@@ -335,6 +341,22 @@ impl Planner {
                 news: registration.shown(&registration.checked),
             },
         }))
+    }
+
+    /// Has the value of `replacementTrigger` changed (semantics 3.1)? Setting one for the first time, or taking it
+    /// away, is no change.
+    fn is_triggered(&self, registration: &Registration, old: &Row) -> Result<bool, Refusal> {
+        let (Some(before), Some(now)) = (&old.replacement_trigger, &registration.goal.replacement_trigger) else {
+            return Ok(false);
+        };
+        if now.contains_unknown() && !self.operation.dry_run {
+            return Err(Refusal::on(
+                &registration.urn,
+                "the option 'replacementTrigger' has a value that is not known although this is no preview: something \
+                 that it depends on failed",
+            ));
+        }
+        Ok(before.contains_unknown() || now.contains_unknown() || before.plain() != now.plain())
     }
 
     fn after_diff(&mut self, registration: &mut Registration) -> Result<Next, Refusal> {

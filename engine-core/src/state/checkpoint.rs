@@ -179,7 +179,7 @@ fn features(snapshot: &Snapshot) -> Vec<&'static str> {
     if other("extensions") || has(&|row| member(row, "extensionRef")) {
         found.push("extensionParameterization");
     }
-    if has(&|row| member(row, "resourceHooks")) {
+    if has(&|row| !row.hooks.is_empty() || member(row, "resourceHooks")) {
         found.push("hooks");
     }
     if has(&|row| member(row, "refreshBeforeUpdate")) {

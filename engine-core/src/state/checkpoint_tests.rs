@@ -6,6 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::*;
 use crate::provider::{ProviderReference, StoredProvider};
+use crate::row::HookMoment;
 use crate::state::fixtures::{
     PULUMI_NODEJS, PULUMI_PYTHON, meaning, nodejs_crypter, provider_row, python_crypter, row,
 };
@@ -83,7 +84,7 @@ fn features_come_and_go_with_their_rows() {
     let mut checkpoint = Checkpoint { stack: "organization/shop/dev".into(), ..Checkpoint::default() };
     let mut changed = row("a", 1.0);
     changed.taint = true;
-    changed.unknown_members.insert("resourceHooks".into(), json!({"AfterCreate": ["h"]}));
+    changed.hooks = [(HookMoment::AfterCreate, vec!["h".to_owned()])].into();
     checkpoint.snapshot.rows = vec![provider_row(), Arc::new(changed)];
     let json: Json = serde_json::from_slice(&checkpoint.encode(&crypter).unwrap()).unwrap();
     assert_eq!((&json["version"], &json["features"]), (&json!(4), &json!(["hooks", "taint"])));

@@ -76,8 +76,11 @@ impl Snapshot {
     /// Is any value still sealed (`__provider` aside)?
     #[must_use]
     pub fn has_sealed_values(&self) -> bool {
-        let sealed =
-            |row: &Row| is_sealed(&row.inputs) || row.outputs.as_ref().is_some_and(|outputs| is_sealed(outputs));
+        let sealed = |row: &Row| {
+            is_sealed(&row.inputs)
+                || row.outputs.as_ref().is_some_and(|outputs| is_sealed(outputs))
+                || row.replacement_trigger.as_ref().is_some_and(holds_sealed)
+        };
         self.rows.iter().any(|row| sealed(row)) || self.pending.iter().any(|pending| sealed(&pending.row))
     }
 
@@ -110,11 +113,20 @@ pub(super) fn unseal_row(row: &mut Arc<Row>, crypter: &Crypter) -> Result<()> {
     {
         unseal_map(Arc::make_mut(outputs), crypter)?;
     }
+    if row.replacement_trigger.as_ref().is_some_and(holds_sealed)
+        && let Some(trigger) = &mut Arc::make_mut(row).replacement_trigger
+    {
+        unseal_value(trigger, crypter)?;
+    }
     Ok(())
 }
 
 fn is_sealed(map: &PropertyMap) -> bool {
-    map.values().any(|value| value.any(&|v| matches!(v, Value::Sealed(_))))
+    map.values().any(holds_sealed)
+}
+
+fn holds_sealed(value: &Value) -> bool {
+    value.any(&|v| matches!(v, Value::Sealed(_)))
 }
 
 fn unseal_map(map: &mut PropertyMap, crypter: &Crypter) -> Result<()> {
@@ -141,7 +153,7 @@ fn unseal_value(value: &mut Value, crypter: &Crypter) -> Result<()> {
     }
 }
 
-/// Members that we do not know may hold secrets too (`replacementTrigger` does).
+/// Members that we do not know may hold secrets too.
 fn unseal_unknown_members(row: &mut Arc<Row>, crypter: &Crypter) -> Result<()> {
     if row.unknown_members.is_empty() {
         return Ok(());

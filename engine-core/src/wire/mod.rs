@@ -1,11 +1,15 @@
 //! The monitor's messages: own definitions with the public field numbers (semantics 12), and property values on the
 //! wire (semantics 9.3).
 
+mod callbacks;
 mod messages;
+mod outputs;
 mod values;
 
 #[cfg(test)]
 mod values_tests;
 
+pub use callbacks::*;
 pub use messages::*;
+pub use outputs::as_outputs;
 pub use values::{Accepts, decode_properties, decode_value, encode_properties, encode_value};

@@ -1,7 +1,9 @@
 // The one folder that touches names of the Pulumi SDK which are not public, a file per seam. Each is guarded: what a new
 // SDK version has moved is either reported (where results depend on it) or done without (where only speed does).
+
+export { CallbackFailed, callByToken } from "./callbacks";
 export { giveHandles } from "./closures";
 export { takeDeclaredOutputs } from "./declared";
 export { setInsideCall, waitingFor } from "./get";
-export { callByToken, pendingRegistrations, type RunSettings, Sdk } from "./sdk";
+export { pendingRegistrations, type RunSettings, Sdk } from "./sdk";
 export { currentStore, outside, type Store } from "./store";

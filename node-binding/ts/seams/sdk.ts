@@ -5,6 +5,7 @@ import * as fs from "node:fs";
 import { createRequire } from "node:module";
 import * as path from "node:path";
 
+import { callbackServer } from "./callbacks";
 import { stubClosures } from "./closures";
 import { noteDeclarations } from "./declared";
 import { answerGet } from "./get";
@@ -42,8 +43,6 @@ interface Modules {
         ResourceError?: { isInstance(it: unknown): boolean };
     };
 }
-
-type TokenFunctions = Map<string, (bytes: Uint8Array) => Promise<{ serializeBinary(): Uint8Array }>>;
 
 /** One copy of the SDK. */
 export class Sdk {
@@ -158,7 +157,7 @@ export class Sdk {
                 }
             }
             // The SDK lets go of it at the end of the program, and would start a server when a function comes after that.
-            const callbacks = this.#callbackServer(clients.monitor);
+            const callbacks = callbackServer(this.#modules.callbacks.CallbackServer, clients.monitor);
             if (callbacks !== undefined) {
                 Object.defineProperty(store, "callbacks", {
                     configurable: true,
@@ -207,32 +206,6 @@ export class Sdk {
         }
         return undefined;
     }
-
-    // The SDK's server for transforms and hooks without its server: the engine calls the functions by their tokens.
-    #callbackServer(monitor: object): object | undefined {
-        const { CallbackServer } = this.#modules.callbacks;
-        if (CallbackServer === undefined) {
-            return undefined;
-        }
-        return Object.assign(Object.create(CallbackServer.prototype) as object, {
-            _callbacks: new Map(),
-            _pendingRegistrations: 0,
-            _awaitQueue: [],
-            _monitor: monitor,
-            _target: Promise.resolve("inproc"),
-            shutdown: () => {},
-        });
-    }
-}
-
-/** Calls a transform or hook of a run by its token. */
-export async function callByToken(callbacks: unknown, token: string, bytes: Uint8Array): Promise<Uint8Array> {
-    const functions = (callbacks as { _callbacks?: TokenFunctions } | undefined)?._callbacks;
-    const callback = functions?.get(token);
-    if (callback === undefined) {
-        throw new Error(`the program has no function with the token ${token}`);
-    }
-    return (await callback(bytes)).serializeBinary();
 }
 
 /** Descriptions of the resources that a run began to register without coming to an end. */

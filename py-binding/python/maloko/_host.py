@@ -27,6 +27,18 @@ _NAMED = 10
 """So many names are listed in a message."""
 
 
+class Callbacks(dict[str, Callable[[bytes], Any]]):
+    """Functions by token, each with the context in which the SDK took it, where it keeps what it knows of the run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.contexts: dict[str, contextvars.Context] = {}
+
+    def __setitem__(self, token: str, function: Callable[[bytes], Any]) -> None:
+        self.contexts[token] = contextvars.copy_context()
+        super().__setitem__(token, function)
+
+
 class Host:
     """The Python half of a run. Made before the run's engine, closed after its end."""
 
@@ -36,8 +48,10 @@ class Host:
         """Where provider methods run that no registration asked for: the program's context once there is a program."""
         self.loop: asyncio.AbstractEventLoop | None = None
         """The event loop of the program."""
-        self.callbacks: dict[str, Callable[[bytes], Any]] = {}
+        self.callbacks = Callbacks()
         """The program's transforms and hooks by token."""
+        self.callback_names: dict[str, str] = {}
+        """The names of the functions among them that have one."""
         self.declared: dict[tuple[str, str], tuple[type, frozenset[str]]] = {}
         """For the first resource of each class, by type and name: the output names that the program can read."""
         self.engine: Engine | None = None
@@ -78,7 +92,8 @@ class Host:
         # The native half refers to this object, where no garbage collector sees it: keep nothing that is large.
         self.registry = Registry()
         self.context = contextvars.Context()
-        self.callbacks.clear()
+        self.callbacks = Callbacks()
+        self.callback_names.clear()
         self.loop = self.engine = self._pool = None
         return ended
 
@@ -130,18 +145,21 @@ class Host:
                 function = self.callbacks[token]
                 answer: Any = (await function(request)).SerializeToString()
             except BaseException as error:  # the callback's error is the answer
-                answer = raised(error)
+                kind, message, *rest = raised(error)
+                name = self.callback_names.get(token)
+                answer = (kind, message if name is None else f"{name}: {message}", *rest)
             complete(answer)
 
         loop = self.loop
+        context = self.callbacks.contexts.get(token, self.context).copy()
         if loop is None:
             complete(raised(RuntimeError("no program is running that could answer a callback")))
         elif loop.is_running():
-            loop.call_soon_threadsafe(lambda: loop.create_task(run()), context=self.context.copy())
+            loop.call_soon_threadsafe(lambda: loop.create_task(run()), context=context)
         else:
             # The program has ended; a delete hook is called all the same.
             with self._outside_loop:
-                self.context.copy().run(loop.run_until_complete, run())
+                context.run(loop.run_until_complete, run())
 
     def note_resource(self, resource: type, type_token: str, name: str, declared: frozenset[str]) -> None:
         """Remembers which outputs a class declares, at its first resource."""

@@ -61,8 +61,9 @@ def newer_than_tested() -> str | None:
 class _Callbacks(_CallbackServicer):
     """Keeps the program's transforms and hooks for calls within the process: no server, no socket."""
 
-    def __init__(self, monitor: Any, loop: asyncio.AbstractEventLoop, callbacks: dict[str, Any]) -> None:
-        self._callbacks = callbacks
+    def __init__(self, monitor: Any, loop: asyncio.AbstractEventLoop, host: Host) -> None:
+        self._host = host
+        self._callbacks = host.callbacks
         self._transforms = {}
         self._state_migrations = {}
         self._monitor = monitor
@@ -71,6 +72,20 @@ class _Callbacks(_CallbackServicer):
 
     async def serve(self) -> None:
         """There is nothing to be served."""
+
+    def register_transform(self, transform: Any) -> Any:
+        """Keeps the function's name for messages."""
+        return self._named(transform, super().register_transform(transform))
+
+    def do_register_invoke_transform(self, transform: Any) -> Any:
+        """Keeps the function's name for messages."""
+        return self._named(transform, super().do_register_invoke_transform(transform))
+
+    def _named(self, function: Any, callback: Any) -> Any:
+        name = getattr(function, "__qualname__", None)
+        if name is not None:
+            self._host.callback_names[callback.token] = name
+        return callback
 
 
 def enter_run(native: NativeEngine, host: Host, loop: asyncio.AbstractEventLoop) -> Monitor:
@@ -101,7 +116,7 @@ def enter_run(native: NativeEngine, host: Host, loop: asyncio.AbstractEventLoop)
     }
     known = settings.__init__.__code__.co_varnames
     settings(**{name: value for name, value in arguments.items() if name in known})
-    context_variables["callbacks"].set(_Callbacks(monitor, loop, host.callbacks))
+    context_variables["callbacks"].set(_Callbacks(monitor, loop, host))
     values, secret_keys = native.config()
     pulumi.runtime.set_all_config(values, secret_keys)
     loop.set_default_executor(SdkExecutor(monitor, loop))

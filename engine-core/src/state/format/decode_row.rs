@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 
 use crate::provider::{ProviderReference, StoredProvider};
-use crate::row::Row;
+use crate::row::{HookMoment, Hooks, Row};
 use crate::urn::Urn;
 use crate::value::{PROVIDER_KEY, PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY};
 
@@ -78,6 +78,17 @@ impl<'de> Visitor<'de> for RowVisitor {
                 "ignoreChanges" => row.ignore_changes = list(&mut map)?,
                 "hideDiff" => row.hide_diff = list(&mut map)?,
                 "replaceOnChanges" => row.replace_on_changes = list(&mut map)?,
+                "replacementTrigger" => {
+                    row.replacement_trigger = map.next_value::<Option<StateValue>>()?.map(|it| it.0);
+                }
+                "resourceHooks" => {
+                    let json: serde_json::Value = map.next_value()?;
+                    match hooks(&json) {
+                        Some(hooks) => row.hooks = hooks,
+                        // Moments of a newer version: kept as they are.
+                        None => drop(row.unknown_members.insert("resourceHooks".to_owned(), json)),
+                    }
+                }
                 other => {
                     let other = other.to_owned();
                     row.unknown_members.insert(other, map.next_value()?);
@@ -98,6 +109,11 @@ fn list<'de, A: MapAccess<'de>, T: Deserialize<'de>>(map: &mut A) -> Result<Vec<
 
 fn urns<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Vec<Urn>, A::Error> {
     Ok(list::<A, UrnText>(map)?.into_iter().map(|urn| urn.0).collect())
+}
+
+fn hooks(json: &serde_json::Value) -> Option<Hooks> {
+    let read = Option::<BTreeMap<HookMoment, Option<Vec<String>>>>::deserialize(json).ok()?;
+    Some(read.unwrap_or_default().into_iter().filter_map(|(moment, names)| Some((moment, names?))).collect())
 }
 
 fn optional_urn<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<Urn>, A::Error> {

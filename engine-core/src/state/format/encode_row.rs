@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use crate::error::Result;
 use crate::provider::StoredProvider;
-use crate::row::{CustomTimeouts, Row};
+use crate::row::{CustomTimeouts, Hooks, Row};
 use crate::state::PendingOperation;
 use crate::urn::Urn;
 use crate::value::{PROVIDER_KEY, PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY};
@@ -48,6 +48,11 @@ impl Encoder<'_> {
         self.texts("ignoreChanges", row.ignore_changes.iter().map(String::as_str));
         self.texts("hideDiff", row.hide_diff.iter().map(String::as_str));
         self.texts("replaceOnChanges", row.replace_on_changes.iter().map(String::as_str));
+        if let Some(trigger) = &row.replacement_trigger {
+            self.key("replacementTrigger");
+            self.value(trigger)?;
+        }
+        self.hooks(&row.hooks)?;
         for (key, value) in &row.unknown_members {
             self.out.push(b',');
             write_string(self.out(), key);
@@ -230,6 +235,14 @@ impl Encoder<'_> {
             }
         }
         self.out.push(b'}');
+        Ok(())
+    }
+
+    fn hooks(&mut self, hooks: &Hooks) -> Result<()> {
+        if !hooks.is_empty() {
+            self.key("resourceHooks");
+            write_json(&mut self.out, hooks)?;
+        }
         Ok(())
     }
 
