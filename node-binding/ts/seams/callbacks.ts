@@ -2,7 +2,7 @@
 // their tokens.
 import { AsyncLocalStorage } from "node:async_hooks";
 
-import { describe } from "../calls";
+import { describe } from "../errors";
 
 type Transform = (args: unknown) => unknown;
 type TokenFunctions = Map<string, (bytes: Uint8Array) => Promise<{ serializeBinary(): Uint8Array }>>;
