@@ -29,6 +29,14 @@ ROOT = Path(__file__).resolve().parent.parent
 HERE = ROOT / "bench"
 LANGUAGES = {"python": "Python", "nodejs": "Node"}
 OPERATIONS = ("up", "no-op up", "preview", "destroy")
+SHAPES = {
+    "chain": ("a chain of 1,000, created", 1),
+    "replacements": ("1,000 replacements with 5 dependents each", 2),
+    "tree": ("components 500 deep, a resource in each, created", 1),
+    "few": ("10,000 resources, 10 of which change", 2),
+}
+"""By name in the programs: what is measured, and in which `up`."""
+COLUMNS = "".join(f"| {what} | base | ratio " for what in ("CPU s", "wall s", "MiB")) + "|"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
 
@@ -138,6 +146,32 @@ def cold(language: str, repeat: int) -> dict[str, Cost]:
     return {name: median(costs) for name, costs in runs.items()}
 
 
+def shape(language: str, name: str, repeat: int) -> tuple[Cost, Cost]:
+    """The medians of the baseline and of the measured `up`, for a program of a certain shape."""
+    base: list[Cost] = []
+    ours: list[Cost] = []
+    measured = SHAPES[name][1]
+    for _ in range(repeat):
+        with tempfile.TemporaryDirectory(prefix="maloko-bench-") as folder:
+            bench = Bench(language, Path(folder), f"{language}-shapes", 0)
+            bench.env["BENCH_SHAPE"] = name
+            measure([bench.maloko, "stack", "init", "dev"], bench.folder, bench.env)
+            for number in range(1, measured + 1):
+                bench.env["BENCH_ROUND"] = str(number)
+                cost = bench.operation("up")
+            ours.append(cost)
+            base.append(bench.baseline())
+    return median(base), median(ours)
+
+
+def cells(cost: Cost, base: Cost) -> list[str]:
+    """What a row says of a cost: the figure, the baseline's, the ratio, for each of the three."""
+    out = []
+    for mine, theirs, digits in ((cost.cpu, base.cpu, 2), (cost.wall, base.wall, 2), (cost.memory, base.memory, 0)):
+        out += [f"{mine:.{digits}f}", f"{theirs:.{digits}f}", f"{mine / theirs:.2f}"]
+    return out
+
+
 def tables(languages: list[str], sizes: list[int], repeat: int, say: Callable[[str], None]) -> str:
     """The report as Markdown."""
     out: list[str] = []
@@ -145,9 +179,7 @@ def tables(languages: list[str], sizes: list[int], repeat: int, say: Callable[[s
         out += [
             f"### {LANGUAGES[language]}",
             "",
-            "| resources | operation "
-            + "".join(f"| {what} | base | ratio " for what in ("CPU s", "wall s", "MiB"))
-            + "|",
+            f"| resources | operation {COLUMNS}",
             "| ---: | --- |" + " ---: |" * 9,
         ]
         per_resource: dict[int, dict[str, Cost]] = {}
@@ -155,20 +187,18 @@ def tables(languages: list[str], sizes: list[int], repeat: int, say: Callable[[s
             base, ours = compare(language, size, repeat, say)
             per_resource[size] = ours
             for name, cost in ours.items():
-                cells = [f"{size:,}", name]
-                for mine, theirs, digits in (
-                    (cost.cpu, base.cpu, 2),
-                    (cost.wall, base.wall, 2),
-                    (cost.memory, base.memory, 0),
-                ):
-                    cells += [f"{mine:.{digits}f}", f"{theirs:.{digits}f}", f"{mine / theirs:.2f}"]
-                out.append(f"| {' | '.join(cells)} |")
+                out.append(f"| {size:,} | {name} | {' | '.join(cells(cost, base))} |")
         out.append("")
         if {10, 1000, 10000} <= per_resource.keys():
             out += [growth(per_resource), ""]
         out += ["| cold start, 10 resources | CPU s | wall s | peak MiB |", "| --- | ---: | ---: | ---: |"]
         for name, cost in cold(language, max(3, repeat)).items():
             out.append(f"| `up`, {name} | {cost.cpu:.2f} | {cost.wall:.2f} | {cost.memory:.0f} |")
+        out += ["", f"| `up` {COLUMNS}", "| --- |" + " ---: |" * 9]
+        for name, (what, _) in SHAPES.items():
+            say(f"{language} {name}")
+            base, cost = shape(language, name, repeat)
+            out.append(f"| {what} | {' | '.join(cells(cost, base))} |")
         out.append("")
     return "\n".join(out)
 

@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Any
 import pulumi
 import pulumi.dynamic.dynamic
 from pulumi.runtime import resource as sdk_resource
+from pulumi.runtime import rpc as sdk_rpc
 from pulumi.runtime import settings as sdk_settings
+from pulumi.runtime import stack as sdk_stack
 from pulumi.runtime._callbacks import _CallbackServicer
 from pulumi.runtime.proto import source_pb2
 from pulumi.runtime.stack import run_in_stack
@@ -174,6 +176,10 @@ def _put_in_place(stack: contextlib.ExitStack) -> None:
     if hasattr(sdk_resource, "create_urn"):
         _replace(stack, sdk_resource, "create_urn", _urn_instead_of_output(sdk_resource.create_urn))
     _replace(stack, pulumi.log, "debug", _debug_for_users(pulumi.log.debug))
+    if getattr(sdk_stack, "asyncio", None) is asyncio:
+        _replace(stack, sdk_stack, "asyncio", _AsyncioOfTheStack())
+    if hasattr(sdk_rpc, "declare_dependency"):
+        _replace(stack, sdk_rpc, "declare_dependency", _declare_dependency)
     thresholds = gc.get_threshold()
     gc.set_threshold(*_GC_THRESHOLDS)
     stack.callback(gc.set_threshold, *thresholds)
@@ -318,3 +324,48 @@ def _debug_for_users(original: Callable[..., None]) -> Callable[..., None]:
         original(msg, resource, stream_id, ephemeral)
 
     return debug
+
+
+class _AsyncioOfTheStack:
+    """`asyncio` for the SDK's wait for all outputs of a program, which looks at every output each time that one is
+    there: a time that grows with the square of their number. Waking up for the last one, or for an exception, does."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(asyncio, name)
+
+    async def wait(self, tasks: Any, *, return_when: str = asyncio.ALL_COMPLETED) -> Any:
+        """As `asyncio.wait`, save that the first completed task is not enough."""
+        if return_when == asyncio.FIRST_COMPLETED:
+            return_when = asyncio.FIRST_EXCEPTION
+        return await asyncio.wait(tasks, return_when=return_when)
+
+
+_DEPENDENCIES = "_direct_computed_dependencies"
+"""Where the SDK keeps which resources a resource depends on."""
+_NEEDED = "_maloko_is_needed"
+
+
+def _declare_dependency(from_resource: Any, to_resource: Any) -> bool:
+    """The SDK's check for cycles, in constant time for resources that nothing depends on yet: those close no cycle.
+
+    The SDK walks all that the other resource depends on, by recursion: a chain ends at the interpreter's limit, and
+    takes a time that grows with the cube of its length.
+    """
+    if from_resource is to_resource or (hasattr(from_resource, _NEEDED) and _depends(to_resource, from_resource)):
+        return False
+    setattr(from_resource, _DEPENDENCIES, getattr(from_resource, _DEPENDENCIES, set()) | {to_resource})
+    setattr(to_resource, _NEEDED, True)
+    return True
+
+
+def _depends(resource: Any, other: Any) -> bool:
+    seen: set[Any] = set()
+    waiting = [resource]
+    while waiting:
+        resource = waiting.pop()
+        if resource is other:
+            return True
+        if resource not in seen:
+            seen.add(resource)
+            waiting.extend(getattr(resource, _DEPENDENCIES, ()))
+    return False

@@ -1,0 +1,75 @@
+"""Programs that are long or deep: no recursion limit is met."""
+
+import pytest
+from cli import Project
+
+ITEM = """
+import pulumi
+from pulumi.dynamic import CreateResult, Resource, ResourceProvider
+
+
+class Provider(ResourceProvider):
+    def create(self, props):
+        return CreateResult(str(props["n"]), dict(props))
+
+
+class Item(Resource):
+    n: pulumi.Output[int]
+
+    def __init__(self, name, props, opts=None):
+        super().__init__(Provider(), name, props, opts)
+
+"""
+
+
+@pytest.fixture
+def items(project: Project) -> Project:
+    project.write("items.py", ITEM)
+    return project
+
+
+def test_a_chain_of_1500_resources(items: Project) -> None:
+    items.write(
+        "__main__.py",
+        "import pulumi\n"
+        "from items import Item\n"
+        "last = Item('item-0', {'n': 0})\n"
+        "for n in range(1, 1500):\n"
+        "    last = Item(f'item-{n}', {'n': n, 'after': last.n})\n"
+        "pulumi.export('last', last.n)\n",
+    )
+    items.run("up", "--yes", "--skip-preview")
+    assert items.run("stack", "output", "last").stdout.strip() == "1499"
+    assert "1,501 unchanged" in items.run("up", "--yes", "--skip-preview").stdout
+    items.run("destroy", "--yes", "--skip-preview")
+
+
+def test_components_500_deep(items: Project) -> None:
+    items.write(
+        "__main__.py",
+        "import pulumi\n"
+        "from items import Item\n"
+        "parent = None\n"
+        "for depth in range(500):\n"
+        "    opts = pulumi.ResourceOptions(parent=parent)\n"
+        "    parent = pulumi.ComponentResource('deep:index:Level', f'level-{depth}', {}, opts)\n"
+        "Item('item', {'n': 1}, pulumi.ResourceOptions(parent=parent))\n",
+    )
+    items.run("up", "--yes", "--skip-preview")
+    assert "502 unchanged" in items.run("up", "--yes", "--skip-preview").stdout
+    items.run("destroy", "--yes", "--skip-preview")
+
+
+def test_a_circle_of_dependencies_is_an_error(items: Project) -> None:
+    items.write(
+        "__main__.py",
+        "import pulumi\n"
+        "from items import Item\n"
+        "waiting = []\n"
+        "first = Item('first', {'n': 1}, pulumi.ResourceOptions(depends_on=pulumi.Output.from_input(waiting)))\n"
+        "second = Item('second', {'n': 2}, pulumi.ResourceOptions(depends_on=[first]))\n"
+        "waiting.append(second)\n",
+    )
+    result = items.run("up", "--yes", "--skip-preview", code=None)
+    assert result.returncode != 0
+    assert "circular dependency" in result.stdout + result.stderr
