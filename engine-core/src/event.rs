@@ -66,6 +66,29 @@ impl Op {
         }
     }
 
+    /// The op of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        const ALL: [Op; 15] = [
+            Op::Same,
+            Op::Create,
+            Op::Update,
+            Op::Delete,
+            Op::Replace,
+            Op::CreateReplacement,
+            Op::DeleteReplaced,
+            Op::Read,
+            Op::ReadReplacement,
+            Op::Refresh,
+            Op::Discard,
+            Op::DiscardReplaced,
+            Op::RemovePendingReplace,
+            Op::Import,
+            Op::ImportReplacement,
+        ];
+        ALL.into_iter().find(|op| op.name() == name)
+    }
+
     /// Is it one that a user counts?
     #[must_use]
     pub fn is_logical(self) -> bool {

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::plan::UpdatePlan;
+
 use crate::builtin::OtherStacks;
 
 /// The verbs.
@@ -63,6 +65,8 @@ pub struct Operation {
     pub exclude_dependents: bool,
     /// URNs or globs to replace.
     pub replace: Vec<String>,
+    /// What may be done at most: the plan of a preview.
+    pub plan: Option<Arc<UpdatePlan>>,
     /// `refresh` and `destroy`: the program ran or will run, only to bring its live provider objects.
     pub run_program: bool,
     /// Other stacks, as the program may read them.
@@ -91,6 +95,7 @@ impl Operation {
             excludes: Vec::new(),
             exclude_dependents: false,
             replace: Vec::new(),
+            plan: None,
             run_program: true,
             stacks: OtherStacks::default(),
         }

@@ -72,6 +72,44 @@ pub(crate) struct ConfirmArguments {
     pub(crate) preview_pass: Option<PathBuf>,
 }
 
+/// What the operations that act on objects have in common.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ActArguments {
+    /// Read the real resources first, and go on from what they are like
+    #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub(crate) refresh: Option<bool>,
+    /// Delete and replace protected resources too
+    #[arg(long)]
+    pub(crate) ignore_protect: bool,
+}
+
+/// What follows a failure.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct FailureArguments {
+    /// After a failure go on with what does not depend on it
+    #[arg(long, env = "PULUMI_CONTINUE_ON_ERROR", hide_env_values = true, value_parser = BoolishValueParser::new())]
+    pub(crate) continue_on_error: bool,
+}
+
+/// Whether changes are an error.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ExpectArguments {
+    /// Fail (exit code 7) when anything changes
+    #[arg(long)]
+    pub(crate) expect_no_changes: bool,
+}
+
+/// What is to be replaced.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ReplaceArguments {
+    /// Replace these resources
+    #[arg(long, value_name = "URN")]
+    pub(crate) replace: Vec<String>,
+    /// Only these resources, and replace them
+    #[arg(long, value_name = "URN")]
+    pub(crate) target_replace: Vec<String>,
+}
+
 /// Flags of `up`.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct UpArguments {
@@ -81,32 +119,21 @@ pub(crate) struct UpArguments {
     /// Flags shared with the other operations that change something.
     #[command(flatten)]
     pub(crate) confirm: ConfirmArguments,
+    /// Flags shared with `preview` and `destroy`.
+    #[command(flatten)]
+    pub(crate) act: ActArguments,
     /// Flags shared with `preview`.
     #[command(flatten)]
-    pub(crate) plan: PlanArguments,
-    /// After a failure go on with what does not depend on it
-    #[arg(long, env = "PULUMI_CONTINUE_ON_ERROR", hide_env_values = true, value_parser = BoolishValueParser::new())]
-    pub(crate) continue_on_error: bool,
-}
-
-/// Flags that shape what an update will do.
-#[derive(Clone, Debug, Default, Args)]
-pub(crate) struct PlanArguments {
-    /// Read the real resources first, and go on from what they are like
-    #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
-    pub(crate) refresh: Option<bool>,
-    /// Replace these resources
-    #[arg(long, value_name = "URN")]
-    pub(crate) replace: Vec<String>,
-    /// Only these resources, and replace them
-    #[arg(long, value_name = "URN")]
-    pub(crate) target_replace: Vec<String>,
-    /// Delete and replace protected resources too
-    #[arg(long)]
-    pub(crate) ignore_protect: bool,
-    /// Fail (exit code 7) when anything changes
-    #[arg(long)]
-    pub(crate) expect_no_changes: bool,
+    pub(crate) replace: ReplaceArguments,
+    /// Flags shared with `preview` and `refresh`.
+    #[command(flatten)]
+    pub(crate) expect: ExpectArguments,
+    /// Flags shared with `destroy`.
+    #[command(flatten)]
+    pub(crate) failure: FailureArguments,
+    /// Do what this plan of `preview --save-plan` says, and nothing else
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plan: Option<PathBuf>,
 }
 
 /// Flags of `preview`.
@@ -115,9 +142,18 @@ pub(crate) struct PreviewArguments {
     /// Flags shared with the other operations.
     #[command(flatten)]
     pub(crate) operate: OperateArguments,
+    /// Flags shared with `up` and `destroy`.
+    #[command(flatten)]
+    pub(crate) act: ActArguments,
     /// Flags shared with `up`.
     #[command(flatten)]
-    pub(crate) plan: PlanArguments,
+    pub(crate) replace: ReplaceArguments,
+    /// Flags shared with `up` and `refresh`.
+    #[command(flatten)]
+    pub(crate) expect: ExpectArguments,
+    /// Write what `up` would do to this file, for `up --plan`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save_plan: Option<PathBuf>,
 }
 
 /// Whether `refresh` and `destroy` run the program.
@@ -151,9 +187,9 @@ pub(crate) struct RefreshArguments {
     /// Whether the program runs.
     #[command(flatten)]
     pub(crate) program: ProgramArguments,
-    /// Fail (exit code 7) when anything changes
-    #[arg(long)]
-    pub(crate) expect_no_changes: bool,
+    /// Flags shared with `up` and `preview`.
+    #[command(flatten)]
+    pub(crate) expect: ExpectArguments,
     /// Forget creates of an interrupted run whose outcome is not known
     #[arg(long)]
     pub(crate) clear_pending_creates: bool,
@@ -171,15 +207,12 @@ pub(crate) struct DestroyArguments {
     /// Whether the program runs.
     #[command(flatten)]
     pub(crate) program: ProgramArguments,
-    /// Read the real resources first, and go on from what they are like
-    #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
-    pub(crate) refresh: Option<bool>,
-    /// After a failure go on with what does not depend on it
-    #[arg(long, env = "PULUMI_CONTINUE_ON_ERROR", hide_env_values = true, value_parser = BoolishValueParser::new())]
-    pub(crate) continue_on_error: bool,
-    /// Delete protected resources too
-    #[arg(long)]
-    pub(crate) ignore_protect: bool,
+    /// Flags shared with `up` and `preview`.
+    #[command(flatten)]
+    pub(crate) act: ActArguments,
+    /// Flags shared with `up`.
+    #[command(flatten)]
+    pub(crate) failure: FailureArguments,
     /// Remove the stack itself when it is empty
     #[arg(long)]
     pub(crate) remove: bool,

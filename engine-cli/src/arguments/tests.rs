@@ -25,13 +25,13 @@ fn operations_take_pulumis_flags() {
     };
     assert!(up.confirm.yes && up.confirm.skip_preview && up.operate.json);
     assert_eq!(up.operate.parallel, Some(1));
-    assert_eq!(up.plan.refresh, Some(true));
+    assert_eq!(up.act.refresh, Some(true));
 
     let Command::Up(up) = parsed("update -y -f -j -p 8 -t a -t b -x c -c k=v -m note --refresh=false").command else {
         panic!("not an up");
     };
     assert_eq!((up.operate.target.len(), up.operate.exclude.len()), (2, 1));
-    assert_eq!(up.plan.refresh, Some(false));
+    assert_eq!(up.act.refresh, Some(false));
 
     let Command::Destroy(destroy) = parsed("destroy --yes --run-program=false").command else {
         panic!("not a destroy");

@@ -6,6 +6,7 @@ mod request;
 mod run;
 #[cfg(test)]
 mod tests;
+mod update_plan;
 
 use maloko_core::state::StackName;
 

@@ -40,6 +40,10 @@ pub(crate) struct Request {
     pub(crate) remove_stack: bool,
     /// Forget creates whose outcome is not known?
     pub(crate) clear_pending_creates: bool,
+    /// The update plan to keep to.
+    pub(crate) plan: Option<PathBuf>,
+    /// Where to write an update plan.
+    pub(crate) save_plan: Option<PathBuf>,
 }
 
 impl Request {
@@ -59,6 +63,8 @@ impl Request {
             runs_program: true,
             remove_stack: false,
             clear_pending_creates: false,
+            plan: None,
+            save_plan: None,
         }
     }
 
@@ -97,15 +103,16 @@ impl Request {
 
 impl From<UpArguments> for Request {
     fn from(arguments: UpArguments) -> Self {
-        let UpArguments { operate, confirm, plan, continue_on_error } = arguments;
+        let UpArguments { operate, confirm, act, replace, expect, failure, plan } = arguments;
         let mut request = Self::new(OperationKind::Update, "up", operate, confirm);
-        request.targets.extend(plan.target_replace.iter().cloned());
-        request.replace = plan.replace.into_iter().chain(plan.target_replace).collect();
+        request.targets.extend(replace.target_replace.iter().cloned());
+        request.replace = replace.replace.into_iter().chain(replace.target_replace).collect();
         Self {
-            refresh: plan.refresh,
-            expect_no_changes: plan.expect_no_changes,
-            ignore_protect: plan.ignore_protect,
-            continue_on_error,
+            refresh: act.refresh,
+            ignore_protect: act.ignore_protect,
+            expect_no_changes: expect.expect_no_changes,
+            continue_on_error: failure.continue_on_error,
+            plan,
             ..request
         }
     }
@@ -113,17 +120,17 @@ impl From<UpArguments> for Request {
 
 impl From<PreviewArguments> for Request {
     fn from(arguments: PreviewArguments) -> Self {
-        let PreviewArguments { operate, plan } = arguments;
-        let up = UpArguments { operate, plan, ..UpArguments::default() };
-        Self { verb: "preview", is_preview_command: true, ..Self::from(up) }
+        let PreviewArguments { operate, act, replace, expect, save_plan } = arguments;
+        let up = UpArguments { operate, act, replace, expect, ..UpArguments::default() };
+        Self { verb: "preview", is_preview_command: true, save_plan, ..Self::from(up) }
     }
 }
 
 impl From<RefreshArguments> for Request {
     fn from(arguments: RefreshArguments) -> Self {
-        let RefreshArguments { operate, confirm, program, expect_no_changes, clear_pending_creates } = arguments;
+        let RefreshArguments { operate, confirm, program, expect, clear_pending_creates } = arguments;
         Self {
-            expect_no_changes,
+            expect_no_changes: expect.expect_no_changes,
             runs_program: program.runs(),
             clear_pending_creates,
             ..Self::new(OperationKind::Refresh, "refresh", operate, confirm)
@@ -133,12 +140,11 @@ impl From<RefreshArguments> for Request {
 
 impl From<DestroyArguments> for Request {
     fn from(arguments: DestroyArguments) -> Self {
-        let DestroyArguments { operate, confirm, program, refresh, continue_on_error, ignore_protect, remove } =
-            arguments;
+        let DestroyArguments { operate, confirm, program, act, failure, remove } = arguments;
         Self {
-            refresh,
-            continue_on_error,
-            ignore_protect,
+            refresh: act.refresh,
+            ignore_protect: act.ignore_protect,
+            continue_on_error: failure.continue_on_error,
             runs_program: program.runs(),
             remove_stack: remove,
             ..Self::new(OperationKind::Destroy, "destroy", operate, confirm)

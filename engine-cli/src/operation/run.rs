@@ -12,6 +12,7 @@ use maloko_core::{Engine, ProgramEnd, Report};
 
 use super::plan::{Fan, Plan, Recorder};
 use super::request::Request;
+use super::update_plan::{self, PlanWriter};
 use crate::capture::{self, Capture};
 use crate::display::{self, Display, DisplayMode, DisplayOptions, Scrubber};
 use crate::failure::{Failure, Result, code};
@@ -39,8 +40,11 @@ pub(super) async fn run(
     plan: Option<Plan>,
 ) -> Result<i32> {
     let beginning = Beginning::now(workplace, history_kind(request), request.operate.message.as_deref());
-    let (operation, session, scrubber) = prepare(workplace, request, stack, &program).await?;
-    let show = Show::open(workplace, request, stack, scrubber, plan.is_some())?;
+    let Prepared { operation, session, scrubber, crypter } = prepare(workplace, request, stack, &program).await?;
+    let mut show = Show::open(workplace, request, stack, scrubber, plan.is_some())?;
+    if request.save_plan.is_some() {
+        show.plan = Some(Arc::new(PlanWriter::new(&operation.config, crypter)));
+    }
     let (report, left_behind) = operate(workplace, request, program, operation, session, &show).await?;
     show.display.close();
     if !request.is_dry() {
@@ -64,16 +68,25 @@ fn history_kind(request: &Request) -> &'static str {
     }
 }
 
+/// What an operation works with.
+struct Prepared {
+    operation: Operation,
+    session: Session,
+    scrubber: Arc<Scrubber>,
+    crypter: Crypter,
+}
+
 /// Reads what the operation works with: settings, secrets, configuration, state.
 async fn prepare(
     workplace: &Workplace<'_>,
     request: &Request,
     stack: &StackName,
     program: &ProgramSpec,
-) -> Result<(Operation, Session, Arc<Scrubber>)> {
+) -> Result<Prepared> {
     let mut settings = workplace.settings(stack)?;
     let project = &workplace.project;
-    let crypter = if request.is_dry() && settings.member("encryptionsalt").is_none() {
+    let writes_nothing = request.is_dry() && request.save_plan.is_none();
+    let crypter = if writes_nothing && settings.member("encryptionsalt").is_none() {
         // A preview writes nothing, not even a salt.
         let snapshot = workplace.read(stack).await?;
         workplace.crypter_of_state(stack, &snapshot)?.map_or_else(|| workplace.new_crypter(), Ok)?
@@ -86,6 +99,10 @@ async fn prepare(
     operation.project_root.clone_from(&project.root);
     operation.program_directory = Project::program_directory(program);
     operation.config = Arc::new(configuration(workplace, request, stack, &settings, &crypter)?);
+    if let Some(file) = &request.plan {
+        let plan = update_plan::read(workplace.context, file, &operation.config, &crypter)?;
+        operation.plan = Some(Arc::new(plan));
+    }
     let scrubber = Arc::new(Scrubber::default());
     for value in operation.config.values().filter(|value| value.secret) {
         scrubber.learn(&value.value);
@@ -93,8 +110,8 @@ async fn prepare(
     let backend = Arc::clone(&workplace.backend);
     let stacks = BackendStacks::new(backend, crypter.clone(), stack.project());
     operation.stacks = OtherStacks::new(Arc::new(stacks));
-    let session = open_session(workplace, request, stack, crypter).await?;
-    Ok((operation, session, scrubber))
+    let session = open_session(workplace, request, stack, crypter.clone()).await?;
+    Ok(Prepared { operation, session, scrubber, crypter })
 }
 
 fn configuration(
@@ -147,6 +164,8 @@ struct Show {
     recorder: Option<Arc<Recorder>>,
     /// In a preview pass: the changes property by property, for those who ask for them.
     details: Option<(Arc<dyn Display>, SharedBuffer)>,
+    /// In a preview whose plan is to be saved: makes it.
+    plan: Option<Arc<PlanWriter>>,
 }
 
 impl Show {
@@ -188,6 +207,7 @@ impl Show {
             display: display::open(mode, options, Box::new(out)),
             recorder: (is_pass || after_preview).then(Arc::<Recorder>::default),
             details,
+            plan: None,
         })
     }
 
@@ -195,6 +215,7 @@ impl Show {
         let mut watchers: Vec<Arc<dyn EventSink>> = vec![Arc::clone(&self.display) as Arc<dyn EventSink>];
         watchers.extend(self.recorder.iter().map(|recorder| Arc::clone(recorder) as Arc<dyn EventSink>));
         watchers.extend(self.details.iter().map(|(details, _)| Arc::clone(details) as Arc<dyn EventSink>));
+        watchers.extend(self.plan.iter().map(|plan| Arc::clone(plan) as Arc<dyn EventSink>));
         match watchers.len() {
             1 => watchers.swap_remove(0),
             _ => Arc::new(Fan(watchers)),
@@ -342,6 +363,10 @@ fn conclude(
         Outcome::Failed => return Ok(code::FAILURE),
         Outcome::Cancelled => return Ok(code::CANCELLED),
         Outcome::Succeeded => {}
+    }
+    if let (Some(file), Some(plan)) = (&request.save_plan, &show.plan) {
+        plan.write(workplace.context, file)?;
+        console.note(&format!("The plan was written to {}; run it with `maloko up --plan {0}`", file.display()));
     }
     // A preview pass is followed by the operation itself, which is what counts.
     if request.expect_no_changes && request.confirm.preview_pass.is_none() && has_changes(&report.summary) {

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails with the error")]
 
 mod front;
+mod plans;
 mod stacks;
 
 use std::io::{BufRead, BufReader, Read};

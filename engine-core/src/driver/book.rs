@@ -26,6 +26,8 @@ pub(super) struct Book {
     pub(super) open: UrnMap<StepMetadata>,
     /// Resources that failed or were left out, with continue-on-error.
     pub(super) failed: UrnSet,
+    /// Resources that got a step, in a run that keeps to a plan.
+    pub(super) planned: UrnSet,
     /// Outputs of the stack as the program gave them.
     pub(super) stack_outputs: Option<PropertyMap>,
     pub(super) root: Option<Urn>,
@@ -43,6 +45,7 @@ impl Book {
             maybe_corrupt: false,
             open: UrnMap::default(),
             failed: UrnSet::default(),
+            planned: UrnSet::default(),
             stack_outputs: None,
             root: None,
         }

@@ -98,6 +98,7 @@ impl Engine {
     /// Takes one deletion step; `true` when the row is gone (or marked, where its replacement follows).
     pub(super) async fn delete_one(&self, step: Step) -> Result<bool, RpcError> {
         self.go_on()?;
+        self.keep_to_plan(&step)?;
         let Some((number, row)) = step.old.clone() else { return Ok(true) };
         self.events.emit(Event::StepStarted(step.metadata(None)));
         let hooks = moments(step.op).filter(|_| !row.hooks.is_empty());

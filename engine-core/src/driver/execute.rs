@@ -27,6 +27,7 @@ impl Engine {
         if step.op == Op::DeleteReplaced {
             return self.delete_one(step).await.map(|done| done.then(Arc::default));
         }
+        self.keep_to_plan(&step)?;
         self.events.emit(Event::StepStarted(step.metadata(step.new.clone())));
         let outcome = match self.before(&step).await {
             Err(error) => Err(error),

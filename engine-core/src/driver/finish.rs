@@ -24,6 +24,7 @@ impl Engine {
                     OperationKind::Update => {
                         self.refresh_the_rest().await;
                         self.delete_leftovers().await;
+                        self.miss_planned_steps();
                     }
                     OperationKind::Destroy => {
                         if self.operation.refresh {

@@ -69,6 +69,7 @@ impl Engine {
         let takes_over = registration.old.as_ref().is_some_and(|(_, old)| !old.external && old.id != id);
         let op = if takes_over { Op::ReadReplacement } else { Op::Read };
         let step = Step::new(op, &urn, registration.old, Some(Arc::new(row.clone())));
+        self.keep_to_plan(&step)?;
         self.events.emit(Event::StepStarted(step.metadata(step.new.clone())));
         let outcome = if unknown { Ok(row) } else { self.look_up(row, &served, id).await };
         match outcome {

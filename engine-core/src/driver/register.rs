@@ -155,6 +155,7 @@ impl Engine {
     /// Tells of a new resource that is no target; it gets no row.
     fn leave_out(&self, steps: Vec<crate::plan::Step>) {
         for step in steps {
+            self.book().planned.insert(step.urn.clone());
             self.events.emit(Event::StepStarted(step.metadata(step.new.clone())));
             self.book().count(step.op, &step.urn);
             self.events.emit(Event::StepDone(step.metadata(step.new.clone())));

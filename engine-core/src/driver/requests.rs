@@ -141,6 +141,8 @@ impl Engine {
         let refused = |reason: String| RpcError::invalid(format!("outputs of '{urn}': {reason}"));
         let mut outputs = registered_outputs(request.outputs).map_err(refused)?;
         self.providers.complete_assets(&mut outputs).await.map_err(refused)?;
+        let old = self.book().open.get(&urn).and_then(|step| step.old.as_ref().map(|row| row.outputs_or_empty()));
+        self.keep_outputs_to_plan(&urn, &old.unwrap_or_default(), &outputs)?;
         match self.take_outputs(&urn, outputs)? {
             None => Ok(()),
             Some(metadata) => {

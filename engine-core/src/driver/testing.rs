@@ -149,6 +149,7 @@ impl Host for ScriptedHost {
             }
             Method::Read { id, props, .. } => {
                 let found = lock(&self.world).get(&name).cloned().unwrap_or(Some(props));
+                let id = if found.is_some() { id } else { String::new() };
                 Answer::Read { id, outputs: found, inputs: None }
             }
             Method::Delete { .. } => Answer::Deleted,

@@ -2,6 +2,7 @@
 //! answers, and says what to ask next and which steps to take.
 
 mod cascade;
+mod constraint;
 mod goal;
 mod identity;
 mod planner;
@@ -12,8 +13,11 @@ mod targets;
 mod verdict;
 
 #[cfg(test)]
+mod constraint_tests;
+#[cfg(test)]
 mod plan_tests;
 
+pub use constraint::{PlannedGoal, PlannedResource, PropertyChange, UpdatePlan};
 pub use goal::{Alias, Goal};
 pub use planner::{Inherited, Planner, Refusal};
 pub use registration::{Next, Question, Registration};

@@ -129,7 +129,7 @@ fn holds_sealed(value: &Value) -> bool {
     value.any(&|v| matches!(v, Value::Sealed(_)))
 }
 
-fn unseal_map(map: &mut PropertyMap, crypter: &Crypter) -> Result<()> {
+pub(super) fn unseal_map(map: &mut PropertyMap, crypter: &Crypter) -> Result<()> {
     map.values_mut().try_for_each(|value| unseal_value(value, crypter))
 }
 

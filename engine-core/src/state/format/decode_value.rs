@@ -11,7 +11,7 @@ use crate::value::{
 };
 
 /// A value as it stands in a state.
-pub(super) struct StateValue(pub(super) Value);
+pub(crate) struct StateValue(pub(crate) Value);
 
 impl<'de> Deserialize<'de> for StateValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -10,7 +10,7 @@ mod encode_value;
 mod json;
 
 pub(super) use decode_row::StateRow;
-pub(super) use decode_value::secret_from_json;
+pub(super) use decode_value::{StateValue, secret_from_json};
 pub(super) use encode_value::{Encoder, SecretText};
 pub(super) use json::{indent, write_json, write_string};
 

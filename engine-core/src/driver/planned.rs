@@ -1,0 +1,62 @@
+//! Keeping a run within its plan (`--plan`).
+
+use crate::plan::{Refusal, Step};
+use crate::urn::Urn;
+use crate::value::PropertyMap;
+
+use super::{Engine, RpcError};
+
+impl Engine {
+    /// Refuses a step that was not planned, before anything of it is done.
+    pub(super) fn keep_to_plan(&self, step: &Step) -> Result<(), RpcError> {
+        let Some(plan) = &self.operation.plan else { return Ok(()) };
+        if step.urn.is_default_provider() {
+            return Ok(());
+        }
+        self.book().planned.insert(step.urn.clone());
+        self.refuse_violations(&step.urn, &plan.violations(step))
+    }
+
+    /// Refuses outputs of a component or of the stack that were not planned.
+    pub(super) fn keep_outputs_to_plan(&self, urn: &Urn, old: &PropertyMap, new: &PropertyMap) -> Result<(), RpcError> {
+        match &self.operation.plan {
+            Some(plan) => self.refuse_violations(urn, &plan.output_violations(urn, old, new)),
+            None => Ok(()),
+        }
+    }
+
+    fn refuse_violations(&self, urn: &Urn, violations: &[String]) -> Result<(), RpcError> {
+        if violations.is_empty() {
+            return Ok(());
+        }
+        let message = format!(
+            "'{}' does not keep to the plan:\n    * {}\nlook at the change with `maloko preview`, and save a new plan with \
+             --save-plan if it is right",
+            urn.name(),
+            violations.join("\n    * ")
+        );
+        Err(self.refuse(&Refusal::on(urn, message)))
+    }
+
+    /// Fails a run that ended without steps that were planned.
+    pub(super) fn miss_planned_steps(&self) {
+        let Some(plan) = &self.operation.plan else { return };
+        if self.stop.is_halted() || self.stop.failure().is_some() {
+            return;
+        }
+        let missing: Vec<(Urn, String)> = {
+            let book = self.book();
+            let happened = |urn: &Urn| book.planned.contains(urn) || urn.is_default_provider();
+            let exists = |urn: &Urn| book.planner.old_row(urn).is_some();
+            plan.missing(happened, exists).map(|(urn, steps)| (urn.clone(), steps)).collect()
+        };
+        for (urn, steps) in missing {
+            let message = format!(
+                "the plan has the steps {steps} for '{}', which the program did not register: put it back, or save a new plan \
+                 with `maloko preview --save-plan`",
+                urn.name()
+            );
+            self.refuse(&Refusal::on(&urn, message));
+        }
+    }
+}
