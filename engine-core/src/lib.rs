@@ -6,6 +6,7 @@
 //! [`state::Session`] that keeps what happened.
 
 pub mod assets;
+pub mod autonaming;
 pub mod builtin;
 pub mod diff;
 pub mod driver;

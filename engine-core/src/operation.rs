@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::plan::UpdatePlan;
 
+use crate::autonaming::Seed;
 use crate::builtin::OtherStacks;
 
 /// The verbs.
@@ -69,6 +70,8 @@ pub struct Operation {
     pub plan: Option<Arc<UpdatePlan>>,
     /// `refresh` and `destroy`: the program ran or will run, only to bring its live provider objects.
     pub run_program: bool,
+    /// What automatic names are drawn from; the same for a preview and the update that follows it.
+    pub seed: Seed,
     /// Other stacks, as the program may read them.
     pub stacks: OtherStacks,
 }
@@ -97,7 +100,17 @@ impl Operation {
             replace: Vec::new(),
             plan: None,
             run_program: true,
+            seed: new_seed(),
             stacks: OtherStacks::default(),
         }
     }
+}
+
+/// Random bytes for the names of a run.
+fn new_seed() -> Seed {
+    let (first, second) = (uuid::Uuid::new_v4(), uuid::Uuid::new_v4());
+    let mut seed = Seed::default();
+    seed[..16].copy_from_slice(first.as_bytes());
+    seed[16..].copy_from_slice(second.as_bytes());
+    seed
 }

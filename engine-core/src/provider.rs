@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
+use crate::autonaming::Autonaming;
 use crate::urn::Urn;
 use crate::value::PropertyMap;
 
@@ -88,6 +89,8 @@ pub struct ProviderDescription {
     pub reference: Arc<ProviderReference>,
     /// What it can do.
     pub capabilities: Capabilities,
+    /// Are names of its objects filled in, and how? `None`: it sees nothing of that.
+    pub autonaming: Option<Autonaming>,
 }
 
 /// One call of a provider method. All property bags are the callee's own, without secrets wrappers, without

@@ -122,7 +122,7 @@ impl Providers {
             },
         };
         let description = self.describe(object)?;
-        Ok(Served { server: Server::Live { object, reference }, capabilities: description.capabilities })
+        Ok(Served::live(object, &ProviderDescription { reference, ..description }))
     }
 
     /// Is the object that serves a row known by now: registered for the resource, or handed over by the program with an

@@ -114,6 +114,7 @@ impl Engine {
         };
         if let Some(served) = &served {
             registration.stored_provider = served.stored();
+            registration.autonaming.clone_from(&served.autonaming);
         }
         let mut exclusive = None;
         let mut answer = None;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::autonaming::Autonaming;
 use crate::builtin;
 use crate::plan::for_provider;
 use crate::provider::{Capabilities, ObjectId, ProviderDescription, ProviderReference, StoredProvider};
@@ -12,6 +13,8 @@ use crate::value::PropertyMap;
 pub(super) struct Served {
     pub(super) server: Server,
     pub(super) capabilities: Capabilities,
+    /// Which of its objects' names the engine fills in.
+    pub(super) autonaming: Option<Autonaming>,
 }
 
 #[derive(Clone)]
@@ -26,14 +29,22 @@ impl Served {
     /// By a live object.
     pub(super) fn live(object: ObjectId, description: &ProviderDescription) -> Self {
         let reference = Arc::clone(&description.reference);
-        Self { server: Server::Live { object, reference }, capabilities: description.capabilities }
+        Self {
+            server: Server::Live { object, reference },
+            capabilities: description.capabilities,
+            autonaming: description.autonaming.clone(),
+        }
     }
 
     /// By the engine; `None` when the type is none of its own.
     pub(super) fn built_in(kind: &str) -> Option<Self> {
         let capabilities =
             Capabilities { configure: false, check: true, diff: true, read: true, update: true, delete: true };
-        builtin::serves(kind).then(|| Self { server: Server::BuiltIn { kind: kind.into() }, capabilities })
+        builtin::serves(kind).then(|| Self {
+            server: Server::BuiltIn { kind: kind.into() },
+            capabilities,
+            autonaming: None,
+        })
     }
 
     /// Has it that method?

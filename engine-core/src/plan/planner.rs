@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use crate::autonaming::{NamingConfig, StackFacts};
 use crate::builtin;
 use crate::event::Op;
 use crate::operation::Operation;
@@ -69,6 +70,8 @@ pub struct Planner {
     pub(super) claimed: UrnMap<Urn>,
     pub(super) replaced: UrnSet,
     pub(super) targets: Targets,
+    /// How names are made; an error is told to those who need one.
+    pub(super) naming: Result<NamingConfig, String>,
     default_providers: HashMap<String, String>,
     new_id: Box<dyn Fn() -> String + Send + Sync>,
 }
@@ -82,7 +85,14 @@ impl Planner {
         for (number, row) in (0..).zip(&base) {
             by_urn.entry(row.urn.clone()).or_default().push(number);
         }
+        let facts = StackFacts {
+            organization: &operation.organization,
+            project: &operation.project,
+            stack: &operation.stack,
+            config: &operation.config,
+        };
         Self {
+            naming: NamingConfig::read(&facts),
             targets: Targets::new(&operation),
             operation,
             base,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::autonaming::Autonaming;
 use crate::builtin;
 use crate::diff::{diff_properties, reset_ignored};
 use crate::event::Op;
@@ -64,11 +65,15 @@ pub struct Registration {
     pub before: Vec<Step>,
     /// What stands for its provider object in the state; set by the driver, which knows the object.
     pub stored_provider: StoredProvider,
+    /// The property that its provider wants filled when the program leaves it out; set by the driver.
+    pub autonaming: Option<Autonaming>,
     /// Paths of `ignoreChanges` that could not be applied, to be told once.
     pub not_applicable: Vec<String>,
     phase: Phase,
-    checked: Arc<PropertyMap>,
-    verdict: Verdict,
+    pub(super) checked: Arc<PropertyMap>,
+    pub(super) verdict: Verdict,
+    /// Would another run give the object the same automatic name?
+    pub(super) fixed_name: bool,
     note: &'static str,
     targeted: bool,
     /// May inputs be unknown? In previews only.
@@ -92,10 +97,12 @@ impl Registration {
             provider,
             before,
             stored_provider: StoredProvider::Absent,
+            autonaming: None,
             not_applicable: Vec::new(),
             phase: Phase::Begun,
             checked: Arc::default(),
             verdict: Verdict::default(),
+            fixed_name: false,
             note: "",
             targeted,
             unknowns,
@@ -168,12 +175,6 @@ impl Registration {
         Next::Ask(Question { urn: self.urn.clone(), about: None, method: Method::Check { olds, news } })
     }
 
-    /// Asks for a check without old inputs, of the program's inputs as they are (semantics 2.5, 2.6).
-    fn check_afresh(&mut self) -> Next {
-        self.checked = Arc::new(self.goal.inputs.clone());
-        self.check(PropertyMap::new())
-    }
-
     fn take_checked(&mut self, answer: Answer) -> Result<(), Refusal> {
         let Answer::Checked { mut inputs, failures } = answer else { return Err(self.wrong_answer()) };
         if !failures.is_empty() {
@@ -211,7 +212,7 @@ impl Planner {
     /// Goes on with a registration: with no answer at first, then with the answer to each question.
     pub fn advance(&mut self, registration: &mut Registration, answer: Option<Answer>) -> Result<Next, Refusal> {
         match std::mem::replace(&mut registration.phase, Phase::Settled) {
-            Phase::Begun => Ok(self.first_question(registration)),
+            Phase::Begun => self.first_question(registration),
             Phase::Checking => {
                 registration.take_checked(answer.ok_or_else(|| registration.wrong_answer())?)?;
                 self.after_check(registration)
@@ -250,23 +251,26 @@ impl Planner {
         }
     }
 
-    fn first_question(&mut self, registration: &mut Registration) -> Next {
+    fn first_question(&mut self, registration: &mut Registration) -> Result<Next, Refusal> {
         if !registration.targeted {
-            return Next::Act(registration.untouched());
+            return Ok(Next::Act(registration.untouched()));
         }
         let mut inputs = registration.goal.inputs.clone();
         let afresh = registration.comparable(self).is_none_or(|old| self.is_forced(&registration.urn, old).is_some());
         let mut old_inputs = PropertyMap::new();
+        let mut named_before = None;
         if !afresh && let Some(old) = registration.old_row().cloned() {
             registration.not_applicable = reset_ignored(&old.inputs, &mut inputs, &registration.goal.ignore_changes);
             old_inputs = registration.shown(&old.inputs);
+            named_before = Some(old);
         }
+        self.fill_name(registration, &mut inputs, named_before.as_deref())?;
         registration.checked = Arc::new(inputs);
         if !registration.goal.custom {
-            return self.settle_component(registration);
+            return Ok(self.settle_component(registration));
         }
         registration.phase = Phase::Checking;
-        registration.check(old_inputs)
+        Ok(registration.check(old_inputs))
     }
 
     fn settle_component(&mut self, registration: &mut Registration) -> Next {
@@ -364,7 +368,11 @@ impl Planner {
         if registration.verdict.replace {
             self.guard_protected(registration, &old)?;
             registration.phase = Phase::CheckingAgain;
-            return Ok(registration.check_afresh());
+            // Without old inputs, and the program's inputs as they are (semantics 2.5, 2.6).
+            let mut inputs = registration.goal.inputs.clone();
+            self.fill_name(registration, &mut inputs, None)?;
+            registration.checked = Arc::new(inputs);
+            return Ok(registration.check(PropertyMap::new()));
         }
         let mut row = registration.new_row();
         row.id.clone_from(&old.id);
@@ -394,8 +402,9 @@ impl Planner {
     /// Decides the order of a replacement once its inputs are checked.
     fn replace(&mut self, registration: &mut Registration) -> Result<Next, Refusal> {
         let Some((number, old)) = registration.old.clone() else { return Err(registration.wrong_answer()) };
+        let asked = registration.goal.delete_before_replace.or(registration.verdict.delete_before_replace);
         let delete_first =
-            registration.goal.delete_before_replace.or(registration.verdict.delete_before_replace).unwrap_or(false);
+            registration.fixed_name || asked.unwrap_or_else(|| registration.keeps_explicit_name(&old));
         if !delete_first {
             return Ok(self.create_first(registration));
         }
