@@ -45,6 +45,7 @@ impl Host for Trivial {
                 incomplete: None,
             }),
             capabilities: Capabilities::default(),
+            autonaming: None,
         })
     }
 

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use maloko_cli::FrontAbout;
+use maloko_core::autonaming::Autonaming;
 use maloko_core::event::Severity;
 use maloko_core::provider::{Capabilities, ObjectId, ProviderDescription, ProviderReference};
 use maloko_core::{Engine, ProgramEnd};
@@ -138,9 +139,16 @@ impl Bridge {
     }
 
     /// Describes a provider object: where to find it again (JSON) and which methods it has (bits: configure, check,
-    /// diff, read, update, delete).
+    /// diff, read, update, delete); which property is named automatically, and how long names may be.
     #[napi]
-    pub fn describe(&self, object: f64, reference: String, methods: u32) -> napi::Result<()> {
+    pub fn describe(
+        &self,
+        object: f64,
+        reference: String,
+        methods: u32,
+        named_property: Option<String>,
+        max_length: Option<u32>,
+    ) -> napi::Result<()> {
         let reference: ProviderReference = serde_json::from_str(&reference)
             .map_err(|fault| napi::Error::from_reason(format!("the provider's reference cannot be read: {fault}")))?;
         let has = |bit: u32| methods & (1 << bit) != 0;
@@ -152,7 +160,9 @@ impl Bridge {
             update: has(4),
             delete: has(5),
         };
-        let description = ProviderDescription { reference: Arc::new(reference), capabilities };
+        let max_length = max_length.and_then(|length| usize::try_from(length).ok());
+        let autonaming = named_property.map(|property| Autonaming { property, max_length });
+        let description = ProviderDescription { reference: Arc::new(reference), capabilities, autonaming };
         self.thread.descriptions.insert(whole(object), description);
         Ok(())
     }

@@ -1,6 +1,7 @@
 // The live provider objects of a run, and what stands for them in the state.
 import * as path from "node:path";
 import { type Node, parseExpressionAt } from "acorn";
+import { autonamingOf } from "./autonaming";
 import { callProvider, labelOf, methodsOf, type Warn } from "./calls";
 import { nameOf } from "./convert";
 import { declaredValue, findDeclaration } from "./declarations";
@@ -23,7 +24,7 @@ export type ProviderFactory = (attributes: Record<string, unknown>) => object | 
 
 /** Takes the descriptions of provider objects: the engine's side. */
 export interface Describer {
-    describe(object: number, reference: string, methods: number): void;
+    describe(object: number, reference: string, methods: number, namedProperty?: string, maxLength?: number): void;
     forget(objects: number[]): void;
 }
 
@@ -82,7 +83,8 @@ export class ProviderRegistry {
         if (reference.incomplete === undefined && !this.#byReference.has(keyOf(reference))) {
             this.#byReference.set(keyOf(reference), number);
         }
-        this.describer.describe(number, JSON.stringify(reference), methodsOf(provider));
+        const { property, maxLength } = autonamingOf(provider);
+        this.describer.describe(number, JSON.stringify(reference), methodsOf(provider), property, maxLength);
         return number;
     }
 

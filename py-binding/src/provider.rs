@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
+use maloko_core::autonaming::Autonaming;
 use maloko_core::event::Severity;
 use maloko_core::provider::{
     Answer, Capabilities, CheckFailure, DiffAnswer, Host, Method, ObjectId, ProviderCall, ProviderDescription,
@@ -193,8 +194,16 @@ fn raised(answer: &Bound<'_, PyTuple>) -> PyResult<ProviderError> {
     })
 }
 
-/// Module, name, attributes, why incomplete, and which methods there are, in the order of `maloko._registry.METHODS`.
-type Described = (String, String, Option<String>, Option<String>, (bool, bool, bool, bool, bool, bool));
+/// Module, name, attributes, why incomplete, which methods there are (in the order of `maloko._registry.METHODS`), and
+/// the property that is named automatically, with the longest name.
+type Described = (
+    String,
+    String,
+    Option<String>,
+    Option<String>,
+    (bool, bool, bool, bool, bool, bool),
+    Option<(String, Option<usize>)>,
+);
 
 #[async_trait]
 impl Host for PythonHost {
@@ -202,7 +211,7 @@ impl Host for PythonHost {
         Python::attach(|py| {
             let describe = || -> PyResult<ProviderDescription> {
                 let described = self.bridge.bind(py).call_method1("describe", (object,))?;
-                let (module, name, attributes, incomplete, methods): Described = described.extract()?;
+                let (module, name, attributes, incomplete, methods, named): Described = described.extract()?;
                 let (configure, check, diff, read, update, delete) = methods;
                 Ok(ProviderDescription {
                     reference: Arc::new(ProviderReference {
@@ -214,6 +223,7 @@ impl Host for PythonHost {
                         incomplete,
                     }),
                     capabilities: Capabilities { configure, check, diff, read, update, delete },
+                    autonaming: named.map(|(property, max_length)| Autonaming { property, max_length }),
                 })
             };
             describe().map_err(|error| internal_error(py, &error))

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use maloko_core::autonaming::Seed;
 use maloko_core::event::{Event, EventSink, Op};
 use maloko_core::urn::Urn;
 use maloko_core::value::PropertyMap;
@@ -21,6 +22,9 @@ pub(crate) struct Plan {
     pub(crate) steps: Steps,
     /// The changes, property by property, as they are shown when the user asks for details.
     pub(crate) details: String,
+    /// What its automatic names were drawn from, so that the update makes the same ones.
+    #[serde(default)]
+    pub(crate) seed: Seed,
 }
 
 impl Plan {

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use maloko_core::autonaming::Seed;
 use maloko_core::builtin::{BackendStacks, OtherStacks};
 use maloko_core::event::{EventSink, Outcome, Severity, Summary};
 use maloko_core::operation::{Operation, OperationKind};
@@ -40,7 +41,11 @@ pub(super) async fn run(
     plan: Option<Plan>,
 ) -> Result<i32> {
     let beginning = Beginning::now(workplace, history_kind(request), request.operate.message.as_deref());
-    let Prepared { operation, session, scrubber, crypter } = prepare(workplace, request, stack, &program).await?;
+    let Prepared { mut operation, session, scrubber, crypter } = prepare(workplace, request, stack, &program).await?;
+    if let Some(plan) = &plan {
+        operation.seed = plan.seed;
+    }
+    let seed = operation.seed;
     let mut show = Show::open(workplace, request, stack, scrubber, plan.is_some())?;
     if request.save_plan.is_some() {
         show.plan = Some(Arc::new(PlanWriter::new(&operation.config, crypter)));
@@ -51,7 +56,7 @@ pub(super) async fn run(
         let succeeded = report.summary.outcome == Outcome::Succeeded;
         beginning.ended(workplace, stack, succeeded, &report.summary.changes).await;
     }
-    let code = conclude(workplace, request, &show, &report, plan.as_ref())?;
+    let code = conclude(workplace, request, &show, &report, plan.as_ref(), seed)?;
     if left_behind {
         // The program still sits on a thread of the interpreter, which would wait for it for ever.
         signals::leave(code);
@@ -340,6 +345,7 @@ fn conclude(
     show: &Show,
     report: &Report,
     plan: Option<&Plan>,
+    seed: Seed,
 ) -> Result<i32> {
     let console = &workplace.context.console;
     if let (Some(file), Some(recorder)) = (&request.confirm.preview_pass, &show.recorder) {
@@ -347,7 +353,7 @@ fn conclude(
             details.close();
             buffer.text()
         });
-        Plan { steps: recorder.steps(), details: details.unwrap_or_default() }.write(file)?;
+        Plan { steps: recorder.steps(), details: details.unwrap_or_default(), seed }.write(file)?;
     }
     if let (Some(plan), Some(recorder)) = (plan, &show.recorder) {
         let surprises = plan.surprises(recorder);

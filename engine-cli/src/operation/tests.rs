@@ -64,7 +64,7 @@ fn plan(steps: &[(&str, &str)]) -> Plan {
     for (urn, op) in steps {
         planned.entry((*urn).to_owned()).or_default().insert((*op).to_owned());
     }
-    Plan { steps: planned, details: String::new() }
+    Plan { steps: planned, ..Plan::default() }
 }
 
 #[test]

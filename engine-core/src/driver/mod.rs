@@ -19,6 +19,8 @@ mod stop;
 mod transforms;
 
 #[cfg(test)]
+mod autonaming_tests;
+#[cfg(test)]
 mod builtin_tests;
 #[cfg(test)]
 mod driver_tests;

@@ -9,6 +9,7 @@ use futures::executor::block_on;
 use futures::future::BoxFuture;
 use prost::Message;
 
+use crate::autonaming::Autonaming;
 use crate::event::{Event, EventSink};
 use crate::operation::{Operation, OperationKind};
 use crate::provider::{
@@ -33,6 +34,8 @@ pub(crate) struct ScriptedHost {
     pub(crate) faults: Mutex<HashMap<(String, &'static str), ProviderErrorKind>>,
     pub(crate) delete_first: bool,
     pub(crate) made: Mutex<u32>,
+    /// What its objects declare of their names.
+    pub(crate) autonaming: Option<Autonaming>,
     /// What `read` finds, by the resource's name: other outputs, or that the object is gone.
     pub(crate) world: Mutex<HashMap<String, Option<PropertyMap>>>,
     /// Objects that the program made before its first registration.
@@ -98,6 +101,7 @@ impl Host for ScriptedHost {
                 update: true,
                 delete: true,
             },
+            autonaming: self.autonaming.clone(),
         })
     }
 
@@ -131,7 +135,7 @@ impl Host for ScriptedHost {
                     changes: Some(!changed.is_empty()),
                     replaces: changed.into_iter().filter(|key| key == "zone" || key == "from").collect(),
                     stables: vec!["arn".to_owned()],
-                    delete_before_replace: Some(self.delete_first),
+                    delete_before_replace: self.delete_first.then_some(true),
                 })
             }
             Method::Create { inputs, .. } => {

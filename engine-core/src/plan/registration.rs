@@ -403,8 +403,7 @@ impl Planner {
     fn replace(&mut self, registration: &mut Registration) -> Result<Next, Refusal> {
         let Some((number, old)) = registration.old.clone() else { return Err(registration.wrong_answer()) };
         let asked = registration.goal.delete_before_replace.or(registration.verdict.delete_before_replace);
-        let delete_first =
-            registration.fixed_name || asked.unwrap_or_else(|| registration.keeps_explicit_name(&old));
+        let delete_first = registration.fixed_name || asked.unwrap_or_else(|| registration.keeps_explicit_name(&old));
         if !delete_first {
             return Ok(self.create_first(registration));
         }

@@ -101,10 +101,12 @@ class Host:
         """The short text that stands for an object in a registration."""
         return f"{HANDLE_PREFIX}{self.registry.number(provider)}"
 
-    def describe(self, number: int) -> tuple[str, str, str | None, str | None, tuple[bool, ...]]:
-        """Where to find the object again, and which methods it has."""
+    def describe(
+        self, number: int
+    ) -> tuple[str, str, str | None, str | None, tuple[bool, ...], tuple[str, int | None] | None]:
+        """Where to find the object again, which methods it has, and which property is named automatically."""
         entry = self.registry.entry(number)
-        return (*entry.reference, entry.methods)
+        return (*entry.reference, entry.methods, entry.autonaming)
 
     def find(self, language: str, module: str, name: str, attributes: str | None) -> int | None:
         """The number of an object of the program with that complete reference, `None` when there is none."""

@@ -11,7 +11,7 @@ import importlib
 import json
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -63,6 +63,7 @@ class Entry:
     reference: Reference
     methods: tuple[bool, ...]
     outputs: tuple[Any, ...]
+    autonaming: tuple[str, int | None] | None
 
 
 class Registry:
@@ -87,7 +88,13 @@ class Registry:
         with self._lock:
             number = self._numbers.get(id(provider))
             if number is None:
-                entry = Entry(provider, self._refer(provider), methods_of(provider), captured_outputs(provider))
+                entry = Entry(
+                    provider,
+                    self._refer(provider),
+                    methods_of(provider),
+                    captured_outputs(provider),
+                    autonaming_of(provider),
+                )
                 number = len(self._entries)
                 self._entries.append(entry)
                 self._numbers[id(provider)] = number
@@ -173,6 +180,27 @@ class Registry:
             for name, value in (attributes or {}).items():
                 object.__setattr__(provider, name, value)
         return provider
+
+
+def autonaming_of(provider: Any) -> tuple[str, int | None] | None:
+    """The property that the provider declares to be named automatically, with the longest name; see the guide."""
+    declared = getattr(provider, "autonaming", None)
+    if declared is None:
+        return None
+    members: Any = {"property": declared} if isinstance(declared, str) else declared
+    name = type(provider).__qualname__
+    if not isinstance(members, Mapping) or not isinstance(members.get("property"), str) or not members["property"]:
+        raise TypeError(
+            f"autonaming of {name} is {declared!r}; it must be the name of a property, or a dict with 'property' and "
+            "'max_length'"
+        )
+    unknown = sorted(str(key) for key in members if key not in ("property", "max_length"))
+    if unknown:
+        raise TypeError(f"autonaming of {name} has the unknown member {unknown[0]!r}; known are property and max_length")
+    longest = members.get("max_length")
+    if longest is not None and (type(longest) is not int or longest < 1):
+        raise TypeError(f"autonaming of {name} has the max_length {longest!r}; it must be a whole number above 0")
+    return members["property"], longest
 
 
 def methods_of(provider: Any) -> tuple[bool, ...]:
