@@ -63,9 +63,9 @@ export declare class Bridge {
     fail(call: number, description: string, error: number): void
     /**
     * Describes a provider object: where to find it again (JSON) and which methods it has (bits: configure, check,
-    * diff, read, update, delete).
+    * diff, read, update, delete); which property is named automatically, and how long names may be.
     */
-    describe(object: number, reference: string, methods: number): void
+    describe(object: number, reference: string, methods: number, namedProperty?: string | undefined | null, maxLength?: number | undefined | null): void
     /** Forgets provider objects at the end of a run. */
     forget(objects: Array<number>): void
     /** Sends a request of the program to an engine; the answer comes as a message with the same number. */

@@ -27,8 +27,9 @@ export interface Interrupted {
 export class Project {
     readonly directory = mkdtempSync(join(tmpdir(), "maloko-project-"));
 
-    constructor(files: Record<string, string>) {
-        onTestFinished(() => rmSync(this.directory, { recursive: true, force: true }));
+    /** `cleanUp` is told what removes it, at the end of the test unless it says otherwise. */
+    constructor(files: Record<string, string>, cleanUp: (remove: () => void) => void = onTestFinished) {
+        cleanUp(() => rmSync(this.directory, { recursive: true, force: true }));
         symlinkSync(join(HERE, "node_modules"), join(this.directory, "node_modules"));
         this.write({ "Pulumi.yaml": "name: test\nruntime: nodejs\n", "package.json": "{}", ...files });
         this.ok("stack", "init", "dev");

@@ -17,15 +17,11 @@ export function autonamingOf(provider: object): Declaration {
     const { property, maxLength, ...others } = typeof members === "object" ? members : {};
     const what = `\`autonaming\` of ${labelOf(provider)}`;
     if (typeof property !== "string" || property === "") {
-        throw new TypeError(
-            `${what} must be the name of a property, or an object with \`property\` and \`maxLength\``,
-        );
+        throw new TypeError(`${what} must be the name of a property, or an object with \`property\` and \`maxLength\``);
     }
     const [unknown] = Object.keys(others);
     if (unknown !== undefined) {
-        throw new TypeError(
-            `${what} has the unknown member \`${unknown}\`; known are \`property\` and \`maxLength\``,
-        );
+        throw new TypeError(`${what} has the unknown member \`${unknown}\`; known are \`property\` and \`maxLength\``);
     }
     if (maxLength === undefined) {
         return { property };

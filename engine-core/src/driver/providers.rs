@@ -81,17 +81,16 @@ impl Providers {
     pub(super) fn register(&self, urn: &Urn, object: ObjectId) -> Result<Served, ProviderError> {
         let description = self.describe(object)?;
         let mut known = self.known();
-        let object = match known.serving.get(&object) {
-            Some(serving) => *serving,
-            None => {
-                let serving = if description.reference.is_complete() {
-                    *known.by_reference.entry(Arc::clone(&description.reference)).or_insert(object)
-                } else {
-                    object
-                };
-                known.serving.insert(object, serving);
-                serving
-            }
+        let object = if let Some(serving) = known.serving.get(&object) {
+            *serving
+        } else {
+            let serving = if description.reference.is_complete() {
+                *known.by_reference.entry(Arc::clone(&description.reference)).or_insert(object)
+            } else {
+                object
+            };
+            known.serving.insert(object, serving);
+            serving
         };
         known.by_urn.insert(urn.clone(), object);
         Ok(Served::live(object, &description))

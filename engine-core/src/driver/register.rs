@@ -43,8 +43,9 @@ impl Engine {
         };
         let inputs = request.object.clone().filter(|_| self.operation.continue_on_error);
         let refused = |reason: String| Refusal { urn: None, messages: vec![format!("{name}: {reason}")] };
-        let mut goal =
-            Goal::decode(request, &self.operation.project_root).map_err(|reason| self.refuse(&refused(reason)))?;
+        let goal = Goal::decode(request, &self.operation.project_root);
+        // In a box while files are read: every request's future would have to make room for a second one.
+        let mut goal = Box::new(goal.map_err(|reason| self.refuse(&refused(reason)))?);
         if self.operation.kind == OperationKind::Update {
             self.guard_hooks(&goal.hooks).map_err(|reason| self.refuse(&refused(reason)))?;
             let completed = self.providers.complete_assets(&mut goal.inputs).await;
@@ -53,7 +54,7 @@ impl Engine {
         if goal.inputs.values().any(Value::contains_secret) {
             self.events.learn_secrets(&goal.inputs);
         }
-        let goal = match self.hold_stack(goal) {
+        let goal = match self.hold_stack(*goal) {
             Ok(goal) => goal,
             Err(urn) => {
                 return Ok(RegisterResourceResponse { urn: urn.to_string(), ..RegisterResourceResponse::default() });

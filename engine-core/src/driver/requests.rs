@@ -51,11 +51,12 @@ impl Engine {
                 self.go_on()?;
                 let request: ReadResourceRequest = decode(method, request)?;
                 self.begin_with_refresh().await?;
-                self.read_resource(request).await.map(|response| response.encode_to_vec())
+                Box::pin(self.read_resource(request)).await.map(|response| response.encode_to_vec())
             }
             "Invoke" => {
+                // In boxes, as what is rare: the future of every request would have to make room for it.
                 let request = Box::pin(self.transform_invoke(decode(method, request)?)).await?;
-                self.invoke(request).await.map(|response| response.encode_to_vec())
+                Box::pin(self.invoke(request)).await.map(|response| response.encode_to_vec())
             }
             "RegisterStackTransform" => {
                 self.callbacks.add_stack_transform(decode(method, request)?);

@@ -29,14 +29,13 @@ impl Planner {
             return Ok(());
         };
         let kept = old.and_then(|old| autonaming.kept(&old.inputs)).cloned();
-        let (name, fixed) = match kept {
-            Some(kept) => (kept, false),
-            None => {
-                let refused = |reason: String| Refusal::on(&registration.urn, reason);
-                let config = self.naming.as_ref().map_err(|reason| refused(reason.clone()))?;
-                let made = autonaming.make(&registration.urn, config, &self.operation.seed).map_err(refused)?;
-                (Value::String(made.name), !made.random)
-            }
+        let (name, fixed) = if let Some(kept) = kept {
+            (kept, false)
+        } else {
+            let refused = |reason: String| Refusal::on(&registration.urn, reason);
+            let config = self.naming.as_ref().map_err(|reason| refused(reason.clone()))?;
+            let made = autonaming.make(&registration.urn, config, &self.operation.seed).map_err(refused)?;
+            (Value::String(made.name), !made.random)
         };
         inputs.insert(autonaming.property.clone(), name);
         registration.fixed_name = fixed;

@@ -196,7 +196,9 @@ def autonaming_of(provider: Any) -> tuple[str, int | None] | None:
         )
     unknown = sorted(str(key) for key in members if key not in ("property", "max_length"))
     if unknown:
-        raise TypeError(f"autonaming of {name} has the unknown member {unknown[0]!r}; known are property and max_length")
+        raise TypeError(
+            f"autonaming of {name} has the unknown member {unknown[0]!r}; known are property and max_length"
+        )
     longest = members.get("max_length")
     if longest is not None and (type(longest) is not int or longest < 1):
         raise TypeError(f"autonaming of {name} has the max_length {longest!r}; it must be a whole number above 0")

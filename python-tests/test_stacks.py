@@ -1,0 +1,96 @@
+"""Stacks that refer to each other, and values that are kept."""
+
+import json
+
+import pytest
+from cli import Project
+
+PROGRAM = """
+import pulumi
+
+if pulumi.get_stack() == "prod":
+    pulumi.export("id", "net-1")
+    pulumi.export("token", pulumi.Output.secret("t0p-secret"))
+    pulumi.export("list", [1, {"a": [None, True]}])
+else:
+    network = pulumi.StackReference("network", pulumi.Config().require("other"))
+
+    async def details():
+        secret, plain = await network.get_output_details("token"), await network.get_output_details("id")
+        return [secret.value, secret.secret_value == "t0p-secret", plain.value, plain.secret_value]
+
+    pulumi.export("id", network.require_output("id"))
+    pulumi.export("token", network.get_output("token"))
+    pulumi.export("list", network.get_output("list"))
+    pulumi.export("missing", network.get_output("gone").apply(lambda value: value is None))
+    pulumi.export("details", pulumi.Output.from_input(details()))
+"""
+
+STASH = """
+import pulumi
+
+stash = pulumi.Stash("kept", input=pulumi.Config().require_object("value"))
+pulumi.export("input", stash.input)
+pulumi.export("output", stash.output)
+"""
+
+
+@pytest.fixture
+def network(project: Project) -> Project:
+    """A project whose stack `prod` is deployed."""
+    project.write("__main__.py", PROGRAM)
+    project.run("stack", "init", "prod")
+    project.run("up", "--yes", "--stack", "prod")
+    return project
+
+
+def outputs(project: Project, *arguments: str) -> dict[str, object]:
+    return json.loads(project.run("stack", "output", "--json", "--stack", "dev", *arguments).stdout)
+
+
+def test_a_stack_reference_gives_the_outputs_of_another_stack_by_every_form_of_its_name(network: Project) -> None:
+    for name in ("prod", "organization/prod", "organization/trial/prod"):
+        network.run("config", "set", "other", name, "--stack", "dev")
+        network.run("up", "--yes", "--skip-preview", "--stack", "dev")
+        given = outputs(network)
+        assert given["id"] == "net-1"
+        assert given["list"] == [1, {"a": [None, True]}]
+        assert given["missing"] is True
+        assert given["details"] == [None, True, "net-1", None]
+    network.run("refresh", "--yes", "--skip-preview", "--stack", "dev")
+    network.run("preview", "--stack", "dev", "--expect-no-changes")
+    network.run("destroy", "--yes", "--skip-preview", "--stack", "dev")
+
+
+def test_secret_outputs_of_another_stack_stay_secret(network: Project) -> None:
+    network.run("config", "set", "other", "prod", "--stack", "dev")
+    said = network.run("up", "--yes", "--diff", "--stack", "dev")
+    assert outputs(network)["token"] == "[secret]"
+    assert outputs(network, "--show-secrets")["token"] == "t0p-secret"
+    files = [file for file in (network.directory / ".maloko").rglob("*") if file.is_file()]
+    assert not [file for file in files if b"t0p-secret" in file.read_bytes()]
+    assert "t0p-secret" not in said.stdout + said.stderr
+
+
+def test_a_reference_to_a_stack_that_is_not_there_names_it_and_the_way_to_write_names(network: Project) -> None:
+    network.run("config", "set", "other", "organization/other/prod", "--stack", "dev")
+    said = network.failing("preview", "--stack", "dev")
+    assert "there is no stack 'organization/other/prod' in file://" in said
+    assert "organization/<project>/<stack>" in said
+
+
+def test_a_stash_keeps_its_first_value_until_it_is_replaced(project: Project) -> None:
+    project.write("__main__.py", STASH)
+    for value in ({"n": [1, None]}, {"n": [2]}):
+        project.run("config", "set", "value", json.dumps(value), "--stack", "dev")
+        project.run("up", "--yes", "--stack", "dev")
+        assert outputs(project) == {"input": value, "output": {"n": [1, None]}}
+    urn = "urn:pulumi:dev::trial::pulumi:index:Stash::kept"
+    project.run("up", "--yes", "--stack", "dev", "--replace", urn)
+    assert outputs(project)["output"] == {"n": [2]}
+
+
+def test_functions_of_native_packages_are_refused_with_the_packages_name(project: Project) -> None:
+    project.write("__main__.py", "import pulumi\npulumi.runtime.invoke('aws:s3/getBucket:getBucket', {})\n")
+    said = project.failing("preview", "--stack", "dev")
+    assert "'aws:s3/getBucket:getBucket' belongs to the package 'aws', which is not a dynamic one" in said
