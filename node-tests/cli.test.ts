@@ -43,14 +43,6 @@ test("nodeargs of the runtime options are in force", () => {
     expect(it.outputs()).toEqual({ flags: "--max-old-space-size=321" });
 });
 
-test("a program with Python as its runtime names the command that serves it", () => {
-    const it = project({ "index.js": "" });
-    it.write({ "Pulumi.yaml": "name: test\nruntime: python\n" });
-    const { status, output } = it.run("up", "--yes", "--stack", "dev");
-    expect(status).not.toBe(0);
-    expect(output).toContain("python");
-});
-
 test("about names the versions in use", () => {
     const output = project({ "index.js": "" }).ok("about");
     expect(output).toContain(process.version);

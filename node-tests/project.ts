@@ -13,13 +13,17 @@ export interface Outcome {
     status: number | null;
     /** Standard output. */
     stdout: string;
+    /** Standard error. */
+    stderr: string;
     /** Both outputs together. */
     output: string;
 }
 
 export interface Interrupted {
-    /** Sends what Ctrl-C sends. */
-    signal(): void;
+    /** Sends what Ctrl-C sends, or another signal. */
+    signal(name?: NodeJS.Signals): void;
+    /** The process. */
+    pid: number | undefined;
     /** Resolves when the command has said this. */
     said(text: string): Promise<void>;
 }
@@ -54,13 +58,18 @@ export class Project {
     }
 
     run(...args: string[]): Outcome {
+        return this.runWith({}, ...args);
+    }
+
+    /** Runs a command with other environment variables; `undefined` takes one away. */
+    runWith(environment: NodeJS.ProcessEnv, ...args: string[]): Outcome {
         const { status, stdout, stderr } = spawnSync(process.execPath, [COMMAND, ...args], {
             cwd: this.directory,
             encoding: "utf8",
             timeout: 50_000,
-            env: this.#environment(),
+            env: { ...this.#environment(), ...environment },
         });
-        return { status, stdout, output: stdout + stderr };
+        return { status, stdout, stderr, output: stdout + stderr };
     }
 
     /** Runs a command that is interrupted once the program has written the file `started`. */
@@ -80,8 +89,12 @@ export class Project {
             }
         };
         await until(() => existsSync(join(this.directory, "started")));
-        await interrupt({ signal: () => child.kill("SIGINT"), said: (text) => until(() => output.includes(text)) });
-        return { status: await ended, stdout: output, output };
+        await interrupt({
+            pid: child.pid,
+            signal: (name = "SIGINT") => child.kill(name),
+            said: (text) => until(() => output.includes(text)),
+        });
+        return { status: await ended, stdout: output, stderr: "", output };
     }
 
     #environment(): NodeJS.ProcessEnv {

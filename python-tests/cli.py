@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 MALOKO = [sys.executable, "-m", "maloko"]
@@ -56,3 +57,24 @@ class Project:
     def state(self) -> str:
         """The stack file as it stands."""
         return next((self.directory / ".maloko").rglob("stacks/*/dev.json")).read_text()
+
+
+def begin(project: Project, *arguments: str) -> subprocess.Popen[str]:
+    """Begins a command, to be interrupted or watched."""
+    return subprocess.Popen(
+        [*MALOKO, *arguments],
+        cwd=project.directory,
+        env=project.environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def wait_for(mark: Path) -> None:
+    """Waits until a file is there that a program or provider writes."""
+    end = time.monotonic() + 60
+    while not mark.exists():
+        assert time.monotonic() < end, f"{mark.name} was never written"
+        time.sleep(0.02)

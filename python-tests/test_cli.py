@@ -4,10 +4,9 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-from cli import MALOKO, Project
+from cli import Project, begin, wait_for
 
 PROGRAM = """
 import json, os, subprocess, sys
@@ -92,25 +91,6 @@ def waiting_program(project: Project) -> Path:
         "Thing('a')\n",
     )
     return mark
-
-
-def begin(project: Project, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [*MALOKO, *arguments],
-        cwd=project.directory,
-        env=project.environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-
-
-def wait_for(mark: Path) -> None:
-    end = time.monotonic() + 60
-    while not mark.exists():
-        assert time.monotonic() < end, "the create did not begin"
-        time.sleep(0.02)
 
 
 def test_ctrl_c_lets_the_call_in_flight_end_and_keeps_what_it_made(project: Project) -> None:

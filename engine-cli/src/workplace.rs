@@ -292,7 +292,10 @@ impl<'c> Workplace<'c> {
         }
         let Some(salt) = settings.member("encryptionsalt") else { return Ok(None) };
         let passphrase = self.passphrase(true, provider.is_none())?;
-        Ok(Some(Crypter::new(passphrase, salt, self.context.surroundings.clone())?))
+        let crypter = Crypter::new(passphrase, salt, self.context.surroundings.clone());
+        crypter
+            .map(Some)
+            .map_err(|error| Failure::configuration(format!("{}: {error}", settings.place(&["encryptionsalt"]))))
     }
 
     /// A crypter for a stack that has no salt yet.

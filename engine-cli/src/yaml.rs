@@ -8,6 +8,23 @@ use yaml_edit::{Document, Mapping, YamlFile};
 
 use crate::failure::{Failure, Result};
 
+/// The text of a file, `None` when there is no such file; `what` names the file in the message of an error.
+pub(crate) fn load(what: &str, path: &Path) -> Result<Option<String>> {
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Failure::io(format!("{what} {} cannot be read", path.display()), &error)),
+    };
+    String::from_utf8(bytes).map(Some).map_err(|error| {
+        let good = error.utf8_error().valid_up_to();
+        let line = error.as_bytes().iter().take(good).filter(|byte| **byte == b'\n').count() + 1;
+        Failure::configuration(format!(
+            "{}:{line}: this is no UTF-8 text; save the file as UTF-8 and try again",
+            path.display()
+        ))
+    })
+}
+
 /// Reads a YAML text; `path` is for the message of an error. An empty text is `Value::Null`.
 pub(crate) fn read(path: &Path, text: &str) -> Result<Value> {
     serde_norway::from_str(text).map_err(|error| {

@@ -278,7 +278,7 @@ fn a_lock_names_its_holder_and_can_be_removed() {
     let lock = r#"{"pid":12,"username":"ada","hostname":"engine","timestamp":"2026-01-02T03:04:05Z"}"#;
     std::fs::write(state.join("3fd5b9f4-0000-4000-8000-000000000000.json"), lock).unwrap();
     let locked = world.failure("state untaint --all --yes");
-    assert!(locked.contains("ada") && locked.contains("engine") && locked.contains("2026-01-02"), "{locked}");
+    assert!(locked.contains("ada") && locked.contains("engine") && locked.contains("since TIME"), "{locked}");
     assert!(world.failure("cancel").contains("add --yes"));
     assert_eq!(world.output("cancel --yes"), "1 lock of the stack 'dev' removed\n");
     world.output("state untaint --all --yes");

@@ -16,6 +16,8 @@ use super::words::{TypeNames, clean, count, reason, words};
 const COMPARABLE_TEXT: usize = 256 * 1024;
 /// Unchanged lines shown around changed ones.
 const CONTEXT: usize = 2;
+/// So many changed properties are named on the line of a step.
+const NAMED_KEYS: usize = 12;
 
 /// Writes diffs.
 #[derive(Clone, Copy)]
@@ -203,7 +205,11 @@ pub(super) fn changed_keys(step: &StepMetadata) -> String {
         };
         format!("{sign}{}", change.segment.label())
     });
-    named.collect::<Vec<_>>().join(", ")
+    let mut named: Vec<String> = named.collect();
+    let rest = named.len().saturating_sub(NAMED_KEYS);
+    named.truncate(NAMED_KEYS);
+    let list = named.join(", ");
+    if rest == 0 { list } else { format!("{list} and {} more", count(rest)) }
 }
 
 /// What changed: as the step says in detail, or else by comparing old and new.

@@ -48,11 +48,14 @@ pub(super) async fn run(
     let seed = operation.seed;
     let mut show = Show::open(workplace, request, stack, scrubber, plan.is_some())?;
     if request.save_plan.is_some() {
-        show.plan = Some(Arc::new(PlanWriter::new(&operation.config, crypter)));
+        show.plan = Some(Arc::new(PlanWriter::new(&operation.config, crypter.clone())));
     }
     let (report, left_behind) = operate(workplace, request, program, operation, session, &show).await?;
     show.display.close();
-    if !request.is_dry() {
+    if request.is_dry() {
+        // A preview may get along without the key; what follows it does not, and the time to say so is now.
+        crypter.verify()?;
+    } else {
         let succeeded = report.summary.outcome == Outcome::Succeeded;
         beginning.ended(workplace, stack, succeeded, &report.summary.changes).await;
     }
@@ -276,10 +279,12 @@ async fn operate(
     if let Some(capture) = capture {
         capture.end();
     }
-    if report.is_err() {
+    // An error of the state was told with the other ones of the run.
+    let report = report.map_err(|_| {
         show.display.close();
-    }
-    Ok((report?, left_behind))
+        Failure::silent(code::FAILURE)
+    })?;
+    Ok((report, left_behind))
 }
 
 fn left_behind_message() -> String {
@@ -312,21 +317,36 @@ fn watch_signals(engine: &Arc<Engine>, display: &Arc<dyn Display>) -> std::io::R
     let display = Arc::clone(display);
     Watch::begin(
         move || {
-            let what = match cancelled.calls_in_flight().len() {
+            let calls = cancelled.calls_in_flight();
+            let what = match calls.len() {
                 0 => "the program to end".to_owned(),
-                calls => format!("{} in flight", crate::commands::count(calls, "call")),
+                number => format!("{} in flight: {}", crate::commands::count(number, "call"), named(&calls)),
             };
             let message = format!("cancelling (press again to leave at once): waiting for {what}");
             cancelled.log("", Severity::Warning, &message, false);
             cancelled.cancel();
         },
         move || {
-            abandoned.log("", Severity::Error, "left at once; the next run takes up from what was journalled", false);
+            let calls = abandoned.calls_in_flight();
+            let during = if calls.is_empty() { String::new() } else { format!(" during {}", named(&calls)) };
+            let message = format!("left at once{during}; the next run takes up from what was journalled");
+            abandoned.log("", Severity::Error, &message, false);
             flush(&abandoned);
             display.close();
             signals::leave(code::CANCELLED);
         },
     )
+}
+
+/// Calls in flight as a message names them: `create of 'docs'`.
+fn named(calls: &[(maloko_core::Urn, &'static str)]) -> String {
+    const NAMED: usize = 3;
+    let mut list: Vec<String> =
+        calls.iter().take(NAMED).map(|(urn, method)| format!("{method} of '{}'", urn.name())).collect();
+    if calls.len() > NAMED {
+        list.push(format!("{} more", calls.len() - NAMED));
+    }
+    list.join(", ")
 }
 
 /// Makes durable what was journalled, if the disk answers in time.

@@ -63,8 +63,8 @@ impl Project {
 
     /// Reads a project file.
     pub(crate) fn read(file: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(file)
-            .map_err(|error| Failure::io(format!("the project file {} cannot be read", file.display()), &error))?;
+        let text = yaml::load("the project file", file)?
+            .ok_or_else(|| Failure::configuration(format!("there is no project file {}", file.display())))?;
         Self::parse(file, text)
     }
 

@@ -31,14 +31,8 @@ pub(crate) struct Settings {
 impl Settings {
     /// Reads the file; it need not exist.
     pub(crate) fn read(file: &Path, project: &str) -> Result<Self> {
-        let text = match std::fs::read_to_string(file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(error) => {
-                return Err(Failure::io(format!("the settings file {} cannot be read", file.display()), &error));
-            }
-        };
-        Self::parse(file, project, text)
+        let text = yaml::load("the settings file", file)?;
+        Self::parse(file, project, text.unwrap_or_default())
     }
 
     /// Takes the text of a file apart.

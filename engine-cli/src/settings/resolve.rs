@@ -19,8 +19,12 @@ pub(crate) fn resolve(
     validate: bool,
 ) -> Result<BTreeMap<String, ConfigValue>> {
     let mut config = BTreeMap::new();
-    for (_, key, value) in settings.entries() {
-        config.insert(key, ConfigValue { value: to_text(value, decrypt)?, secret: has_secret(value) });
+    for (written, key, value) in settings.entries() {
+        let text = to_text(value, decrypt).map_err(|failure| Failure {
+            message: format!("{}: `{written}`: {}", settings.place(&["config", written]), failure.message),
+            ..failure
+        })?;
+        config.insert(key, ConfigValue { value: text, secret: has_secret(value) });
     }
     let mut missing = Vec::new();
     for declaration in &project.declarations {

@@ -7,6 +7,7 @@ mod deletes;
 mod execute;
 mod finish;
 mod hooks;
+mod numbers;
 mod planned;
 mod providers;
 mod read;

@@ -104,6 +104,7 @@ impl Engine {
         let begun = self.book().planner.begin(goal);
         let mut registration = begun.map_err(|refusal| self.refuse(&refusal))?;
         let urn = registration.urn.clone();
+        self.tell_of_inexact_numbers(&registration);
         for step in std::mem::take(&mut registration.before) {
             self.act(step, None).await?;
         }
@@ -161,6 +162,18 @@ impl Engine {
             self.events.emit(Event::StepStarted(step.metadata(step.new.clone())));
             self.book().count(step.op, &step.urn);
             self.events.emit(Event::StepDone(step.metadata(step.new.clone())));
+        }
+    }
+
+    fn tell_of_inexact_numbers(&self, registration: &Registration) {
+        let paths = super::numbers::inexact(&registration.goal.inputs);
+        if !paths.is_empty() {
+            let message = format!(
+                "whole numbers beyond 2^53 lose their last digits on their way from the program; pass these inputs as \
+                 texts: {}",
+                paths.join(", ")
+            );
+            self.diagnose(Some(&registration.urn), Severity::Warning, message);
         }
     }
 

@@ -45,7 +45,12 @@ impl fmt::Display for Holder {
         let tool = if self.maloko { "maloko" } else { "pulumi" };
         let user = if self.user.is_empty() { "somebody" } else { &self.user };
         let host = if self.host.is_empty() { "an unnamed machine" } else { &self.host };
-        write!(f, "{tool} of {user} (process {} on {host}, since {})", self.pid, self.since)
+        // Nobody asks for fractions of a second.
+        let since = match self.since.parse::<jiff::Timestamp>() {
+            Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+            Err(_) => self.since.clone(),
+        };
+        write!(f, "{tool} of {user} (process {} on {host}, since {since})", self.pid)
     }
 }
 

@@ -1,0 +1,225 @@
+"""What a user gets to see when files, stacks, passphrases, permissions or locks are not as they should be."""
+
+import contextlib
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from cli import Project, begin, wait_for
+
+ECHO = """
+from pulumi.dynamic import CreateResult, Resource, ResourceProvider
+
+
+class Provider(ResourceProvider):
+    def create(self, props):
+        return CreateResult("made", dict(props))
+
+
+class Thing(Resource):
+    def __init__(self, name, props=None):
+        super().__init__(Provider(), name, props or {})
+"""
+UP = ["up", "--yes"]
+
+
+def refused(project: Project, *arguments: str, **environment: str) -> str:
+    """The complaint about a command: on stderr only, with --json as well, and in one line of plain words."""
+    done = project.run(*arguments, code=None, **environment)
+    assert done.returncode not in (0, 255), done.stdout + done.stderr
+    as_json = project.run(*arguments, "--json", code=None, **environment)
+    assert as_json.returncode == done.returncode
+    assert as_json.stdout == ""
+    assert as_json.stderr == done.stderr
+    assert "panicked" not in done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+def stack_file(project: Project) -> Path:
+    return next((project.directory / ".maloko").rglob("stacks/*/dev.json"))
+
+
+@contextlib.contextmanager
+def unchanged(file: Path) -> Iterator[None]:
+    before = file.read_bytes()
+    yield
+    assert file.read_bytes() == before
+
+
+def test_a_missing_project_file_says_where_it_was_looked_for(project: Project) -> None:
+    (project.directory / "Pulumi.yaml").unlink()
+    said = refused(project, *UP)
+    assert f"no Pulumi.yaml found in {project.directory}" in said
+    assert "maloko new" in said
+
+
+def test_a_malformed_project_file_is_refused_with_its_line(project: Project) -> None:
+    for text, place, reason in [
+        ("name: [a\nruntime: python\n", ":2:", "not valid YAML"),
+        ("name: trial\n\truntime: python\n", ":2:", "not valid YAML"),
+        ("name: trial\nruntime: python\nconfig:\n  - a\n", ":3: ", "`config` must be a mapping; it is a list"),
+        ("name: trial\nruntime: ruby\n", ":2: ", "this project is `ruby`"),
+        ("name: a b\nruntime: python\n", ":1: ", "the project name 'a b' may hold only"),
+        ("name: trial\n", ": ", "`runtime` is missing"),
+        ("runtime: python\n", ": ", "`name` is missing"),
+        ("", ": ", "this one is empty"),
+        ("name: trial\nruntime: python\nmain: nowhere\n", ":3: ", "which is not there; correct `main`"),
+    ]:
+        file = project.write("Pulumi.yaml", text)
+        said = refused(project, *UP)
+        assert f"{file}{place}" in said
+        assert reason in said
+    file.write_bytes(b"name: trial\nruntime: \xff\n")
+    assert f"{file}:2: this is no UTF-8 text" in refused(project, *UP)
+
+
+def test_a_malformed_settings_file_is_refused_with_its_line(project: Project) -> None:
+    file = project.directory / "Pulumi.dev.yaml"
+    good = file.read_text()
+    for text, place, reason in [
+        ("config: [a\n", ":2:", "not valid YAML"),
+        (f"{good}config: 5\n", ":2: ", "`config` must be a mapping of keys to values; it is a number"),
+        (f"{good}config:\n  trial:a:\n    secure: v1:xxx\n", ":3: ", "`trial:a`: a secret ('v1:xxx...') cannot be"),
+        ("encryptionsalt: v1:garbage\n", ":1: ", "'v1:garbage' is not a salt string"),
+        ("a\n", ": ", "this is a text"),
+    ]:
+        file.write_text(text)
+        said = refused(project, *UP)
+        assert f"{file}{place}" in said
+        assert reason in said
+    file.write_bytes(good.encode() + b"config:\n  a: \xff\n")
+    assert f"{file}:3: this is no UTF-8 text" in refused(project, *UP)
+    file.write_text(good)
+    project.run(*UP)
+
+
+def test_a_malformed_state_is_refused_and_left_alone(project: Project) -> None:
+    project.write("__main__.py", f"{ECHO}\nThing('a')\n")
+    project.run(*UP, "--skip-preview")
+    file = stack_file(project)
+    good = file.read_text()
+
+    def with_row(change) -> str:
+        document = json.loads(good)
+        change(document["checkpoint"]["latest"]["resources"][-1])
+        return json.dumps(document)
+
+    for text, reason in [
+        ("", "it is empty"),
+        ("{", "EOF while parsing"),
+        (good[:-20], "at line 1 column"),
+        ('{\n "version": 3,\n "checkpoint": {,}}', "at line 3 column"),
+        ("[]", "expected an object with 'version'"),
+        ('{"version": 99}', "it has format 99"),
+        (with_row(lambda row: row.pop("urn")), "a resource has no URN"),
+        (with_row(lambda row: row.update(urn=5)), "expected a URN"),
+        (with_row(lambda row: row.update(outputs=[1])), "expected an object of properties"),
+        (with_row(lambda row: row.update(parent="urn:pulumi:dev::trial::x::nope")), "does not come before it"),
+    ]:
+        file.write_text(text)
+        with unchanged(file):
+            said = refused(project, *UP)
+        assert str(file) in said
+        assert reason in said
+        assert "Nothing was changed" in said
+    file.write_text(good)
+    assert "unchanged" in project.run(*UP).stdout
+
+
+def test_an_unknown_stack_is_named_with_what_to_do(project: Project) -> None:
+    said = refused(project, *UP, "--stack", "nope")
+    assert "no stack named 'nope' found in file://" in said
+    assert "maloko stack init nope" in said
+    assert project.run(*UP, "--stack", "nope", code=6).stdout == ""
+    for name in ("..", "a/b/c/d", "a b"):
+        assert f"'{name}'" in refused(project, *UP, "--stack", name)
+
+
+def test_a_command_without_a_stack_says_how_to_choose_one(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.write("__main__.py", "")
+    said = refused(project, *UP)
+    assert "no stack is selected" in said
+    for way in ("--stack NAME", "maloko stack select", "maloko stack init"):
+        assert way in said
+
+
+def test_a_wrong_or_missing_passphrase_changes_nothing(project: Project) -> None:
+    project.write("__main__.py", f"{ECHO}\nThing('a')\n")
+    project.run(*UP, "--skip-preview")
+    project.write("__main__.py", f"{ECHO}\nThing('b')\n")
+    with unchanged(stack_file(project)):
+        for arguments in ([*UP], [*UP, "--skip-preview"], ["preview"], ["destroy", "--yes"]):
+            said = project.run(*arguments, code=None, PULUMI_CONFIG_PASSPHRASE="wrong")
+            assert said.returncode != 0
+            assert "incorrect passphrase: the one in PULUMI_CONFIG_PASSPHRASE" in said.stdout + said.stderr
+            assert "created" not in said.stdout
+            assert "deleted" not in said.stdout
+        del project.environment["PULUMI_CONFIG_PASSPHRASE"]
+        said = refused(project, *UP)
+        assert "the passphrase of the stack's secrets is not known" in said
+        assert "PULUMI_CONFIG_PASSPHRASE_FILE" in said
+        said = refused(project, *UP, PULUMI_CONFIG_PASSPHRASE_FILE="/nowhere/passphrase")
+        assert "there is no file /nowhere/passphrase" in said
+    project.run(*UP, PULUMI_CONFIG_PASSPHRASE="test")
+
+
+def test_a_state_that_cannot_be_written_begins_nothing(project: Project) -> None:
+    """The suites may run as root, whom no mode keeps from writing: a file stands where a directory is needed."""
+    project.write("__main__.py", f"import pathlib\n{ECHO}\npathlib.Path('ran').touch()\nThing('a')\n")
+    locks = project.directory / ".maloko" / ".pulumi" / "locks"
+    shutil.rmtree(locks)
+    locks.write_text("")
+    said = refused(project, *UP, "--skip-preview")
+    assert str(locks) in said
+    assert "a file is where a directory should be" in said
+    assert not (project.directory / "ran").exists()
+    locks.unlink()
+    project.run(*UP, "--skip-preview")
+    elsewhere = project.write("elsewhere", "")
+    said = refused(project, *UP, "--backend", f"file://{elsewhere}/state")
+    assert str(elsewhere) in said
+
+
+def test_a_locked_stack_says_who_holds_it_and_since_when(project: Project) -> None:
+    project.write(
+        "__main__.py",
+        "import pathlib, time\n"
+        "pathlib.Path('begun').touch()\n"
+        "while not pathlib.Path('go-on').exists(): time.sleep(0.01)\n",
+    )
+    running = begin(project, *UP, "--skip-preview")
+    wait_for(project.directory / "begun")
+    said = refused(project, *UP, "--skip-preview")
+    assert f"(process {running.pid} on " in said
+    assert "the stack 'dev' is locked by maloko of " in said
+    assert " UTC). Wait until it is done." in said
+    project.write("go-on", "")
+    running.communicate(timeout=60)
+    assert running.returncode == 0
+    project.run(*UP)
+
+
+def test_a_native_package_is_named_and_the_rest_stays(project: Project) -> None:
+    project.write(
+        "__main__.py",
+        f"import pulumi\n{ECHO}\nThing('a')\npulumi.CustomResource('aws:s3/bucket:Bucket', 'pictures', {{}})\n",
+    )
+    for arguments in (["preview"], [*UP], [*UP, "--skip-preview"]):
+        said = project.failing(*arguments)
+        assert "Bucket pictures: the package 'aws' is not a dynamic one" in said
+    events = project.run(*UP, "--skip-preview", "--json", code=None)
+    errors = [json.loads(line).get("diagnosticEvent", {}) for line in events.stdout.splitlines()]
+    assert any(error.get("urn", "").endswith("::pictures") for error in errors)
+    assert events.stderr == ""
+    project.write("__main__.py", "import pulumi\npulumi.runtime.invoke('aws:index/getRegion:getRegion', {})\n")
+    assert "'aws:index/getRegion:getRegion' belongs to the package 'aws'" in project.failing("preview")
+    project.write("__main__.py", f"{ECHO}\nThing('a')\n")
+    project.run(*UP)
+
+
+def test_another_runtime_is_named_with_the_command_that_serves_it(project: Project) -> None:
+    project.write("Pulumi.yaml", "name: trial\nruntime: nodejs\n")
+    assert "npx maloko" in refused(project, *UP)
