@@ -187,8 +187,8 @@ bench-engine:
 # ---------------------------------------------------------------------------------------------------------------------
 # Verify
 
-.PHONY: verify verify-rust verify-python verify-node types types-fresh
-verify: verify-rust verify-python verify-node types-fresh
+.PHONY: verify verify-rust verify-python verify-node verify-rules types types-fresh
+verify: verify-rust verify-python verify-node verify-rules types-fresh
 	@echo "make verify: clean"
 
 verify-rust:
@@ -200,6 +200,10 @@ verify-python: $(STAMPS)/examples-python
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
 	for example in examples/python/*/; do (cd $$example && ../../../$(VENV)/bin/mypy --config-file= --explicit-package-bases --strict --python-version 3.10 .); done
+
+# Every test that the tables of docs/rules name is there.
+verify-rules:
+	$(PYTHON) docs/rules/check.py
 
 verify-node: $(STAMPS)/node $(STAMPS)/node-binding-modules $(STAMPS)/examples-node
 	$(NPM) --prefix node-binding run --silent lint
