@@ -136,3 +136,7 @@ impl AsRef<str> for Urn {
         &self.0
     }
 }
+
+#[cfg(test)]
+#[path = "urn_tests.rs"]
+mod tests;

@@ -19,10 +19,13 @@ pub const STACK_REFERENCE: &str = "pulumi:pulumi:StackReference";
 /// Type of values that are kept as they were when they were first seen.
 pub const STASH: &str = "pulumi:index:Stash";
 
+/// The types that the engine serves.
+pub const KINDS: [&str; 2] = [STACK_REFERENCE, STASH];
+
 /// Does the engine serve resources of this type?
 #[must_use]
 pub fn serves(kind: &str) -> bool {
-    kind == STACK_REFERENCE || kind == STASH
+    KINDS.contains(&kind)
 }
 
 /// Does a resource of this type stand for something outside of the state, so that a refresh has to look?

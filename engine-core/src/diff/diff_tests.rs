@@ -70,3 +70,30 @@ fn a_wildcard_resets_every_item_and_a_misfit_is_reported() {
     assert_eq!(reset_ignored(&olds, &mut news, &ignored), ["s.part"]);
     assert_eq!(news["l"], olds["l"]);
 }
+
+#[test]
+fn secrets_are_looked_through_and_keep_their_wrapper() {
+    let olds = map([("a", Value::secret(object([("b", Value::secret(1.0.into()))])))]);
+    let mut news = map([("a", Value::secret(object([("b", 9.0.into()), ("c", 9.0.into())])))]);
+    assert!(reset_ignored(&olds, &mut news, &["a.b".to_owned()]).is_empty());
+    assert_eq!(news, map([("a", Value::secret(object([("b", Value::secret(1.0.into())), ("c", 9.0.into())])))]));
+}
+
+#[test]
+fn assets_count_by_hash_references_by_urn_and_id() {
+    use crate::urn::Urn;
+    use crate::value::{Asset, AssetSource, ResourceReference};
+    let asset = |hash: &str, text: &str| {
+        Value::Asset(Asset { hash: hash.to_owned(), source: AssetSource::Text(text.to_owned()) })
+    };
+    let reference = |id: &str, version: &str| {
+        let urn = Urn::unchecked("urn:pulumi:dev::proj::p:m:T::a");
+        Value::Resource(ResourceReference { urn, id: Some(id.to_owned()), package_version: version.to_owned() })
+    };
+    let same = |old, new| diff_properties(&map([("a", old)]), &map([("a", new)])).is_empty();
+    assert!(same(asset("1", "one"), asset("1", "another text of that hash")));
+    assert!(!same(asset("1", "one"), asset("2", "one")));
+    assert!(same(reference("i", "1.0.0"), reference("i", "2.0.0")));
+    assert!(!same(reference("i", ""), reference("j", "")));
+    assert!(same(Value::Unknown, Value::Unknown));
+}

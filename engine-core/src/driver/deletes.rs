@@ -6,8 +6,8 @@ use std::sync::Arc;
 use futures::channel::oneshot;
 use futures::future::join_all;
 
-use crate::event::{Event, Op, Severity};
-use crate::plan::{Leftovers, Step};
+use crate::event::{Event, Op};
+use crate::plan::{IMPLIED, Leftovers, Refusal, Step};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::row::Row;
 use crate::schedule::{deletion_levels, references};
@@ -15,7 +15,6 @@ use crate::state::{Change, PendingKind, RowNumber};
 use crate::urn::{Urn, UrnMap, UrnSet};
 
 use super::hooks::{Occasion, moments};
-use super::stop::Failure;
 use super::{Engine, RpcError};
 
 impl Engine {
@@ -182,21 +181,11 @@ impl Engine {
 
     /// A protected resource stays, and the run goes on with what it does not need.
     fn refuse_protected(&self, step: &Step, row: &Row) -> bool {
-        let urn = &row.urn;
-        let message = format!(
-            "resource '{}' cannot be deleted because it is protected: take the 'protect' option away in the program and \
-             run `maloko up`, or run `maloko state unprotect '{urn}'`",
-            urn.name()
-        );
-        self.diagnose(Some(urn), Severity::Error, message.clone());
-        self.stop.fail(Failure { message, source: None }, false);
+        self.complain(&Refusal::protected_deletion(&row.urn));
         self.events.emit(Event::StepFailed(step.metadata(None)));
         false
     }
 }
-
-/// The note of a deletion that the deletion of another resource implies.
-const IMPLIED: &str = "deletedWith";
 
 fn deletion_step(number: RowNumber, row: Arc<Row>, implied: bool) -> Step {
     let op = match (&*row, row.delete) {

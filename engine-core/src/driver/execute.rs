@@ -110,7 +110,15 @@ impl Engine {
         if needs_marks(&row) {
             mark_outputs(Arc::make_mut(&mut row));
         }
-        self.book().keep(Arc::clone(&row), step.old.as_ref().map(|(number, _)| *number));
+        let old = step.old.as_ref();
+        let in_place_of = old.map(|(number, _)| *number);
+        if old.is_some_and(|(_, old)| old.urn != row.urn) && !self.operation.dry_run {
+            // Its new URN must survive a crash, for what comes after it refers to it.
+            let change = self.book().put(Arc::clone(&row), in_place_of);
+            drop(self.session.append(&[change]));
+        } else {
+            self.book().keep(Arc::clone(&row), in_place_of);
+        }
         Some(row)
     }
 

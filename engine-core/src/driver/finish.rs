@@ -41,20 +41,20 @@ impl Engine {
     /// Refuses a selection that names what is neither in the state nor in the program.
     fn refuse_unknown_targets(&self) -> bool {
         let operation = &self.operation;
-        let missing: Vec<String> = {
+        let missing: Vec<Refusal> = {
             let book = self.book();
             let rows = book.planner.base();
             let seen = |urn: &crate::Urn| book.planner.is_seen(urn);
-            [&operation.targets, &operation.excludes, &operation.replace]
+            [("--target", &operation.targets), ("--exclude", &operation.excludes), ("--replace", &operation.replace)]
                 .into_iter()
-                .flat_map(|patterns| unmatched(patterns, rows, seen))
-                .cloned()
+                .flat_map(|(option, patterns)| {
+                    unmatched(patterns, rows, seen).into_iter().map(move |urn| (option, urn))
+                })
+                .map(|(option, urn)| Refusal::unknown_target(option, urn))
                 .collect()
         };
-        for urn in &missing {
-            let message =
-                format!("no resource named '{urn}' is in the stack or in the program; see `maloko stack --show-urns`");
-            self.refuse(&Refusal { urn: None, messages: vec![message] });
+        for refusal in &missing {
+            self.refuse(refusal);
         }
         !missing.is_empty()
     }
@@ -170,7 +170,7 @@ impl Engine {
     pub(super) fn final_snapshot(&self) -> Snapshot {
         let base = self.session.snapshot();
         let book = self.book();
-        let rows: Vec<_> = book.ledger.rows().map(|(_, row)| Arc::clone(row)).collect();
+        let rows = book.ledger.finished_rows();
         // Rows that a selection or a refresh left where they were may now stand after others that refer to them.
         let partial = self.operation.kind == OperationKind::Refresh
             || self.operation.refresh

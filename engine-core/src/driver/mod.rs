@@ -24,11 +24,15 @@ mod autonaming_tests;
 #[cfg(test)]
 mod builtin_tests;
 #[cfg(test)]
+mod deletion_tests;
+#[cfg(test)]
 mod driver_tests;
 #[cfg(test)]
 mod hooks_tests;
 #[cfg(test)]
 mod refresh_first_tests;
+#[cfg(test)]
+mod rules_tests;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use crate::event::{Event, Op, Severity};
 use crate::operation::OperationKind;
-use crate::plan::{Goal, Refusal, Step, copy_secrets, mark_outputs, position_text, stack_texts, take_object};
+use crate::plan::{
+    Goal, Refusal, Step, copy_secrets, mark_outputs, optional_urn, position_text, stack_texts, take_object, urns,
+};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::row::Row;
 use crate::urn::Urn;
@@ -17,8 +19,8 @@ use super::{Engine, RpcError};
 impl Engine {
     pub(super) async fn read_resource(&self, request: ReadResourceRequest) -> Result<ReadResourceResponse, RpcError> {
         let accepts = Accepts { secrets: request.accept_secrets, resources: request.accept_resources };
-        let name = format!("{} resource '{}'", request.r#type, request.name);
-        let refused = |reason: String| Refusal { urn: None, messages: vec![format!("{name}: {reason}")] };
+        let (kind, name) = (request.r#type.clone(), request.name.clone());
+        let refused = |reason: String| Refusal::undecodable(&kind, &name, &reason);
         let (goal, id) = self.read_goal(request).map_err(|reason| self.refuse(&refused(reason)))?;
         if self.operation.kind != OperationKind::Update {
             let (urn, old) = self.book().planner.locate(&goal);
@@ -41,11 +43,11 @@ impl Engine {
         let served = match object {
             Some(object) => self.providers.register(&urn, object).map_err(|error| self.fail_planning(&urn, &error))?,
             None => Served::built_in(&registration.goal.kind)
-                .ok_or_else(|| self.refuse(&Refusal::on(&urn, "it is looked up without a provider object")))?,
+                .ok_or_else(|| self.refuse(&Refusal::look_up_without_provider(&urn)))?,
         };
         let id = id.unwrap_or_default();
         if id.is_empty() && !unknown {
-            return Err(self.refuse(&Refusal::on(&urn, "it is looked up with an empty id; pass the id of the object")));
+            return Err(self.refuse(&Refusal::look_up_without_id(&urn)));
         }
         let goal = registration.goal;
         let row = Row {
@@ -73,7 +75,14 @@ impl Engine {
         self.events.emit(Event::StepStarted(step.metadata(step.new.clone())));
         let outcome = if unknown { Ok(row) } else { self.look_up(row, &served, id).await };
         match outcome {
-            Ok(row) => Ok(answer(&urn, &self.keep_read(&step, row).outputs_or_empty(), accepts)),
+            Ok(row) => {
+                let row = self.keep_read(&step, row);
+                if takes_over {
+                    // The step that is counted: the managed object goes at the end of the run.
+                    self.act(Step { op: Op::Replace, new: Some(Arc::clone(&row)), ..step }, None).await?;
+                }
+                Ok(answer(&urn, &row.outputs_or_empty(), accepts))
+            }
             Err(error) => {
                 self.failed(&step, &error);
                 Err(RpcError::unavailable())
@@ -85,16 +94,15 @@ impl Engine {
         let root = &self.operation.project_root;
         let mut inputs = registered_outputs(request.properties)?;
         let object = take_object(&mut inputs)?;
-        let urns = |texts: &[String]| texts.iter().map(|text| Urn::unchecked(text)).collect();
         let unknown = crate::value::UNKNOWN_TEXTS.contains(&request.id.as_str());
         let goal = Goal {
             kind: request.r#type,
             name: request.name,
             custom: true,
-            parent: (!request.parent.is_empty()).then(|| Urn::unchecked(&request.parent)),
+            parent: optional_urn("parent", &request.parent)?,
             inputs,
             object,
-            dependencies: urns(&request.dependencies),
+            dependencies: urns("dependsOn", &request.dependencies)?,
             provider: request.provider,
             additional_secret_outputs: request.additional_secret_outputs,
             source_position: request.source_position.and_then(|at| position_text(&at, root)).unwrap_or_default(),

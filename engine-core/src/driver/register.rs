@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::diff::PropertyPath;
 use crate::event::{Event, Severity};
 use crate::operation::OperationKind;
-use crate::plan::{Goal, Next, Question, Refusal, Registration};
+use crate::plan::{Goal, Next, Question, Refusal, Registration, not_a_path};
 use crate::provider::{Answer, HostError, ProviderError, ProviderErrorKind};
 use crate::row::Row;
 use crate::urn::Urn;
@@ -34,7 +35,7 @@ impl Engine {
     ) -> Result<RegisterResourceResponse, RpcError> {
         let accepts = Accepts { secrets: request.accept_secrets, resources: request.accept_resources };
         let custom = request.custom;
-        let name = format!("{} resource '{}'", request.r#type, request.name);
+        let (kind, name) = (request.r#type.clone(), request.name.clone());
         let partial = request.supports_partial_values;
         // In a box of its own: most programs have no transforms, and requests are many.
         let request = match self.transforms_of(&request) {
@@ -42,7 +43,7 @@ impl Engine {
             None => request,
         };
         let inputs = request.object.clone().filter(|_| self.operation.continue_on_error);
-        let refused = |reason: String| Refusal { urn: None, messages: vec![format!("{name}: {reason}")] };
+        let refused = |reason: String| Refusal::undecodable(&kind, &name, &reason);
         let goal = Goal::decode(request, &self.operation.project_root);
         // In a box while files are read: every request's future would have to make room for a second one.
         let mut goal = Box::new(goal.map_err(|reason| self.refuse(&refused(reason)))?);
@@ -135,6 +136,9 @@ impl Engine {
             }
         };
         drop((planning, exclusive));
+        for refusal in std::mem::take(&mut registration.complaints) {
+            self.complain(&refusal);
+        }
         // Its checks and diffs are made all the same, as in the reference engine; nothing is done.
         if self.depends_on_failure(&registration) {
             self.book().failed.insert(urn.clone());
@@ -178,6 +182,15 @@ impl Engine {
     }
 
     fn tell_not_applicable(&self, registration: &Registration) {
+        let goal = &registration.goal;
+        let options = [("ignoreChanges", &goal.ignore_changes), ("replaceOnChanges", &goal.replace_on_changes)];
+        for (option, path) in
+            options.into_iter().flat_map(|(option, paths)| paths.iter().map(move |path| (option, path)))
+        {
+            if let Err(error) = path.parse::<PropertyPath>() {
+                self.diagnose(Some(&registration.urn), Severity::Warning, not_a_path(option, &error));
+            }
+        }
         if !registration.not_applicable.is_empty() {
             let paths = registration.not_applicable.join(", ");
             self.diagnose(
@@ -239,13 +252,22 @@ impl Engine {
 
     /// Ends the run because of a registration that cannot be fulfilled; every message is shown.
     pub(super) fn refuse(&self, refusal: &Refusal) -> RpcError {
+        self.tell_refusal(refusal, true);
+        RpcError::unavailable()
+    }
+
+    /// Tells of what is refused and goes on: the run fails at its end.
+    pub(super) fn complain(&self, refusal: &Refusal) {
+        self.tell_refusal(refusal, false);
+    }
+
+    fn tell_refusal(&self, refusal: &Refusal, halt: bool) {
         for message in &refusal.messages {
             self.diagnose(refusal.urn.as_ref(), Severity::Error, message.clone());
         }
         let reasons = refusal.messages.join("; ");
         let message = refusal.urn.as_ref().map_or_else(|| reasons.clone(), |urn| format!("{urn}: {reasons}"));
-        self.stop.fail(Failure { message, source: None }, true);
-        RpcError::unavailable()
+        self.stop.fail(Failure { message, source: None }, halt);
     }
 
     pub(super) fn fail_planning(&self, urn: &Urn, error: &ProviderError) -> RpcError {

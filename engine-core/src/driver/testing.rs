@@ -20,8 +20,8 @@ use crate::row::Row;
 use crate::state::{Session, Snapshot};
 use crate::value::{PROVIDER_KEY, PropertyMap, Value};
 use crate::wire::{
-    Accepts, PropertyDependencies, RegisterResourceOutputsRequest, RegisterResourceRequest, RegisterResourceResponse,
-    decode_properties, encode_properties,
+    Accepts, PropertyDependencies, ReadResourceRequest, ReadResourceResponse, RegisterResourceOutputsRequest,
+    RegisterResourceRequest, RegisterResourceResponse, decode_properties, encode_properties,
 };
 
 use super::{Engine, ProgramEnd, Report};
@@ -154,6 +154,7 @@ impl Host for ScriptedHost {
             Method::Read { id, props, .. } => {
                 let found = lock(&self.world).get(&name).cloned().unwrap_or(Some(props));
                 let id = if found.is_some() { id } else { String::new() };
+                let id = found.as_ref().map_or_else(String::new, |_| id);
                 Answer::Read { id, outputs: found, inputs: None }
             }
             Method::Delete { .. } => Answer::Deleted,
@@ -218,6 +219,8 @@ pub(crate) struct Wanted {
     /// A component has no provider, and registers its outputs at the end of the program.
     pub(crate) component: bool,
     pub(crate) parent: Option<&'static str>,
+    /// Looked up by this id, not managed.
+    pub(crate) read: Option<&'static str>,
     /// Sets options.
     pub(crate) options: Option<Options>,
 }
@@ -240,6 +243,16 @@ pub(crate) struct Outcome {
     pub(crate) calls: Vec<String>,
     pub(crate) messages: String,
     pub(crate) rows: Vec<Arc<Row>>,
+    /// The outputs that the program got, by the resource's name.
+    pub(crate) answers: HashMap<&'static str, PropertyMap>,
+}
+
+impl Outcome {
+    /// The row of that name that does not wait for its deletion.
+    pub(crate) fn row(&self, name: &str) -> &Row {
+        let row = self.rows.iter().find(|row| row.urn.name() == name && !row.delete);
+        row.unwrap_or_else(|| panic!("there is no row '{name}'"))
+    }
 }
 
 /// Runs a program against rows.
@@ -263,8 +276,9 @@ pub(crate) fn run_as(
     let recorder = Arc::new(Recorder::default());
     let session = Session::read_only(Snapshot { rows, ..Snapshot::default() });
     let engine = Engine::start(operation, session, Arc::clone(host) as Arc<dyn Host>, Arc::clone(&recorder) as _);
+    let mut made = HashMap::new();
     let report = block_on(async {
-        let completed = run_program(host, &engine, program).await;
+        let completed = run_program(host, &engine, program, &mut made).await;
         if completed.is_some() {
             // An answer of 14 only says that the run was stopped; `finish` tells why.
             let _ = engine.rpc("SignalAndWaitForShutdown", &[]).await;
@@ -277,10 +291,16 @@ pub(crate) fn run_as(
         calls: host.take_calls(),
         messages: recorder.messages(),
         rows: engine.final_snapshot().rows,
+        answers: made.into_iter().map(|(name, (_, outputs))| (name, outputs)).collect(),
     }
 }
 
-async fn run_program(host: &ScriptedHost, engine: &Engine, program: &[Wanted]) -> Option<()> {
+async fn run_program(
+    host: &ScriptedHost,
+    engine: &Engine,
+    program: &[Wanted],
+    made: &mut HashMap<&'static str, (String, PropertyMap)>,
+) -> Option<()> {
     let stack = RegisterResourceRequest {
         r#type: crate::urn::STACK_TYPE.to_owned(),
         name: "proj-dev".to_owned(),
@@ -291,7 +311,6 @@ async fn run_program(host: &ScriptedHost, engine: &Engine, program: &[Wanted]) -
         engine.rpc(method, &request).await.ok()?;
     }
     let stack = register(engine, stack).await?;
-    let mut made: HashMap<&str, (String, PropertyMap)> = HashMap::new();
     for resource in program {
         let mut inputs = resource.inputs.clone();
         if !resource.component {
@@ -321,6 +340,12 @@ async fn run_program(host: &ScriptedHost, engine: &Engine, program: &[Wanted]) -
         if let Some(options) = &resource.options {
             options(&mut request);
         }
+        if let Some(id) = resource.read {
+            let answer = read(engine, id, request).await?;
+            let outputs = decode_properties(answer.properties.unwrap_or_default()).unwrap_or_default();
+            made.insert(resource.name, (answer.urn, outputs));
+            continue;
+        }
         let response = register(engine, request).await?;
         let outputs = decode_properties(response.object.unwrap_or_default()).unwrap_or_default();
         made.insert(resource.name, (response.urn, outputs));
@@ -338,4 +363,20 @@ async fn run_program(host: &ScriptedHost, engine: &Engine, program: &[Wanted]) -
 async fn register(engine: &Engine, request: RegisterResourceRequest) -> Option<RegisterResourceResponse> {
     let answer = engine.rpc("RegisterResource", &request.encode_to_vec()).await.ok()?;
     RegisterResourceResponse::decode(&answer[..]).ok()
+}
+
+/// Looks up what would else be registered.
+async fn read(engine: &Engine, id: &str, request: RegisterResourceRequest) -> Option<ReadResourceResponse> {
+    let RegisterResourceRequest { r#type, name, parent, object, dependencies, .. } = request;
+    let request = ReadResourceRequest {
+        id: id.to_owned(),
+        r#type,
+        name,
+        parent,
+        properties: object,
+        dependencies,
+        ..ReadResourceRequest::default()
+    };
+    let answer = engine.rpc("ReadResource", &request.encode_to_vec()).await.ok()?;
+    ReadResourceResponse::decode(&answer[..]).ok()
 }

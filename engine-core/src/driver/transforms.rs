@@ -101,7 +101,7 @@ impl Engine {
             let answer: Result<TransformInvokeResponse, ProviderError> =
                 self.call_back(&label, &token, &question).await;
             let answer = answer.map_err(|error| {
-                self.refuse(&Refusal { urn: None, messages: vec![error.message.clone()] });
+                self.refuse(&Refusal::of_run(error.message.clone()));
                 RpcError { code: 2, message: error.message }
             })?;
             request.args = answer.args.or(request.args);

@@ -12,6 +12,8 @@ use crate::wire::{
     decode_properties, decode_value,
 };
 
+use super::refusals::{no_provider_in_reserved_property, not_a_duration, not_a_urn, serialised_provider};
+
 /// A former identity of a resource.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Alias {
@@ -89,18 +91,16 @@ pub struct Goal {
 
 /// A text that is a URN, or the error that names the option it came from.
 fn checked_urn(option: &str, text: &str) -> Result<Urn, String> {
-    Urn::parse(text).ok_or_else(|| {
-        format!(
-            "the option '{option}' has '{text}', which is not a URN (urn:pulumi:<stack>::<project>::<type>::<name>)"
-        )
-    })
+    Urn::parse(text).ok_or_else(|| not_a_urn(option, text))
 }
 
-fn optional_urn(option: &str, text: &str) -> Result<Option<Urn>, String> {
+/// The URN of an option, if it is set.
+pub(crate) fn optional_urn(option: &str, text: &str) -> Result<Option<Urn>, String> {
     if text.is_empty() { Ok(None) } else { checked_urn(option, text).map(Some) }
 }
 
-fn urns(option: &str, texts: &[String]) -> Result<Vec<Urn>, String> {
+/// The URNs of an option.
+pub(crate) fn urns(option: &str, texts: &[String]) -> Result<Vec<Urn>, String> {
     texts.iter().map(|text| checked_urn(option, text)).collect()
 }
 
@@ -157,12 +157,8 @@ impl Goal {
 pub(crate) fn take_object(inputs: &mut PropertyMap) -> Result<Option<ObjectId>, String> {
     match inputs.remove(PROVIDER_KEY).map(|value| value.plain()) {
         None => Ok(None),
-        Some(Value::String(text)) => parse_handle(&text).map(Some).ok_or_else(|| {
-            "its provider was serialised by the SDK and not registered live; was the resource class loaded before \
-             maloko, or another copy of the SDK used?"
-                .to_owned()
-        }),
-        Some(_) => Err("the reserved property '__provider' holds no provider".to_owned()),
+        Some(Value::String(text)) => parse_handle(&text).map(Some).ok_or_else(serialised_provider),
+        Some(_) => Err(no_provider_in_reserved_property()),
     }
 }
 
@@ -259,11 +255,7 @@ fn decode_hooks(wire: HookBindings) -> Hooks {
 }
 
 fn decode_timeouts(wire: &WireTimeouts) -> Result<CustomTimeouts, String> {
-    let seconds = |text: &str| {
-        parse_duration(text).ok_or_else(|| {
-            format!("the option 'customTimeouts' has '{text}', which is not a duration such as 5m or 1h30m")
-        })
-    };
+    let seconds = |text: &str| parse_duration(text).ok_or_else(|| not_a_duration(text));
     Ok(CustomTimeouts {
         create: seconds(&wire.create)?,
         update: seconds(&wire.update)?,
@@ -301,6 +293,10 @@ pub(crate) fn stack_texts(trace: Option<StackTrace>, project_root: &Path) -> Vec
     let frames = trace.unwrap_or_default().frames;
     frames.iter().filter_map(|frame| position_text(frame.pc.as_ref()?, project_root)).collect()
 }
+
+#[cfg(test)]
+#[path = "goal_tests.rs"]
+mod goal_tests;
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,8 @@
 use crate::urn::Urn;
 
 use super::goal::{Alias, Goal};
-use super::planner::{Planner, Refusal, Seen};
+use super::planner::{Planner, Seen};
+use super::refusals::Refusal;
 
 impl Planner {
     /// The URN of a registration.
@@ -67,19 +68,10 @@ impl Planner {
     /// Notes that a registration took over the row of a former URN; refuses what two resources claim.
     pub(super) fn claim(&mut self, former: &Urn, urn: &Urn) -> Result<(), Refusal> {
         if self.seen.contains_key(former) {
-            return Err(Refusal::on(
-                urn,
-                format!(
-                    "the alias '{former}' is the URN of a resource that was already registered in this run; \
-                         remove the alias or rename one of the two"
-                ),
-            ));
+            return Err(Refusal::alias_of_present(urn, former));
         }
         if let Some(other) = self.claimed.get(former) {
-            return Err(Refusal::on(
-                urn,
-                format!("the alias '{former}' is already used by '{other}'; a former resource has one successor"),
-            ));
+            return Err(Refusal::alias_in_use(urn, former, other));
         }
         self.claimed.insert(former.clone(), urn.clone());
         Ok(())

@@ -7,6 +7,7 @@ mod goal;
 mod identity;
 mod naming;
 mod planner;
+mod refusals;
 mod registration;
 mod secrecy;
 mod step;
@@ -14,17 +15,36 @@ mod targets;
 mod verdict;
 
 #[cfg(test)]
+mod alias_tests;
+#[cfg(test)]
+mod call_tests;
+#[cfg(test)]
+mod cascade_tests;
+#[cfg(test)]
 mod constraint_tests;
 #[cfg(test)]
+mod default_provider_tests;
+#[cfg(test)]
+mod option_tests;
+#[cfg(test)]
 mod plan_tests;
+#[cfg(test)]
+mod refusal_tests;
+#[cfg(test)]
+mod secrecy_tests;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod verdict_tests;
 
 pub use constraint::{PlannedGoal, PlannedResource, PropertyChange, UpdatePlan};
 pub use goal::{Alias, Goal};
-pub use planner::{Inherited, Planner, Refusal};
+pub use planner::{Inherited, Planner};
+pub use refusals::{Refusal, not_a_path};
 pub use registration::{Next, Question, Registration};
 pub use secrecy::{copy_secrets, for_provider, mark_outputs, needs_marks};
-pub use step::Step;
+pub use step::{IMPLIED, Step};
 pub use targets::{Leftovers, unmatched};
 pub use verdict::{Compared, Verdict, judge};
 
-pub(crate) use goal::{lower, position_text, stack_texts, take_object};
+pub(crate) use goal::{lower, optional_urn, position_text, stack_texts, take_object, urns};

@@ -1,81 +1,15 @@
 //! Decisions on registrations, without a driver.
 #![expect(clippy::panic, reason = "a decision of another kind than expected is a failed test")]
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use super::{Alias, Goal, Next, Planner, Refusal, Registration};
+use super::testing::{begin, goal, planner, row, said, urn};
+use super::{Alias, Goal, Planner, Refusal};
 use crate::event::Op;
-use crate::operation::{Operation, OperationKind};
-use crate::provider::{Answer, DiffAnswer, Method};
-use crate::row::Row;
-use crate::urn::Urn;
-use crate::value::{PropertyMap, Value};
+use crate::provider::DiffAnswer;
 
-const KIND: &str = "pulumi-python:dynamic:Thing";
-
-fn urn(name: &str) -> Urn {
-    Urn::new("dev", "proj", "", KIND, name)
-}
-
-fn inputs(size: f64) -> PropertyMap {
-    BTreeMap::from([("size".to_owned(), Value::Number(size))])
-}
-
-fn row(name: &str) -> Arc<Row> {
-    Arc::new(Row {
-        urn: urn(name),
-        custom: true,
-        id: format!("id-{name}"),
-        kind: KIND.to_owned(),
-        inputs: Arc::new(inputs(1.0)),
-        outputs: Some(Arc::new(inputs(1.0))),
-        ..Row::default()
-    })
-}
-
-fn goal(name: &str, size: f64) -> Goal {
-    Goal {
-        kind: KIND.to_owned(),
-        name: name.to_owned(),
-        custom: true,
-        inputs: inputs(size),
-        object: Some(1),
-        ..Goal::default()
-    }
-}
-
-fn planner(rows: Vec<Arc<Row>>) -> Planner {
-    let operation = Arc::new(Operation::new(OperationKind::Update, "proj", "dev"));
-    Planner::new(operation, rows, Box::new(|| "uuid".to_owned()))
-}
-
-fn begin(planner: &mut Planner, goal: Goal) -> Registration {
-    planner.begin(goal).unwrap_or_else(|refusal| panic!("refused: {refusal:?}"))
-}
-
-/// Answers checks with what was asked, and diffs as told; gives the ops and the methods asked.
+/// The ops that a registration leads to, and the methods that are asked.
 fn decide(planner: &mut Planner, goal: Goal, diff: &DiffAnswer) -> (Vec<Op>, Vec<&'static str>) {
-    let mut registration = begin(planner, goal);
-    let mut asked = Vec::new();
-    let mut answer = None;
-    loop {
-        match planner.advance(&mut registration, answer.take()) {
-            Err(refusal) => panic!("refused: {refusal:?}"),
-            Ok(Next::Act(steps)) => return (steps.into_iter().map(|step| step.op).collect(), asked),
-            Ok(Next::Ask(question)) => {
-                asked.push(question.method.name());
-                answer = Some(match question.method {
-                    Method::Check { news, .. } => Answer::Checked { inputs: news, failures: Vec::new() },
-                    _ => Answer::Diffed(diff.clone()),
-                });
-            }
-        }
-    }
-}
-
-fn said(changes: Option<bool>) -> DiffAnswer {
-    DiffAnswer { changes, ..DiffAnswer::default() }
+    let decided = super::testing::decide(planner, goal, diff);
+    (decided.ops(), decided.methods())
 }
 
 #[test]
@@ -128,7 +62,7 @@ fn an_alias_takes_over_the_former_row_once() {
     let registration = begin(&mut planner, renamed("new"));
     assert_eq!(registration.old.map(|(number, _)| number), Some(0));
     let second = planner.begin(renamed("other"));
-    assert!(second.is_err_and(|refusal| refusal.messages[0].contains("already used by")));
+    assert!(second.is_err_and(|refusal| refusal.messages[0].contains("took over already")));
 }
 
 #[test]

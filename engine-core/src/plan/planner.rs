@@ -14,25 +14,10 @@ use crate::urn::{Urn, UrnMap, UrnSet};
 use crate::value::{PropertyMap, Value};
 
 use super::goal::Goal;
+use super::refusals::{Reference, Refusal};
 use super::registration::Registration;
 use super::step::Step;
 use super::targets::{Leftovers, Targets, matches_any};
-
-/// A registration, or a whole run, that cannot go on: the messages are for the user, the resource is at fault.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// The resource at fault.
-    pub urn: Option<Urn>,
-    /// One message per fault.
-    pub messages: Vec<String>,
-}
-
-impl Refusal {
-    /// A refusal with one message.
-    pub fn on(urn: &Urn, message: impl Into<String>) -> Self {
-        Self { urn: Some(urn.clone()), messages: vec![message.into()] }
-    }
-}
 
 /// What later registrations need to know of an earlier one.
 #[derive(Clone, Debug, Default)]
@@ -167,33 +152,25 @@ impl Planner {
     pub fn begin(&mut self, mut goal: Goal) -> Result<Registration, Refusal> {
         let urn = self.urn_of(&goal);
         if goal.name.is_empty() {
-            return Err(Refusal::on(&urn, "a resource needs a name"));
+            return Err(Refusal::nameless(&urn, &goal.kind));
         }
         if goal.custom && (goal.kind.split(':').count() != 3 || goal.kind.starts_with(':')) {
-            return Err(Refusal::on(
-                &urn,
-                format!("'{}' is not a valid type: it must be package:module:Name", goal.kind),
-            ));
+            return Err(Refusal::malformed_type(&urn, &goal.kind));
         }
         if let Some(parent) = &goal.parent
             && !self.seen.contains_key(parent)
         {
-            return Err(Refusal::on(&urn, format!("its parent '{parent}' was not registered before it in this run")));
+            return Err(Refusal::missing_parent(&urn, parent));
         }
+        self.guard_references(&urn, &goal)?;
         if self.seen.contains_key(&urn) {
-            return Err(Refusal::on(
-                &urn,
-                format!(
-                    "Duplicate resource URN '{urn}': two resources of one type and parent have the name '{}'; \
-                     give each a name of its own",
-                    goal.name
-                ),
-            ));
+            return Err(Refusal::duplicate(&urn, &goal.name));
         }
         if let Some(other) = self.claimed.get(&urn) {
-            return Err(Refusal::on(&urn, format!("'{other}' already took over this resource by an alias")));
+            return Err(Refusal::taken_over(&urn, other));
         }
         let old = self.find_old(&urn, &goal)?;
+        guard_import(&urn, &goal, old.as_ref().map(|(_, row)| &**row))?;
         self.inherit_options(&mut goal);
         let (provider, before) =
             if goal.custom { self.provider_for(&urn, &goal)? } else { (String::new(), Vec::new()) };
@@ -212,25 +189,46 @@ impl Planner {
             self.handled.insert(*number);
         }
         let targeted = self.targets.includes(&urn, edges(&goal));
+        let mut complaints = Vec::new();
         if targeted {
-            self.guard_left_out(&urn, &goal)?;
+            self.object(self.guard_left_out(&urn, &goal), &mut complaints)?;
         } else if old.is_none() {
             self.targets.skipped.insert(urn.clone());
         }
-        Ok(Registration::new(urn, goal, old, provider, before, targeted, self.operation.dry_run))
+        let mut registration = Registration::new(urn, goal, old, provider, before, targeted, self.operation.dry_run);
+        registration.complaints = complaints;
+        Ok(registration)
+    }
+
+    /// Ends a registration because of a refusal; a preview only notes it, so that all of them are seen at once
+    /// (semantics 3.5, 6).
+    pub(super) fn object(&self, guarded: Result<(), Refusal>, complaints: &mut Vec<Refusal>) -> Result<(), Refusal> {
+        match guarded {
+            Err(refusal) if self.operation.dry_run => {
+                complaints.push(refusal);
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    /// Refuses options that name a resource which this run has not come to: their order would not hold in the state.
+    fn guard_references(&self, urn: &Urn, goal: &Goal) -> Result<(), Refusal> {
+        let properties = goal.property_dependencies.values().flatten();
+        let dependencies = goal.dependencies.iter().chain(properties).map(|urn| (Reference::Dependency, urn));
+        let deleted_with = goal.deleted_with.iter().map(|urn| (Reference::DeletedWith, urn));
+        let replace_with = goal.replace_with.iter().map(|urn| (Reference::ReplaceWith, urn));
+        match dependencies.chain(deleted_with).chain(replace_with).find(|(_, named)| !self.seen.contains_key(*named)) {
+            None => Ok(()),
+            Some((reference, missing)) => Err(Refusal::missing_reference(urn, reference, missing)),
+        }
     }
 
     /// Refuses a resource that needs a new one which was left out, because it is no target.
     fn guard_left_out(&self, urn: &Urn, goal: &Goal) -> Result<(), Refusal> {
         match edges(goal).find(|edge| self.targets.skipped.contains(edge)) {
             None => Ok(()),
-            Some(missing) => Err(Refusal::on(
-                urn,
-                format!(
-                    "it depends on '{missing}', which does not exist yet and is not among the targets; add \
-                     --target '{missing}'"
-                ),
-            )),
+            Some(missing) => Err(Refusal::needs_left_out(urn, &missing)),
         }
     }
 
@@ -279,24 +277,20 @@ impl Planner {
     fn provider_for(&mut self, urn: &Urn, goal: &Goal) -> Result<(String, Vec<Step>), Refusal> {
         let package = goal.kind.split(':').next().unwrap_or_default();
         if goal.kind.starts_with("pulumi:providers:") {
-            return Err(native_package(urn, goal.kind.trim_start_matches("pulumi:providers:")));
+            return Err(Refusal::native_package(urn, goal.kind.trim_start_matches("pulumi:providers:")));
         }
         let built_in = builtin::serves(&goal.kind);
         if package == builtin::PACKAGE && !built_in {
-            let kind = &goal.kind;
-            return Err(Refusal::on(
-                urn,
-                format!("the built-in package '{package}' has no resource of the type '{kind}'"),
-            ));
+            return Err(Refusal::unknown_built_in(urn, &goal.kind));
         }
         if !DYNAMIC_PACKAGES.contains(&package) && !built_in {
-            return Err(native_package(urn, package));
+            return Err(Refusal::native_package(urn, package));
         }
         if built_in && !goal.import_id.is_empty() {
-            return Err(Refusal::on(urn, format!("a resource of the type '{}' cannot be imported", goal.kind)));
+            return Err(Refusal::built_in_import(urn, &goal.kind));
         }
         if goal.object.is_none() && !built_in {
-            return Err(Refusal::on(urn, "a dynamic resource without a provider object"));
+            return Err(Refusal::no_provider_object(urn));
         }
         if !goal.provider.is_empty() {
             return Ok((goal.provider.clone(), Vec::new()));
@@ -381,21 +375,23 @@ impl Planner {
     }
 }
 
+/// Refuses an import that would have to be done; one that was done, by another tool, may stay in the program for ever
+/// (semantics 7.2).
+fn guard_import(urn: &Urn, goal: &Goal, old: Option<&Row>) -> Result<(), Refusal> {
+    let done = old.is_some_and(|old| {
+        let id = if old.import_id.is_empty() { &old.id } else { &old.import_id };
+        !old.external && *id == goal.import_id
+    });
+    if !goal.custom || goal.import_id.is_empty() || done || builtin::serves(&goal.kind) {
+        return Ok(());
+    }
+    Err(Refusal::import(urn, &goal.import_id))
+}
+
 /// Every resource that a registration refers to.
 fn edges(goal: &Goal) -> impl Iterator<Item = Urn> + '_ {
     let properties = goal.property_dependencies.values().flatten();
     let provider = goal.provider.rsplit_once("::").map(|(urn, _)| Urn::unchecked(urn));
     let lists = goal.dependencies.iter().chain(properties).chain(&goal.parent);
     lists.chain(&goal.deleted_with).chain(&goal.replace_with).cloned().chain(provider)
-}
-
-fn native_package(urn: &Urn, package: &str) -> Refusal {
-    Refusal::on(
-        urn,
-        format!(
-            "the package '{package}' is not a dynamic one: maloko runs programs whose custom resources are \
-             pulumi.dynamic ones and does not host native plugins; deploy this resource with the pulumi command line, or \
-             write a dynamic provider for it"
-        ),
-    )
 }

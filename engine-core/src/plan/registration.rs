@@ -6,17 +6,18 @@ use crate::autonaming::Autonaming;
 use crate::builtin;
 use crate::diff::{diff_properties, reset_ignored};
 use crate::event::Op;
-use crate::provider::{Answer, CheckFailure, Method, StoredProvider};
+use crate::provider::{Answer, Method, StoredProvider};
 use crate::row::Row;
 use crate::state::RowNumber;
-use crate::urn::Urn;
+use crate::urn::{Urn, UrnSet};
 use crate::value::PropertyMap;
 
 use super::cascade::Cascade;
 use super::goal::Goal;
-use super::planner::{Planner, Refusal};
+use super::planner::Planner;
+use super::refusals::Refusal;
 use super::secrecy::{copy_secrets, for_provider};
-use super::step::Step;
+use super::step::{IMPLIED, Step};
 use super::verdict::{Compared, Verdict, judge};
 
 /// What the planner wants to know from a provider before it goes on.
@@ -69,6 +70,8 @@ pub struct Registration {
     pub autonaming: Option<Autonaming>,
     /// Paths of `ignoreChanges` that could not be applied, to be told once.
     pub not_applicable: Vec<String>,
+    /// What is wrong with it, in a preview, which goes on to show the rest.
+    pub complaints: Vec<Refusal>,
     phase: Phase,
     pub(super) checked: Arc<PropertyMap>,
     pub(super) verdict: Verdict,
@@ -99,6 +102,7 @@ impl Registration {
             stored_provider: StoredProvider::Absent,
             autonaming: None,
             not_applicable: Vec::new(),
+            complaints: Vec::new(),
             phase: Phase::Begun,
             checked: Arc::default(),
             verdict: Verdict::default(),
@@ -178,7 +182,7 @@ impl Registration {
     fn take_checked(&mut self, answer: Answer) -> Result<(), Refusal> {
         let Answer::Checked { mut inputs, failures } = answer else { return Err(self.wrong_answer()) };
         if !failures.is_empty() {
-            return Err(Refusal { urn: Some(self.urn.clone()), messages: failures.iter().map(failure_text).collect() });
+            return Err(Refusal::check_failures(&self.urn, &failures));
         }
         copy_secrets(&self.checked, &mut inputs);
         self.checked = Arc::new(inputs);
@@ -186,7 +190,7 @@ impl Registration {
     }
 
     fn wrong_answer(&self) -> Refusal {
-        Refusal::on(&self.urn, "the provider's answer does not fit the question; this is a fault of maloko")
+        Refusal::wrong_answer(&self.urn)
     }
 
     /// The step of a resource that is no target: its row stays as it is; a new one is left out and counts as the same.
@@ -319,7 +323,7 @@ impl Planner {
             registration.note = note;
             registration.verdict =
                 Verdict { changed: true, replace: true, replace_keys: vec!["id".to_owned()], ..Verdict::default() };
-            self.guard_protected(registration, &old)?;
+            self.object(self.guard_protected(registration, &old), &mut registration.complaints)?;
             // The check was made without old inputs already.
             return self.replace(registration);
         }
@@ -354,11 +358,7 @@ impl Planner {
             return Ok(false);
         };
         if now.contains_unknown() && !self.operation.dry_run {
-            return Err(Refusal::on(
-                &registration.urn,
-                "the option 'replacementTrigger' has a value that is not known although this is no preview: something \
-                 that it depends on failed",
-            ));
+            return Err(Refusal::unknown_trigger(&registration.urn));
         }
         Ok(before.contains_unknown() || now.contains_unknown() || before.plain() != now.plain())
     }
@@ -366,7 +366,7 @@ impl Planner {
     fn after_diff(&mut self, registration: &mut Registration) -> Result<Next, Refusal> {
         let Some((_, old)) = registration.old.clone() else { return Err(registration.wrong_answer()) };
         if registration.verdict.replace {
-            self.guard_protected(registration, &old)?;
+            self.object(self.guard_protected(registration, &old), &mut registration.complaints)?;
             registration.phase = Phase::CheckingAgain;
             // Without old inputs, and the program's inputs as they are (semantics 2.5, 2.6).
             let mut inputs = registration.goal.inputs.clone();
@@ -388,15 +388,7 @@ impl Planner {
         if !old.protect || !registration.goal.protect.unwrap_or(false) || self.operation.ignore_protect {
             return Ok(());
         }
-        let urn = &registration.urn;
-        Err(Refusal::on(
-            urn,
-            format!(
-                "resource '{}' needs a replacement but is protected: take the 'protect' option away in the program, or \
-                 run `maloko state unprotect '{urn}'`",
-                urn.name()
-            ),
-        ))
+        Err(Refusal::protected_replacement(&registration.urn))
     }
 
     /// Decides the order of a replacement once its inputs are checked.
@@ -426,22 +418,20 @@ impl Planner {
         }
         let Some((number, old)) = registration.old.clone() else { return Err(registration.wrong_answer()) };
         let mut steps = Vec::new();
-        for (member, row) in cascade.into_deletions() {
+        let deletions: Vec<_> = cascade.into_deletions().collect();
+        let goes: UrnSet = deletions.iter().map(|(_, row)| row.urn.clone()).chain([old.urn.clone()]).collect();
+        for (member, row) in deletions {
             if row.protect && !self.operation.ignore_protect {
-                return Err(Refusal::on(
-                    &registration.urn,
-                    format!(
-                        "it is to be deleted before its replacement is made, and '{}', which depends on it, would have to \
-                         be deleted first but is protected; run `maloko state unprotect '{}'`",
-                        row.urn, row.urn
-                    ),
-                ));
+                let refused = Err(Refusal::protected_dependent(&registration.urn, &row.urn));
+                self.object(refused, &mut registration.complaints)?;
             }
             if self.deleted_first.insert(member) && !row.pending_replacement {
                 let urn = row.urn.clone();
                 self.replaced.insert(urn.clone());
+                let implied = row.deleted_with.as_ref().is_some_and(|owner| goes.contains(owner));
                 steps.push(Step {
                     keep_until_replaced: true,
+                    note: if implied { IMPLIED } else { "" },
                     ..Step::new(Op::DeleteReplaced, &urn, Some((member, row)), None)
                 });
             }
@@ -458,13 +448,5 @@ impl Planner {
         steps.push(Step { op: Op::Replace, ..create.clone() });
         steps.push(create);
         Ok(Next::Act(steps))
-    }
-}
-
-/// The reason of `check` in words; the message stands on its resource.
-fn failure_text(failure: &CheckFailure) -> String {
-    match failure.property.as_str() {
-        "" => format!("its inputs are not valid: {}", failure.reason),
-        property => format!("property {property} is not valid: {}", failure.reason),
     }
 }

@@ -7,6 +7,9 @@ use crate::row::Row;
 use crate::state::RowNumber;
 use crate::urn::Urn;
 
+/// The note of a deletion that the deletion of another resource implies: no provider is called.
+pub const IMPLIED: &str = "deletedWith";
+
 /// One step on one resource.
 #[derive(Clone, Debug)]
 pub struct Step {

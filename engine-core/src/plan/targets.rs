@@ -9,7 +9,7 @@ use crate::schedule::references;
 use crate::state::RowNumber;
 use crate::urn::{Urn, UrnSet};
 
-use super::planner::Refusal;
+use super::refusals::Refusal;
 
 /// Rows by their numbers, which are in state order.
 pub type Leftovers = BTreeMap<RowNumber, Arc<Row>>;
@@ -81,14 +81,7 @@ impl Targets {
             .filter(|row| !allowed.contains(&row.urn) && !row.delete)
             .filter_map(|row| {
                 let needed = references(row).find(|urn| allowed.contains(urn))?;
-                Some(Refusal::on(
-                    &row.urn,
-                    format!(
-                        "'{needed}' is to be deleted, and '{}', which depends on it, would have to be deleted first but is \
-                         not among the targets; name it with --target too, or pass --target-dependents",
-                        row.urn
-                    ),
-                ))
+                Some(Refusal::untargeted_dependent(&row.urn, &needed))
             })
             .collect();
         if !refused.is_empty() {

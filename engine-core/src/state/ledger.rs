@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::row::Row;
 
 use super::Snapshot;
+use super::rename::{self, Renamed};
 
 /// The number of a row within one operation: rows of the starting snapshot come first, in their order; rows made by
 /// the operation follow.
@@ -105,6 +106,8 @@ pub struct Ledger {
     rows: Vec<Option<Arc<Row>>>,
     pending: BTreeMap<u32, PendingOperation>,
     next_operation: u32,
+    /// Resources that were finished under another URN than that of the row whose place they took.
+    renamed: Renamed,
 }
 
 impl Ledger {
@@ -119,6 +122,7 @@ impl Ledger {
             rows: base.rows.iter().cloned().map(Some).collect(),
             next_operation: u32::try_from(pending.len()).unwrap_or(u32::MAX),
             pending,
+            renamed: Renamed::default(),
         }
     }
 
@@ -152,6 +156,9 @@ impl Ledger {
             }
             Change::Put { number, row, in_place_of } => {
                 if let Some(old) = in_place_of {
+                    if let Some(former) = self.get(old).map(|former| former.urn.clone()).filter(|urn| *urn != row.urn) {
+                        self.renamed.insert(former, row.urn.clone());
+                    }
                     self.clear(old);
                 }
                 let index = number as usize;
@@ -184,6 +191,19 @@ impl Ledger {
         let fresh = self.rows.iter().enumerate().skip(self.base_len).filter_map(numbered);
         let base = self.rows.iter().enumerate().take(self.base_len).filter_map(numbered);
         fresh.chain(base).filter_map(|number| self.get(number).map(|row| (number, row)))
+    }
+
+    /// The rows as they are to be stored: like [`Ledger::rows`], and those that the run did not touch refer to what was
+    /// renamed by its new URN.
+    #[must_use]
+    pub fn finished_rows(&self) -> Vec<Arc<Row>> {
+        let mut rows: Vec<_> = self.rows().map(|(_, row)| Arc::clone(row)).collect();
+        if !self.renamed.is_empty() {
+            let fresh = self.rows.iter().skip(self.base_len).flatten().count();
+            let taken = rows[..fresh].iter().map(|row| row.urn.clone()).collect();
+            rename::follow(&mut rows[fresh..], &taken, &self.renamed);
+        }
+        rows
     }
 
     /// The operations whose end is not known.

@@ -19,6 +19,7 @@ pub mod passphrase;
 pub mod plan_file;
 mod platform;
 mod recovery;
+mod rename;
 pub mod secrets;
 pub mod session;
 pub mod snapshot;

@@ -75,7 +75,7 @@ fn replay(mut journal: Journal, recovered: &mut Recovered, leased: bool) {
     for change in std::mem::take(&mut journal.records).into_iter().flatten() {
         ledger.apply(placed(change, &ledger, base_len));
     }
-    let rows: Vec<_> = ledger.rows().map(|(_, row)| std::sync::Arc::clone(row)).collect();
+    let rows = ledger.finished_rows();
     // Rows that the run found unchanged are not in the journal, and so not in the order in which it met them.
     snapshot.rows = sorted(&rows);
     snapshot.pending = ledger.pending().cloned().collect();

@@ -1,0 +1,89 @@
+//! What goes before a resource that is deleted before its replacement is made (semantics 4.2).
+
+use std::sync::Arc;
+
+use super::testing::{decide_by, goal, inputs, old, planner, replaces, row, said, urn};
+use super::{Planner, Question};
+use crate::provider::{DiffAnswer, Method};
+use crate::row::Row;
+use crate::value::Value;
+
+/// A row that takes its size from another one.
+fn user(name: &str, of: &str) -> Row {
+    Row { dependencies: vec![urn(of)], property_dependencies: [("size".to_owned(), vec![urn(of)])].into(), ..old(name) }
+}
+
+/// "Replaced" for all but those that are named, which only change.
+fn replaced_but<'a>(only_changed: &'a [&str]) -> impl Fn(&Question) -> DiffAnswer + 'a {
+    |question| if only_changed.contains(&question.urn.name()) { said(Some(true)) } else { replaces(true) }
+}
+
+#[test]
+fn only_those_go_first_that_would_be_replaced() {
+    let dependent = Row { dependencies: vec![urn("a")], ..old("depends-on") };
+    let external = Row { external: true, ..user("external", "a") };
+    let rows = vec![
+        old("a"),
+        user("b", "a"),
+        user("below-b", "b"),
+        user("updated", "a"),
+        user("below-updated", "updated"),
+        dependent,
+        external,
+    ];
+    let mut planner = planner(rows.into_iter().map(Arc::new).collect());
+    let decided = decide_by(&mut planner, goal("a", 2.0), replaced_but(&["updated"]));
+    assert_eq!(
+        decided.named_ops(),
+        ["delete-replaced below-b", "delete-replaced b", "delete-replaced a", "replace a", "create-replacement a"]
+    );
+    let asked: Vec<_> = decided.asked.iter().map(|question| question.urn.name()).collect();
+    assert_eq!(asked, ["a", "a", "a", "b", "below-b", "updated"]);
+}
+
+#[test]
+fn the_question_has_unknown_values_in_place_of_what_goes() {
+    let mut b = user("b", "a");
+    b.outputs = Some(Arc::new(inputs(7.0)));
+    let mut planner = planner(vec![row("a"), Arc::new(b)]);
+    let decided = decide_by(&mut planner, goal("a", 2.0), replaced_but(&[]));
+    let asked = decided.asked.iter().find_map(|question| match &question.method {
+        Method::Diff { id, olds, news } if id == "id-b" => Some((olds.clone(), news.clone())),
+        _ => None,
+    });
+    assert_eq!(asked, Some((inputs(7.0), [("size".to_owned(), Value::Unknown)].into())));
+}
+
+#[test]
+fn stored_replace_on_changes_count() {
+    let b = Row { replace_on_changes: vec!["size".to_owned()], ..user("b", "a") };
+    let mut planner = planner(vec![row("a"), Arc::new(b)]);
+    let decided =
+        decide_by(
+            &mut planner,
+            goal("a", 2.0),
+            |question| {
+                if question.urn.name() == "b" { said(None) } else { replaces(true) }
+            },
+        );
+    assert_eq!(decided.named_ops()[0], "delete-replaced b");
+}
+
+#[test]
+fn what_is_deleted_or_replaced_with_it_goes_too() {
+    let with = Row { deleted_with: Some(urn("a")), ..old("with") };
+    let along = Row { replace_with: vec![urn("a")], ..old("along") };
+    let mut planner = planner(vec![row("a"), Arc::new(with), Arc::new(along)]);
+    let decided = decide_by(&mut planner, goal("a", 2.0), replaced_but(&[]));
+    assert_eq!(decided.named_ops()[..3], ["delete-replaced along", "delete-replaced with", "delete-replaced a"]);
+    let notes: Vec<_> = decided.steps[..3].iter().map(|step| step.note).collect();
+    assert_eq!(notes, ["", super::IMPLIED, ""]);
+}
+
+#[test]
+fn what_was_registered_before_is_left_alone() {
+    let mut planner: Planner = planner(vec![row("a"), Arc::new(user("b", "a"))]);
+    decide_by(&mut planner, goal("b", 1.0), |_| said(Some(false)));
+    let decided = decide_by(&mut planner, goal("a", 2.0), replaced_but(&[]));
+    assert_eq!(decided.named_ops()[0], "delete-replaced a");
+}

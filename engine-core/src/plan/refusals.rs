@@ -1,0 +1,295 @@
+//! Every refusal of the engine: the resource at fault, the option or input that is at fault, and the way out. Each text
+//! stands here and nowhere else; `refusal_tests.rs` shows them all.
+
+use crate::builtin;
+use crate::provider::CheckFailure;
+use crate::urn::Urn;
+
+/// A registration, or a whole run, that cannot go on: the messages are for the user, the resource is at fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The resource at fault; messages are shown on it and need not name it. `None`: they name what is at fault.
+    pub urn: Option<Urn>,
+    /// One message per fault.
+    pub messages: Vec<String>,
+}
+
+/// The options of a registration that name other resources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reference {
+    Dependency,
+    DeletedWith,
+    ReplaceWith,
+}
+
+impl Reference {
+    fn option(self) -> &'static str {
+        match self {
+            Reference::Dependency => "dependsOn",
+            Reference::DeletedWith => "deletedWith",
+            Reference::ReplaceWith => "replaceWith",
+        }
+    }
+}
+
+impl Refusal {
+    /// A refusal with one message.
+    pub fn on(urn: &Urn, message: impl Into<String>) -> Self {
+        Self { urn: Some(urn.clone()), messages: vec![message.into()] }
+    }
+
+    /// A refusal of the run as a whole, or of what has no URN yet.
+    #[must_use]
+    pub fn of_run(message: impl Into<String>) -> Self {
+        Self { urn: None, messages: vec![message.into()] }
+    }
+
+    /// A request that could not be decoded, of a resource that has no URN yet.
+    #[must_use]
+    pub fn undecodable(kind: &str, name: &str, reason: &str) -> Self {
+        Self::of_run(format!("{kind} resource '{name}': {reason}"))
+    }
+
+    pub(super) fn nameless(urn: &Urn, kind: &str) -> Self {
+        Self::on(urn, format!("a resource of the type '{kind}' has an empty name; give it a name"))
+    }
+
+    pub(super) fn malformed_type(urn: &Urn, kind: &str) -> Self {
+        Self::on(
+            urn,
+            format!(
+                "'{kind}' is not a valid type: it must be package:module:Name; for a dynamic resource it is made from the \
+                 module and the name of its class"
+            ),
+        )
+    }
+
+    pub(super) fn missing_parent(urn: &Urn, parent: &Urn) -> Self {
+        Self::on(urn, format!("its parent '{parent}' was not registered before it in this run; make the parent first"))
+    }
+
+    pub(super) fn missing_reference(urn: &Urn, reference: Reference, missing: &Urn) -> Self {
+        let option = reference.option();
+        Self::on(
+            urn,
+            if urn == missing {
+                format!("the option '{option}' names the resource itself; name another one")
+            } else {
+                format!(
+                    "the option '{option}' names '{missing}', which was not registered before it in this run: resources \
+                     cannot refer to later ones, nor to each other in a circle; make that one first, or leave the option \
+                     away"
+                )
+            },
+        )
+    }
+
+    pub(super) fn duplicate(urn: &Urn, name: &str) -> Self {
+        Self::on(
+            urn,
+            format!(
+                "Duplicate resource URN '{urn}': two resources of one type and parent have the name '{name}'; give each \
+                 a name of its own"
+            ),
+        )
+    }
+
+    pub(super) fn taken_over(urn: &Urn, other: &Urn) -> Self {
+        Self::on(
+            urn,
+            format!(
+                "'{other}' already took over this resource by its option 'aliases'; take that alias away or rename one of \
+                 the two"
+            ),
+        )
+    }
+
+    pub(super) fn alias_of_present(urn: &Urn, alias: &Urn) -> Self {
+        Self::on(
+            urn,
+            format!(
+                "the option 'aliases' has '{alias}', which is a resource that was already registered in this run; take \
+                 the alias away or rename one of the two"
+            ),
+        )
+    }
+
+    pub(super) fn alias_in_use(urn: &Urn, alias: &Urn, other: &Urn) -> Self {
+        Self::on(
+            urn,
+            format!(
+                "the option 'aliases' has '{alias}', which '{other}' took over already: a former resource has one \
+                 successor; leave the alias to one of the two"
+            ),
+        )
+    }
+
+    pub(super) fn needs_left_out(urn: &Urn, missing: &Urn) -> Self {
+        Self::on(
+            urn,
+            format!(
+                "it depends on '{missing}', which does not exist yet and is not among the targets; add --target \
+                 '{missing}'"
+            ),
+        )
+    }
+
+    pub(super) fn native_package(urn: &Urn, package: &str) -> Self {
+        Self::on(
+            urn,
+            format!(
+                "the package '{package}' is not a dynamic one: maloko runs programs whose custom resources are \
+                 pulumi.dynamic ones and does not host native plugins; deploy this resource with the pulumi command line, \
+                 or write a dynamic provider for it"
+            ),
+        )
+    }
+
+    pub(super) fn unknown_built_in(urn: &Urn, kind: &str) -> Self {
+        Self::on(
+            urn,
+            format!(
+                "the built-in package '{}' has no resource of the type '{kind}'; it has {}",
+                builtin::PACKAGE,
+                builtin::KINDS.join(" and ")
+            ),
+        )
+    }
+
+    pub(super) fn built_in_import(urn: &Urn, kind: &str) -> Self {
+        Self::on(urn, format!("the option 'import': a resource of the type '{kind}' cannot be imported; leave it away"))
+    }
+
+    pub(super) fn import(urn: &Urn, id: &str) -> Self {
+        Self::on(
+            urn,
+            format!(
+                "the option 'import' asks to take over the object '{id}', which this version of maloko cannot do; to look \
+                 it up without managing it pass 'id' instead, or import it with `pulumi import` and go on with its state"
+            ),
+        )
+    }
+
+    pub(super) fn no_provider_object(urn: &Urn) -> Self {
+        Self::on(
+            urn,
+            "it is a dynamic resource without a provider object; pass one to the constructor of pulumi.dynamic.Resource",
+        )
+    }
+
+    pub(super) fn protected_replacement(urn: &Urn) -> Self {
+        Self::on(
+            urn,
+            format!(
+                "resource '{}' needs a replacement but is protected: take the 'protect' option away in the program, run \
+                 `maloko state unprotect '{urn}'`, or pass --ignore-protect",
+                urn.name()
+            ),
+        )
+    }
+
+    pub(super) fn protected_dependent(urn: &Urn, dependent: &Urn) -> Self {
+        Self::on(
+            urn,
+            format!(
+                "it is to be deleted before its replacement is made, and '{dependent}', which depends on it, would have to \
+                 be deleted first but is protected: run `maloko state unprotect '{dependent}'`, or pass --ignore-protect"
+            ),
+        )
+    }
+
+    /// A protected resource that is to be deleted.
+    #[must_use]
+    pub fn protected_deletion(urn: &Urn) -> Self {
+        Self::on(
+            urn,
+            format!(
+                "resource '{}' cannot be deleted because it is protected: take the 'protect' option away in the program \
+                 and run `maloko up`, run `maloko state unprotect '{urn}'`, or pass --ignore-protect",
+                urn.name()
+            ),
+        )
+    }
+
+    pub(super) fn untargeted_dependent(urn: &Urn, target: &Urn) -> Self {
+        Self::on(
+            urn,
+            format!(
+                "'{target}' is to be deleted, and '{urn}', which depends on it, would have to be deleted first but is not \
+                 among the targets; name it with --target too, or pass --target-dependents"
+            ),
+        )
+    }
+
+    /// A URN of `--target`, `--exclude` or `--replace` that names nothing.
+    #[must_use]
+    pub fn unknown_target(option: &str, urn: &str) -> Self {
+        Self::of_run(format!(
+            "{option} '{urn}': no resource of that name is in the stack or in the program; see `maloko stack --show-urns`"
+        ))
+    }
+
+    pub(super) fn unknown_trigger(urn: &Urn) -> Self {
+        Self::on(
+            urn,
+            "the option 'replacementTrigger' has a value that is not known although this is no preview: something that it \
+             depends on failed; mend that first",
+        )
+    }
+
+    pub(super) fn check_failures(urn: &Urn, failures: &[CheckFailure]) -> Self {
+        let text = |failure: &CheckFailure| match failure.property.as_str() {
+            "" => format!("its inputs are not valid: {}", failure.reason),
+            property => format!("property {property} is not valid: {}", failure.reason),
+        };
+        Self { urn: Some(urn.clone()), messages: failures.iter().map(text).collect() }
+    }
+
+    /// An answer of another kind than the question: a fault of the host, not of the user.
+    pub(super) fn wrong_answer(urn: &Urn) -> Self {
+        Self::on(urn, "the provider's answer does not fit the question; this is a fault of maloko")
+    }
+
+    /// A resource that is looked up without an object that could do it.
+    #[must_use]
+    pub fn look_up_without_provider(urn: &Urn) -> Self {
+        Self::on(
+            urn,
+            "it is looked up by its id without a provider object; construct the dynamic resource with the option 'id'",
+        )
+    }
+
+    /// A resource that is looked up by nothing.
+    #[must_use]
+    pub fn look_up_without_id(urn: &Urn) -> Self {
+        Self::on(urn, "the option 'id' is empty; pass the id of the object that is to be looked up")
+    }
+}
+
+/// An option that has to be a URN and is none.
+pub(super) fn not_a_urn(option: &str, text: &str) -> String {
+    format!("the option '{option}' has '{text}', which is not a URN (urn:pulumi:<stack>::<project>::<type>::<name>)")
+}
+
+/// A time limit that is none.
+pub(super) fn not_a_duration(text: &str) -> String {
+    format!("the option 'customTimeouts' has '{text}', which is not a duration such as 5m or 1h30m")
+}
+
+/// A provider that reached the engine as code and not as an object.
+pub(super) fn serialised_provider() -> String {
+    "its provider was serialised by the SDK and not registered live; was the resource class loaded before maloko, or \
+     another copy of the SDK used?"
+        .to_owned()
+}
+
+/// A property of the SDK's that a program set.
+pub(super) fn no_provider_in_reserved_property() -> String {
+    "the reserved property '__provider' holds no provider; give the property another name".to_owned()
+}
+
+/// An option that has to hold property paths and has another text.
+#[must_use]
+pub fn not_a_path(option: &str, error: &crate::diff::PathError) -> String {
+    format!("the option '{option}' is passed over: {error}; a path is written like a.b[0][\"odd key\"] or a[*].b")
+}

@@ -1,0 +1,52 @@
+//! Carrying a resource's new URN, which it got by an alias, into the rows that the run did not come to (semantics 2.3).
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::row::Row;
+use crate::urn::{Urn, UrnMap};
+
+/// What resources were called before, and are called now.
+pub(super) type Renamed = UrnMap<Urn>;
+
+/// The URN of a child whose parent has another URN now.
+fn below(child: &Urn, former: &Urn, parent: &Urn) -> Urn {
+    let name = match child.name().strip_prefix(former.name()) {
+        Some(rest) => format!("{}{rest}", parent.name()),
+        None => child.name().to_owned(),
+    };
+    Urn::new(parent.stack(), parent.project(), parent.qualified_type(), child.own_type(), &name)
+}
+
+/// Rewrites the references of `untouched` rows, which come in state order, and the URNs of children of what was
+/// renamed. `taken` are the URNs of the rows that the run did finish.
+pub(super) fn follow(untouched: &mut [Arc<Row>], taken: &HashSet<Urn>, renamed: &Renamed) {
+    let mut renamed: HashMap<Urn, Urn> = renamed.iter().map(|(old, new)| (old.clone(), new.clone())).collect();
+    for row in untouched {
+        let now = |urn: &Urn| renamed.get(urn).cloned();
+        if !crate::schedule::references(row).any(|urn| renamed.contains_key(&urn)) {
+            continue;
+        }
+        let mut copy = (**row).clone();
+        if let Some(former) = &row.parent
+            && let Some(parent) = now(former)
+        {
+            let urn = below(&row.urn, former, &parent);
+            copy.parent = Some(parent);
+            if !taken.contains(&urn) {
+                copy.urn = urn;
+            }
+        }
+        let properties = copy.property_dependencies.values_mut().flatten();
+        let lists = copy.dependencies.iter_mut().chain(properties).chain(&mut copy.replace_with);
+        for urn in lists.chain(&mut copy.deleted_with) {
+            if let Some(new) = now(urn) {
+                *urn = new;
+            }
+        }
+        if copy.urn != row.urn {
+            renamed.insert(row.urn.clone(), copy.urn.clone());
+        }
+        *row = Arc::new(copy);
+    }
+}
