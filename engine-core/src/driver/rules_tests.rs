@@ -7,6 +7,7 @@ use crate::operation::{ConfigValue, Operation, OperationKind};
 use crate::provider::ProviderErrorKind;
 use crate::row::Row;
 use crate::state::{Snapshot, integrity};
+use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
 use crate::wire::{AliasKind, RegisterResourceRequest, WireAlias};
 
@@ -131,8 +132,8 @@ fn references_follow_a_renamed_resource_although_the_run_failed() {
     assert_eq!(second.report.summary.outcome, Ended::Failed);
     assert_sound(&second);
     let child = second.row("h-b");
-    assert_eq!(child.parent.as_ref().map(|parent| parent.name()), Some("h"));
-    assert_eq!(child.dependencies.iter().map(|urn| urn.name()).collect::<Vec<_>>(), ["new-a"]);
+    assert_eq!(child.parent.as_ref().map(Urn::name), Some("h"));
+    assert_eq!(child.dependencies.iter().map(Urn::name).collect::<Vec<_>>(), ["new-a"]);
 
     // The next run knows the child, although its parent's alias is used up.
     let followed = Wanted { parent: Some("h"), ..from("h-b", "new-a") };
