@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SECTIONS = range(1, 5)
+SECTIONS = range(1, 15)
 REFERENCE = re.compile(r"`(case|core|cli|py|node):([^`]+)`")
 
 

@@ -63,3 +63,7 @@ pub fn deletion_levels(condemned: &BTreeMap<RowNumber, Arc<Row>>) -> Vec<Vec<(Ro
     levels.reverse();
     levels
 }
+
+#[cfg(test)]
+#[path = "schedule_tests.rs"]
+mod tests;

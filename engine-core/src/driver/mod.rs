@@ -28,9 +28,17 @@ mod deletion_tests;
 #[cfg(test)]
 mod driver_tests;
 #[cfg(test)]
+mod failure_tests;
+#[cfg(test)]
 mod hooks_tests;
 #[cfg(test)]
+mod preview_tests;
+#[cfg(test)]
+mod reading_tests;
+#[cfg(test)]
 mod refresh_first_tests;
+#[cfg(test)]
+mod requests_tests;
 #[cfg(test)]
 mod rules_tests;
 #[cfg(test)]

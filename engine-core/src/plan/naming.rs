@@ -4,7 +4,8 @@ use crate::autonaming::Autonaming;
 use crate::row::Row;
 use crate::value::{PropertyMap, Value};
 
-use super::planner::{Planner, Refusal};
+use super::planner::Planner;
+use super::refusals::Refusal;
 use super::registration::Registration;
 
 impl Registration {

@@ -10,7 +10,7 @@ use super::testing::{
 use crate::event::Op;
 use crate::provider::Method;
 use crate::row::{CustomTimeouts, Row};
-use crate::value::PropertyMap;
+use crate::value::{PropertyMap, Value};
 
 #[test]
 fn children_take_options_from_their_parent_unless_they_say_themselves() {
@@ -151,4 +151,25 @@ fn protection_that_is_taken_away_or_ignored_does_not_count() {
     assert!(ignored.ops().contains(&Op::Replace));
     assert!(ignored.row().protect);
     assert_eq!(ignored.row().outputs, None::<Arc<PropertyMap>>);
+}
+
+#[test]
+fn a_trigger_replaces_when_its_value_is_another_one() {
+    let mut preview = update();
+    preview.dry_run = true;
+    let number = |number: f64| Some(Value::Number(number));
+    for (before, now, replaced) in [
+        (number(1.0), number(2.0), true),
+        (number(1.0), number(1.0), false),
+        (Some(Value::secret(1.0.into())), number(1.0), false),
+        (None, number(1.0), false),
+        (number(1.0), None, false),
+        (number(1.0), Some(Value::Unknown), true),
+    ] {
+        let row = Arc::new(Row { replacement_trigger: before.clone(), ..old("a") });
+        let wanted = Goal { replacement_trigger: now.clone(), ..goal("a", 1.0) };
+        let decided = decide(&mut planner_of(preview.clone(), vec![row]), wanted, &said(Some(false)));
+        assert_eq!(decided.ops().contains(&Op::Replace), replaced, "{before:?} {now:?}");
+        assert_eq!(decided.methods().contains(&"diff"), !replaced);
+    }
 }
