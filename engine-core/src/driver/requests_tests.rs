@@ -79,7 +79,7 @@ fn the_engine_says_what_it_is_and_can() {
 #[test]
 fn packages_and_unknown_requests_are_refused_by_name() {
     let (engine, _) = engine();
-    let package = RegisterPackageRequest { name: "aws".to_owned(), ..RegisterPackageRequest::default() };
+    let package = RegisterPackageRequest { name: "aws".to_owned() };
     let refused = [
         ask(&engine, "RegisterPackage", &package),
         ask(&engine, "Call", &ResourceInvokeRequest { tok: "aws:s3:x".to_owned(), ..ResourceInvokeRequest::default() }),
