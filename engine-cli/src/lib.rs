@@ -20,6 +20,7 @@ mod settings;
 mod signals;
 #[cfg(test)]
 mod testing;
+mod watch;
 mod workplace;
 mod yaml;
 
@@ -66,6 +67,7 @@ async fn perform(context: Context, command: Command) -> failure::Result<i32> {
         Command::Preview(arguments) => return operation::perform(&context, arguments.into()).await,
         Command::Refresh(arguments) => return operation::perform(&context, arguments.into()).await,
         Command::Destroy(arguments) => return operation::perform(&context, arguments.into()).await,
+        Command::Watch(arguments) => watch::run(&context, &arguments).await?,
         Command::Stack(arguments) => commands::stack::run(&context, arguments).await?,
         Command::Config(arguments) => commands::config::run(&context, arguments).await?,
         Command::State { command } => commands::state::run(&context, &command).await?,

@@ -21,6 +21,7 @@ pub(crate) use manage::{
 };
 pub(crate) use operate::{
     ConfirmArguments, DestroyArguments, OperateArguments, PreviewArguments, RefreshArguments, UpArguments,
+    WatchArguments,
 };
 
 /// Runs infrastructure programs with dynamic providers inside this process.
@@ -92,6 +93,8 @@ pub(crate) enum Command {
     /// Delete every resource of a stack
     #[command(visible_alias = "down", alias = "dn")]
     Destroy(DestroyArguments),
+    /// Run `up` whenever a file of the project changes
+    Watch(WatchArguments),
     /// Show and manage stacks
     Stack(StackArguments),
     /// Show and manage a stack's configuration

@@ -217,3 +217,14 @@ pub(crate) struct DestroyArguments {
     #[arg(long)]
     pub(crate) remove: bool,
 }
+
+/// Flags of `watch`.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct WatchArguments {
+    /// Watch only these files and directories, relative to the project
+    #[arg(long, value_name = "PATH")]
+    pub(crate) path: Vec<PathBuf>,
+    /// Flags for `up`, after `--`
+    #[arg(last = true, value_name = "UP FLAGS")]
+    pub(crate) up_flags: Vec<std::ffi::OsString>,
+}

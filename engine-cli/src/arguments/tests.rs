@@ -67,8 +67,8 @@ fn managing_commands_take_pulumis_flags() {
 #[test]
 fn what_is_not_built_is_refused() {
     let lines = [
-        "up --plan plan.json",
-        "preview --save-plan plan.json",
+        "destroy --plan plan.json",
+        "up --save-plan plan.json",
         "up --yes --preview-only",
         "destroy --no-program --run-program",
         "config set key value --secret --plaintext",

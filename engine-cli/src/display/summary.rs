@@ -16,6 +16,9 @@ const ORDER: [Op; 8] =
 /// So many failures are named again at the end.
 const NAMED_FAILURES: usize = 20;
 
+/// Characters of a reason that are named again at the end.
+const LONGEST_REASON: usize = 120;
+
 /// Stack outputs, old => new; empty when there are none.
 #[must_use]
 pub(super) fn outputs(text: &DiffText, old: &PropertyMap, new: &PropertyMap) -> Vec<String> {
@@ -47,7 +50,7 @@ impl Failures {
     pub(super) fn error(&mut self, title: Option<String>, reason: String) {
         let known = self.0.entry(title.unwrap_or_else(|| "program".to_owned())).or_default();
         if known.first.is_empty() {
-            known.first = reason;
+            known.first = brief(reason);
         } else {
             known.more += 1;
         }
@@ -80,6 +83,13 @@ impl Failures {
         lines.push(String::new());
         lines
     }
+}
+
+/// What a reason says first. The whole of it was shown when it occurred; twice is too much of a text that names ways out.
+fn brief(reason: String) -> String {
+    let Some((longest, _)) = reason.char_indices().nth(LONGEST_REASON) else { return reason };
+    let start = &reason[..longest];
+    format!("{} ...", &reason[..start.rfind(' ').unwrap_or(longest)])
 }
 
 /// The counts and the time.

@@ -272,6 +272,25 @@ fn a_program_that_clings_is_left_behind() {
 }
 
 #[test]
+fn watch_runs_up_at_once_and_after_every_change_until_it_is_interrupted() {
+    let shop = Shop::new();
+    std::fs::create_dir_all(shop.path().join("src")).unwrap();
+    let mut child = shop.start("watch -- --json", &script(&["a"]));
+    child.wait_for("cancelEvent");
+    child.wait_for("Waiting for changes");
+    std::fs::write(shop.path().join("src/label.py"), "").unwrap();
+    child.wait_for("src/label.py changed");
+    child.wait_for("cancelEvent");
+    child.wait_for("Waiting for changes");
+    child.interrupt();
+    let done = child.end();
+    assert_eq!(done.code, 0, "{}{}", done.out, done.err);
+    assert_eq!(shop.resources(), 1);
+    let missing = shop.run("watch --path nowhere", &Script::default());
+    assert!(missing.code == 2 && missing.err.contains("nowhere (from --path)"), "{}", missing.err);
+}
+
+#[test]
 fn a_locked_stack_is_not_touched() {
     let shop = Shop::new();
     let script = Script { hangs_at: Some("a".to_owned()), ..script(&["a"]) };

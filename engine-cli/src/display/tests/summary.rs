@@ -75,3 +75,16 @@ fn many_failures_are_cut_short() {
     failures.step("Label waiting".to_owned());
     assert_eq!(failures.lines(Paint::new(false))[22], "1 step was cancelled before it began");
 }
+
+#[test]
+fn a_long_reason_is_not_told_twice() {
+    let mut failures = Failures::default();
+    failures.error(Some("Label l".to_owned()), format!("no provider object: {}", "ways out ".repeat(40)));
+    let lines = failures.lines(Paint::new(false));
+    assert!(
+        lines[1].starts_with("    Label l: no provider object: ways out") && lines[1].ends_with(" ..."),
+        "{}",
+        lines[1]
+    );
+    assert!(lines[1].len() < 140, "{}", lines[1]);
+}

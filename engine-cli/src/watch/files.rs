@@ -1,0 +1,157 @@
+//! Which files of a project count, and what they are like.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::failure::{Failure, Result};
+
+/// Directories that hold state, installed packages and caches.
+const LEFT_OUT: [&str; 11] = [
+    ".git",
+    ".hg",
+    ".maloko",
+    ".mypy_cache",
+    ".pulumi",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".venv",
+    "__pycache__",
+    "node_modules",
+    "venv",
+];
+/// Endings of files that only people and their editors write.
+const PROGRAM: [&str; 10] = ["cjs", "cts", "js", "jsx", "mjs", "mts", "py", "ts", "tsx", "yaml"];
+
+/// The files below some places of a project.
+pub(super) struct Files {
+    root: PathBuf,
+    places: Vec<PathBuf>,
+}
+
+/// When each file last changed, and how long it is.
+pub(super) type Look = BTreeMap<PathBuf, (Option<SystemTime>, u64)>;
+
+impl Files {
+    /// Those below `paths`, which are relative to the project, or all of the project's.
+    pub(super) fn new(root: &Path, paths: &[PathBuf]) -> Result<Self> {
+        let places: Vec<PathBuf> =
+            if paths.is_empty() { vec![root.to_owned()] } else { paths.iter().map(|path| root.join(path)).collect() };
+        match places.iter().find(|place| !place.exists()) {
+            Some(missing) => Err(Failure::configuration(format!(
+                "there is no {} (from --path); name files and directories relative to {}",
+                missing.display(),
+                root.display()
+            ))),
+            None => Ok(Self { root: root.to_owned(), places }),
+        }
+    }
+
+    /// Does a change of this path matter?
+    pub(super) fn counts(&self, path: &Path) -> bool {
+        let Some(below) = self.places.iter().find_map(|place| path.strip_prefix(place).ok()) else { return false };
+        let hidden = |name: &str| LEFT_OUT.contains(&name);
+        let left_out = below.components().any(|part| part.as_os_str().to_str().is_some_and(hidden));
+        // Editors write beside the file first; what they leave there is no part of the project.
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        !left_out && !name.ends_with(".log") && !name.ends_with('~') && !name.ends_with(".swp") && !name.starts_with(".Pulumi.")
+    }
+
+    /// The path as the user knows it.
+    pub(super) fn shown(&self, path: &Path) -> String {
+        path.strip_prefix(&self.root).unwrap_or(path).display().to_string()
+    }
+
+    /// The directories to be watched: of files, the directory that they are in, because editors replace files.
+    pub(super) fn directories(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        self.walk(&mut |path, is_directory| {
+            if is_directory {
+                found.push(path.to_owned());
+            }
+        });
+        found.extend(
+            self.places.iter().filter(|place| place.is_file()).filter_map(|file| Some(file.parent()?.to_owned())),
+        );
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    /// What the files are like now.
+    pub(super) fn look(&self) -> Look {
+        let mut look = Look::new();
+        self.walk(&mut |path, is_directory| {
+            if !is_directory && let Ok(metadata) = path.metadata() {
+                look.insert(path.to_owned(), (metadata.modified().ok(), metadata.len()));
+            }
+        });
+        look
+    }
+
+    /// A file of the program that is not as it was. Other files may have been written by the program itself, which
+    /// would make it run for ever.
+    pub(super) fn changed_program(&self, before: &Look) -> Option<PathBuf> {
+        let is_program = |path: &Path| {
+            path.extension().and_then(|ending| ending.to_str()).is_some_and(|ending| PROGRAM.contains(&ending))
+        };
+        let now = self.look();
+        let other = |path: &&PathBuf| is_program(path) && before.get(*path) != now.get(*path);
+        now.keys().chain(before.keys()).find(other).cloned()
+    }
+
+    /// Visits what counts; what cannot be read is left out.
+    fn walk(&self, visit: &mut dyn FnMut(&Path, bool)) {
+        let mut open = self.places.clone();
+        while let Some(path) = open.pop() {
+            if !self.counts(&path) {
+                continue;
+            }
+            // Links are not followed: they may lead out of the project, or in circles.
+            let is_directory = path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
+            visit(&path, is_directory);
+            if is_directory && let Ok(entries) = std::fs::read_dir(&path) {
+                open.extend(entries.filter_map(|entry| Some(entry.ok()?.path())));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails with the error")]
+
+    use std::fs;
+
+    use super::Files;
+
+    #[test]
+    fn state_and_installed_packages_do_not_count() {
+        let root = tempfile::tempdir().unwrap();
+        for directory in ["src", "node_modules/x", ".maloko/.pulumi", ".venv/lib", "src/__pycache__"] {
+            fs::create_dir_all(root.path().join(directory)).unwrap();
+        }
+        let files = Files::new(root.path(), &[]).unwrap();
+        let counts = |path: &str| files.counts(&root.path().join(path));
+        assert!(counts("Pulumi.yaml") && counts("Pulumi.dev.yaml") && counts("src/label.py"));
+        for path in ["node_modules/x/index.js", ".maloko/stack", ".venv/lib/x.py", "src/__pycache__/x.pyc", "src/x.py~"]
+        {
+            assert!(!counts(path), "{path}");
+        }
+        assert_eq!(files.directories(), [root.path().to_owned(), root.path().join("src")]);
+        let only = Files::new(root.path(), &["src".into()]).unwrap();
+        assert!(!only.counts(&root.path().join("Pulumi.yaml")) && only.counts(&root.path().join("src/x.py")));
+        assert!(Files::new(root.path(), &["none".into()]).is_err());
+    }
+
+    #[test]
+    fn only_files_of_the_program_count_while_it_runs() {
+        let root = tempfile::tempdir().unwrap();
+        let files = Files::new(root.path(), &[]).unwrap();
+        let before = files.look();
+        fs::write(root.path().join("world.json"), "{}").unwrap();
+        assert_eq!(files.changed_program(&before), None);
+        fs::write(root.path().join("new.py"), "").unwrap();
+        assert_eq!(files.changed_program(&before), Some(root.path().join("new.py")));
+    }
+}
