@@ -203,8 +203,8 @@ test("an operation is tried again for as long as an error hook asks for it", asy
     );
     expect(provider.take()).toEqual(["create", "create", "create"]);
     expect(told).toEqual([
-        ["create", "a", { size: 1 }, ["try 1"]],
-        ["create", "a", { size: 1 }, ["try 2", "try 1"]],
+        ["create", "a", { size: 1 }, ["TypeError: try 1"]],
+        ["create", "a", { size: 1 }, ["TypeError: try 2", "TypeError: try 1"]],
     ]);
     expect(texts(result, "warning")).toHaveLength(2);
     expect(names(stack)).toContain("a");

@@ -124,7 +124,7 @@ test("a transform that raises is named with the resource", async () => {
     const errors = result.diagnostics.filter(({ severity }) => severity === "error");
     expect(errors).toHaveLength(1);
     expect(errors[0]?.urn).toMatch(/::a$/);
-    expect(errors[0]?.message).toContain("a transform of 'a' failed: tagged: no tags for you");
+    expect(errors[0]?.message).toContain("a transform of 'a' failed: tagged: RangeError: no tags for you");
     expect(errors[0]?.message).toContain("transforms.test.ts");
 });
 

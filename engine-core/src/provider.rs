@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
@@ -181,6 +182,18 @@ impl Method {
             Method::Delete { .. } => "delete",
         }
     }
+
+    /// Its time limit in seconds; 0 means none.
+    #[must_use]
+    pub fn timeout(&self) -> f64 {
+        match self {
+            Method::Configure { .. } | Method::Check { .. } | Method::Diff { .. } => 0.0,
+            Method::Create { timeout, .. }
+            | Method::Read { timeout, .. }
+            | Method::Update { timeout, .. }
+            | Method::Delete { timeout, .. } => *timeout,
+        }
+    }
 }
 
 /// A reason why `check` refuses inputs.
@@ -336,6 +349,11 @@ pub trait Host: Send + Sync {
     /// Calls back a function of the program (a transform or hook) by its token, with and for protobuf bytes. The
     /// message of a failure begins with the function's name, where it has one.
     async fn callback(&self, token: &str, request: Vec<u8>) -> Result<Vec<u8>, ProviderError>;
+
+    /// Resolves after a time. Tests let time pass as they like.
+    fn wait(&self, time: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(futures_timer::Delay::new(time))
+    }
 
     /// Runs a task beside others, where the host wants its provider calls to happen (Python: on one of its threads).
     fn spawn(&self, task: BoxFuture<'static, ()>);

@@ -14,6 +14,7 @@ use crate::schedule::{deletion_levels, references};
 use crate::state::{Change, PendingKind, RowNumber};
 use crate::urn::{Urn, UrnMap, UrnSet};
 
+use super::execute::Journalled;
 use super::hooks::{Occasion, moments};
 use super::{Engine, RpcError};
 
@@ -117,7 +118,7 @@ impl Engine {
             || row.retain_on_delete
             || step.note == IMPLIED
             || !matches!(step.op, Op::Delete | Op::DeleteReplaced);
-        let outcome = if without_call { Ok(Vec::new()) } else { self.call_delete(&row).await };
+        let outcome = if without_call { Ok(Vec::new()) } else { self.call_delete(&step, number, &row).await };
         match outcome {
             Ok(mut changes) => {
                 changes.push(self.book_deletion(&step, number, &row));
@@ -148,7 +149,7 @@ impl Engine {
         }
     }
 
-    fn book_deletion(&self, step: &Step, number: RowNumber, row: &Arc<Row>) -> Change {
+    pub(super) fn book_deletion(&self, step: &Step, number: RowNumber, row: &Arc<Row>) -> Change {
         let mut book = self.book();
         book.count(step.op, &step.urn);
         if step.keep_until_replaced {
@@ -159,15 +160,27 @@ impl Engine {
         }
     }
 
-    async fn call_delete(&self, row: &Arc<Row>) -> Result<Vec<Change>, ProviderError> {
+    async fn call_delete(&self, step: &Step, number: RowNumber, row: &Arc<Row>) -> Result<Vec<Change>, ProviderError> {
         let served = self.providers.resolve(row, &self.session).await?;
         let method = Method::Delete {
             id: row.id.clone(),
             props: served.shown(&row.outputs_or_empty()),
             timeout: row.custom_timeouts.delete,
         };
-        let occasion = Occasion { old: Some(row), new: None };
-        let (operation, answer) = self.call_retried(&served, PendingKind::Deleting, row, occasion, method).await?;
+        let call = Journalled {
+            served: &served,
+            kind: PendingKind::Deleting,
+            row,
+            occasion: Occasion { old: Some(row), new: None },
+            late: &|operation| Self::late_deletion(step, number, operation),
+        };
+        let (operation, answer) = self.call_retried(call, method).await?;
+        if let Err(error) = &answer
+            && error.kind == ProviderErrorKind::TimedOut
+        {
+            // The object may be gone: the operation stays pending, and the next run names it.
+            return Err(error.clone());
+        }
         let ended = self.book().end(operation);
         match answer {
             Ok(Answer::Deleted) => Ok(vec![ended]),

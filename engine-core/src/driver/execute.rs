@@ -10,6 +10,7 @@ use crate::state::{Change, PendingKind};
 use crate::value::PropertyMap;
 
 use super::hooks::{Occasion, moments};
+use super::limits::Late;
 use super::served::Served;
 use super::stop::Failure;
 use super::{Engine, RpcError};
@@ -17,6 +18,19 @@ use super::{Engine, RpcError};
 /// The present time as rows keep it.
 pub(super) fn now() -> String {
     jiff::Timestamp::now().to_string()
+}
+
+/// A call of a provider that the journal is to know of.
+#[derive(Clone, Copy)]
+pub(super) struct Journalled<'a> {
+    pub(super) served: &'a Served,
+    pub(super) kind: PendingKind,
+    /// The row that the journal keeps while the call goes on.
+    pub(super) row: &'a Arc<Row>,
+    /// What error hooks are told.
+    pub(super) occasion: Occasion<'a>,
+    /// What becomes of an answer that comes after the time limit, by the number of the journalled operation.
+    pub(super) late: &'a (dyn Fn(u32) -> Late + Sync),
 }
 
 impl Engine {
@@ -174,7 +188,14 @@ impl Engine {
         };
         let kind = if updating { PendingKind::Updating } else { PendingKind::Creating };
         let row = Arc::new(row);
-        let (operation, answer) = self.call_retried(served, kind, &row, Occasion::of(step, Some(&row)), method).await?;
+        let call = Journalled {
+            served,
+            kind,
+            row: &row,
+            occasion: Occasion::of(step, Some(&row)),
+            late: &|operation| Self::late_change(step, &row, operation),
+        };
+        let (operation, answer) = self.call_retried(call, method).await?;
         let row = Arc::unwrap_or_clone(row);
         let (row, error) = self.settle(step, row, answer, operation).await?;
         match error {
@@ -187,17 +208,15 @@ impl Engine {
     /// no hook is told: after them the object may exist, and another attempt would make a second one.
     pub(super) async fn call_retried(
         &self,
-        served: &Served,
-        kind: PendingKind,
-        row: &Arc<Row>,
-        occasion: Occasion<'_>,
+        call: Journalled<'_>,
         mut method: Method,
     ) -> Result<(u32, Result<Answer, ProviderError>), ProviderError> {
+        let Journalled { row, occasion, .. } = call;
         let mut errors = Vec::new();
         loop {
             let name = method.name();
             let again = row.hooks.contains_key(&HookMoment::OnError).then(|| method.clone());
-            let (operation, answer) = self.call_journalled(served, kind, Arc::clone(row), method).await?;
+            let (operation, answer) = self.call_journalled(call, method).await?;
             let (Some(again), Err(error)) = (again, &answer) else { return Ok((operation, answer)) };
             if error.kind != ProviderErrorKind::Raised {
                 return Ok((operation, answer));
@@ -221,20 +240,18 @@ impl Engine {
     /// number of the journalled operation, which is for the caller to end, with the provider's answer.
     ///
     /// In this order, so that a killed run suspects no call that was still waiting for its turn.
-    pub(super) async fn call_journalled(
+    async fn call_journalled(
         &self,
-        served: &Served,
-        kind: PendingKind,
-        row: Arc<Row>,
+        call: Journalled<'_>,
         method: Method,
     ) -> Result<(u32, Result<Answer, ProviderError>), ProviderError> {
-        let urn = row.urn.clone();
-        let Ok(_permit) = self.permit(&urn).await else {
+        let Journalled { served, kind, row, late, .. } = call;
+        let Ok(_permit) = self.permit(&row.urn).await else {
             return Err(ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call"));
         };
-        let (operation, change) = self.book().begin(kind, row);
+        let (operation, change) = self.book().begin(kind, Arc::clone(row));
         self.record(&[change]).await?;
-        Ok((operation, self.providers.call(served, &urn, method).await))
+        Ok((operation, self.call_limited(served, &row.urn, method, || Some(late(operation))).await))
     }
 
     pub(super) fn state_failure(&self, error: &crate::error::Error) -> ProviderError {
@@ -244,7 +261,7 @@ impl Engine {
     }
 
     /// Writes down the outcome of a create or update. Gives the row, and the error of an object that did not start.
-    async fn settle(
+    pub(super) async fn settle(
         &self,
         step: &Step,
         mut row: Row,

@@ -7,6 +7,7 @@ mod deletes;
 mod execute;
 mod finish;
 mod hooks;
+mod limits;
 mod numbers;
 mod planned;
 mod providers;
@@ -31,6 +32,8 @@ mod driver_tests;
 mod failure_tests;
 #[cfg(test)]
 mod hooks_tests;
+#[cfg(test)]
+mod limits_tests;
 #[cfg(test)]
 mod preview_tests;
 #[cfg(test)]

@@ -119,7 +119,7 @@ impl Engine {
             .permit(&row.urn)
             .await
             .map_err(|_| ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call"))?;
-        match self.providers.call(served, &row.urn, method).await? {
+        match self.call_limited(served, &row.urn, method, || None).await? {
             Answer::Read { id: read_id, outputs: Some(mut outputs), .. } => {
                 if read_id.is_empty() && served.can_read() && outputs.is_empty() {
                     return Err(ProviderError::new(

@@ -134,7 +134,7 @@ impl Engine {
             .permit(&row.urn)
             .await
             .map_err(|_| ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call"))?;
-        let (id, outputs, inputs) = match self.providers.call(&served, &row.urn, method).await {
+        let (id, outputs, inputs) = match self.call_limited(&served, &row.urn, method, || None).await {
             Ok(Answer::Read { id, outputs, inputs }) => (id, outputs, inputs),
             Ok(_) => return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call")),
             Err(ProviderError { kind: ProviderErrorKind::NotInitialized { properties, reasons, .. }, .. }) => {

@@ -2,7 +2,8 @@
 #![expect(clippy::panic, reason = "a test that cannot finish its run has failed")]
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::executor::block_on;
@@ -17,7 +18,7 @@ use crate::provider::{
     ProviderDescription, ProviderError, ProviderErrorKind, ProviderReference,
 };
 use crate::row::Row;
-use crate::state::{Session, Snapshot};
+use crate::state::{PendingKind, Session, Snapshot};
 use crate::value::{PROVIDER_KEY, PropertyMap, Value};
 use crate::wire::{
     Accepts, PropertyDependencies, ReadResourceRequest, ReadResourceResponse, RegisterResourceOutputsRequest,
@@ -40,10 +41,32 @@ pub(crate) struct ScriptedHost {
     pub(crate) world: Mutex<HashMap<String, Option<PropertyMap>>>,
     /// Objects that the program made before its first registration.
     pub(crate) live: Vec<ObjectId>,
+    /// Calls that last longer than any limit.
+    pub(crate) hanging: Mutex<HashMap<(String, &'static str), Hanging>>,
+    /// Where tasks run while there are such calls.
+    pub(crate) threads: Mutex<Vec<std::thread::JoinHandle<()>>>,
+    pub(crate) released: (Mutex<bool>, Condvar),
     /// Functions of the program by token.
     pub(crate) functions: Mutex<HashMap<String, Function>>,
     /// Requests that every program makes before its resources.
     pub(crate) prelude: Mutex<Vec<(&'static str, Vec<u8>)>>,
+}
+
+/// A call that lasts longer than any limit.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Hanging {
+    /// It can be cancelled, which is noted among the calls.
+    Async,
+    /// It holds its thread, until the method of the resource `releasing` is called.
+    Sync,
+}
+
+struct NotedWhenDropped<'a>(&'a ScriptedHost, String);
+
+impl Drop for NotedWhenDropped<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.calls).push(format!("{} cancelled", self.1));
+    }
 }
 
 /// A function of the program: takes and gives the bytes of a message.
@@ -56,6 +79,29 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 impl ScriptedHost {
     pub(crate) fn fail(&self, name: &str, method: &'static str, kind: ProviderErrorKind) {
         lock(&self.faults).insert((name.to_owned(), method), kind);
+    }
+
+    pub(crate) fn hang(&self, name: &str, method: &'static str, hanging: Hanging) {
+        lock(&self.hanging).insert((name.to_owned(), method), hanging);
+    }
+
+    /// Waits for the tasks that run on threads.
+    pub(crate) fn join(&self) {
+        let threads = std::mem::take(&mut *lock(&self.threads));
+        for thread in threads {
+            assert!(thread.join().is_ok(), "a task panicked");
+        }
+    }
+
+    fn release(&self) {
+        *lock(&self.released.0) = true;
+        self.released.1.notify_all();
+        self.join();
+    }
+
+    fn hold_thread(&self) {
+        let released = lock(&self.released.0);
+        drop(self.released.1.wait_while(released, |released| !*released).unwrap_or_else(PoisonError::into_inner));
     }
 
     /// Adds a function of the program.
@@ -117,6 +163,16 @@ impl Host for ScriptedHost {
     async fn call(&self, _object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
         let (name, method) = (call.urn.name().to_owned(), call.method.name());
         lock(&self.calls).push(format!("{name}.{method}"));
+        let hanging = lock(&self.hanging).get(&(name.clone(), method)).copied();
+        match hanging {
+            Some(Hanging::Async) => {
+                let _noted = NotedWhenDropped(self, format!("{name}.{method}"));
+                futures::future::pending::<()>().await;
+            }
+            Some(Hanging::Sync) => self.hold_thread(),
+            None if name == "releasing" && method == "create" => self.release(),
+            None => {}
+        }
         if let Some(kind) = lock(&self.faults).get(&(name.clone(), method)) {
             return Err(ProviderError::new(kind.clone(), format!("{method} of {name} refused")));
         }
@@ -171,7 +227,20 @@ impl Host for ScriptedHost {
     }
 
     fn spawn(&self, task: BoxFuture<'static, ()>) {
-        block_on(task);
+        if lock(&self.hanging).is_empty() {
+            block_on(task);
+        } else {
+            lock(&self.threads).push(std::thread::spawn(|| block_on(task)));
+        }
+    }
+
+    /// Time passes for calls that hang, and for no others.
+    fn wait(&self, _time: Duration) -> BoxFuture<'static, ()> {
+        if lock(&self.hanging).is_empty() {
+            Box::pin(futures::future::pending())
+        } else {
+            Box::pin(futures::future::ready(()))
+        }
     }
 }
 
@@ -243,6 +312,8 @@ pub(crate) struct Outcome {
     pub(crate) calls: Vec<String>,
     pub(crate) messages: String,
     pub(crate) rows: Vec<Arc<Row>>,
+    /// Operations whose outcome is not known, by the resource's name.
+    pub(crate) pending: Vec<(PendingKind, String)>,
     /// The outputs that the program got, by the resource's name.
     pub(crate) answers: HashMap<&'static str, PropertyMap>,
 }
@@ -285,12 +356,14 @@ pub(crate) fn run_as(
         }
         engine.finish(ProgramEnd::default()).await
     });
+    let last = engine.final_snapshot();
     Outcome {
         report: report.unwrap_or_else(|error| panic!("finish failed: {error}")),
         steps: recorder.steps(),
         calls: host.take_calls(),
         messages: recorder.messages(),
-        rows: engine.final_snapshot().rows,
+        pending: last.pending.iter().map(|it| (it.kind, it.row.urn.name().to_owned())).collect(),
+        rows: last.rows,
         answers: made.into_iter().map(|(name, (_, outputs))| (name, outputs)).collect(),
     }
 }
