@@ -135,7 +135,9 @@ test("a transform that fails in the stack is named as such", async () => {
         });
         new Thing(new Echo(), "a", {});
     });
-    expect(result.diagnostics.map(({ message }) => message).join()).toContain("a transform of the stack failed: never");
+    expect(result.diagnostics.map(({ message }) => message).join()).toContain(
+        "a transform of the stack failed: Error: never",
+    );
 });
 
 test("a function call is transformed too", async () => {

@@ -297,8 +297,10 @@ export class Bridge {
             this.native.fail(call, JSON.stringify(error.failure), this.keepError(error.thrown));
             return;
         }
-        const thrown = error instanceof CallbackFailed ? error.thrown : error;
-        const failure: Failure = { kind: "raised", message: describe(error), traceback: tracebackOf(thrown) };
+        const ofCallback = error instanceof CallbackFailed;
+        const thrown = ofCallback ? error.thrown : error;
+        const message = ofCallback ? error.message : describe(error);
+        const failure: Failure = { kind: "raised", message, traceback: tracebackOf(thrown) };
         this.native.fail(call, JSON.stringify(failure), this.keepError(thrown));
     }
 }

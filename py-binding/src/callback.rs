@@ -4,7 +4,7 @@
 //! from any thread (an `async def` method, a callback on the program's event loop). A completion that is dropped
 //! unused counts as a failed call, so that nothing waits for ever.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, Weak};
 
 use futures::channel::oneshot;
 use maloko_core::provider::{ProviderError, ProviderErrorKind};
@@ -17,6 +17,7 @@ use crate::runtime::lock;
 #[pyclass(frozen, module = "maloko._maloko")]
 pub(crate) struct Completion {
     answer: Mutex<Option<oneshot::Sender<Py<PyAny>>>>,
+    on_abandon: Weak<Mutex<Option<Py<PyAny>>>>,
 }
 
 #[pymethods]
@@ -28,6 +29,35 @@ impl Completion {
             let _ = sender.send(answer);
         }
     }
+
+    /// Takes what is to be called when nobody waits for the answer any more.
+    fn on_abandon(&self, callback: Py<PyAny>) {
+        if let Some(cell) = self.on_abandon.upgrade() {
+            *lock(&cell) = Some(callback);
+        }
+    }
+}
+
+/// Held while an answer is awaited; one that is dropped before it was answered says that nobody waits any more.
+#[derive(Default)]
+struct Awaited(Arc<Mutex<Option<Py<PyAny>>>>);
+
+impl Awaited {
+    fn answered(&self) {
+        drop(lock(&self.0).take());
+    }
+}
+
+impl Drop for Awaited {
+    fn drop(&mut self) {
+        let Some(callback) = lock(&self.0).take() else { return };
+        // While the interpreter shuts down there is nothing to be cancelled.
+        let _ = Python::try_attach(|py| {
+            if let Err(error) = callback.call0(py) {
+                error.write_unraisable(py, None);
+            }
+        });
+    }
 }
 
 /// Calls Python and awaits the answer, which `read` turns into a result.
@@ -37,20 +67,26 @@ pub(crate) async fn call_python<T>(
 ) -> Result<T, ProviderError> {
     let (sender, receiver) = oneshot::channel();
     let started = Python::try_attach(|py| {
-        let completion = Bound::new(py, Completion { answer: Mutex::new(Some(sender)) })
-            .map_err(|error| internal_error(py, &error))?;
-        start(py, completion).map_err(|error| internal_error(py, &error))
+        let awaited = Awaited::default();
+        let completion = Completion { answer: Mutex::new(Some(sender)), on_abandon: Arc::downgrade(&awaited.0) };
+        let completion = Bound::new(py, completion).map_err(|error| internal_error(py, &error))?;
+        let answer = start(py, completion).map_err(|error| internal_error(py, &error));
+        Ok((answer?, awaited))
     });
     let answer = match started {
         None => return Err(shutting_down()),
         Some(Err(error)) => return Err(error),
-        Some(Ok(Some(answer))) => answer,
-        Some(Ok(None)) => receiver.await.map_err(|_| {
-            ProviderError::new(
-                ProviderErrorKind::Raised,
-                "the call was dropped before it answered; its event loop ended",
-            )
-        })?,
+        Some(Ok((Some(answer), _))) => answer,
+        Some(Ok((None, awaited))) => {
+            let answer = receiver.await.map_err(|_| {
+                ProviderError::new(
+                    ProviderErrorKind::Raised,
+                    "the call was dropped before it answered; its event loop ended",
+                )
+            });
+            awaited.answered();
+            answer?
+        }
     };
     Python::try_attach(|py| read(py, answer.bind(py))).unwrap_or_else(|| Err(shutting_down()))
 }

@@ -200,7 +200,8 @@ impl Pool {
             future: Mutex::new(Some(future)),
             phase: AtomicU8::new(phase::QUEUED),
             pool: Arc::clone(self),
-            context: None,
+            // What a call is taken out of, to be given up by a time limit, runs where it would have run.
+            context: current_context(),
         }));
     }
 

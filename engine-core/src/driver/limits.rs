@@ -49,12 +49,12 @@ impl Engine {
     ) -> Result<Answer, ProviderError> {
         let name = method.name();
         let (done, answer) = oneshot::channel();
-        let (give_up, given_up) = oneshot::channel::<()>();
+        let (stop, stopped) = oneshot::channel::<()>();
         let (served, callee) = (served.clone(), urn.clone());
         // A task of its own: a method that is not async holds the thread that polls it.
         self.host.spawn(Box::pin(async move {
             let call = pin!(engine.providers.call(&served, &callee, method));
-            let Either::Left((answer, _)) = select(call, given_up).await else { return };
+            let Either::Left((answer, _)) = select(call, stopped).await else { return };
             if let (Err(answer), Some(late)) = (done.send(answer), late) {
                 late(Arc::clone(&engine), answer).await;
             }
@@ -68,7 +68,7 @@ impl Engine {
             Either::Right(((), answer)) => {
                 drop(answer);
                 // Nobody listens when the call has just ended.
-                let _ = give_up.send(());
+                let _ = stop.send(());
                 Err(ProviderError::new(ProviderErrorKind::TimedOut, given_up_text(name, urn, limit)))
             }
         }

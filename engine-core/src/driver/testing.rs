@@ -43,7 +43,7 @@ pub(crate) struct ScriptedHost {
     pub(crate) live: Vec<ObjectId>,
     /// Calls that last longer than any limit.
     pub(crate) hanging: Mutex<HashMap<(String, &'static str), Hanging>>,
-    /// Where tasks run while there are such calls.
+    /// Where tasks run.
     pub(crate) threads: Mutex<Vec<std::thread::JoinHandle<()>>>,
     pub(crate) released: (Mutex<bool>, Condvar),
     /// Functions of the program by token.
@@ -227,11 +227,7 @@ impl Host for ScriptedHost {
     }
 
     fn spawn(&self, task: BoxFuture<'static, ()>) {
-        if lock(&self.hanging).is_empty() {
-            block_on(task);
-        } else {
-            lock(&self.threads).push(std::thread::spawn(|| block_on(task)));
-        }
+        lock(&self.threads).push(std::thread::spawn(|| block_on(task)));
     }
 
     /// Time passes for calls that hang, and for no others.

@@ -17,6 +17,7 @@ from maloko._tracebacks import format_error, message_of
 
 if TYPE_CHECKING:
     from maloko._loops import ProviderLoop
+    from maloko._maloko import Completion
 
 Answer = tuple[Any, ...]
 """A kind followed by its fields; py-binding/src/provider.rs reads it."""
@@ -43,7 +44,7 @@ def call_provider(
     arguments: tuple[Any, ...],
     context: contextvars.Context,
     loop: ProviderLoop,
-    complete: Callable[[Answer], object],
+    complete: Completion,
 ) -> Answer | None:
     """Calls a method in a context of its own. An `async def` method answers later, through `complete`."""
     context = context.copy()
@@ -68,7 +69,7 @@ def call_provider(
             return answer(None, error)
         if not inspect.isawaitable(result):
             return answer(result)
-        loop.start(result, lambda value, error: complete(answer(value, error)))
+        complete.on_abandon(loop.start(result, lambda value, error: complete(answer(value, error))))
         return None
 
     return context.run(start)

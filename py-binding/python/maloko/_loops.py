@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import threading
+import weakref
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -31,8 +33,12 @@ class ProviderLoop:
         self,
         awaitable: Awaitable[Any],
         done: Callable[[Any, BaseException | None], object],
-    ) -> None:
-        """Awaits on the loop, in a copy of the current context, and calls `done` there with what came of it."""
+    ) -> Callable[[], object]:
+        """Awaits on the loop, in a copy of the current context, and calls `done` there with what came of it.
+
+        Returns what cancels it, from any thread.
+        """
+        tasks: list[weakref.ref[asyncio.Task[None]]] = []
 
         async def run() -> None:
             try:
@@ -44,12 +50,26 @@ class ProviderLoop:
 
         def begin() -> None:
             task = loop.create_task(run())
+            tasks.append(weakref.ref(task))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
         loop = self._running()
         # A task copies the context in which it is made (Python 3.10 cannot be told another one).
         loop.call_soon_threadsafe(begin, context=contextvars.copy_context())
+
+        def end() -> None:
+            for reference in tasks:
+                task = reference()
+                if task is not None:
+                    task.cancel()
+
+        def cancel() -> None:
+            # Of a loop that is closed all tasks are cancelled already.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(end)
+
+        return cancel
 
     def _running(self) -> asyncio.AbstractEventLoop:
         with self._lock:

@@ -17,6 +17,10 @@ class Completion:
         """
         Delivers the answer. The first one counts.
         """
+    def on_abandon(self, /, callback: Any) -> None:
+        """
+        Takes what is to be called when nobody waits for the answer any more.
+        """
 
 @final
 class EmbeddedRun:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import copy
 import gc
 import pathlib
 import sys
@@ -18,12 +19,14 @@ from typing import TYPE_CHECKING, Any
 
 import pulumi
 import pulumi.dynamic.dynamic
+from google.protobuf import struct_pb2
 from pulumi.runtime import resource as sdk_resource
 from pulumi.runtime import rpc as sdk_rpc
 from pulumi.runtime import settings as sdk_settings
 from pulumi.runtime import stack as sdk_stack
 from pulumi.runtime._callbacks import _CallbackServicer
 from pulumi.runtime.proto import source_pb2
+from pulumi.runtime.rpc import serialize_properties
 from pulumi.runtime.stack import run_in_stack
 
 from maloko._calls import CURRENT_CALL
@@ -82,6 +85,20 @@ class _Callbacks(_CallbackServicer):
     def do_register_invoke_transform(self, transform: Any) -> Any:
         """Keeps the function's name for messages."""
         return self._named(transform, super().do_register_invoke_transform(transform))
+
+    async def _transformation_resource_options(self, opts: Any, *rest: Any) -> Any:
+        """Writes a replacement trigger as the message has it: what the SDK does fails for every trigger."""
+        trigger = getattr(opts, "replacement_trigger", None)
+        if trigger is None:
+            return await super()._transformation_resource_options(opts, *rest)
+        opts = copy.copy(opts)
+        opts.replacement_trigger = None
+        options = await super()._transformation_resource_options(opts, *rest)
+        if not isinstance(trigger, struct_pb2.Value):
+            holder = await serialize_properties({"trigger": trigger}, {})
+            trigger = holder.fields["trigger"]
+        options.replacement_trigger.CopyFrom(trigger)
+        return options
 
     def _named(self, function: Any, callback: Any) -> Any:
         name = getattr(function, "__qualname__", None)
