@@ -179,3 +179,16 @@ test("an asset that cannot be read is an error that names resource and property"
     expect(message).toContain("'a': property 'in[0]': the file of an asset cannot be read: ");
     expect(message).toContain("gone.txt");
 });
+
+test.each([60, 1000])("inputs that are nested too deeply are errors that name resource and property %#", async (levels) => {
+    let value: unknown = "x";
+    for (let level = 0; level < levels; level++) {
+        value = { deep: value };
+    }
+    const stack = newStack();
+    const { message } = await failureOf(stack.up(() => void new Thing(new Echo(), "a", { flat: 1, v: value })));
+    expect(message).toContain(
+        "resource 'a': property 'v' is nested too deeply: values may hold about 30 levels of objects",
+    );
+    await stack.up(() => void new Thing(new Echo(), "a", { v: [[[{ a: [[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]] }]]] }));
+});

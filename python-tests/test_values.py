@@ -180,6 +180,18 @@ def test_an_asset_that_cannot_be_read_is_an_error_that_names_resource_and_proper
     assert "gone.txt" in result.error
 
 
+@pytest.mark.parametrize("levels", [60, 5000])
+def test_inputs_that_are_nested_too_deeply_are_errors_that_name_resource_and_property(stack: Stack, levels) -> None:
+    value = "x"
+    for _ in range(levels):
+        value = {"deep": value}
+    result = stack.run("update", lambda: Thing(Echo(), "a", {"flat": 1, "v": value}))
+    assert result.outcome == "failed"
+    said = "\n".join([str(result.error), *(text for *_, text in result.diagnostics)])
+    assert "resource 'a': property 'v' is nested too deeply: values may hold about 30 levels of objects" in said
+    stack.up(lambda: Thing(Echo(), "a", {"v": [[[{"a": [[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]}]]]}))
+
+
 def test_secret_inputs_are_secret_in_the_state(stack: Stack) -> None:
     seen = []
 

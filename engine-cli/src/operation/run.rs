@@ -48,7 +48,7 @@ pub(super) async fn run(
     let seed = operation.seed;
     let mut show = Show::open(workplace, request, stack, scrubber, plan.is_some())?;
     if request.save_plan.is_some() {
-        show.plan = Some(Arc::new(PlanWriter::new(&operation.config, crypter.clone())));
+        show.plan = Some(Arc::new(PlanWriter::new(&operation.config, seed, crypter.clone())));
     }
     let (report, left_behind) = operate(workplace, request, program, operation, session, &show).await?;
     show.display.close();
@@ -109,6 +109,8 @@ async fn prepare(
     operation.config = Arc::new(configuration(workplace, request, stack, &settings, &crypter)?);
     if let Some(file) = &request.plan {
         let plan = update_plan::read(workplace.context, file, &operation.config, &crypter)?;
+        // The names that were planned are the ones that are made.
+        operation.seed = plan.seed.unwrap_or(operation.seed);
         operation.plan = Some(Arc::new(plan));
     }
     let scrubber = Arc::new(Scrubber::default());

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use maloko_core::autonaming::Seed;
 use maloko_core::event::{Event, EventSink, Op};
 use maloko_core::operation::ConfigValue;
 use maloko_core::plan::UpdatePlan;
@@ -21,9 +22,9 @@ pub(crate) struct PlanWriter {
 }
 
 impl PlanWriter {
-    /// For a preview with this configuration. `crypter` encrypts the plan's secrets.
-    pub(crate) fn new(config: &Config, crypter: Crypter) -> Self {
-        let plan = UpdatePlan { config: texts(config), ..UpdatePlan::default() };
+    /// For a preview with this configuration, which draws automatic names from this seed. `crypter` encrypts the plan's secrets.
+    pub(crate) fn new(config: &Config, seed: Seed, crypter: Crypter) -> Self {
+        let plan = UpdatePlan { config: texts(config), seed: Some(seed), ..UpdatePlan::default() };
         Self { plan: Mutex::new(plan), crypter }
     }
 

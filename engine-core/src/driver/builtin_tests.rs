@@ -202,3 +202,18 @@ fn functions_of_the_built_in_package_are_answered_and_others_refused_by_package(
     assert!(native.contains("belongs to the package 'aws', which is not a dynamic one"), "{native}");
     assert!(unknown.contains("belongs to the package 'pulumi', which has none of that name"), "{unknown}");
 }
+
+#[test]
+fn values_that_are_too_deep_are_refused_by_resource_and_property() {
+    let nested = |levels| (0..levels).fold(Value::from("x"), |inner, _| Value::Object(properties([("a", inner)])));
+    let program = async |engine: &Engine| stash(engine, Some(nested(25))).await.unwrap();
+    let (made, _, _) = run(Vec::new(), OperationKind::Update, false, program);
+    assert_eq!(made["output"], nested(25));
+    let program = async |engine: &Engine| stash(engine, Some(nested(300))).await.is_err();
+    let (failed, _, messages) = run(Vec::new(), OperationKind::Update, false, program);
+    assert!(failed);
+    assert!(
+        messages.contains("pulumi:index:Stash resource 'kept': property 'input' is nested too deeply"),
+        "{messages}"
+    );
+}

@@ -4,6 +4,7 @@
 mod book;
 mod callbacks;
 mod deletes;
+mod depth;
 mod execute;
 mod finish;
 mod hooks;

@@ -12,6 +12,7 @@ use crate::wire::{
     SupportsFeatureRequest, SupportsFeatureResponse, encode_properties,
 };
 
+use super::depth::too_deep;
 use super::register::registered_outputs;
 use super::{Engine, RpcError, plain_config};
 
@@ -39,17 +40,17 @@ impl Engine {
         match method {
             "RegisterResource" => {
                 self.go_on()?;
-                let request: RegisterResourceRequest = decode(method, request)?;
+                let request: RegisterResourceRequest = self.decode_resource(method, request)?;
                 self.register_resource(request).await.map(|response| response.encode_to_vec())
             }
             "RegisterResourceOutputs" => {
                 self.go_on()?;
                 self.begin_with_refresh().await?;
-                self.register_outputs(decode(method, request)?).await.map(|()| Vec::new())
+                self.register_outputs(self.decode_resource(method, request)?).await.map(|()| Vec::new())
             }
             "ReadResource" => {
                 self.go_on()?;
-                let request: ReadResourceRequest = decode(method, request)?;
+                let request: ReadResourceRequest = self.decode_resource(method, request)?;
                 self.begin_with_refresh().await?;
                 Box::pin(self.read_resource(request)).await.map(|response| response.encode_to_vec())
             }
@@ -107,6 +108,14 @@ impl Engine {
                 message: format!("this version of maloko does not serve the request '{other}' of the Pulumi SDK"),
             }),
         }
+    }
+
+    /// Decodes a request that carries values; those that are too deep to be decoded end the run.
+    fn decode_resource<M: Message + Default>(&self, method: &str, request: &[u8]) -> Result<M, RpcError> {
+        decode(method, request).map_err(|error| match too_deep(method, request) {
+            Some(refusal) => self.refuse(&refusal),
+            None => error,
+        })
     }
 
     fn deployment_info(&self) -> DeploymentInfo {

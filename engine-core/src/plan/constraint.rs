@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::autonaming::Seed;
 use crate::event::Op;
 use crate::row::Row;
 use crate::state::shown_value;
@@ -18,6 +19,8 @@ use super::step::Step;
 pub struct UpdatePlan {
     /// The configuration that the plan was made with: values as text, and whether they are secret.
     pub config: BTreeMap<String, (String, bool)>,
+    /// What its automatic names were drawn from.
+    pub seed: Option<Seed>,
     /// What was planned for each resource.
     pub resources: BTreeMap<Urn, PlannedResource>,
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
+use crate::autonaming::Seed;
 use crate::error::{Error, Result};
 use crate::event::Op;
 use crate::plan::{PlannedGoal, PlannedResource, PropertyChange, UpdatePlan};
@@ -21,6 +22,9 @@ struct PlanFile {
     manifest: Manifest,
     #[serde(default)]
     config: BTreeMap<String, Json>,
+    /// What automatic names are drawn from: bytes; Pulumi keeps one for each resource.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seed: Option<Seed>,
     #[serde(default)]
     resource_plans: BTreeMap<Urn, ResourceFile>,
 }
@@ -83,6 +87,7 @@ pub fn encode_plan(plan: &UpdatePlan, crypter: &Crypter, time: &str) -> Result<S
     let mut file = PlanFile {
         manifest: Manifest { time: time.to_owned(), magic, version: version.to_owned() },
         config: BTreeMap::new(),
+        seed: plan.seed,
         resource_plans: BTreeMap::new(),
     };
     for (key, (text, secret)) in &plan.config {
@@ -107,7 +112,7 @@ pub fn decode_plan(bytes: &[u8], crypter: &Crypter, place: &str) -> Result<Updat
             "{place} is no update plan ({error}); make one with `maloko preview --save-plan FILE`"
         ))
     })?;
-    let mut plan = UpdatePlan::default();
+    let mut plan = UpdatePlan { seed: file.seed, ..UpdatePlan::default() };
     for (key, value) in file.config {
         let entry = match value.get("secure").and_then(Json::as_str) {
             Some(ciphertext) => (crypter.decrypt(ciphertext)?.to_string(), true),

@@ -25,7 +25,7 @@ fn plan() -> UpdatePlan {
         inputs: inputs.clone().into(),
         ..Row::default()
     };
-    let mut plan = UpdatePlan::default();
+    let mut plan = UpdatePlan { seed: Some([7; 32]), ..UpdatePlan::default() };
     plan.config.insert("proj:token".to_owned(), ("hush-hush".to_owned(), true));
     plan.config.insert("proj:size".to_owned(), ("3".to_owned(), false));
     plan.note(Op::Update, &urn, Some(&row(&old)), Some(&row(&new)));

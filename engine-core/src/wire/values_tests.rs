@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{Accepts, decode_value, encode_value};
+use proptest::prelude::*;
+use prost::Message;
+
+use super::{Accepts, RegisterResourceRequest, decode_properties, decode_value, encode_properties, encode_value};
 use crate::urn::Urn;
-use crate::value::{Asset, AssetSource, ResourceReference, UNKNOWN_TEXTS, Value};
+use crate::value::{Archive, ArchiveSource, Asset, AssetSource, PropertyMap, ResourceReference, UNKNOWN_TEXTS, Value};
 
 const ALL: Accepts = Accepts { secrets: true, resources: true };
 const NONE: Accepts = Accepts { secrets: false, resources: false };
@@ -58,4 +61,47 @@ fn an_unknown_signature_is_refused_by_name() {
     let odd = Value::Object(BTreeMap::from([(crate::value::SIGNATURE_KEY.to_owned(), Value::from("no such"))]));
     let refused = decode_value(encode_value(&odd, ALL));
     assert!(refused.is_err_and(|reason| reason.contains("no such")));
+}
+
+/// Values of every kind, in every other.
+fn any_value() -> impl Strategy<Value = Value> {
+    let urn = || Urn::unchecked("urn:pulumi:dev::p::t:i:T::n");
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        Just(Value::Unknown),
+        any::<bool>().prop_map(Value::from),
+        any::<f64>().prop_filter("NaN is not equal to itself", |n| !n.is_nan()).prop_map(Value::from),
+        ".*".prop_map(Value::from),
+        proptest::option::of("[a-z]{1,4}").prop_map(move |id| {
+            Value::Resource(ResourceReference { urn: urn(), id, package_version: String::new() })
+        }),
+        ("[0-9a-f]{4}", ".*").prop_map(|(hash, text)| Value::Asset(Asset { hash, source: AssetSource::Text(text) })),
+        ("[0-9a-f]{4}", ".*")
+            .prop_map(|(hash, path)| Value::Archive(Archive { hash, source: ArchiveSource::Path(path) })),
+    ];
+    leaf.prop_recursive(5, 40, 5, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::Array),
+            prop::collection::btree_map(".*", inner.clone(), 0..5).prop_map(Value::Object),
+            inner.clone().prop_map(Value::secret),
+            ("[0-9a-f]{4}", prop::collection::btree_map("[a-z]*", inner, 0..3))
+                .prop_map(|(hash, members)| Value::Archive(Archive { hash, source: ArchiveSource::Assets(members) })),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_value_survives_the_wire(value in any_value()) {
+        prop_assert_eq!(&decode_value(encode_value(&value, ALL)), &Ok(value.clone()));
+        let request = RegisterResourceRequest {
+            object: Some(encode_properties(&PropertyMap::from([("p".to_owned(), value.clone())]), ALL)),
+            name: "n".to_owned(),
+            ..RegisterResourceRequest::default()
+        };
+        let decoded = RegisterResourceRequest::decode(&request.encode_to_vec()[..]);
+        prop_assert_eq!(decoded.as_ref(), Ok(&request));
+        let properties = decode_properties(request.object.unwrap_or_default());
+        prop_assert_eq!(properties, Ok(PropertyMap::from([("p".to_owned(), value)])));
+    }
 }

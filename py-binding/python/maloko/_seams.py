@@ -192,6 +192,8 @@ def _put_in_place(stack: contextlib.ExitStack) -> None:
         _replace(stack, sdk_resource, "_get_stack_trace", _stack_trace(sdk_resource._get_stack_trace))
     if hasattr(sdk_resource, "create_urn"):
         _replace(stack, sdk_resource, "create_urn", _urn_instead_of_output(sdk_resource.create_urn))
+    if hasattr(sdk_resource, "prepare_resource"):
+        _replace(stack, sdk_resource, "prepare_resource", _refusing_what_is_too_deep(sdk_resource.prepare_resource))
     _replace(stack, pulumi.log, "debug", _debug_for_users(pulumi.log.debug))
     if getattr(sdk_stack, "asyncio", None) is asyncio:
         _replace(stack, sdk_stack, "asyncio", _AsyncioOfTheStack())
@@ -330,6 +332,42 @@ def _urn_instead_of_output(original: Callable[..., Any]) -> Callable[..., Any]:
         return _KnownUrn(f"{prefix}{type_}::{name}")
 
     return create_urn
+
+
+def _refusing_what_is_too_deep(original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    """Where the SDK's serialisation runs out of stack, the error names the resource and the property."""
+
+    async def prepare_resource(
+        res: Any, ty: str, custom: bool, remote: bool, props: Any, *args: Any, **kwargs: Any
+    ) -> Any:
+        try:
+            return await original(res, ty, custom, remote, props, *args, **kwargs)
+        except RecursionError:
+            name = getattr(res, "_name", "")
+            place = f"property '{key}'" if (key := _deepest(props)) else "a property"
+            message = (
+                f"{ty} resource '{name}': {place} is nested too deeply: values may hold about 30 levels of objects, or "
+                "45 of lists; make it flatter, or pass it as a text (JSON)"
+            )
+        raise MalokoError(message)
+
+    return prepare_resource
+
+
+def _deepest(props: Any) -> str | None:
+    """The property whose plain lists and dicts are nested most deeply; containers that are met twice count once."""
+    deepest, depth_there = None, 0
+    for key, value in dict(props or {}).items():
+        level, depth = [value], 0
+        seen: set[int] = set()
+        while level:
+            depth += 1
+            containers = [item for item in level if type(item) in (dict, list, tuple) and id(item) not in seen]
+            seen.update(map(id, containers))
+            level = [inner for item in containers for inner in (item.values() if type(item) is dict else item)]
+        if depth > depth_there:
+            deepest, depth_there = key, depth
+    return deepest
 
 
 def _debug_for_users(original: Callable[..., None]) -> Callable[..., None]:
