@@ -36,15 +36,46 @@ impl Engine {
         };
         self.spare_what_failures_need(&mut condemned);
         let mut kept = HashSet::new();
+        // What a protected row needs is known to stay before anything goes.
+        for number in condemned.iter().filter(|(_, row)| self.is_protected(row)).map(|(number, _)| *number) {
+            keep_what_it_needs(number, &condemned, &mut kept);
+        }
         for level in deletion_levels(&condemned) {
             if self.stop.is_halted() {
                 return;
             }
             let level: Vec<_> = level.into_iter().filter(|(number, _)| !kept.contains(number)).collect();
-            for failed in self.delete_level(level, &condemned).await {
+            let going = self.going(&condemned, &kept);
+            for failed in self.delete_level(level, &going).await {
                 keep_what_it_needs(failed, &condemned, &mut kept);
             }
         }
+    }
+
+    /// The resources whose objects go, and take along those that are `deletedWith` them. An object that this run found
+    /// alive goes with an owner that it found alive; only an old half of an earlier run may have had an owner of that time.
+    fn going(&self, condemned: &Leftovers, kept: &HashSet<RowNumber>) -> Going {
+        let book = self.book();
+        let base = book.planner.base();
+        let mut going = Going::default();
+        for (number, row) in condemned {
+            if row.pending_replacement || kept.contains(number) || self.is_protected(row) {
+                continue;
+            }
+            if base.get(*number as usize).is_some_and(|old| old.delete) {
+                going.old_halves.insert(*number);
+            } else {
+                going.living.insert(row.urn.clone());
+            }
+            going.all.insert(row.urn.clone());
+        }
+        going
+    }
+
+    /// Does the run refuse to delete the row, unless it is the old half of a replacement?
+    fn is_protected(&self, row: &Row) -> bool {
+        let op = deletion_op(row);
+        row.protect && op == Op::Delete && !self.operation.ignore_protect
     }
 
     /// With continue-on-error: nothing goes that a failed resource depends on.
@@ -67,13 +98,12 @@ impl Engine {
     }
 
     /// Deletes the rows of a level side by side; gives the numbers of those that were not deleted.
-    async fn delete_level(&self, level: Vec<(RowNumber, Arc<Row>)>, condemned: &Leftovers) -> Vec<RowNumber> {
-        let goes_with: HashSet<&Urn> = condemned.values().map(|row| &row.urn).collect();
+    async fn delete_level(&self, level: Vec<(RowNumber, Arc<Row>)>, going: &Going) -> Vec<RowNumber> {
         let mut failed = Vec::new();
         let mut running = Vec::new();
         let side_by_side = self.operation.parallel > 1 && level.len() > 1 && !self.operation.dry_run;
         for (number, row) in level {
-            let implied = row.deleted_with.as_ref().is_some_and(|owner| goes_with.contains(owner));
+            let implied = row.deleted_with.as_ref().is_some_and(|owner| going.takes_along(number, owner));
             let step = deletion_step(number, row, implied);
             let calls = step.op == Op::Delete || step.op == Op::DeleteReplaced;
             if !(side_by_side && calls) {
@@ -109,7 +139,7 @@ impl Engine {
             self.failed(&step, &error);
             return Ok(false);
         }
-        if row.protect && step.op == Op::Delete && !self.operation.ignore_protect {
+        if step.op == Op::Delete && self.is_protected(&row) {
             return Ok(self.refuse_protected(&step, &row));
         }
         let without_call = self.operation.dry_run
@@ -200,15 +230,35 @@ impl Engine {
     }
 }
 
-fn deletion_step(number: RowNumber, row: Arc<Row>, implied: bool) -> Step {
-    let op = match (&*row, row.delete) {
+/// The owners that go in one level of deletions or a later one.
+#[derive(Default)]
+struct Going {
+    all: UrnSet,
+    living: UrnSet,
+    /// The rows that were old halves before this run.
+    old_halves: HashSet<RowNumber>,
+}
+
+impl Going {
+    /// Is the object gone with its owner?
+    fn takes_along(&self, number: RowNumber, owner: &Urn) -> bool {
+        let owners = if self.old_halves.contains(&number) { &self.all } else { &self.living };
+        owners.contains(owner)
+    }
+}
+
+fn deletion_op(row: &Row) -> Op {
+    match (row, row.delete) {
         (row, true) if row.external => Op::DiscardReplaced,
         (_, true) => Op::DeleteReplaced,
         (row, false) if row.pending_replacement => Op::RemovePendingReplace,
         (row, false) if row.external => Op::Discard,
         _ => Op::Delete,
-    };
-    let urn = row.urn.clone();
+    }
+}
+
+fn deletion_step(number: RowNumber, row: Arc<Row>, implied: bool) -> Step {
+    let (op, urn) = (deletion_op(&row), row.urn.clone());
     Step { note: if implied { IMPLIED } else { "" }, ..Step::new(op, &urn, Some((number, row)), None) }
 }
 

@@ -153,7 +153,16 @@ impl Engine {
         }
         mark_outputs(&mut row);
         let row = Arc::new(row);
-        self.book().keep(Arc::clone(&row), step.old.as_ref().map(|(number, _)| *number));
+        let mut book = self.book();
+        match &step.old {
+            // As in the run itself, the old half waits for its deletion, so that the preview tells of that too.
+            Some((number, old)) if step.op == Op::CreateReplacement && !is_pending(&book, *number) => {
+                book.keep(Arc::clone(&row), None);
+                let waiting = Row { delete: true, ..(**old).clone() };
+                book.set(*number, Arc::new(waiting));
+            }
+            old => book.keep(Arc::clone(&row), old.as_ref().map(|(number, _)| *number)),
+        }
         Ok(row)
     }
 
@@ -340,6 +349,11 @@ impl Engine {
         }
         changes
     }
+}
+
+/// Is the row's object deleted already?
+fn is_pending(book: &super::book::Book, number: crate::state::RowNumber) -> bool {
+    book.ledger.get(number).is_some_and(|row| row.pending_replacement)
 }
 
 /// The row that a step leads to, with the id that it keeps.

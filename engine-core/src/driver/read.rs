@@ -14,6 +14,7 @@ use crate::wire::{Accepts, ReadResourceRequest, ReadResourceResponse, encode_pro
 
 use super::register::registered_outputs;
 use super::served::Served;
+use super::stop::Failure;
 use super::{Engine, RpcError};
 
 impl Engine {
@@ -37,6 +38,8 @@ impl Engine {
         let begun = self.book().planner.begin(goal);
         let registration = begun.map_err(|refusal| self.refuse(&refusal))?;
         let urn = registration.urn.clone();
+        let looked_up = self.book().planner.looks_up(&registration);
+        looked_up.map_err(|refusal| self.refuse(&refusal))?;
         for step in registration.before {
             self.act(step, None).await?;
         }
@@ -84,7 +87,10 @@ impl Engine {
                 Ok(answer(&urn, &row.outputs_or_empty(), accepts))
             }
             Err(error) => {
+                // A look-up has no way to tell the program of its failure other than to end it, also with
+                // continue-on-error: without this the run would take what was not registered for unwanted.
                 self.failed(&step, &error);
+                self.stop.fail(Failure { message: format!("{urn}: {}", error.message), source: None }, true);
                 Err(RpcError::unavailable())
             }
         }

@@ -87,8 +87,12 @@ impl Engine {
                     refreshed.modified = super::execute::now();
                 }
                 let refreshed = Arc::new(refreshed);
-                let changes =
-                    if differs { vec![self.book().renew(number, Arc::clone(&refreshed))] } else { Vec::new() };
+                // An object that has started since then is no change of it, but its row says so no longer.
+                let changes = if differs || refreshed.init_errors != row.init_errors {
+                    vec![self.book().renew(number, Arc::clone(&refreshed))]
+                } else {
+                    Vec::new()
+                };
                 self.finish_refresh(&step, op, Some(refreshed), &changes);
             }
             Err(error) => self.fail_refresh(&step, &error),

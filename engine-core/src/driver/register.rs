@@ -141,7 +141,9 @@ impl Engine {
         }
         // Its checks and diffs are made all the same, as in the reference engine; nothing is done.
         if self.depends_on_failure(&registration) {
-            self.book().failed.insert(urn.clone());
+            let mut book = self.book();
+            book.failed.insert(urn.clone());
+            book.planner.take_back(&urn, &steps);
             return Ok((urn, Registered::Skipped));
         }
         if self.book().planner.is_left_out(&urn) {

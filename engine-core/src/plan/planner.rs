@@ -51,6 +51,8 @@ pub struct Planner {
     pub(super) by_urn: UrnMap<Vec<RowNumber>>,
     pub(super) handled: HashSet<RowNumber>,
     pub(super) deleted_first: HashSet<RowNumber>,
+    /// Rows that are no targets and stay as they were.
+    carried: HashSet<RowNumber>,
     pub(super) seen: UrnMap<Seen>,
     pub(super) claimed: UrnMap<Urn>,
     pub(super) replaced: UrnSet,
@@ -84,6 +86,7 @@ impl Planner {
             by_urn,
             handled: HashSet::new(),
             deleted_first: HashSet::new(),
+            carried: HashSet::new(),
             seen: UrnMap::default(),
             claimed: UrnMap::default(),
             replaced: UrnSet::default(),
@@ -192,7 +195,9 @@ impl Planner {
         let mut complaints = Vec::new();
         if targeted {
             self.object(self.guard_left_out(&urn, &goal), &mut complaints)?;
-        } else if old.is_none() {
+        } else if let Some((number, _)) = &old {
+            self.carried.insert(*number);
+        } else {
             self.targets.skipped.insert(urn.clone());
         }
         let mut registration = Registration::new(urn, goal, old, provider, before, targeted, self.operation.dry_run);
@@ -209,6 +214,26 @@ impl Planner {
                 Ok(())
             }
             other => other,
+        }
+    }
+
+    /// Notes that the resource is only looked up: targets or not, it is read, and there for those that refer to it.
+    pub fn looks_up(&mut self, registration: &Registration) -> Result<(), Refusal> {
+        self.targets.skipped.remove(&registration.urn);
+        if let Some((number, _)) = &registration.old {
+            self.carried.remove(number);
+        }
+        self.guard_left_out(&registration.urn, &registration.goal)
+    }
+
+    /// Takes back what was planned for a registration, because it is left out after all.
+    pub fn take_back(&mut self, urn: &Urn, steps: &[Step]) {
+        self.replaced.remove(urn);
+        for step in steps.iter().filter(|step| step.keep_until_replaced) {
+            if let Some((number, _)) = &step.old {
+                self.deleted_first.remove(number);
+                self.replaced.remove(&step.urn);
+            }
         }
     }
 
@@ -362,11 +387,30 @@ impl Planner {
         current: impl Fn(RowNumber) -> Option<&'a Arc<Row>>,
     ) -> Result<Leftovers, Vec<Refusal>> {
         let numbers = 0..RowNumber::try_from(self.base.len()).unwrap_or(RowNumber::MAX);
+        let needed = self.needed_by_carried();
         let leftovers = numbers
             .filter_map(|number| current(number).map(|row| (number, Arc::clone(row))))
             .filter(|(number, row)| row.delete || row.pending_replacement || !self.handled.contains(number))
+            .filter(|(_, row)| row.delete || !needed.contains(&row.urn))
             .collect();
         self.targets.deletable(leftovers)
+    }
+
+    /// What a carried row refers to is carried along with it, and so is what that refers to, as far as the program does
+    /// not have it (semantics 4.7).
+    fn needed_by_carried(&self) -> UrnSet {
+        let mut needed = UrnSet::default();
+        let mut open: Vec<RowNumber> = self.carried.iter().copied().collect();
+        open.sort_unstable();
+        while let Some(number) = open.pop() {
+            for urn in self.base.get(number as usize).into_iter().flat_map(|row| references(row)) {
+                let old = self.old_row(&urn).filter(|(number, _)| !self.handled.contains(number));
+                if needed.insert(urn) {
+                    open.extend(old.map(|(number, _)| number));
+                }
+            }
+        }
+        needed
     }
 
     /// May a refresh touch the row? Rows are to be asked about in state order.

@@ -194,8 +194,17 @@ impl Registration {
     }
 
     /// The step of a resource that is no target: its row stays as it is; a new one is left out and counts as the same.
-    fn untouched(&self) -> Vec<Step> {
-        let row = self.old_row().map(|old| (**old).clone());
+    fn untouched(&self, planner: &Planner) -> Vec<Step> {
+        // Under a former URN it takes the new one: the program, and whoever refers to it, knows no other. One that a
+        // cascade of this run has deleted still waits for its replacement.
+        let lost = self.old.as_ref().is_some_and(|(number, _)| planner.deleted_first.contains(number));
+        let renamed = |old: &Arc<Row>| Row {
+            urn: self.urn.clone(),
+            kind: self.goal.kind.clone(),
+            pending_replacement: lost || old.pending_replacement,
+            ..(**old).clone()
+        };
+        let row = self.old_row().map(renamed);
         let row = row.unwrap_or_else(|| Row { urn: self.urn.clone(), custom: self.goal.custom, ..self.new_row() });
         vec![self.step(Op::Same, row)]
     }
@@ -257,7 +266,7 @@ impl Planner {
 
     fn first_question(&mut self, registration: &mut Registration) -> Result<Next, Refusal> {
         if !registration.targeted {
-            return Ok(Next::Act(registration.untouched()));
+            return Ok(Next::Act(registration.untouched(self)));
         }
         let mut inputs = registration.goal.inputs.clone();
         let afresh = registration.comparable(self).is_none_or(|old| self.is_forced(&registration.urn, old).is_some());
@@ -384,7 +393,7 @@ impl Planner {
         Ok(Next::Act(vec![registration.step(Op::Same, row)]))
     }
 
-    fn guard_protected(&self, registration: &Registration, old: &Row) -> Result<(), Refusal> {
+    fn guard_protected(&self, registration: &mut Registration, old: &Row) -> Result<(), Refusal> {
         if !old.protect || !registration.goal.protect.unwrap_or(false) || self.operation.ignore_protect {
             return Ok(());
         }
