@@ -104,7 +104,13 @@ test: build test-rust test-python test-node conformance conformance-oldest adopt
 	@echo "make test: every suite passed"
 
 test-rust:
-	$(CARGO) test --quiet -p maloko-core -p maloko-cli
+	$(CARGO) test --quiet -p maloko-core -p maloko-cli -p maloko-model
+
+# Generated lifecycles against the engine and the model (docs/model.md); one of them again: make model SEED=1 PROGRAM=17
+PROGRAMS ?= 10000
+.PHONY: model
+model:
+	$(CARGO) run --quiet -p maloko-model -- --seed $(SEED) $(if $(PROGRAM),--program $(PROGRAM),--programs $(PROGRAMS))
 
 test-python: $(STAMPS)/python
 	$(PY) -m pytest python-tests -q

@@ -1,0 +1,261 @@
+//! The checks behind the invariants.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+
+use maloko_core::Row;
+use maloko_core::state::{PendingKind, Snapshot};
+
+use crate::cloud::Cloud;
+use crate::host::Call;
+use crate::invariant::{Broken, Invariant};
+use crate::model::{Model, Record};
+use crate::{show, urns};
+
+/// What an operation did.
+#[derive(Clone, Debug, Default)]
+pub struct Observed {
+    /// Was it a preview?
+    pub dry_run: bool,
+    /// Did it fail?
+    pub failed: bool,
+    /// Was an input unknown?
+    pub met_unknown: bool,
+    /// Steps while the program ran.
+    pub steps: Vec<String>,
+    /// Steps afterwards.
+    pub late_steps: Vec<String>,
+    /// Calls while the program ran.
+    pub calls: Vec<Call>,
+    /// Calls afterwards.
+    pub late_calls: Vec<Call>,
+    /// What was said.
+    pub messages: Vec<String>,
+    /// The rows afterwards.
+    pub rows: Vec<Record>,
+    /// What exists afterwards.
+    pub cloud: Cloud,
+}
+
+/// Sound in itself: in order, without dangling references, no URN twice.
+pub fn state_valid(rows: &[Arc<Row>]) -> Result<(), Broken> {
+    let broken = |details: String| Err(Broken::new(Invariant::StateValid, details));
+    let mut earlier: HashSet<String> = HashSet::new();
+    let mut living: HashSet<String> = HashSet::new();
+    let mut providers: HashSet<String> = HashSet::new();
+    for row in rows {
+        let record = Record::of(row);
+        if let Some(missing) = record.references().find(|urn| !earlier.contains(*urn)) {
+            return broken(format!("{} refers to {missing}, which does not come before it", record.urn));
+        }
+        let is_provider = urns::is_provider(&record.urn);
+        if record.custom && !is_provider && !providers.contains(&row.provider) {
+            return broken(format!("the provider of {} does not come before it", record.urn));
+        }
+        if is_provider {
+            providers.insert(format!("{}::{}", record.urn, record.id));
+        }
+        if !record.delete && !living.insert(record.urn.clone()) {
+            return broken(format!("{} is there twice", record.urn));
+        }
+        earlier.insert(record.urn);
+    }
+    Ok(())
+}
+
+/// Creates and updates after those of what they refer to; deletions before those of what they refer to.
+pub fn order_of_calls(before: &[Record], observed: &Observed) -> Result<(), Broken> {
+    let calls: Vec<&Call> = observed.calls.iter().chain(&observed.late_calls).collect();
+    let broken = |first: &Call, second: &Call| {
+        let details = format!("{} began before the end of {}", second.text, first.text);
+        Err(Broken::new(Invariant::OrderOfCalls, details))
+    };
+    let changes = |urn: &str| -> Vec<&&Call> {
+        calls.iter().filter(|call| call.urn == urn && (call.method == "create" || call.method == "update")).collect()
+    };
+    for record in observed.rows.iter().filter(|record| !record.delete) {
+        for call in changes(&record.urn) {
+            for needed in record.references().flat_map(|urn| changes(urn)) {
+                if needed.span.1 > call.span.0 {
+                    return broken(needed, call);
+                }
+            }
+        }
+    }
+    // Deletions before a replacement are a matter of their own: who merely depends on the resource waits (semantics 4.2).
+    deletions_in_order(before, &observed.calls)?;
+    deletions_in_order(before, &observed.late_calls)
+}
+
+fn deletions_in_order(before: &[Record], calls: &[Call]) -> Result<(), Broken> {
+    let deletions: BTreeMap<&str, &Call> =
+        calls.iter().filter(|call| call.method == "delete").map(|call| (call.id.as_str(), call)).collect();
+    for (index, record) in before.iter().enumerate().filter(|(_, record)| !record.external) {
+        let Some(dependent) = deletions.get(record.id.as_str()) else { continue };
+        for urn in record.references() {
+            for other in before[..index].iter().filter(|other| other.urn == *urn && !other.external) {
+                if let Some(needed) = deletions.get(other.id.as_str())
+                    && dependent.span.1 > needed.span.0
+                {
+                    let details = format!("{} began before the end of {}", needed.text, dependent.text);
+                    return Err(Broken::new(Invariant::OrderOfCalls, details));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// No orphan, no duplicate.
+pub fn world(before: &Cloud, observed: &Observed, let_go: &BTreeSet<String>) -> Result<(), Broken> {
+    let mut named: BTreeSet<&str> = BTreeSet::new();
+    for record in observed.rows.iter().filter(|record| record.custom && !record.external && !record.pending) {
+        if !urns::is_provider(&record.urn) && !named.insert(&record.id) {
+            return Err(Broken::new(Invariant::NoDuplicate, format!("{} is named by two rows", record.id)));
+        }
+    }
+    let external: BTreeSet<&str> =
+        observed.rows.iter().filter(|record| record.external).map(|record| record.id.as_str()).collect();
+    for (id, object) in &observed.cloud.objects {
+        if !named.contains(id.as_str()) && !let_go.contains(id) && !external.contains(id.as_str()) {
+            let whose = &object.name;
+            let known = if before.objects.contains_key(id) { "" } else { ", which this run made," };
+            return Err(Broken::new(Invariant::NoOrphan, format!("{id} of {whose}{known} is in no row")));
+        }
+    }
+    Ok(())
+}
+
+fn differ(invariant: Invariant, wanted: &[String], found: &[String]) -> Result<(), Broken> {
+    if wanted == found {
+        return Ok(());
+    }
+    let list = |items: &[String]| items.iter().fold(String::new(), |text, item| text + "    " + item + "\n");
+    Err(Broken::new(invariant, format!("  the model wants:\n{}  the engine has:\n{}", list(wanted), list(found))))
+}
+
+fn sorted(mut items: Vec<String>) -> Vec<String> {
+    items.sort();
+    items
+}
+
+/// The operation does what the model does.
+pub fn steps_and_calls(model: &Model<'_>, observed: &Observed) -> Result<(), Broken> {
+    let texts = |calls: &[Call]| calls.iter().map(|call| call.text.clone()).collect::<Vec<_>>();
+    differ(Invariant::Calls, &model.calls, &texts(&observed.calls))?;
+    differ(Invariant::Steps, &model.steps, &observed.steps)?;
+    let open = |text: &String| {
+        model.open.iter().any(|record| {
+            let name = show::name(&record.urn);
+            text.ends_with(&format!(" {name} {}", record.id))
+                || text.starts_with(&format!("{name}.delete {} ", record.id))
+        })
+    };
+    let closed = |texts: Vec<String>| sorted(texts.into_iter().filter(|text| !open(text)).collect());
+    differ(Invariant::Calls, &closed(model.late_calls.clone()), &closed(texts(&observed.late_calls)))?;
+    differ(Invariant::Steps, &closed(model.late_steps.clone()), &closed(observed.late_steps.clone()))?;
+    if model.failed != observed.failed {
+        let details = format!("failed: the model says {}; messages: {:?}", model.failed, observed.messages);
+        return Err(Broken::new(Invariant::Outcome, details));
+    }
+    Ok(())
+}
+
+/// The rows and the objects are the model's.
+pub fn rows_and_cloud(model: &Model<'_>, observed: &Observed) -> Result<(), Broken> {
+    let relevant = |record: &&Record| !urns::is_provider(&record.urn);
+    let text = |record: &Record| {
+        let mut record = record.clone();
+        if record.urn == urns::stack() {
+            // The stack's outputs are compared apart.
+            record.outputs.clear();
+        }
+        record.text()
+    };
+    let wanted = sorted(model.rows().filter(relevant).map(text).collect());
+    let found = sorted(observed.rows.iter().filter(relevant).map(text).collect());
+    differ(Invariant::Rows, &wanted, &found)?;
+    if model.cloud != observed.cloud {
+        let objects =
+            |cloud: &Cloud| cloud.objects.iter().map(|(id, object)| format!("{id} {object:?}")).collect::<Vec<_>>();
+        return differ(Invariant::World, &objects(&model.cloud), &objects(&observed.cloud));
+    }
+    Ok(())
+}
+
+/// The stack's outputs are the model's.
+pub fn outputs(model: &Model<'_>, found: &BTreeMap<String, String>) -> Result<(), Broken> {
+    if model.outputs == *found {
+        return Ok(());
+    }
+    Err(Broken::new(Invariant::Outputs, format!("the model wants {:?}, the engine has {found:?}", model.outputs)))
+}
+
+/// The pending operations are the creates that may have happened.
+pub fn pending(suspects: &BTreeSet<String>, snapshot: &Snapshot) -> Result<(), Broken> {
+    let found: BTreeSet<String> = snapshot
+        .pending
+        .iter()
+        .filter(|pending| pending.kind == PendingKind::Creating)
+        .map(|pending| pending.row.urn.to_string())
+        .collect();
+    if *suspects == found {
+        return Ok(());
+    }
+    Err(Broken::new(Invariant::Pending, format!("the model wants {suspects:?}, the engine has {found:?}")))
+}
+
+/// A preview changes nothing.
+pub fn preview_is_harmless(before: &Cloud, observed: &Observed) -> Result<(), Broken> {
+    let allowed = ["configure", "check", "diff", "read"];
+    let calls = observed.calls.iter().chain(&observed.late_calls);
+    if let Some(call) = calls.into_iter().find(|call| !allowed.contains(&call.method)) {
+        return Err(Broken::new(Invariant::PreviewHarmless, call.text.clone()));
+    }
+    if *before != observed.cloud {
+        return Err(Broken::new(Invariant::PreviewHarmless, "the world changed"));
+    }
+    Ok(())
+}
+
+fn all_steps(observed: &Observed) -> Vec<String> {
+    let late = observed.late_steps.iter().map(|step| step.trim_end_matches(|c: char| c != ' ').trim_end().to_owned());
+    sorted(observed.steps.iter().cloned().chain(late).collect())
+}
+
+/// Does an operation do at least as much to a resource as the preview said?
+fn weight(op: &str) -> u8 {
+    match op {
+        "same" | "read" => 0,
+        "update" => 1,
+        _ => 2,
+    }
+}
+
+/// A preview that met no unknown says what happens; one that did says at least that.
+pub fn foresight(foreseen: &Observed, happened: &Observed) -> Result<(), Broken> {
+    let (announced, done) = (all_steps(foreseen), all_steps(happened));
+    if !foreseen.met_unknown {
+        return differ(Invariant::PreviewTrue, &announced, &done);
+    }
+    let mut said: BTreeMap<&str, u8> = BTreeMap::new();
+    for (op, name) in announced.iter().filter_map(|step| step.split_once(' ')) {
+        let known = said.entry(name).or_default();
+        *known = (*known).max(weight(op));
+    }
+    for (op, name) in done.iter().filter_map(|step| step.split_once(' ')) {
+        if weight(op) > said.get(name).copied().unwrap_or_default() {
+            return Err(Broken::new(Invariant::PreviewTrue, format!("{op} {name} was not announced")));
+        }
+    }
+    Ok(())
+}
+
+/// Nothing is left to do.
+pub fn does_nothing(second: &Observed) -> Result<(), Broken> {
+    let idle = |step: &&String| !step.starts_with("same ") && !step.starts_with("read ");
+    match second.steps.iter().chain(&second.late_steps).find(idle) {
+        None => Ok(()),
+        Some(step) => Err(Broken::new(Invariant::Settled, format!("a second up would do: {step}"))),
+    }
+}

@@ -1,0 +1,278 @@
+//! The simulated cloud and its providers: what really exists, and how each provider method behaves. The engine's host
+//! and the model each have one; after every step they must be equal.
+
+use std::collections::BTreeMap;
+
+use maloko_core::provider::{Answer, Capabilities, CheckFailure, DiffAnswer, Method, ProviderError, ProviderErrorKind};
+use maloko_core::{PropertyMap, Value};
+use serde::{Deserialize, Serialize};
+
+use crate::program::{Drift, Fault, FaultKind, Lifecycle};
+
+/// What a provider's `diff` answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DiffMode {
+    /// Whether something changed; a change of `zone` replaces.
+    #[default]
+    Exact,
+    /// The engine is to compare; a change of `zone` replaces.
+    Ask,
+    /// The engine is to compare; whatever changed replaces.
+    AskReplacing,
+    /// Always a change.
+    Always,
+    /// Always a replacement.
+    AlwaysReplacing,
+    /// Never a change.
+    Never,
+    /// Never a change, and yet a list of keys that replace.
+    NeverReplacing,
+    /// There is no `diff`.
+    Absent,
+}
+
+/// What a provider's `check` does to the inputs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckMode {
+    /// Nothing.
+    #[default]
+    Echo,
+    /// Adds a default for `size`.
+    Defaults,
+    /// Chooses `auto` once and keeps it from the old inputs.
+    Keeps,
+    /// There is no `check`.
+    Absent,
+}
+
+/// What a provider's `read` returns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadMode {
+    /// The object's outputs.
+    #[default]
+    Outputs,
+    /// The object's outputs and inputs.
+    Inputs,
+    /// There is no `read`.
+    Absent,
+}
+
+/// How a provider behaves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ProviderKind {
+    /// `check`
+    pub check: CheckMode,
+    /// `diff`
+    pub diff: DiffMode,
+    /// `read`
+    pub read: ReadMode,
+    /// What `diff` says of `deleteBeforeReplace`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delete_first: Option<bool>,
+    /// Does `diff` name the output `out` as stable?
+    pub stable: bool,
+}
+
+impl ProviderKind {
+    /// Does it always say that something changed?
+    #[must_use]
+    pub fn is_restless(self) -> bool {
+        matches!(self.diff, DiffMode::Always | DiffMode::AlwaysReplacing)
+    }
+
+    /// The methods that the provider has.
+    #[must_use]
+    pub fn capabilities(self) -> Capabilities {
+        Capabilities {
+            configure: false,
+            check: self.check != CheckMode::Absent,
+            diff: self.diff != DiffMode::Absent,
+            read: self.read != ReadMode::Absent,
+            update: true,
+            delete: true,
+        }
+    }
+}
+
+/// An object of the cloud.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Object {
+    /// The name of the resource that it was made for.
+    pub name: String,
+    /// Its properties, as last set.
+    pub properties: PropertyMap,
+    /// How often it was set; an output.
+    pub version: u32,
+}
+
+/// Everything that exists.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cloud {
+    /// Living objects by id.
+    pub objects: BTreeMap<String, Object>,
+    made: u32,
+}
+
+/// What a call does with the cloud, and answers.
+pub type Outcome = Result<Answer, ProviderError>;
+
+/// The providers of a lifecycle with the faults of one step.
+#[derive(Clone, Debug, Default)]
+pub struct Providers {
+    kinds: BTreeMap<String, ProviderKind>,
+    faults: BTreeMap<(String, String), FaultKind>,
+}
+
+impl Providers {
+    /// The providers in a step with these faults.
+    #[must_use]
+    pub fn new(lifecycle: &Lifecycle, faults: &[Fault]) -> Self {
+        let faults = faults.iter().map(|fault| ((fault.resource.clone(), fault.method.clone()), fault.kind)).collect();
+        Self { kinds: lifecycle.providers.clone(), faults }
+    }
+
+    /// How the provider of a resource behaves.
+    #[must_use]
+    pub fn kind(&self, name: &str) -> ProviderKind {
+        self.kinds.get(name).copied().unwrap_or_default()
+    }
+
+    /// The fault of a method, if it has one in this step.
+    #[must_use]
+    pub fn fault(&self, name: &str, method: &str) -> Option<FaultKind> {
+        self.faults.get(&(name.to_owned(), method.to_owned())).copied()
+    }
+}
+
+/// Outputs of an object: its properties, its id as `out`, its version as `ver`.
+fn outputs(id: &str, object: &Object) -> PropertyMap {
+    let mut outputs = object.properties.clone();
+    outputs.insert("out".to_owned(), Value::String(format!("out-{id}")));
+    outputs.insert("ver".to_owned(), Value::String(format!("v{}", object.version)));
+    outputs
+}
+
+/// Keys that an object's outputs have beside its properties.
+fn computed(key: &str) -> bool {
+    key == "out" || key == "ver"
+}
+
+fn raised(name: &str, method: &str) -> ProviderError {
+    ProviderError::new(ProviderErrorKind::Raised, format!("{method} of {name} refused"))
+}
+
+impl Cloud {
+    /// Changes an object behind the engine's back. `id` is the one that the state names.
+    pub fn drift(&mut self, drift: &Drift, id: &str) {
+        if drift.gone {
+            self.objects.remove(id);
+        } else if let Some(object) = self.objects.get_mut(id) {
+            object.properties.insert("a".to_owned(), Value::from("drifted"));
+        }
+    }
+
+    /// The id that was given last.
+    #[must_use]
+    pub fn newest(&self) -> Option<String> {
+        (self.made > 0).then(|| format!("o{}", self.made))
+    }
+
+    /// Serves a call of a provider method.
+    pub fn call(&mut self, providers: &Providers, name: &str, method: &Method) -> Outcome {
+        let kind = providers.kind(name);
+        let fault = providers.fault(name, method.name());
+        if fault == Some(FaultKind::Raises) {
+            return Err(raised(name, method.name()));
+        }
+        match method {
+            Method::Configure { .. } => Ok(Answer::Configured),
+            Method::Check { olds, news } => Ok(check(kind, fault, olds, news)),
+            Method::Diff { olds, news, .. } => Ok(Answer::Diffed(diff(kind, olds, news))),
+            Method::Create { inputs, .. } => self.create(name, fault, inputs),
+            Method::Update { id, news, .. } => self.update(name, fault, id, news),
+            Method::Read { id, .. } => Ok(self.read(kind, id)),
+            Method::Delete { id, .. } => {
+                self.objects.remove(id);
+                Ok(Answer::Deleted)
+            }
+        }
+    }
+
+    fn create(&mut self, name: &str, fault: Option<FaultKind>, inputs: &PropertyMap) -> Outcome {
+        self.made += 1;
+        let id = format!("o{}", self.made);
+        let object = Object { name: name.to_owned(), properties: inputs.clone(), version: 1 };
+        let outputs = outputs(&id, &object);
+        self.objects.insert(id.clone(), object);
+        match fault {
+            Some(FaultKind::NoId) => Ok(Answer::Created { id: String::new(), outputs }),
+            Some(_) => Err(not_initialized(id, outputs)),
+            None => Ok(Answer::Created { id, outputs }),
+        }
+    }
+
+    fn update(&mut self, name: &str, fault: Option<FaultKind>, id: &str, news: &PropertyMap) -> Outcome {
+        let Some(object) = self.objects.get_mut(id) else { return Err(raised(name, "update")) };
+        object.properties = news.clone();
+        object.version += 1;
+        let outputs = outputs(id, object);
+        if fault.is_some() { Err(not_initialized(String::new(), outputs)) } else { Ok(Answer::Updated { outputs }) }
+    }
+
+    fn read(&self, kind: ProviderKind, id: &str) -> Answer {
+        let Some(object) = self.objects.get(id) else {
+            return Answer::Read { id: String::new(), outputs: None, inputs: None };
+        };
+        let inputs = (kind.read == ReadMode::Inputs).then(|| object.properties.clone());
+        Answer::Read { id: id.to_owned(), outputs: Some(outputs(id, object)), inputs }
+    }
+}
+
+fn not_initialized(id: String, properties: PropertyMap) -> ProviderError {
+    let kind = ProviderErrorKind::NotInitialized { id, properties, reasons: vec!["no power".to_owned()] };
+    ProviderError::new(kind, "it did not start")
+}
+
+fn check(kind: ProviderKind, fault: Option<FaultKind>, olds: &PropertyMap, news: &PropertyMap) -> Answer {
+    let mut inputs = news.clone();
+    match kind.check {
+        CheckMode::Echo | CheckMode::Absent => {}
+        CheckMode::Defaults => {
+            inputs.entry("size".to_owned()).or_insert(Value::Number(1.0));
+        }
+        CheckMode::Keeps => {
+            let kept = olds.get("auto").cloned();
+            let chosen = kept.unwrap_or_else(|| news.get("a").cloned().unwrap_or_else(|| Value::from("auto")));
+            inputs.insert("auto".to_owned(), chosen);
+        }
+    }
+    let failures = match fault {
+        Some(_) => vec![CheckFailure { property: "a".to_owned(), reason: "not today".to_owned() }],
+        None => Vec::new(),
+    };
+    Answer::Checked { inputs, failures }
+}
+
+fn diff(kind: ProviderKind, olds: &PropertyMap, news: &PropertyMap) -> DiffAnswer {
+    let gone = olds.keys().filter(|key| !computed(key) && !news.contains_key(*key));
+    let different: Vec<String> =
+        news.keys().filter(|key| olds.get(*key) != news.get(*key)).chain(gone).cloned().collect();
+    let zone: Vec<String> = different.iter().filter(|key| *key == "zone" || *key == "from").cloned().collect();
+    let whatever = || vec!["zone".to_owned()];
+    let (changes, replaces) = match kind.diff {
+        DiffMode::Exact => (Some(!different.is_empty()), zone),
+        DiffMode::Ask => (None, zone),
+        DiffMode::AskReplacing => (None, whatever()),
+        DiffMode::Always => (Some(true), Vec::new()),
+        DiffMode::AlwaysReplacing => (Some(true), whatever()),
+        DiffMode::Never => (Some(false), Vec::new()),
+        DiffMode::NeverReplacing => (Some(false), whatever()),
+        DiffMode::Absent => (None, Vec::new()),
+    };
+    let stables = if kind.stable { vec!["out".to_owned()] } else { Vec::new() };
+    DiffAnswer { changes, replaces, stables, delete_before_replace: kind.delete_first }
+}

@@ -1,0 +1,16 @@
+//! A model of what the engine must do, and a generator of lifecycles that are run against both. See docs/model.md.
+
+pub mod check;
+pub mod cloud;
+pub mod generate;
+pub mod host;
+pub mod invariant;
+pub mod model;
+pub mod program;
+pub mod random;
+pub mod rules;
+pub mod run;
+pub mod sdk;
+pub mod show;
+pub mod shrink;
+pub mod urns;

@@ -1,0 +1,147 @@
+//! Runs generated lifecycles on all cores and reports. `make model PROGRAMS=10000 SEED=1`, or one with `PROGRAM=17`.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use maloko_model::program::Lifecycle;
+use maloko_model::rules::{Counts, OUT_OF_REACH};
+use maloko_model::run::{Failure, run};
+use maloko_model::{generate, shrink};
+
+/// How many failures are shrunk and shown; the others are only counted.
+const SHOWN: usize = 5;
+
+struct Request {
+    seed: u64,
+    programs: u64,
+    program: Option<u64>,
+}
+
+fn request() -> Result<Request, String> {
+    let mut request = Request { seed: 1, programs: 1000, program: None };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(name) = arguments.next() {
+        let number = arguments.next().and_then(|text| text.parse().ok());
+        let number = number.ok_or_else(|| format!("{name} needs a number"))?;
+        match name.as_str() {
+            "--seed" => request.seed = number,
+            "--programs" => request.programs = number,
+            "--program" => request.program = Some(number),
+            other => return Err(format!("{other}: there are --seed, --programs and --program only")),
+        }
+    }
+    Ok(request)
+}
+
+fn main() -> ExitCode {
+    let outcome = request().and_then(|request| match request.program {
+        Some(program) => one(request.seed, program),
+        None => many(request.seed, request.programs),
+    });
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(reason) => {
+            say(&reason);
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn say(text: &str) {
+    // Where standard output is closed there is nobody left to tell.
+    let _ = writeln!(std::io::stdout(), "{text}");
+}
+
+fn one(seed: u64, program: u64) -> Result<bool, String> {
+    let lifecycle = generate::lifecycle(seed, program);
+    match run(&lifecycle, &mut Counts::default()) {
+        Ok(()) => {
+            say(&format!("{}\nprogram {program} of seed {seed}: all invariants hold", lifecycle.to_text()?));
+            Ok(true)
+        }
+        Err(failure) => {
+            show(seed, program, &lifecycle, &failure)?;
+            Ok(false)
+        }
+    }
+}
+
+/// Shrinks a failing lifecycle and prints it in the form in which `regressions/` keeps it.
+fn show(seed: u64, program: u64, lifecycle: &Lifecycle, failure: &Failure) -> Result<(), String> {
+    let invariant = failure.broken.invariant;
+    let mut fails = |candidate: &Lifecycle| {
+        run(candidate, &mut Counts::default()).is_err_and(|failure| failure.broken.invariant == invariant)
+    };
+    let smallest = shrink::shrink(lifecycle, 3000, &mut fails);
+    let failure = run(&smallest, &mut Counts::default()).err().unwrap_or_else(|| failure.clone());
+    say(&format!(
+        "---- program {program} of seed {seed}; again with: make model SEED={seed} PROGRAM={program}\n{failure}\n\
+         ---- shrunk; to keep it, save it as engine-model/regressions/<what it shows>.yaml\n{}",
+        smallest.to_text()?
+    ));
+    Ok(())
+}
+
+fn many(seed: u64, programs: u64) -> Result<bool, String> {
+    let started = Instant::now();
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    let next = AtomicU64::new(0);
+    let counts = Mutex::new(Counts::default());
+    let failures: Mutex<Vec<(u64, Failure)>> = Mutex::default();
+    std::thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(|| {
+                let mut own = Counts::default();
+                loop {
+                    let program = next.fetch_add(1, Ordering::Relaxed);
+                    if program >= programs {
+                        break;
+                    }
+                    if let Err(failure) = run(&generate::lifecycle(seed, program), &mut own) {
+                        failures.lock().unwrap_or_else(PoisonError::into_inner).push((program, failure));
+                    }
+                }
+                counts.lock().unwrap_or_else(PoisonError::into_inner).add(&own);
+            });
+        }
+    });
+    let mut failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let counts = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
+    failures.sort_by_key(|(program, _)| *program);
+    for (program, failure) in failures.iter().take(SHOWN) {
+        show(seed, *program, &generate::lifecycle(seed, *program), failure)?;
+    }
+    let report = report(&counts);
+    if let Some(path) = std::env::var_os("MODEL_REPORT") {
+        fs::write(Path::new(&path), &report).map_err(|error| error.to_string())?;
+    }
+    say(&report);
+    let seconds = started.elapsed().as_secs();
+    say(&format!("{programs} programs of seed {seed} in {seconds} s: {} failed", failures.len()));
+    let numbers: Vec<String> =
+        failures.iter().take(40).map(|(p, f)| format!("{p}:{}", f.broken.invariant.name())).collect();
+    if !numbers.is_empty() {
+        say(&numbers.join(" "));
+    }
+    Ok(failures.is_empty() && (programs < ALL_RULES || counts.never().is_empty()))
+}
+
+/// From so many programs on, every rule must have been exercised.
+const ALL_RULES: u64 = 10_000;
+
+fn report(counts: &Counts) -> String {
+    let unreached = OUT_OF_REACH.iter().map(|(rule, reason)| format!("        -  {rule}: {reason}\n"));
+    let never = counts.never().into_iter().map(|rule| {
+        let (section, title) = rule.title();
+        format!("NEVER EXERCISED: {section} {title}\n")
+    });
+    let lines: String = unreached.chain(never).collect();
+    format!("How often each rule was exercised\n{}{lines}", counts.report())
+}

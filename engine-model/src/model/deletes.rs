@@ -1,0 +1,276 @@
+//! Deletions after the program's end, and destroy (semantics 4.4, 4.6, 5).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use maloko_core::provider::Method;
+
+use crate::program::Verb;
+use crate::rules::Rule;
+use crate::urns;
+
+use super::{Model, Record};
+
+/// The owners that go: those that were alive before, and all of them (`true`).
+type Going = BTreeSet<(bool, String)>;
+
+impl Model<'_> {
+    /// Deletes what is no longer wanted.
+    pub(crate) fn delete_leftovers(&mut self) {
+        if self.refuses_selection() {
+            self.failed = true;
+            self.halted = true;
+            return;
+        }
+        let mut condemned: BTreeSet<usize> = (0..self.slots.len()).filter(|index| self.is_left_over(*index)).collect();
+        if self.spare_unselected(&mut condemned).is_none() {
+            self.failed = true;
+            self.halted = true;
+            return;
+        }
+        self.spare_for_failures(&mut condemned);
+        let protected: Vec<usize> = condemned.iter().copied().filter(|index| self.is_protected(*index)).collect();
+        let mut kept: BTreeSet<usize> = BTreeSet::new();
+        for index in &protected {
+            self.keep_needed(*index, &condemned, &mut kept);
+        }
+        if !kept.is_empty() {
+            self.counts.hit(Rule::ProtectNeeds);
+        }
+        if self.before.step.verb == Verb::Destroy && condemned.len() > 3 {
+            self.counts.hit(Rule::DestroyAll);
+        }
+        for level in self.levels(&condemned) {
+            if self.halted {
+                return;
+            }
+            let level: Vec<usize> = level.into_iter().filter(|index| !kept.contains(index)).collect();
+            let goes = |index: &&usize| {
+                let record = &self.slots[**index].record;
+                !record.pending && !kept.contains(*index) && !protected.contains(*index)
+            };
+            let mut going = Going::new();
+            for index in condemned.iter().filter(goes) {
+                let urn = self.slots[*index].record.urn.clone();
+                if !self.was_old_half(*index) {
+                    going.insert((false, urn.clone()));
+                }
+                going.insert((true, urn));
+            }
+            self.delete_level(&level, &going, &condemned, &mut kept);
+        }
+    }
+
+    /// Is the row no longer wanted? Provider rows are not modelled: they go last of all, and without a trace.
+    fn is_left_over(&self, index: usize) -> bool {
+        let slot = &self.slots[index];
+        !slot.gone && (slot.record.delete || (slot.base && !slot.handled)) && !urns::is_provider(&slot.record.urn)
+    }
+
+    fn is_protected(&self, index: usize) -> bool {
+        let record = &self.slots[index].record;
+        record.protect && !record.delete && !record.pending && !record.external && !self.before.step.ignore_protect
+    }
+
+    /// With continue-on-error: nothing goes that a failed resource needs.
+    fn spare_for_failures(&mut self, condemned: &mut BTreeSet<usize>) {
+        let mut needed: Vec<String> = self.failures.iter().cloned().collect();
+        let mut seen = BTreeSet::new();
+        while let Some(urn) = needed.pop() {
+            if seen.insert(urn.clone()) {
+                for slot in self.slots.iter().filter(|slot| !slot.gone && slot.record.urn == urn) {
+                    needed.extend(slot.record.references().cloned());
+                }
+            }
+        }
+        let before = condemned.len();
+        condemned.retain(|index| {
+            let record = &self.slots[*index].record;
+            record.delete || !seen.contains(&record.urn)
+        });
+        if condemned.len() < before {
+            self.counts.hit(Rule::DeleteSparesFailed);
+        }
+        if !self.failures.is_empty() && !condemned.is_empty() {
+            self.counts.hit(Rule::FailureDeletes);
+        }
+    }
+
+    /// Marks what a row that stays refers to.
+    fn keep_needed(&self, index: usize, condemned: &BTreeSet<usize>, kept: &mut BTreeSet<usize>) {
+        let mut open = vec![index];
+        while let Some(index) = open.pop() {
+            for urn in self.slots[index].record.references() {
+                for other in condemned {
+                    if self.slots[*other].record.urn == *urn && kept.insert(*other) {
+                        open.push(*other);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Groups in which the rows may go side by side, the first one first.
+    fn levels(&self, condemned: &BTreeSet<usize>) -> Vec<Vec<usize>> {
+        let mut depths: BTreeMap<usize, usize> = BTreeMap::new();
+        for index in condemned {
+            let record = &self.slots[*index].record;
+            let mut depth = 0;
+            for (other, below) in &depths {
+                let candidate = &self.slots[*other].record;
+                if self.goes_before(record, candidate) {
+                    depth = depth.max(below + 1);
+                }
+            }
+            depths.insert(*index, depth);
+        }
+        let mut levels = vec![Vec::new(); depths.values().max().map_or(0, |deepest| deepest + 1)];
+        for (index, depth) in depths {
+            levels[depth].push(index);
+        }
+        levels.reverse();
+        levels
+    }
+
+    /// Must `row` be deleted before `other`, which comes earlier in the state?
+    fn goes_before(&self, row: &Record, other: &Record) -> bool {
+        if row.references().any(|urn| *urn == other.urn) {
+            return true;
+        }
+        // Who depends on a component goes before the component's children.
+        let mut above = other.parent.clone();
+        while let Some(component) = above.filter(|urn| *urn != urns::stack()) {
+            let depends = row.references().any(|urn| *urn == component) && row.parent.as_ref() != Some(&component);
+            if depends && row.urn != other.urn {
+                return true;
+            }
+            above = self.rows().find(|record| record.urn == component).and_then(|record| record.parent.clone());
+        }
+        false
+    }
+
+    fn delete_level(
+        &mut self,
+        level: &[usize],
+        going: &Going,
+        condemned: &BTreeSet<usize>,
+        kept: &mut BTreeSet<usize>,
+    ) {
+        let goes_on = self.before.step.continue_on_error;
+        let fails = |model: &Self, index: usize| model.calls_delete(index, going) && model.delete_fails(index);
+        let failing: Vec<usize> = level.iter().copied().filter(|index| fails(self, *index)).collect();
+        if !failing.is_empty() {
+            self.counts.hit(if goes_on { Rule::DeleteFailsGoesOn } else { Rule::DeleteFails });
+        }
+        // Without continue-on-error, which of the others were begun before the first failure is not said.
+        let open = !failing.is_empty() && !goes_on;
+        let fails_first = |model: &Self, index: usize| {
+            // Of several failures of one level, one at least is begun; which one is not said either.
+            failing.len() == 1 || !model.before.dry_run && failing.contains(&index)
+        };
+        for index in level.iter().copied() {
+            let record = self.slots[index].record.clone();
+            if open && !(failing.contains(&index) && fails_first(self, index) && failing.len() == 1) {
+                self.open.push(record.clone());
+                if failing.contains(&index) || (self.before.is_left)(&record) {
+                    continue;
+                }
+            }
+            if self.is_protected(index) {
+                self.counts.hit(Rule::ProtectDelete);
+                self.step("delete", &record.urn, Some(&record));
+                self.failed = true;
+                continue;
+            }
+            if !self.delete_row(index, going) && goes_on {
+                self.keep_needed(index, condemned, kept);
+            }
+        }
+        if open {
+            self.failed = true;
+            self.halted = true;
+        }
+    }
+
+    /// Was the row an old half before this run?
+    fn was_old_half(&self, index: usize) -> bool {
+        self.before.rows.get(index).is_some_and(|row| row.delete)
+    }
+
+    /// Does the object go with its owner? One that was alive before this run goes with an owner that was, too.
+    fn goes_with_owner(&self, index: usize, going: &Going) -> bool {
+        let owner = self.slots[index].record.deleted_with.clone();
+        owner.is_some_and(|owner| going.contains(&(self.was_old_half(index), owner)))
+    }
+
+    /// Would the provider be asked to delete?
+    fn calls_delete(&self, index: usize, going: &Going) -> bool {
+        let record = &self.slots[index].record;
+        let implied = self.goes_with_owner(index, going);
+        let bookkeeping = record.external || (record.pending && !record.delete);
+        record.custom && !record.retain && !implied && !bookkeeping && !self.is_protected(index) && !self.before.dry_run
+    }
+
+    fn delete_fails(&self, index: usize) -> bool {
+        self.providers.fault(crate::show::name(&self.slots[index].record.urn), "delete").is_some()
+    }
+
+    fn delete_row(&mut self, index: usize, going: &Going) -> bool {
+        let record = self.slots[index].record.clone();
+        let op = match (record.delete, record.external, record.pending) {
+            (true, true, _) => "discard-replaced",
+            (true, false, _) => "delete-replaced",
+            (false, _, true) => "remove-pending-replace",
+            (false, true, false) => "discard",
+            (false, false, false) => "delete",
+        };
+        self.step(op, &record.urn, Some(&record));
+        self.count_deletion(index, &record, op, going);
+        if self.calls_delete(index, going) {
+            let method = Method::Delete { id: record.id.clone(), props: record.outputs.clone(), timeout: 0.0 };
+            if self.call(&record.urn, &method).is_err() {
+                self.failed = true;
+                self.failures.insert(record.urn.clone());
+                if record.delete {
+                    self.counts.hit(Rule::OldHalfDeleteFails);
+                }
+                return false;
+            }
+        } else if record.custom {
+            self.let_go.insert(record.id.clone());
+        }
+        self.slots[index].gone = true;
+        true
+    }
+
+    fn count_deletion(&mut self, index: usize, record: &Record, op: &str, going: &Going) {
+        let owner = record.deleted_with.clone();
+        let with_owner = self.goes_with_owner(index, going);
+        let base = self.slots[index].base;
+        let plain = op == "delete";
+        let goes = |urn: &String| going.contains(&(true, urn.clone()));
+        let referenced = self.rows().any(|row| row.references().any(|urn| *urn == record.urn));
+        for (applies, rule) in [
+            (plain && self.before.step.verb == Verb::Up, Rule::DeleteUnregistered),
+            (record.references().any(goes), Rule::DeleteDependentsFirst),
+            (record.parent.as_ref().is_some_and(goes), Rule::DeleteChildrenFirst),
+            (!record.custom, Rule::DeleteComponent),
+            (record.external, Rule::DeleteExternal),
+            (op == "discard", Rule::ReadDiscarded),
+            (op == "remove-pending-replace", Rule::StepRemovePending),
+            (self.slots[index].deleted_first, Rule::CascadeNeverRegistered),
+            (record.delete && base && !self.replaced.contains(&record.urn), Rule::OldHalfDeletedLater),
+            (record.delete && record.protect, Rule::ProtectOldHalf),
+            (record.retain && plain, Rule::RetainDelete),
+            (record.retain && record.delete, Rule::RetainOldHalf),
+            (record.protect && plain && self.before.step.ignore_protect, Rule::ProtectIgnored),
+            (with_owner, Rule::DeletedWithSkips),
+            (owner.is_some() && !with_owner, Rule::DeletedWithOwnerStays),
+            (owner.is_some_and(|owner| self.updated.contains(&owner)), Rule::DeletedWithOwnerUpdated),
+            (!referenced && record.parent.is_none() && !record.custom, Rule::DeleteComponentDependents),
+        ] {
+            if applies {
+                self.counts.hit(rule);
+            }
+        }
+    }
+}

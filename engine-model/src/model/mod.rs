@@ -1,0 +1,276 @@
+//! What must exist after an operation, and which calls must lead there: the rule book read once more, as plainly as
+//! possible and one resource after the other. Nothing of the engine's planner, scheduler or diff is used here.
+
+mod deletes;
+mod paths;
+mod record;
+mod refresh;
+mod register;
+mod replace;
+mod targets;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use maloko_core::provider::{Answer, DiffAnswer, Method, ProviderError};
+
+pub use record::Record;
+
+use crate::cloud::{CheckMode, Cloud, DiffMode, Providers, ReadMode};
+use crate::program::{Lifecycle, Step, Verb};
+use crate::rules::{Counts, Rule};
+use crate::sdk::Known;
+use crate::{show, urns};
+
+/// A row, and what became of it in this operation.
+#[derive(Clone, Debug)]
+pub(crate) struct Slot {
+    pub(crate) record: Record,
+    /// Was it there before?
+    pub(crate) base: bool,
+    /// Was it registered, or looked up?
+    pub(crate) handled: bool,
+    /// Is it no longer there?
+    pub(crate) gone: bool,
+    /// Was it deleted by a cascade of this run?
+    pub(crate) deleted_first: bool,
+    /// Was it registered, but is no target?
+    pub(crate) carried: bool,
+}
+
+/// What later registrations of a run need to know of an earlier one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seen {
+    protect: bool,
+    retain: bool,
+    deleted_with: Option<String>,
+    formerly: Option<String>,
+}
+
+/// The run goes no further.
+pub(crate) struct Halt;
+
+/// What is known before an operation.
+pub struct Before<'a> {
+    /// The lifecycle, for its providers.
+    pub lifecycle: &'a Lifecycle,
+    /// What is asked.
+    pub step: &'a Step,
+    /// Is it a preview?
+    pub dry_run: bool,
+    /// The rows, in their order.
+    pub rows: Vec<Record>,
+    /// What exists.
+    pub cloud: Cloud,
+    /// Ids for `get`.
+    pub ids: &'a BTreeMap<String, String>,
+    /// The outputs of the stack.
+    pub outputs: BTreeMap<String, String>,
+    /// Is a row still in the state after the operation? Asked only where the rules leave it open: for rows that could be
+    /// deleted side by side with one whose deletion failed.
+    pub is_left: &'a dyn Fn(&Record) -> bool,
+}
+
+/// One operation as the rules want it.
+pub struct Model<'a> {
+    pub(crate) before: Before<'a>,
+    pub(crate) providers: Providers,
+    /// What exists now.
+    pub cloud: Cloud,
+    pub(crate) slots: Vec<Slot>,
+    pub(crate) known: BTreeMap<String, Known>,
+    pub(crate) seen: BTreeMap<String, Seen>,
+    pub(crate) claimed: BTreeSet<String>,
+    pub(crate) replaced: BTreeSet<String>,
+    pub(crate) updated: BTreeSet<String>,
+    pub(crate) marked: BTreeSet<String>,
+    pub(crate) skipped: BTreeSet<String>,
+    pub(crate) failures: BTreeSet<String>,
+    /// Did anything fail?
+    pub failed: bool,
+    pub(crate) halted: bool,
+    pub(crate) winding_up: bool,
+    /// Steps while the program runs, in order.
+    pub steps: Vec<String>,
+    /// Calls while the program runs, in order.
+    pub calls: Vec<String>,
+    /// Steps after the program's end, in no order.
+    pub late_steps: Vec<String>,
+    /// Calls after the program's end, in no order.
+    pub late_calls: Vec<String>,
+    /// Rows of which the rules do not say whether their deletion was begun.
+    pub open: Vec<Record>,
+    /// Objects that stay although no row names them: retained, gone with their owner, or not known by their id.
+    pub let_go: BTreeSet<String>,
+    /// Creates of which nobody knows whether they made something.
+    pub suspects: Vec<String>,
+    /// The stack's outputs.
+    pub outputs: BTreeMap<String, String>,
+    /// What was exercised.
+    pub counts: Counts,
+}
+
+impl<'a> Model<'a> {
+    /// Works an operation out.
+    #[must_use]
+    pub fn run(before: Before<'a>) -> Self {
+        let slot = |record: &Record| Slot {
+            record: record.clone(),
+            base: true,
+            handled: false,
+            gone: false,
+            deleted_first: false,
+            carried: false,
+        };
+        let mut model = Self {
+            providers: Providers::new(before.lifecycle, &before.step.faults),
+            cloud: before.cloud.clone(),
+            slots: before.rows.iter().map(slot).collect(),
+            known: BTreeMap::new(),
+            seen: BTreeMap::new(),
+            claimed: BTreeSet::new(),
+            replaced: BTreeSet::new(),
+            updated: BTreeSet::new(),
+            marked: BTreeSet::new(),
+            skipped: BTreeSet::new(),
+            failures: BTreeSet::new(),
+            failed: false,
+            halted: false,
+            winding_up: false,
+            steps: Vec::new(),
+            calls: Vec::new(),
+            late_steps: Vec::new(),
+            late_calls: Vec::new(),
+            open: Vec::new(),
+            let_go: BTreeSet::new(),
+            suspects: Vec::new(),
+            outputs: before.outputs.clone(),
+            counts: Counts::default(),
+            before,
+        };
+        match model.before.step.verb {
+            Verb::Up => model.update(),
+            Verb::Refresh => model.refresh(),
+            Verb::Destroy => {
+                model.winding_up = true;
+                model.delete_leftovers();
+                if !model.rows().any(|row| row.urn == urns::stack()) {
+                    model.outputs.clear();
+                }
+            }
+        }
+        model
+    }
+
+    /// The rows that are left, in no particular order.
+    pub fn rows(&self) -> impl Iterator<Item = &Record> {
+        self.slots.iter().filter(|slot| !slot.gone).map(|slot| &slot.record)
+    }
+
+    fn update(&mut self) {
+        let stack = urns::stack();
+        let row = Record { urn: stack.clone(), ..Record::default() };
+        self.seen.insert(stack.clone(), Seen::default());
+        let old = self.find(&stack);
+        self.step(if old.is_some() { "same" } else { "create" }, &stack, None);
+        match old {
+            Some(slot) => self.slots[slot].handled = true,
+            None => self.append(row),
+        }
+        let step = self.before.step;
+        let mut ended = false;
+        for (index, resource) in step.program.iter().enumerate() {
+            if step.raises_after == Some(index) {
+                ended = true;
+                break;
+            }
+            let answered = match &resource.get {
+                Some(of) => self.look_up(resource, of),
+                None => self.register(resource),
+            };
+            match answered {
+                Ok(known) => drop(self.known.insert(resource.name.clone(), known)),
+                Err(Halt) => {
+                    self.failed = true;
+                    self.halted = true;
+                    break;
+                }
+            }
+        }
+        ended |= !self.halted && step.raises_after == Some(step.program.len());
+        if ended {
+            self.failed = true;
+            self.halted = true;
+            self.counts.hit(Rule::ProgramRaises);
+            if self.rows().any(|row| row.pending) {
+                self.counts.hit(Rule::ProgramRaisesPending);
+            }
+        }
+        let exported = ended || !self.halted;
+        self.winding_up = true;
+        if self.halted {
+            self.counts.hit(Rule::FailureStops);
+        } else {
+            self.delete_leftovers();
+        }
+        self.export(exported);
+        if self.before.dry_run {
+            self.counts.hit(Rule::PreviewCalls);
+        }
+    }
+
+    fn export(&mut self, exported: bool) {
+        let given = if exported { self.before.step.exports.clone() } else { BTreeMap::new() };
+        if !self.failed {
+            if self.outputs.keys().any(|key| !given.contains_key(key)) {
+                self.counts.hit(Rule::OutputsReplaced);
+            }
+            self.outputs = given;
+            return;
+        }
+        if !given.is_empty() && self.outputs.keys().any(|key| !given.contains_key(key)) {
+            self.counts.hit(Rule::OutputsLaidOver);
+        }
+        self.outputs.extend(given);
+    }
+
+    pub(crate) fn append(&mut self, record: Record) {
+        self.slots.push(Slot { record, base: false, handled: true, gone: false, deleted_first: false, carried: false });
+    }
+
+    /// The living row of a URN, among those that were there before.
+    pub(crate) fn find(&self, urn: &str) -> Option<usize> {
+        self.slots.iter().position(|slot| slot.base && !slot.gone && !slot.record.delete && slot.record.urn == urn)
+    }
+
+    pub(crate) fn step(&mut self, op: &str, urn: &str, old: Option<&Record>) {
+        if self.winding_up {
+            let id = old.map(|old| old.id.clone()).unwrap_or_default();
+            self.late_steps.push(format!("{op} {} {id}", show::name(urn)));
+        } else {
+            self.steps.push(format!("{op} {}", show::name(urn)));
+        }
+    }
+
+    /// Calls a provider. What it does not have is answered as the SDKs' base classes do.
+    pub(crate) fn call(&mut self, urn: &str, method: &Method) -> Result<Answer, ProviderError> {
+        let name = show::name(urn).to_owned();
+        let kind = self.providers.kind(&name);
+        match method {
+            Method::Check { news, .. } if kind.check == CheckMode::Absent => {
+                return Ok(Answer::Checked { inputs: news.clone(), failures: Vec::new() });
+            }
+            Method::Diff { .. } if kind.diff == DiffMode::Absent => return Ok(Answer::Diffed(DiffAnswer::default())),
+            Method::Read { id, props, .. } if kind.read == ReadMode::Absent => {
+                return Ok(Answer::Read { id: id.clone(), outputs: Some(props.clone()), inputs: None });
+            }
+            _ => {}
+        }
+        let text = show::call(&name, method);
+        if self.winding_up {
+            self.late_calls.push(text);
+        } else {
+            self.calls.push(text);
+        }
+        self.cloud.call(&self.providers, &name, method)
+    }
+}

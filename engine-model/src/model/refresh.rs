@@ -1,0 +1,199 @@
+//! Refresh, and resources that are only looked up (semantics 7.1, 7.4).
+
+use std::collections::BTreeSet;
+
+use maloko_core::provider::{Answer, Method, ProviderErrorKind};
+
+use crate::program::Resource;
+use crate::rules::Rule;
+use crate::sdk::{self, Known};
+use crate::urns;
+
+use super::register::secrets;
+use super::{Halt, Model, Record, Seen};
+
+impl Model<'_> {
+    /// Reads every selected object.
+    pub(crate) fn refresh(&mut self) {
+        self.winding_up = true;
+        if self.refuses_selection() {
+            self.failed = true;
+            return;
+        }
+        if self.before.step.with_program {
+            self.counts.hit(Rule::RefreshProgram);
+        }
+        for index in 0..self.slots.len() {
+            let record = self.slots[index].record.clone();
+            let references: Vec<String> = record.references().cloned().collect();
+            if urns::is_provider(&record.urn) {
+                continue;
+            }
+            if !self.selects(&record.urn, references.iter()) {
+                self.counts.hit(Rule::TargetRefresh);
+                continue;
+            }
+            self.step("refresh", &record.urn, Some(&record));
+            if !record.custom || record.pending {
+                self.counts.hit(if record.pending { Rule::PendingRefresh } else { Rule::RefreshComponents });
+                continue;
+            }
+            self.read_row(index, &record);
+        }
+        self.repair();
+    }
+
+    fn read_row(&mut self, index: usize, record: &Record) {
+        self.counts.hit(if record.delete { Rule::RefreshOldHalf } else { Rule::RefreshReads });
+        let method = Method::Read { id: record.id.clone(), props: record.outputs.clone(), timeout: 0.0 };
+        let mut new = record.clone();
+        match self.call(&record.urn, &method) {
+            Ok(Answer::Read { id, outputs: Some(outputs), inputs }) if !id.is_empty() => {
+                if outputs != record.outputs {
+                    self.counts.hit(Rule::RefreshStores);
+                }
+                new.id = id;
+                new.unhealthy = false;
+                new.secret_outputs.retain(|key| outputs.contains_key(key));
+                new.outputs = outputs;
+                if let Some(inputs) = inputs {
+                    if inputs != record.inputs {
+                        self.counts.hit(Rule::RefreshInputs);
+                    }
+                    new.inputs = inputs;
+                }
+            }
+            Ok(_) => {
+                self.counts.hit(if record.delete { Rule::RefreshOldHalfGone } else { Rule::RefreshGone });
+                self.slots[index].gone = true;
+                self.let_go.insert(record.id.clone());
+                return;
+            }
+            Err(error) => match error.kind {
+                ProviderErrorKind::NotInitialized { properties, .. } => {
+                    self.counts.hit(Rule::RefreshPartial);
+                    new.secret_outputs.retain(|key| properties.contains_key(key));
+                    new.outputs = properties;
+                    new.unhealthy = true;
+                }
+                _ => {
+                    self.counts.hit(Rule::RefreshFails);
+                    self.failed = true;
+                    return;
+                }
+            },
+        }
+        if !record.external {
+            let method = Method::Diff { id: new.id.clone(), olds: new.outputs.clone(), news: record.inputs.clone() };
+            if self.call(&record.urn, &method).is_err() {
+                self.counts.hit(Rule::RefreshDiffFails);
+                self.failed = true;
+                return;
+            }
+        }
+        self.slots[index].record = new;
+    }
+
+    /// Takes references to rows that vanished out of the others.
+    fn repair(&mut self) {
+        let left: BTreeSet<String> = self.rows().map(|record| record.urn.clone()).collect();
+        let parents: Vec<(String, Option<String>)> =
+            self.slots.iter().map(|slot| (slot.record.urn.clone(), slot.record.parent.clone())).collect();
+        for slot in self.slots.iter_mut().filter(|slot| !slot.gone) {
+            let record = &mut slot.record;
+            let before = record.clone();
+            record.dependencies.retain(|urn| left.contains(urn));
+            record.replace_with.retain(|urn| left.contains(urn));
+            record.deleted_with = record.deleted_with.take().filter(|urn| left.contains(urn));
+            while let Some(parent) = record.parent.clone().filter(|urn| !left.contains(urn)) {
+                record.parent = parents.iter().find(|(urn, _)| *urn == parent).and_then(|(_, above)| above.clone());
+            }
+            record.by_property.values_mut().for_each(|urns| urns.retain(|urn| left.contains(urn)));
+            let keys = record.by_property.len();
+            record.by_property.retain(|_, urns| !urns.is_empty());
+            if record.by_property.len() < keys {
+                self.counts.hit(Rule::RefreshEmptyKeys);
+            }
+            if record.dependencies != before.dependencies {
+                self.counts.hit(Rule::RefreshDependencies);
+            }
+            if record.deleted_with != before.deleted_with {
+                self.counts.hit(Rule::RefreshDeletedWith);
+            }
+        }
+    }
+
+    /// A resource that the program only looks up.
+    pub(crate) fn look_up(&mut self, resource: &Resource, of: &str) -> Result<Known, Halt> {
+        let parent = resource.parent.as_ref().and_then(|name| self.known.get(name));
+        let parent = parent.map_or_else(urns::stack, |known| known.urn.clone());
+        let urn = urns::urn(Some(&parent), urns::token(false, resource.other_type), &resource.name);
+        if self.seen.contains_key(&urn) {
+            self.counts.hit(Rule::DuplicateUrn);
+            return Err(Halt);
+        }
+        let old = self.find(&urn);
+        self.seen.insert(urn.clone(), Seen::default());
+        let inputs = sdk::inputs(resource, &self.known, self.before.dry_run);
+        let (dependencies, _) = sdk::dependencies(resource, &inputs, &self.known);
+        let id = self.before.ids.get(of).cloned().unwrap_or_else(|| "missing".to_owned());
+        let mut row = Record {
+            urn: urn.clone(),
+            custom: true,
+            external: true,
+            id: id.clone(),
+            inputs: inputs.clone(),
+            parent: Some(parent),
+            dependencies,
+            ..Record::default()
+        };
+        self.selects(&urn, row.references());
+        if row.references().any(|other| self.skipped.contains(other)) {
+            self.counts.hit(Rule::TargetSkippedNeeded);
+            return Err(Halt);
+        }
+        let before = old.map(|slot| self.slots[slot].record.clone());
+        let takes_over = before.as_ref().is_some_and(|old| !old.external && old.id != id);
+        self.step(if takes_over { "read-replacement" } else { "read" }, &urn, None);
+        let method = Method::Read { id, props: inputs, timeout: 0.0 };
+        let outputs = match self.call(&urn, &method) {
+            Ok(Answer::Read { id, outputs: Some(outputs), .. }) => {
+                if !id.is_empty() {
+                    row.id = id;
+                }
+                outputs
+            }
+            _ => {
+                self.counts.hit(Rule::ReadMissing);
+                return Err(Halt);
+            }
+        };
+        row.secret_outputs = secrets(resource, &outputs, &[]);
+        row.outputs = outputs;
+        Ok(self.put_read(old, before.as_ref(), row, takes_over))
+    }
+
+    fn put_read(&mut self, old: Option<usize>, before: Option<&Record>, row: Record, takes_over: bool) -> Known {
+        let known = Known { urn: row.urn.clone(), outputs: row.outputs.clone(), unknown: false };
+        let rule = match before {
+            None => Rule::ReadFirst,
+            Some(_) if takes_over => Rule::ReadTakesOver,
+            Some(old) if old.external => Rule::ReadAgain,
+            Some(_) => Rule::ReadRelinquishes,
+        };
+        self.counts.hit(rule);
+        match old {
+            Some(slot) if takes_over => {
+                self.slots[slot].record.delete = true;
+                self.slots[slot].handled = true;
+                self.append(row);
+            }
+            Some(slot) => {
+                self.slots[slot].handled = true;
+                self.put(slot, row);
+            }
+            None => self.append(row),
+        }
+        known
+    }
+}

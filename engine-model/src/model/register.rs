@@ -1,0 +1,569 @@
+//! A registration (semantics 2 and 3).
+
+use maloko_core::provider::{Answer, DiffAnswer, Method, ProviderErrorKind};
+use maloko_core::{PropertyMap, Value};
+
+use crate::program::Resource;
+use crate::rules::Rule;
+use crate::sdk::{self, Known};
+use crate::urns;
+
+use super::paths::{Segment, covers, differences, parse, put_back};
+use super::targets::names;
+use super::{Halt, Model, Record, Seen};
+
+/// A registration that is being worked out.
+pub(crate) struct Wanted<'r> {
+    pub(crate) resource: &'r Resource,
+    pub(crate) inputs: PropertyMap,
+    pub(crate) row: Record,
+    pub(crate) old: Option<usize>,
+    /// Does it depend on a failure?
+    pub(crate) skipped: bool,
+}
+
+/// What the differences ask for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Verdict {
+    pub(crate) changed: bool,
+    pub(crate) replace: bool,
+    pub(crate) delete_first: Option<bool>,
+    pub(crate) stable: bool,
+}
+
+impl Model<'_> {
+    /// Registers a resource; gives what the program learns of it.
+    pub(crate) fn register(&mut self, resource: &Resource) -> Result<Known, Halt> {
+        let mut wanted = self.wanted(resource)?;
+        let urn = wanted.row.urn.clone();
+        if !self.targeted(&wanted)? {
+            return Ok(self.untouched(&wanted));
+        }
+        if resource.component {
+            return Ok(self.component(wanted));
+        }
+        let old = wanted.old.map(|index| self.slots[index].clone());
+        let recreating = old.as_ref().is_some_and(|slot| slot.deleted_first);
+        let external = old.as_ref().is_some_and(|slot| slot.record.external);
+        let tainted = old.as_ref().is_some_and(|slot| slot.record.taint);
+        let forced = old.is_some() && !external && !recreating && (tainted || names(&self.before.step.replace, &urn));
+        let afresh = old.is_none() || recreating || external || forced;
+        let (olds, news) = match &old {
+            Some(slot) if !afresh => {
+                let news = put_back(&slot.record.inputs, &wanted.inputs, &resource.ignore_changes);
+                (slot.record.inputs.clone(), news)
+            }
+            _ => (PropertyMap::new(), wanted.inputs.clone()),
+        };
+        wanted.row.inputs = self.check(&urn, olds, news)?;
+        let Some(slot) = old else { return self.create(wanted) };
+        let old = slot.record;
+        if recreating {
+            self.counts.hit(Rule::Recreating);
+            return self.recreate(wanted);
+        }
+        if external {
+            self.counts.hit(Rule::FromExternal);
+            return self.create_first(&wanted);
+        }
+        if forced {
+            self.counts.hit(if tainted { Rule::Tainted } else { Rule::Forced });
+            self.guard(&old, &wanted)?;
+            return self.replace(wanted, None);
+        }
+        let implied = if wanted.row.replace_with.iter().any(|urn| self.replaced.contains(urn)) {
+            Some(Rule::ReplaceWith)
+        } else if wanted.row.deleted_with.as_ref().is_some_and(|urn| self.replaced.contains(urn)) {
+            Some(Rule::DeletedWithReplaced)
+        } else {
+            None
+        };
+        let verdict = match implied {
+            Some(rule) => {
+                self.counts.hit(rule);
+                Verdict { changed: true, replace: true, ..Verdict::default() }
+            }
+            None => self.ask_diff(&old, &wanted)?,
+        };
+        if verdict.replace {
+            self.guard(&old, &wanted)?;
+            wanted.row.inputs = self.check(&urn, PropertyMap::new(), wanted.inputs.clone())?;
+            return self.replace(wanted, verdict.delete_first);
+        }
+        if verdict.changed { self.change(wanted, &old, verdict) } else { Ok(self.keep(wanted, &old)) }
+    }
+
+    /// Identity, inherited options and inputs.
+    fn wanted<'r>(&mut self, resource: &'r Resource) -> Result<Wanted<'r>, Halt> {
+        let parent = resource.parent.as_ref().and_then(|name| self.known.get(name));
+        let parent = parent.map_or_else(urns::stack, |known| known.urn.clone());
+        let urn = urns::urn(Some(&parent), urns::token(resource.component, resource.other_type), &resource.name);
+        if self.seen.contains_key(&urn) {
+            self.counts.hit(Rule::DuplicateUrn);
+            return Err(Halt);
+        }
+        if self.claimed.contains(&urn) {
+            self.counts.hit(Rule::AliasClash);
+            return Err(Halt);
+        }
+        let (old, formerly) = self.find_old(&urn, &parent, resource)?;
+        let above = self.seen.get(&parent).cloned().unwrap_or_default();
+        for (inherited, rule) in [
+            (resource.protect.is_none() && above.protect, Rule::ProtectInherited),
+            (resource.retain.is_none() && above.retain, Rule::RetainInherited),
+            (resource.deleted_with.is_none() && above.deleted_with.is_some(), Rule::DeletedWithInherited),
+        ] {
+            if inherited {
+                self.counts.hit(rule);
+            }
+        }
+        let inputs = sdk::inputs(resource, &self.known, self.before.dry_run);
+        if inputs.values().any(Value::contains_unknown) && self.before.dry_run {
+            self.counts.hit(Rule::PreviewUnknown);
+        }
+        let (dependencies, by_property) = sdk::dependencies(resource, &inputs, &self.known);
+        let urn_of = |name: &String| self.known.get(name).map(|known| known.urn.clone());
+        let row = Record {
+            urn: urn.clone(),
+            custom: !resource.component,
+            inputs: inputs.clone(),
+            parent: Some(parent),
+            protect: resource.protect.unwrap_or(above.protect),
+            retain: resource.retain.unwrap_or(above.retain),
+            dependencies,
+            by_property,
+            deleted_with: resource.deleted_with.as_ref().and_then(urn_of).or(above.deleted_with),
+            replace_with: resource.replace_with.iter().filter_map(urn_of).collect(),
+            ignore_changes: resource.ignore_changes.clone(),
+            replace_on_changes: resource.replace_on_changes.clone(),
+            ..Record::default()
+        };
+        let seen = Seen { protect: row.protect, retain: row.retain, deleted_with: row.deleted_with.clone(), formerly };
+        self.seen.insert(urn, seen);
+        if let Some(slot) = old {
+            self.slots[slot].handled = true;
+        }
+        let skipped = row.references().any(|urn| self.failures.contains(urn));
+        Ok(Wanted { resource, inputs, row, old, skipped })
+    }
+
+    /// The row that the resource had, perhaps under a former URN.
+    fn find_old(
+        &mut self,
+        urn: &str,
+        parent: &str,
+        resource: &Resource,
+    ) -> Result<(Option<usize>, Option<String>), Halt> {
+        if let Some(slot) = self.find(urn) {
+            return Ok((Some(slot), None));
+        }
+        for former in self.former(urn, parent, resource) {
+            let Some(slot) = self.find(&former) else { continue };
+            if self.seen.contains_key(&former) || !self.claimed.insert(former.clone()) {
+                self.counts.hit(Rule::AliasClash);
+                return Err(Halt);
+            }
+            return Ok((Some(slot), Some(former)));
+        }
+        Ok((None, None))
+    }
+
+    fn former(&self, urn: &str, parent: &str, resource: &Resource) -> Vec<String> {
+        let old_parent = self.seen.get(parent).and_then(|seen| seen.formerly.clone());
+        let own_name = crate::show::name(parent);
+        let inherit = |child: &str| -> Option<String> {
+            let former = old_parent.as_ref()?;
+            let name = crate::show::name(child);
+            let name = match name.strip_prefix(own_name) {
+                Some(rest) => format!("{}{rest}", crate::show::name(former)),
+                None => name.to_owned(),
+            };
+            Some(urns::urn(Some(former), urns::own_type(child), &name))
+        };
+        let mut found = Vec::new();
+        let mut inherited = Vec::new();
+        for alias in &resource.aliases {
+            let above = match alias.parent.as_ref().and_then(|name| self.known.get(name)) {
+                Some(known) => known.urn.clone(),
+                None if alias.no_parent => urns::stack(),
+                None => parent.to_owned(),
+            };
+            let formerly = self.seen.get(&above).and_then(|seen| seen.formerly.clone()).filter(|_| !alias.as_urn);
+            let kind = urns::token(resource.component, alias.other_type);
+            let name = alias.name.as_ref().unwrap_or(&resource.name);
+            let former = urns::urn(Some(&formerly.unwrap_or(above)), kind, name);
+            inherited.extend(inherit(&former));
+            found.push(former);
+        }
+        found.extend(inherit(urn));
+        found.extend(inherited);
+        found.retain(|former| former != urn);
+        found
+    }
+
+    /// Is it a target? An error when it needs what was left out.
+    fn targeted(&mut self, wanted: &Wanted<'_>) -> Result<bool, Halt> {
+        let urn = &wanted.row.urn;
+        if self.selects(urn, wanted.row.references()) {
+            if wanted.row.references().any(|other| self.skipped.contains(other)) {
+                if !self.before.dry_run {
+                    self.counts.hit(Rule::TargetSkippedNeeded);
+                    return Err(Halt);
+                }
+                self.counts.hit(Rule::TargetSkippedPreview);
+                self.failed = true;
+            }
+            return Ok(true);
+        }
+        if wanted.old.is_none() {
+            self.counts.hit(Rule::TargetSkippedCreate);
+            self.skipped.insert(urn.clone());
+        } else {
+            self.counts.hit(Rule::Untargeted);
+        }
+        Ok(false)
+    }
+
+    /// What is no target stays as it was; a new one is not there, and unknown.
+    fn untouched(&mut self, wanted: &Wanted<'_>) -> Known {
+        let urn = wanted.row.urn.clone();
+        if wanted.skipped {
+            self.failures.insert(urn.clone());
+            return Known { urn, outputs: PropertyMap::new(), unknown: true };
+        }
+        self.step("same", &urn, None);
+        let Some(slot) = wanted.old else { return Known { urn, outputs: PropertyMap::new(), unknown: true } };
+        let outputs = if wanted.row.custom { self.slots[slot].record.outputs.clone() } else { PropertyMap::new() };
+        self.slots[slot].carried = true;
+        let row = Record { urn: urn.clone(), ..self.slots[slot].record.clone() };
+        self.put(slot, row);
+        Known { urn, outputs, unknown: false }
+    }
+
+    fn component(&mut self, wanted: Wanted<'_>) -> Known {
+        let urn = wanted.row.urn.clone();
+        if wanted.skipped {
+            return self.skip(&wanted);
+        }
+        let mut row = wanted.row;
+        match wanted.old {
+            None => {
+                self.counts.hit(Rule::StepCreate);
+                self.step("create", &urn, None);
+                self.append(row);
+            }
+            Some(slot) => {
+                let old = self.slots[slot].record.clone();
+                let news = put_back(&old.inputs, &wanted.inputs, &wanted.resource.ignore_changes);
+                let equal = differences(&old.inputs, &news).is_empty();
+                self.counts.hit(if equal { Rule::ComponentSame } else { Rule::ComponentUpdate });
+                self.step(if equal { "same" } else { "update" }, &urn, None);
+                row.inputs = news;
+                row.outputs = old.outputs;
+                self.put(slot, row);
+            }
+        }
+        Known { urn, outputs: PropertyMap::new(), unknown: false }
+    }
+
+    pub(crate) fn check(&mut self, urn: &str, olds: PropertyMap, mut news: PropertyMap) -> Result<PropertyMap, Halt> {
+        if !self.before.dry_run {
+            // Only what depends on a failure is unknown in a real run; its provider does not see it.
+            news.retain(|_, value| !value.contains_unknown());
+        }
+        match self.call(urn, &Method::Check { olds, news }) {
+            Ok(Answer::Checked { inputs, failures }) if failures.is_empty() => Ok(inputs),
+            Ok(_) => {
+                self.counts.hit(Rule::CheckRefuses);
+                Err(Halt)
+            }
+            Err(_) => {
+                if self.before.step.continue_on_error {
+                    self.counts.hit(Rule::PlanningFailureStops);
+                }
+                Err(Halt)
+            }
+        }
+    }
+
+    fn ask_diff(&mut self, old: &Record, wanted: &Wanted<'_>) -> Result<Verdict, Halt> {
+        let news = wanted.row.inputs.clone();
+        let method = Method::Diff { id: old.id.clone(), olds: old.outputs.clone(), news: news.clone() };
+        let Ok(Answer::Diffed(answer)) = self.call(&wanted.row.urn, &method) else {
+            self.counts.hit(Rule::DiffRaises);
+            return Err(Halt);
+        };
+        let resource = wanted.resource;
+        let lists = (&resource.ignore_changes[..], &resource.replace_on_changes[..]);
+        let mut verdict = self.judge(&answer, &old.inputs, &news, lists, old.unhealthy);
+        if old.pending {
+            self.counts.hit(Rule::PendingReplaced);
+            verdict.changed = true;
+            verdict.replace = true;
+        }
+        Ok(verdict)
+    }
+
+    /// What an answer of `diff` means (semantics 3.2 to 3.4).
+    pub(crate) fn judge(
+        &mut self,
+        answer: &DiffAnswer,
+        olds: &PropertyMap,
+        news: &PropertyMap,
+        (ignored, on_changes): (&[String], &[String]),
+        unhealthy: bool,
+    ) -> Verdict {
+        let found = differences(olds, &put_back(olds, news, ignored));
+        if answer.changes.is_none() {
+            if found.is_empty() && !differences(olds, news).is_empty() {
+                self.counts.hit(Rule::StructuralIgnored);
+            }
+            if found.iter().any(|path| path.len() > 1) {
+                self.counts.hit(Rule::StructuralNested);
+            }
+            if news.values().any(Value::contains_unknown) && !found.is_empty() {
+                self.counts.hit(Rule::StructuralUnknown);
+            }
+        }
+        let mut changed = answer.changes.unwrap_or(!found.is_empty());
+        let mut replace = changed && !answer.replaces.is_empty();
+        self.counts.hit(match (answer.changes, changed, answer.replaces.is_empty()) {
+            (Some(false), _, true) => Rule::DiffNone,
+            (Some(false), _, false) => Rule::DiffNoneReplaces,
+            (Some(true), _, true) => Rule::DiffSomeUpdate,
+            (Some(true), _, false) => Rule::DiffSomeReplace,
+            (None, false, true) => Rule::DiffUnknownSame,
+            (None, false, false) => Rule::DiffUnknownSameReplaces,
+            (None, true, true) => Rule::DiffUnknownUpdate,
+            (None, true, false) => Rule::DiffUnknownReplace,
+        });
+        if changed && !replace {
+            for listed in on_changes.iter().map(|text| parse(text)) {
+                if found.iter().any(|path| covers(&listed, path)) {
+                    let wild = listed.contains(&Segment::All);
+                    self.counts.hit(if wild { Rule::OnChangesWildcard } else { Rule::OnChanges });
+                    replace = true;
+                } else if found.iter().any(|path| path.len() < listed.len() && listed.starts_with(path)) {
+                    self.counts.hit(Rule::OnChangesLonger);
+                }
+            }
+        }
+        if unhealthy {
+            if !changed {
+                self.counts.hit(Rule::InitErrorsUpdate);
+            }
+            changed = true;
+            if on_changes.iter().any(|text| parse(text) == [Segment::All]) {
+                self.counts.hit(Rule::OnChangesInitError);
+                replace = true;
+            } else if !answer.replaces.is_empty() && answer.changes != Some(true) && found.is_empty() {
+                // Keys that replace mean nothing when nothing changed.
+                replace = false;
+            }
+        }
+        let delete_first = answer.delete_before_replace;
+        Verdict { changed, replace, delete_first, stable: answer.stables.iter().any(|key| key == "out") }
+    }
+
+    fn keep(&mut self, wanted: Wanted<'_>, old: &Record) -> Known {
+        if wanted.skipped {
+            return self.skip(&wanted);
+        }
+        self.counts.hit(Rule::StepSame);
+        if old.protect != wanted.row.protect {
+            self.counts.hit(Rule::ProtectStored);
+        }
+        if self.before.dry_run {
+            self.counts.hit(Rule::PreviewSame);
+        }
+        let (urn, outputs) = (wanted.row.urn.clone(), old.outputs.clone());
+        self.step("same", &urn, None);
+        let mut row = Record { id: old.id.clone(), outputs: outputs.clone(), unhealthy: old.unhealthy, ..wanted.row };
+        row.secret_outputs = secrets(wanted.resource, &outputs, &old.secret_outputs);
+        if let Some(slot) = wanted.old {
+            self.put(slot, row);
+        }
+        Known { urn, outputs, unknown: false }
+    }
+
+    fn create(&mut self, wanted: Wanted<'_>) -> Result<Known, Halt> {
+        if wanted.skipped {
+            return Ok(self.skip(&wanted));
+        }
+        self.counts.hit(Rule::StepCreate);
+        self.step("create", &wanted.row.urn, None);
+        if self.before.dry_run {
+            self.counts.hit(Rule::PreviewCreate);
+            return Ok(self.foresee(wanted, &PropertyMap::new()));
+        }
+        match self.make(&wanted) {
+            Ok((row, healthy)) => {
+                let outputs = row.outputs.clone();
+                self.append(row);
+                self.made(&wanted, outputs, healthy)
+            }
+            Err(()) => {
+                self.counts.hit(Rule::CreateFails);
+                self.fail(&wanted.row.urn)
+            }
+        }
+    }
+
+    /// Calls `create`; the row, and whether the object started.
+    pub(crate) fn make(&mut self, wanted: &Wanted<'_>) -> Result<(Record, bool), ()> {
+        let urn = &wanted.row.urn;
+        let mut row = wanted.row.clone();
+        let (outputs, healthy) = match self.call(urn, &Method::Create { inputs: row.inputs.clone(), timeout: 0.0 }) {
+            Ok(Answer::Created { id, outputs }) if !id.is_empty() => {
+                row.id = id;
+                (outputs, true)
+            }
+            Ok(_) => {
+                // The object is there, but nobody knows its id: the operation stays pending.
+                self.counts.hit(Rule::PendingCreateKept);
+                self.suspects.push(urn.clone());
+                let newest = self.cloud.newest();
+                self.let_go.extend(newest);
+                return Err(());
+            }
+            Err(error) => match error.kind {
+                ProviderErrorKind::NotInitialized { id, properties, .. } => {
+                    row.id = id;
+                    (properties, false)
+                }
+                _ => return Err(()),
+            },
+        };
+        row.secret_outputs = secrets(wanted.resource, &outputs, &[]);
+        row.outputs = outputs;
+        row.unhealthy = !healthy;
+        Ok((row, healthy))
+    }
+
+    /// The answer to a create that led to a row.
+    pub(crate) fn made(&mut self, wanted: &Wanted<'_>, outputs: PropertyMap, healthy: bool) -> Result<Known, Halt> {
+        let urn = wanted.row.urn.clone();
+        if healthy {
+            if self.failed {
+                self.counts.hit(Rule::FailureIndependent);
+            }
+            return Ok(Known { urn, outputs, unknown: false });
+        }
+        self.counts.hit(Rule::CreatePartly);
+        self.fail(&urn)
+    }
+
+    fn change(&mut self, wanted: Wanted<'_>, old: &Record, verdict: Verdict) -> Result<Known, Halt> {
+        if wanted.skipped {
+            return Ok(self.skip(&wanted));
+        }
+        let urn = wanted.row.urn.clone();
+        self.counts.hit(Rule::StepUpdate);
+        self.updated.insert(urn.clone());
+        self.step("update", &urn, None);
+        if self.before.dry_run {
+            self.counts.hit(Rule::PreviewUpdate);
+            let mut stable = old.outputs.clone();
+            stable.retain(|key, _| verdict.stable && key == "out");
+            if !stable.is_empty() {
+                self.counts.hit(Rule::PreviewStables);
+            }
+            return Ok(self.foresee(wanted, &stable));
+        }
+        let mut row = Record { id: old.id.clone(), ..wanted.row.clone() };
+        let method =
+            Method::Update { id: old.id.clone(), olds: old.outputs.clone(), news: row.inputs.clone(), timeout: 0.0 };
+        let (outputs, healthy) = match self.call(&urn, &method) {
+            Ok(Answer::Updated { outputs }) => (outputs, true),
+            Ok(_) => return self.fail(&urn),
+            Err(error) => match error.kind {
+                ProviderErrorKind::NotInitialized { properties, .. } => (properties, false),
+                _ => {
+                    self.counts.hit(Rule::UpdateFails);
+                    return self.fail(&urn);
+                }
+            },
+        };
+        row.secret_outputs = secrets(wanted.resource, &outputs, &[]);
+        row.outputs.clone_from(&outputs);
+        row.unhealthy = !healthy;
+        if healthy && old.unhealthy {
+            self.counts.hit(Rule::InitErrorsCleared);
+        }
+        if !healthy {
+            self.counts.hit(Rule::UpdatePartly);
+            row.inputs.clone_from(&old.inputs);
+        }
+        if let Some(slot) = wanted.old {
+            self.put(slot, row);
+        }
+        if healthy { Ok(Known { urn, outputs, unknown: false }) } else { self.fail(&urn) }
+    }
+
+    /// What a preview answers: the inputs, and what is known to stay.
+    pub(crate) fn foresee(&mut self, wanted: Wanted<'_>, stable: &PropertyMap) -> Known {
+        let urn = wanted.row.urn.clone();
+        let mut outputs = wanted.row.inputs.clone();
+        outputs.extend(stable.clone());
+        let row = Record { outputs: outputs.clone(), ..wanted.row };
+        match wanted.old {
+            Some(slot) => self.put(slot, row),
+            None => self.append(row),
+        }
+        Known { urn, outputs, unknown: false }
+    }
+
+    /// Who depends on a failure is skipped.
+    pub(crate) fn skip(&mut self, wanted: &Wanted<'_>) -> Known {
+        let urn = wanted.row.urn.clone();
+        let transitively = wanted.row.references().any(|other| self.marked.contains(&format!("skipped {other}")));
+        self.counts.hit(if transitively { Rule::FailureSkipsTransitively } else { Rule::FailureSkips });
+        self.marked.insert(format!("skipped {urn}"));
+        self.failures.insert(urn.clone());
+        Known { urn, outputs: PropertyMap::new(), unknown: true }
+    }
+
+    /// A step failed: the end, or with continue-on-error an answer that says so.
+    pub(crate) fn fail(&mut self, urn: &str) -> Result<Known, Halt> {
+        self.failed = true;
+        self.failures.insert(urn.to_owned());
+        if !self.before.step.continue_on_error {
+            return Err(Halt);
+        }
+        self.counts.hit(Rule::FailureAnswered);
+        Ok(Known { urn: urn.to_owned(), outputs: PropertyMap::new(), unknown: true })
+    }
+
+    /// Puts a row in place of the one of before; whoever referred to a former URN now refers to the new one.
+    pub(crate) fn put(&mut self, slot: usize, row: Record) {
+        let former = self.slots[slot].record.urn.clone();
+        let urn = row.urn.clone();
+        self.slots[slot].record = row;
+        if former != urn {
+            self.renamed(&former, &urn);
+        }
+    }
+
+    /// Rewrites references to a former URN.
+    pub(crate) fn renamed(&mut self, former: &str, urn: &str) {
+        let rewrite = |text: &mut String| {
+            if text == former {
+                urn.clone_into(text);
+            }
+        };
+        for slot in &mut self.slots {
+            let record = &mut slot.record;
+            record.dependencies.iter_mut().for_each(rewrite);
+            record.by_property.values_mut().flatten().for_each(rewrite);
+            record.replace_with.iter_mut().for_each(rewrite);
+            record.parent.iter_mut().for_each(rewrite);
+            record.deleted_with.iter_mut().for_each(rewrite);
+        }
+    }
+}
+
+/// The outputs that are stored as secrets.
+pub(crate) fn secrets(resource: &Resource, outputs: &PropertyMap, before: &[String]) -> Vec<String> {
+    let secret = |key: &&String| before.contains(key) || resource.secret_outputs.contains(key);
+    outputs.keys().filter(secret).cloned().collect()
+}

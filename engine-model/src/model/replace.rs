@@ -1,0 +1,255 @@
+//! Replacement: which half comes first, and who has to go before (semantics 4.1 to 4.5).
+
+use std::collections::BTreeSet;
+
+use maloko_core::provider::{Answer, Method};
+use maloko_core::{PropertyMap, Value};
+
+use crate::rules::Rule;
+use crate::sdk::Known;
+
+use super::register::Wanted;
+use super::{Halt, Model, Record};
+
+impl Model<'_> {
+    /// Refuses to replace what is protected before and after.
+    pub(crate) fn guard(&mut self, old: &Record, wanted: &Wanted<'_>) -> Result<(), Halt> {
+        if !old.protect {
+            return Ok(());
+        }
+        if !wanted.row.protect {
+            self.counts.hit(Rule::GuardUnprotected);
+            return Ok(());
+        }
+        self.protected(Rule::GuardProtected)
+    }
+
+    fn protected(&mut self, rule: Rule) -> Result<(), Halt> {
+        if self.before.step.ignore_protect {
+            self.counts.hit(Rule::ProtectIgnored);
+            return Ok(());
+        }
+        if self.before.dry_run {
+            self.counts.hit(Rule::GuardPreview);
+            self.failed = true;
+            return Ok(());
+        }
+        self.counts.hit(rule);
+        Err(Halt)
+    }
+
+    /// Replaces a resource; `answered` is what the provider said of the order.
+    pub(crate) fn replace(&mut self, wanted: Wanted<'_>, answered: Option<bool>) -> Result<Known, Halt> {
+        let option = wanted.resource.delete_before_replace;
+        if option.is_some() && answered.is_some() && option != answered {
+            self.counts.hit(Rule::DbrOption);
+        }
+        if option.is_none() && answered == Some(true) {
+            self.counts.hit(Rule::DbrProvider);
+        }
+        if option.or(answered).unwrap_or(false) { self.delete_first(wanted) } else { self.create_first(&wanted) }
+    }
+
+    /// The new object first, the old one after the program's end.
+    pub(crate) fn create_first(&mut self, wanted: &Wanted<'_>) -> Result<Known, Halt> {
+        if wanted.skipped {
+            return Ok(self.skip(wanted));
+        }
+        let urn = wanted.row.urn.clone();
+        let Some(slot) = wanted.old else { return Err(Halt) };
+        let old = self.slots[slot].record.clone();
+        self.replaced.insert(urn.clone());
+        self.step("create-replacement", &urn, None);
+        let foreseen = self.before.dry_run;
+        let (row, healthy) = if foreseen {
+            self.counts.hit(Rule::PreviewReplace);
+            (Record { outputs: wanted.row.inputs.clone(), ..wanted.row.clone() }, true)
+        } else {
+            match self.make(wanted) {
+                Ok(made) => made,
+                Err(()) => {
+                    self.counts.hit(Rule::CreateReplacementFails);
+                    return self.fail(&urn);
+                }
+            }
+        };
+        let outputs = row.outputs.clone();
+        if old.pending {
+            self.counts.hit(Rule::StepPendingCreateFirst);
+            self.put(slot, row);
+        } else {
+            self.counts.hit(Rule::OldHalfMarked);
+            self.counts.hit(Rule::StepReplace);
+            self.slots[slot].record.delete = true;
+            self.slots[slot].handled = true;
+            let piled = self.slots.iter().filter(|other| other.record.urn == old.urn && other.record.delete).count();
+            if piled > 1 {
+                self.counts.hit(Rule::OldHalvesPile);
+            }
+            self.append(row);
+            if old.urn != urn {
+                self.renamed(&old.urn, &urn);
+            }
+        }
+        if healthy {
+            self.step("replace", &urn, None);
+        } else {
+            self.counts.hit(Rule::ReplacePartly);
+        }
+        self.made(wanted, outputs, healthy)
+    }
+
+    /// The old object first, and before it whoever could not live without it.
+    fn delete_first(&mut self, wanted: Wanted<'_>) -> Result<Known, Halt> {
+        let Some(slot) = wanted.old else { return Err(Halt) };
+        let old = self.slots[slot].record.clone();
+        let members = self.cascade(slot)?;
+        for member in &members {
+            if self.slots[*member].record.protect {
+                self.protected(Rule::CascadeProtected)?;
+            }
+        }
+        if wanted.skipped {
+            return Ok(self.skip(&wanted));
+        }
+        let mut going: BTreeSet<String> = members.iter().map(|member| self.slots[*member].record.urn.clone()).collect();
+        going.insert(old.urn.clone());
+        for member in members.into_iter().rev() {
+            let record = self.slots[member].record.clone();
+            if self.slots[member].deleted_first || record.pending {
+                self.slots[member].deleted_first = true;
+                continue;
+            }
+            self.replaced.insert(record.urn.clone());
+            if !self.delete_for_replacement(member, &going) {
+                return self.fail(&record.urn).and_then(|_| self.fail(&wanted.row.urn));
+            }
+            self.slots[member].deleted_first = true;
+        }
+        if old.pending {
+            self.counts.hit(Rule::StepPendingDeleteFirst);
+            self.counts.hit(Rule::PendingResumed);
+        } else if !self.delete_for_replacement(slot, &going) {
+            return self.fail(&wanted.row.urn);
+        }
+        self.counts.hit(Rule::StepReplaceDeleteFirst);
+        self.recreate(wanted)
+    }
+
+    /// Deletes an object whose replacement follows; its row stays, marked.
+    fn delete_for_replacement(&mut self, slot: usize, going: &BTreeSet<String>) -> bool {
+        let record = self.slots[slot].record.clone();
+        self.step("delete-replaced", &record.urn, None);
+        let implied = record.deleted_with.as_ref().is_some_and(|owner| going.contains(owner));
+        if record.retain {
+            self.counts.hit(Rule::RetainOldHalf);
+            self.let_go.insert(record.id.clone());
+        } else if implied {
+            self.counts.hit(Rule::DeletedWithSkips);
+            self.let_go.insert(record.id.clone());
+        } else if !self.before.dry_run {
+            let method = Method::Delete { id: record.id.clone(), props: record.outputs.clone(), timeout: 0.0 };
+            if self.call(&record.urn, &method).is_err() {
+                self.counts.hit(Rule::CascadeDeleteFails);
+                return false;
+            }
+        }
+        self.slots[slot].record.pending = true;
+        true
+    }
+
+    /// Makes again what was deleted in this run or an earlier one.
+    pub(crate) fn recreate(&mut self, wanted: Wanted<'_>) -> Result<Known, Halt> {
+        if wanted.skipped {
+            return Ok(self.skip(&wanted));
+        }
+        let urn = wanted.row.urn.clone();
+        let Some(slot) = wanted.old else { return Err(Halt) };
+        self.replaced.insert(urn.clone());
+        self.step("replace", &urn, None);
+        self.step("create-replacement", &urn, None);
+        if self.before.dry_run {
+            self.counts.hit(Rule::PreviewReplace);
+            return Ok(self.foresee(wanted, &PropertyMap::new()));
+        }
+        match self.make(&wanted) {
+            Ok((row, healthy)) => {
+                let outputs = row.outputs.clone();
+                self.put(slot, row);
+                self.made(&wanted, outputs, healthy)
+            }
+            Err(()) => {
+                self.counts.hit(Rule::PendingKept);
+                self.fail(&urn)
+            }
+        }
+    }
+
+    /// Who has to be deleted before the row, in state order.
+    fn cascade(&mut self, root: usize) -> Result<Vec<usize>, Halt> {
+        let mut going: BTreeSet<String> = BTreeSet::from([self.slots[root].record.urn.clone()]);
+        let mut members = Vec::new();
+        for index in 0..self.slots.len() {
+            let slot = &self.slots[index];
+            let record = slot.record.clone();
+            if !slot.base || slot.gone || index == root || !record.custom || record.external {
+                continue;
+            }
+            if crate::urns::is_provider(&record.urn) || record.delete {
+                continue;
+            }
+            let refers = record.references().any(|urn| going.contains(urn));
+            if slot.handled {
+                if refers {
+                    self.counts.hit(Rule::CascadeHandled);
+                }
+                continue;
+            }
+            let follows = |urn: &String| going.contains(urn);
+            let with = record.deleted_with.as_ref().is_some_and(follows);
+            let joins = if with || record.replace_with.iter().any(follows) {
+                self.counts.hit(if with { Rule::CascadeDeletedWith } else { Rule::CascadeReplaceWith });
+                if !with {
+                    self.counts.hit(Rule::ReplaceWithDeleteFirst);
+                }
+                true
+            } else {
+                self.would_be_replaced(&record, &going)?
+            };
+            if joins {
+                if members.len() > 1 {
+                    self.counts.hit(Rule::CascadeTransitive);
+                }
+                going.insert(record.urn.clone());
+                members.push(index);
+            } else if refers {
+                self.counts.hit(Rule::CascadePlain);
+            }
+        }
+        Ok(members)
+    }
+
+    /// What would its provider say if what it takes from those who go were unknown?
+    fn would_be_replaced(&mut self, record: &Record, going: &BTreeSet<String>) -> Result<bool, Halt> {
+        let mut news = record.inputs.clone();
+        let mut affected = false;
+        for (key, urns) in &record.by_property {
+            if news.contains_key(key) && urns.iter().any(|urn| going.contains(urn)) {
+                news.insert(key.clone(), Value::Unknown);
+                affected = true;
+            }
+        }
+        if !affected {
+            return Ok(false);
+        }
+        let method = Method::Diff { id: record.id.clone(), olds: record.outputs.clone(), news: news.clone() };
+        let Ok(Answer::Diffed(answer)) = self.call(&record.urn, &method) else {
+            self.counts.hit(Rule::DiffRaises);
+            return Err(Halt);
+        };
+        let lists = (&record.ignore_changes[..], &record.replace_on_changes[..]);
+        let verdict = self.judge(&answer, &record.inputs, &news, lists, false);
+        self.counts.hit(if verdict.replace { Rule::CascadeWhatIf } else { Rule::CascadeWhatIfNot });
+        Ok(verdict.replace)
+    }
+}

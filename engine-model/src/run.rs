@@ -1,0 +1,364 @@
+//! Runs a lifecycle against the engine and against the model, and compares them after every step.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use maloko_core::event::{Event, Outcome};
+use maloko_core::state::{
+    Crypter, MemoryBackend, Passphrase, Session, SessionOptions, Snapshot, StackName, Surroundings, create_stack,
+    overwrite_stack, read_stack,
+};
+use maloko_core::{Engine, Operation, OperationKind, ProgramEnd, Row, Value};
+
+use crate::check::{self, Observed};
+use crate::cloud::{Cloud, ProviderKind, Providers};
+use crate::host::Simulated;
+use crate::invariant::{Broken, Invariant};
+use crate::model::{Before, Model, Record};
+use crate::program::{Lifecycle, Step, Verb};
+use crate::rules::Counts;
+use crate::sdk::{self, Program};
+use crate::urns;
+
+/// Where and how a lifecycle broke an invariant.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// The step, from 1.
+    pub step: usize,
+    /// In its preview, or in the run itself?
+    pub preview: bool,
+    /// What is wrong.
+    pub broken: Broken,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let part = if self.preview { " (preview)" } else { "" };
+        write!(f, "step {}{part}: {}\n{}", self.step, self.broken.invariant.name(), self.broken.details)
+    }
+}
+
+/// One key for all: it takes long to derive.
+fn options() -> Result<SessionOptions, String> {
+    static CRYPTER: std::sync::OnceLock<Result<Crypter, String>> = std::sync::OnceLock::new();
+    let made = CRYPTER.get_or_init(|| {
+        Crypter::with_new_salt(Passphrase::given("model"), Surroundings::system()).map_err(|error| error.to_string())
+    });
+    Ok(SessionOptions {
+        crypter: made.clone()?,
+        surroundings: Surroundings::system(),
+        check_integrity: true,
+        command: "model".to_owned(),
+    })
+}
+
+/// The stack between two steps.
+struct Stack {
+    backend: MemoryBackend,
+    name: StackName,
+    options: SessionOptions,
+    cloud: Cloud,
+    /// Objects that stay although no row names them.
+    let_go: BTreeSet<String>,
+    suspects: BTreeSet<String>,
+}
+
+/// Runs a lifecycle to its end or to the first broken invariant. Counts what was exercised.
+///
+/// # Errors
+/// What is wrong, and at which step.
+pub fn run(lifecycle: &Lifecycle, counts: &mut Counts) -> Result<(), Failure> {
+    let fault =
+        |details: String| Failure { step: 0, preview: false, broken: Broken { invariant: Invariant::Setup, details } };
+    let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(|error| fault(error.to_string()))?;
+    runtime.block_on(async {
+        let options = options().map_err(fault)?;
+        let name = StackName::new(urns::PROJECT, urns::STACK).map_err(|error| fault(error.to_string()))?;
+        let backend = MemoryBackend::default();
+        create_stack(&backend, &name, &options.crypter, &options.surroundings)
+            .await
+            .map_err(|error| fault(error.to_string()))?;
+        let mut stack = Stack {
+            backend,
+            name,
+            options,
+            cloud: Cloud::default(),
+            let_go: BTreeSet::new(),
+            suspects: BTreeSet::new(),
+        };
+        for (index, step) in lifecycle.steps.iter().enumerate() {
+            let preview = RefCell::new(true);
+            stack.step(lifecycle, step, counts, &preview).await.map_err(|broken| Failure {
+                step: index + 1,
+                preview: *preview.borrow(),
+                broken,
+            })?;
+        }
+        Ok(())
+    })
+}
+
+impl Stack {
+    async fn snapshot(&self) -> Result<Snapshot, Broken> {
+        let reading = read_stack(&self.backend, &self.name, true).await;
+        let mut snapshot = reading.map_err(|error| Broken::new(Invariant::StateValid, error.to_string()))?.snapshot;
+        snapshot
+            .unseal(&self.options.crypter)
+            .map_err(|error| Broken::new(Invariant::StateValid, error.to_string()))?;
+        Ok(snapshot)
+    }
+
+    /// The same stack in a backend of its own.
+    fn copy(&self) -> Self {
+        let backend = MemoryBackend::default();
+        if let Some(stored) = self.backend.stored(&self.name) {
+            backend.restore(&self.name, stored);
+        }
+        Self {
+            backend,
+            name: self.name.clone(),
+            options: self.options.clone(),
+            cloud: self.cloud.clone(),
+            let_go: self.let_go.clone(),
+            suspects: self.suspects.clone(),
+        }
+    }
+
+    /// What happens outside of the engine before a step.
+    async fn prepare(&mut self, step: &Step) -> Result<(), Broken> {
+        let mut snapshot = self.snapshot().await?;
+        for drift in &step.drift {
+            let row = snapshot.rows.iter().find(|row| !row.delete && row.custom && row.urn.name() == drift.resource);
+            if let Some(row) = row {
+                self.cloud.drift(drift, &row.id);
+            }
+        }
+        if step.taint.is_empty() {
+            return Ok(());
+        }
+        for row in &mut snapshot.rows {
+            if row.custom && !row.delete && step.taint.iter().any(|name| name == row.urn.name()) {
+                Arc::make_mut(row).taint = true;
+            }
+        }
+        let written = overwrite_stack(&self.backend, &self.name, snapshot, &self.options).await;
+        written.map(drop).map_err(|error| Broken::new(Invariant::Setup, error.to_string()))
+    }
+
+    async fn step(
+        &mut self,
+        lifecycle: &Lifecycle,
+        step: &Step,
+        counts: &mut Counts,
+        in_preview: &RefCell<bool>,
+    ) -> Result<(), Broken> {
+        self.prepare(step).await?;
+        let before = self.snapshot().await?;
+        let step = &resolved(step, &before);
+        let foreseen = match step.verb {
+            Verb::Up => Some(self.operate(lifecycle, step, &before, true, counts).await?),
+            Verb::Refresh | Verb::Destroy => None,
+        };
+        in_preview.replace(false);
+        let happened = self.operate(lifecycle, step, &before, false, counts).await?;
+        // A look-up in a preview cannot see what this very run is going to do to the object.
+        let looks_up = step.program.iter().any(|resource| resource.get.is_some());
+        if let Some(foreseen) = &foreseen
+            && !happened.failed
+            && !foreseen.failed
+            && !looks_up
+        {
+            check::foresight(foreseen, &happened)?;
+        }
+        let whole = step.targets.is_empty() && step.excludes.is_empty();
+        if step.verb == Verb::Up && !happened.failed && whole {
+            self.settled(lifecycle, step, counts).await?;
+        }
+        if step.verb == Verb::Destroy && !happened.failed && whole {
+            let left = self.snapshot().await?.rows;
+            if let Some(row) = left.first() {
+                return Err(Broken::new(Invariant::Destroyed, format!("{} is still in the state", row.urn)));
+            }
+        }
+        Ok(())
+    }
+
+    /// A second `up` of the same program does nothing.
+    async fn settled(&self, lifecycle: &Lifecycle, step: &Step, counts: &mut Counts) -> Result<(), Broken> {
+        let restless = |resource: &crate::program::Resource| {
+            let kind = lifecycle.providers.get(&resource.name).copied().unwrap_or_default();
+            !resource.component && kind.is_restless()
+        };
+        if step.program.iter().any(|resource| resource.get.is_some() || restless(resource)) {
+            return Ok(());
+        }
+        let again = Step { replace: Vec::new(), faults: Vec::new(), ..step.clone() };
+        let mut copy = self.copy();
+        let now = copy.snapshot().await?;
+        check::does_nothing(&copy.operate(lifecycle, &again, &now, false, counts).await?)
+    }
+
+    async fn operate(
+        &mut self,
+        lifecycle: &Lifecycle,
+        step: &Step,
+        before: &Snapshot,
+        dry_run: bool,
+        counts: &mut Counts,
+    ) -> Result<Observed, Broken> {
+        let ids: BTreeMap<String, String> = before
+            .rows
+            .iter()
+            .filter(|row| row.custom && !row.delete)
+            .map(|row| (row.urn.name().to_owned(), row.id.clone()))
+            .collect();
+        let mut observed = self.observe(lifecycle, step, before, dry_run, &ids).await?;
+        let after = if dry_run { before.rows.clone() } else { self.snapshot().await?.rows };
+        observed.rows = records(&after);
+        let is_left = |record: &Record| {
+            let is_it = |row: &Record| row.urn == record.urn && row.id == record.id && row.delete == record.delete;
+            observed.rows.iter().any(is_it)
+        };
+        let model = Model::run(Before {
+            lifecycle,
+            step,
+            dry_run,
+            rows: records(&before.rows),
+            cloud: self.cloud.clone(),
+            ids: &ids,
+            outputs: outputs(&before.rows),
+            is_left: &is_left,
+        });
+        if !dry_run {
+            check::state_valid(&after)?;
+            check::order_of_calls(&records(&before.rows), &observed)?;
+            self.let_go.extend(model.let_go.iter().cloned());
+            check::world(&self.cloud, &observed, &self.let_go)?;
+        }
+        check::steps_and_calls(&model, &observed)?;
+        if dry_run {
+            check::preview_is_harmless(&self.cloud, &observed)?;
+        } else {
+            check::rows_and_cloud(&model, &observed)?;
+            check::outputs(&model, &outputs(&after))?;
+            self.suspects.extend(model.suspects.iter().cloned());
+            check::pending(&self.suspects, &self.snapshot().await?)?;
+            self.cloud = observed.cloud.clone();
+        }
+        counts.add(&model.counts);
+        Ok(observed)
+    }
+
+    async fn observe(
+        &self,
+        lifecycle: &Lifecycle,
+        step: &Step,
+        before: &Snapshot,
+        dry_run: bool,
+        ids: &BTreeMap<String, String>,
+    ) -> Result<Observed, Broken> {
+        let broken = |error: maloko_core::Error| Broken::new(Invariant::Finished, error.to_string());
+        let objects: Vec<ProviderKind> =
+            std::iter::once(ProviderKind::default()).chain(lifecycle.providers.values().copied()).collect();
+        let host = Simulated::new(Providers::new(lifecycle, &step.faults), objects, self.cloud.clone());
+        let session = if dry_run {
+            Session::preview(before.clone(), self.options.crypter.clone())
+        } else {
+            Session::open(&self.backend, &self.name, self.options.clone()).await.map_err(broken)?
+        };
+        let engine = Engine::start(operation(step, dry_run), session, Arc::clone(&host) as _, Arc::clone(&host) as _);
+        let mut program = Program { engine: &engine, lifecycle, step, dry_run, ids, known: BTreeMap::new() };
+        let runs = step.verb == Verb::Up || step.with_program;
+        let ran = if runs { program.run().await } else { sdk::Ran::default() };
+        let (calls, events) = (host.calls_so_far(), host.events_so_far());
+        let raised = runs && !ran.completed && step.raises_after.is_some();
+        let error = raised.then(|| "the program raised".to_owned());
+        let report = engine.finish(ProgramEnd { error, source: None }).await.map_err(broken)?;
+        let (cloud, made, told) = host.take();
+        let mut observed = Observed {
+            dry_run,
+            failed: report.summary.outcome != Outcome::Succeeded,
+            met_unknown: ran.met_unknown,
+            cloud,
+            ..Observed::default()
+        };
+        for (index, call) in made.into_iter().enumerate() {
+            if index < calls { observed.calls.push(call) } else { observed.late_calls.push(call) }
+        }
+        for (index, event) in told.into_iter().enumerate() {
+            observed.hear(event, index < events);
+        }
+        Ok(observed)
+    }
+}
+
+impl Observed {
+    fn hear(&mut self, event: Event, early: bool) {
+        match event {
+            Event::StepStarted(step) if !urns::is_provider(step.urn.as_str()) => {
+                let id = step.old.as_ref().map(|old| old.id.clone()).unwrap_or_default();
+                let name = crate::show::name(step.urn.as_str()).to_owned();
+                if early {
+                    self.steps.push(format!("{} {name}", step.op));
+                } else {
+                    self.late_steps.push(format!("{} {name} {id}", step.op));
+                }
+            }
+            Event::Diagnostic(diagnostic) => self.messages.push(diagnostic.message),
+            _ => {}
+        }
+    }
+}
+
+fn records(rows: &[Arc<Row>]) -> Vec<Record> {
+    rows.iter().map(|row| Record::of(row)).collect()
+}
+
+/// The stack's outputs.
+fn outputs(rows: &[Arc<Row>]) -> BTreeMap<String, String> {
+    let Some(stack) = rows.iter().find(|row| row.urn.is_root_stack()) else { return BTreeMap::new() };
+    let text = |value: &Value| crate::show::value(value);
+    stack.outputs_or_empty().iter().map(|(key, value)| (key.clone(), text(value))).collect()
+}
+
+/// The step with names in selections turned into URNs where the state knows them, into globs elsewhere.
+fn resolved(step: &Step, before: &Snapshot) -> Step {
+    let resolve = |names: &[String]| -> Vec<String> {
+        let urn = |name: &String| {
+            if name.starts_with("urn:") || name.starts_with("**") {
+                return name.clone();
+            }
+            let row = before.rows.iter().find(|row| !row.delete && row.urn.name() == name);
+            row.map_or_else(|| format!("**::{name}"), |row| row.urn.to_string())
+        };
+        names.iter().map(urn).collect()
+    };
+    Step {
+        targets: resolve(&step.targets),
+        excludes: resolve(&step.excludes),
+        replace: resolve(&step.replace),
+        ..step.clone()
+    }
+}
+
+fn operation(step: &Step, dry_run: bool) -> Operation {
+    let kind = match step.verb {
+        Verb::Up => OperationKind::Update,
+        Verb::Refresh => OperationKind::Refresh,
+        Verb::Destroy => OperationKind::Destroy,
+    };
+    Operation {
+        dry_run,
+        parallel: step.parallel.max(1),
+        continue_on_error: step.continue_on_error,
+        ignore_protect: step.ignore_protect,
+        targets: step.targets.clone(),
+        target_dependents: step.target_dependents,
+        excludes: step.excludes.clone(),
+        exclude_dependents: step.exclude_dependents,
+        replace: step.replace.clone(),
+        ..Operation::new(kind, urns::PROJECT, urns::STACK)
+    }
+}

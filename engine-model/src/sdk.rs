@@ -1,0 +1,248 @@
+//! What an SDK does with a program: registrations in order, outputs handed on, unknowns where nothing is known.
+
+use std::collections::BTreeMap;
+
+use maloko_core::provider::HANDLE_PREFIX;
+use maloko_core::value::PROVIDER_KEY;
+use maloko_core::wire::{
+    Accepts, AliasKind, AliasParent, AliasSpec, PropertyDependencies, ReadResourceRequest, ReadResourceResponse,
+    RegisterResourceOutputsRequest, RegisterResourceRequest, RegisterResourceResponse, WireAlias, decode_properties,
+    encode_properties, encode_value,
+};
+use maloko_core::{Engine, PropertyMap, Value};
+use prost::Message;
+
+use crate::program::{Alias, Lifecycle, Resource, Step};
+use crate::urns;
+
+const ACCEPTS: Accepts = Accepts { secrets: false, resources: false };
+
+/// What a program learned of a resource.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// Its URN.
+    pub urn: String,
+    /// Its outputs.
+    pub outputs: PropertyMap,
+    /// Is everything that is not among them unknown?
+    pub unknown: bool,
+}
+
+/// How a program's run went.
+#[derive(Clone, Debug, Default)]
+pub struct Ran {
+    /// Did the program get to its end?
+    pub completed: bool,
+    /// Was a value unknown that a resource took as an input?
+    pub met_unknown: bool,
+}
+
+/// A JSON value as a property value.
+#[must_use]
+pub fn property(json: &serde_json::Value) -> Value {
+    match json {
+        serde_json::Value::Null => Value::Null,
+        serde_json::Value::Bool(truth) => Value::Bool(*truth),
+        serde_json::Value::Number(number) => Value::Number(number.as_f64().unwrap_or_default()),
+        serde_json::Value::String(text) => Value::String(text.clone()),
+        serde_json::Value::Array(items) => Value::Array(items.iter().map(property).collect()),
+        serde_json::Value::Object(members) => {
+            Value::Object(members.iter().map(|(key, member)| (key.clone(), property(member))).collect())
+        }
+    }
+}
+
+/// The inputs of a resource, given what is known of the resources before it. A property that nobody has is left out.
+#[must_use]
+pub fn inputs(resource: &Resource, known: &BTreeMap<String, Known>, dry_run: bool) -> PropertyMap {
+    let mut inputs: PropertyMap = resource.inputs.iter().map(|(key, json)| (key.clone(), property(json))).collect();
+    for (key, used) in &resource.uses {
+        let Some(other) = known.get(&used.of) else { continue };
+        match other.outputs.get(&used.output) {
+            Some(value) => drop(inputs.insert(key.clone(), value.clone())),
+            None if dry_run || other.unknown => drop(inputs.insert(key.clone(), Value::Unknown)),
+            None => {}
+        }
+    }
+    inputs
+}
+
+/// The URNs that a resource depends on: as a whole, and by property.
+#[must_use]
+pub fn dependencies(
+    resource: &Resource,
+    inputs: &PropertyMap,
+    known: &BTreeMap<String, Known>,
+) -> (Vec<String>, BTreeMap<String, Vec<String>>) {
+    let urn = |name: &String| known.get(name).map(|known| known.urn.clone());
+    let mut all: Vec<String> = resource.depends_on.iter().filter_map(urn).collect();
+    let mut by_property: BTreeMap<String, Vec<String>> = inputs.keys().map(|key| (key.clone(), Vec::new())).collect();
+    for (key, used) in &resource.uses {
+        if let Some(urn) = urn(&used.of) {
+            by_property.insert(key.clone(), vec![urn.clone()]);
+            if !all.contains(&urn) {
+                all.push(urn);
+            }
+        }
+    }
+    (all, by_property)
+}
+
+/// The number of a resource's provider object.
+#[must_use]
+pub fn object(lifecycle: &Lifecycle, name: &str) -> usize {
+    lifecycle.providers.keys().position(|known| known == name).map_or(0, |index| index + 1)
+}
+
+/// One run of a program over an engine.
+pub struct Program<'a> {
+    /// The engine.
+    pub engine: &'a Engine,
+    /// The whole lifecycle, for the providers.
+    pub lifecycle: &'a Lifecycle,
+    /// The step whose program runs.
+    pub step: &'a Step,
+    /// Is it a preview?
+    pub dry_run: bool,
+    /// Ids for `get`, by the name that it was made for.
+    pub ids: &'a BTreeMap<String, String>,
+    /// What is known so far.
+    pub known: BTreeMap<String, Known>,
+}
+
+impl Program<'_> {
+    /// Runs the program to its end, or to the first request that is not answered.
+    pub async fn run(&mut self) -> Ran {
+        let mut ran = Ran::default();
+        let stack = RegisterResourceRequest {
+            r#type: urns::STACK_TYPE.to_owned(),
+            name: format!("{}-{}", urns::PROJECT, urns::STACK),
+            ..RegisterResourceRequest::default()
+        };
+        if self.engine.rpc("RegisterResource", &stack.encode_to_vec()).await.is_err() {
+            return ran;
+        }
+        for (index, resource) in self.step.program.iter().enumerate() {
+            if self.step.raises_after == Some(index) {
+                self.export().await;
+                return ran;
+            }
+            let inputs = inputs(resource, &self.known, self.dry_run);
+            ran.met_unknown |= inputs.values().any(Value::contains_unknown);
+            let answered = match &resource.get {
+                Some(of) => self.read(resource, inputs, of).await,
+                None => self.register(resource, inputs).await,
+            };
+            let Some(known) = answered else { return ran };
+            self.known.insert(resource.name.clone(), known);
+        }
+        self.export().await;
+        ran.completed = self.step.raises_after.is_none_or(|count| count > self.step.program.len());
+        ran
+    }
+
+    async fn export(&self) {
+        let outputs: PropertyMap =
+            self.step.exports.iter().map(|(key, text)| (key.clone(), Value::String(text.clone()))).collect();
+        let request =
+            RegisterResourceOutputsRequest { urn: urns::stack(), outputs: Some(encode_properties(&outputs, ACCEPTS)) };
+        // When the run was stopped, nobody takes the outputs; what stopped it is known already.
+        let _ = self.engine.rpc("RegisterResourceOutputs", &request.encode_to_vec()).await;
+    }
+
+    fn parent(&self, resource: &Resource) -> String {
+        let parent = resource.parent.as_ref().and_then(|name| self.known.get(name));
+        parent.map_or_else(urns::stack, |known| known.urn.clone())
+    }
+
+    fn with_provider(&self, name: &str, mut inputs: PropertyMap) -> PropertyMap {
+        let handle = format!("{HANDLE_PREFIX}{}", object(self.lifecycle, name));
+        inputs.insert(PROVIDER_KEY.to_owned(), Value::String(handle));
+        inputs
+    }
+
+    async fn read(&self, resource: &Resource, inputs: PropertyMap, of: &str) -> Option<Known> {
+        let (dependencies, _) = dependencies(resource, &inputs, &self.known);
+        let request = ReadResourceRequest {
+            id: self.ids.get(of).cloned().unwrap_or_else(|| "missing".to_owned()),
+            r#type: urns::token(false, resource.other_type).to_owned(),
+            name: resource.name.clone(),
+            parent: self.parent(resource),
+            properties: Some(encode_properties(&self.with_provider(&resource.name, inputs), ACCEPTS)),
+            dependencies,
+            additional_secret_outputs: resource.secret_outputs.clone(),
+            ..ReadResourceRequest::default()
+        };
+        let answer = self.engine.rpc("ReadResource", &request.encode_to_vec()).await.ok()?;
+        let response = ReadResourceResponse::decode(&answer[..]).ok()?;
+        let outputs = decode_properties(response.properties.unwrap_or_default()).ok()?;
+        Some(Known { urn: response.urn, outputs, unknown: false })
+    }
+
+    async fn register(&self, resource: &Resource, inputs: PropertyMap) -> Option<Known> {
+        let (dependencies, by_property) = dependencies(resource, &inputs, &self.known);
+        let urn_of = |name: &String| self.known.get(name).map(|known| known.urn.clone());
+        let inputs = if resource.component { inputs } else { self.with_provider(&resource.name, inputs) };
+        let request = RegisterResourceRequest {
+            r#type: urns::token(resource.component, resource.other_type).to_owned(),
+            name: resource.name.clone(),
+            parent: self.parent(resource),
+            custom: !resource.component,
+            object: Some(encode_properties(&inputs, ACCEPTS)),
+            protect: resource.protect,
+            dependencies,
+            property_dependencies: by_property
+                .into_iter()
+                .map(|(key, urns)| (key, PropertyDependencies { urns }))
+                .collect(),
+            delete_before_replace: resource.delete_before_replace.unwrap_or(false),
+            delete_before_replace_defined: resource.delete_before_replace.is_some(),
+            ignore_changes: resource.ignore_changes.clone(),
+            replace_on_changes: resource.replace_on_changes.clone(),
+            additional_secret_outputs: resource.secret_outputs.clone(),
+            retain_on_delete: resource.retain,
+            deleted_with: resource.deleted_with.as_ref().and_then(urn_of).unwrap_or_default(),
+            replace_with: resource.replace_with.iter().filter_map(urn_of).collect(),
+            aliases: resource.aliases.iter().map(|alias| self.alias(alias, resource)).collect(),
+            alias_specs: true,
+            replacement_trigger: resource
+                .trigger
+                .as_ref()
+                .map(|text| encode_value(&Value::String(text.clone()), ACCEPTS)),
+            supports_partial_values: true,
+            supports_result_reporting: true,
+            ..RegisterResourceRequest::default()
+        };
+        let answer = self.engine.rpc("RegisterResource", &request.encode_to_vec()).await.ok()?;
+        let response = RegisterResourceResponse::decode(&answer[..]).ok()?;
+        let unknown = response.unknown || response.result != 0;
+        let outputs = decode_properties(response.object.unwrap_or_default()).ok()?;
+        Some(Known { urn: response.urn, outputs, unknown })
+    }
+
+    fn alias(&self, alias: &Alias, resource: &Resource) -> WireAlias {
+        let parent = alias.parent.as_ref().and_then(|name| self.known.get(name)).map(|known| known.urn.clone());
+        let kind = urns::token(resource.component, alias.other_type);
+        let alias = if alias.as_urn {
+            let parent = match (&parent, alias.no_parent) {
+                (Some(parent), _) => parent.clone(),
+                (None, true) => urns::stack(),
+                (None, false) => self.parent(resource),
+            };
+            let name = alias.name.as_ref().unwrap_or(&resource.name);
+            AliasKind::Urn(urns::urn(Some(&parent), kind, name))
+        } else {
+            AliasKind::Spec(AliasSpec {
+                name: alias.name.clone().unwrap_or_default(),
+                r#type: if alias.other_type == resource.other_type { String::new() } else { kind.to_owned() },
+                parent: match (parent, alias.no_parent) {
+                    (Some(parent), _) => Some(AliasParent::ParentUrn(parent)),
+                    (None, true) => Some(AliasParent::NoParent(true)),
+                    (None, false) => None,
+                },
+                ..AliasSpec::default()
+            })
+        };
+        WireAlias { alias: Some(alias) }
+    }
+}
