@@ -200,7 +200,12 @@ impl Ledger {
         let mut rows: Vec<_> = self.rows().map(|(_, row)| Arc::clone(row)).collect();
         if !self.renamed.is_empty() {
             let fresh = self.rows.iter().skip(self.base_len).flatten().count();
-            let taken = rows[..fresh].iter().map(|row| row.urn.clone()).collect();
+            let taken: std::collections::HashSet<_> = rows[..fresh].iter().map(|row| row.urn.clone()).collect();
+            // Rows that are no targets were put back as they were: they too refer to what was renamed, but not to what
+            // this run gave a former URN to.
+            let mut gone = self.renamed.clone();
+            gone.retain(|former, _| !taken.contains(former));
+            rename::follow(&mut rows[..fresh], &taken, &gone);
             rename::follow(&mut rows[fresh..], &taken, &self.renamed);
         }
         rows

@@ -85,6 +85,8 @@ pub struct Model<'a> {
     pub(crate) marked: BTreeSet<String>,
     pub(crate) skipped: BTreeSet<String>,
     pub(crate) failures: BTreeSet<String>,
+    /// Former and present URNs of the rows that were renamed.
+    pub(crate) renames: Vec<(String, String)>,
     /// Did anything fail?
     pub failed: bool,
     pub(crate) halted: bool,
@@ -133,6 +135,7 @@ impl<'a> Model<'a> {
             marked: BTreeSet::new(),
             skipped: BTreeSet::new(),
             failures: BTreeSet::new(),
+            renames: Vec::new(),
             failed: false,
             halted: false,
             winding_up: false,
@@ -212,6 +215,7 @@ impl<'a> Model<'a> {
         } else {
             self.delete_leftovers();
         }
+        self.rename_children();
         self.export(exported);
         if self.before.dry_run {
             self.counts.hit(Rule::PreviewCalls);

@@ -544,8 +544,33 @@ impl Model<'_> {
         }
     }
 
+    /// Children of what was renamed that the run did not come to take the new URN too.
+    pub(crate) fn rename_children(&mut self) {
+        for index in 0..self.slots.len() {
+            let slot = &self.slots[index];
+            if slot.gone || slot.handled {
+                continue;
+            }
+            let record = &slot.record;
+            let parent = self.renames.iter().find(|(_, present)| record.parent.as_ref() == Some(present)).cloned();
+            let Some((former, parent)) = parent else { continue };
+            let name = crate::show::name(&record.urn);
+            let name = match name.strip_prefix(crate::show::name(&former)) {
+                Some(rest) => format!("{}{rest}", crate::show::name(&parent)),
+                None => name.to_owned(),
+            };
+            let urn = urns::urn(Some(&parent), urns::own_type(&record.urn), &name);
+            let before = record.urn.clone();
+            if urn != before && !self.slots.iter().any(|slot| slot.record.urn == urn && slot.handled) {
+                self.slots[index].record.urn.clone_from(&urn);
+                self.renamed(&before, &urn);
+            }
+        }
+    }
+
     /// Rewrites references to a former URN.
     pub(crate) fn renamed(&mut self, former: &str, urn: &str) {
+        self.renames.push((former.to_owned(), urn.to_owned()));
         let rewrite = |text: &mut String| {
             if text == former {
                 urn.clone_into(text);
