@@ -312,6 +312,19 @@ impl<'c> Workplace<'c> {
         Ok(Some(Crypter::new(passphrase, salt, self.context.surroundings.clone())?))
     }
 
+    /// Asks for the passphrase of the stack's secrets if the user has to type it in; gives what was typed.
+    pub(crate) fn ask_for_passphrase(&self, stack: &StackName) -> Result<Option<Passphrase>> {
+        if self.context.console.interactive {
+            self.crypter_of_settings(&self.settings(stack)?)?;
+        }
+        Ok(self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+
+    /// Takes a passphrase that was typed in elsewhere.
+    pub(crate) fn take_passphrase(&self, passphrase: Passphrase) {
+        *self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner) = Some(passphrase);
+    }
+
     /// Forgets a passphrase that was typed in, where another stack may have another one.
     pub(crate) fn forget_typed_passphrase(&self) {
         *self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner) = None;

@@ -1,5 +1,6 @@
 //! `up`, `preview`, `refresh` and `destroy`.
 
+mod handover;
 mod plan;
 mod preview_pass;
 mod request;
@@ -30,6 +31,9 @@ pub(crate) async fn perform(context: &Context, request: Request) -> Result<i32> 
     }
     let stack = workplace.stack_name(None)?;
     let is_pass = request.confirm.preview_pass.is_some();
+    if let (Some(file), Some(key)) = (&request.confirm.preview_pass, &request.confirm.passphrase_key) {
+        workplace.take_passphrase(handover::take(file, key)?);
+    }
     if !is_pass {
         set_given_config(&workplace, &stack, &request)?;
     }
@@ -37,7 +41,9 @@ pub(crate) async fn perform(context: &Context, request: Request) -> Result<i32> 
     let plan = if request.is_dry() || request.confirm.skip_preview {
         None
     } else {
-        match preview_and_ask(context, &request).await? {
+        // Asked for before the preview, and only here.
+        let typed = workplace.ask_for_passphrase(&stack)?;
+        match preview_and_ask(context, &request, typed.as_ref()).await? {
             Verdict::GoOn(plan) => Some(plan),
             Verdict::Over(code) => return Ok(code),
         }

@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
+use maloko_core::state::Passphrase;
+
 use crate::context::Context;
 use crate::failure::{Failure, Result, code};
 use crate::prompt;
 use crate::signals;
 
+use super::handover;
 use super::plan::Plan;
 use super::request::Request;
 
@@ -35,8 +38,13 @@ fn is_confirmed(context: &Context, request: &Request) -> bool {
     request.confirm.yes || context.is_set("PULUMI_SKIP_CONFIRMATIONS")
 }
 
-/// Runs the preview in a process in which no user code ran yet, and asks.
-pub(super) async fn preview_and_ask(context: &Context, request: &Request) -> Result<Verdict> {
+/// Runs the preview in a process in which no user code ran yet, and asks. `typed` is the passphrase that the user typed
+/// in, so that the other process need not ask again.
+pub(super) async fn preview_and_ask(
+    context: &Context,
+    request: &Request,
+    typed: Option<&Passphrase>,
+) -> Result<Verdict> {
     let file = tempfile::Builder::new()
         .prefix("maloko-plan-")
         .tempfile()
@@ -44,6 +52,10 @@ pub(super) async fn preview_and_ask(context: &Context, request: &Request) -> Res
     let mut arguments = context.arguments.clone();
     arguments.push("--preview-pass".into());
     arguments.push(file.path().into());
+    if let Some(passphrase) = typed {
+        let key = handover::put(passphrase, file.path(), &*context.surroundings.entropy)?;
+        arguments.extend(["--passphrase-key".into(), key.into()]);
+    }
     let noted = signals::Noted::begin().map_err(|error| Failure::io("signals cannot be watched", &error))?;
     let code = context.front.run_pass(arguments).await.code;
     if noted.any() {

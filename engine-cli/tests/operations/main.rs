@@ -272,6 +272,46 @@ fn a_program_that_clings_is_left_behind() {
 }
 
 #[test]
+fn a_preview_alone_changes_nothing() {
+    let shop = Shop::new();
+    assert_eq!(shop.run("up --yes --skip-preview", &script(&["a"])).code, 0);
+    let state = || shop.run("stack export", &Script::default()).out;
+    let before = state();
+    for line in
+        ["refresh --preview-only", "destroy --preview-only", "destroy --preview-only --refresh", "preview --refresh"]
+    {
+        let done = shop.run(line, &script(&["a"]));
+        assert_eq!(done.code, 0, "{line}: {}{}", done.out, done.err);
+        assert_eq!(state(), before, "{line}");
+    }
+    assert_eq!(shop.run("refresh --preview-only --expect-no-changes", &script(&["a"])).code, 0);
+    assert_eq!(shop.run("refresh --yes --expect-no-changes", &script(&["a"])).code, 0);
+    let left = shop.run(
+        "destroy --yes --remove --target urn:pulumi:dev::shop::pulumi-python:dynamic:Resource::a",
+        &script(&["a"]),
+    );
+    assert!(left.code == 1 && left.err.contains("was not removed"), "{}{}", left.out, left.err);
+    assert_eq!(shop.run("destroy --yes --remove", &script(&[])).code, 0);
+    assert_eq!(shop.run("stack --stack dev", &Script::default()).code, 6);
+}
+
+#[test]
+fn creates_without_an_outcome_are_forgotten_when_that_is_asked_for() {
+    let shop = Shop::new();
+    let mut child = shop.start("up --yes --skip-preview", &Script { hangs_at: Some("a".to_owned()), ..script(&["a"]) });
+    child.wait_for("hanging");
+    child.interrupt();
+    child.wait_for("cancelling");
+    child.interrupt();
+    assert_eq!(child.end().code, 8);
+    let kept = shop.run("refresh --yes --skip-preview", &script(&[]));
+    assert!(kept.out.contains("--clear-pending-creates"), "{}", kept.out);
+    assert_eq!(shop.run("refresh --yes --skip-preview --clear-pending-creates", &script(&[])).code, 0);
+    let next = shop.run("up --yes --skip-preview", &script(&["a"]));
+    assert!(next.code == 0 && !next.out.contains("interrupted"), "{}", next.out);
+}
+
+#[test]
 fn watch_runs_up_at_once_and_after_every_change_until_it_is_interrupted() {
     let shop = Shop::new();
     std::fs::create_dir_all(shop.path().join("src")).unwrap();
