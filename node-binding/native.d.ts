@@ -72,6 +72,11 @@ export declare class Bridge {
     rpc(engine: number, number: number, method: string, request: Buffer): void
     /** A message of the program or of provider code; `level`: 0 debug, 1 info, 2 warning, 3 error, 4 printed output. */
     log(engine: number, urn: string, level: number, message: string): void
+    /**
+    * Keeps a resource from being deleted for the only reason that this run did not register it; the run fails with
+    * that reason if it would be.
+    */
+    refuseDeletion(engine: number, urn: string, reason: string): void
     /** Stops an engine gracefully. */
     cancel(engine: number): void
     /** Runs the command line with these arguments; its end comes as a message with the exit code. */

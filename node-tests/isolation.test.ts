@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { Echo, failureOf, newStack, type Props, Thing } from "./kit";
 
 test("stacks run side by side without mixing", async () => {
@@ -83,4 +86,48 @@ test("provider objects are let go after a run", async () => {
         collect();
     }
     expect(lost).toBe(true);
+});
+
+const BODY = `const pulumi = require("@pulumi/pulumi");
+const provider = exports.provider = { create: async () => ({ id: "made", outs: {} }) };
+new (class Net extends pulumi.dynamic.Resource { constructor() { super(provider, "net", {}); } })();`;
+
+/** A file of its own beside the tests, so that it finds the SDK. */
+function bodyFile(): string {
+    const directory = mkdtempSync(join(__dirname, "body-"));
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const file = join(directory, "net.cjs");
+    writeFileSync(file, BODY);
+    return file;
+}
+
+test("what a module registered that does not run again is not deleted", async () => {
+    const [stack, file, load] = [newStack(), bodyFile(), createRequire(import.meta.url)];
+    const program = () => {
+        load(file);
+        new Thing(new Echo(), "app");
+    };
+    await stack.up(program);
+    expect(Object.keys(stack.resources()).sort()).toEqual(["app", "net"]);
+    const again = await stack.run("update", program);
+    expect(again.outcome).toBe("failed");
+    const errors = again.diagnostics.filter(({ severity, urn }) => severity === "error" && urn?.endsWith("::net"));
+    expect(errors[0]?.message).toContain(`the body of ${file} registers it`);
+    expect(errors[0]?.message).toContain("Nothing is deleted");
+    expect(Object.keys(stack.resources()).sort()).toEqual(["app", "net"]);
+    expect((await stack.run("update", program, { dryRun: true })).outcome).toBe("failed");
+    delete load.cache[file];
+    expect((await stack.up(program)).changes).toEqual({ same: 3 });
+    // Without the module, the program no longer has the resource: it would be deleted, had it not taken its provider along.
+    delete load.cache[file];
+    const without = await stack.run("update", () => void new Thing(new Echo(), "app"));
+    expect(without.diagnostics.map(({ message }) => message).join()).toContain("no provider object for");
+});
+
+test("a destroy deletes what a module registered too", async () => {
+    const [stack, file, load] = [newStack(), bodyFile(), createRequire(import.meta.url)];
+    const program = () => void load(file);
+    await stack.up(program);
+    await stack.destroy(program);
+    expect(stack.resources()).toEqual({});
 });

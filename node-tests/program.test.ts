@@ -149,19 +149,6 @@ test("errors of a program show the lines of its source", () => {
     expect(output).not.toContain("node:internal");
 });
 
-test("an error in an apply or a timer fails the program", () => {
-    for (const body of [
-        "new Thing('a', {}).out.apply(() => { throw new Error('late'); });",
-        "setTimeout(() => { throw new Error('late'); }, 10);",
-        "Promise.reject(new Error('late'));",
-    ]) {
-        const it = project({ "index.ts": `import * as pulumi from "@pulumi/pulumi";${TYPED}\n${body}` });
-        const { status, output } = it.run("up", "--yes", "--skip-preview");
-        expect(status).not.toBe(0);
-        expect(output).toContain("late");
-    }
-});
-
 test("a program that waits for ever says so", () => {
     const it = project({ "index.ts": "export = new Promise(() => {});" });
     const { status, output } = it.run("up", "--yes", "--skip-preview");

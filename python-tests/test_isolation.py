@@ -152,3 +152,58 @@ def test_another_stacks_failure_is_its_own(stack: Stack) -> None:
         fine = pool.submit(other.run, "update", lambda: [Thing(Echo(), f"r{n}") for n in range(50)])
     assert failed.result().outcome == "failed"
     assert fine.result().outcome == "succeeded"
+
+
+def test_what_a_module_registered_that_does_not_run_again_is_not_deleted(stack: Stack, tmp_path: Path) -> None:
+    import importlib
+    import sys
+
+    (tmp_path / "net_of_a_test.py").write_text("from kit import Echo, Thing\nThing(Echo(), 'net')\n")
+    sys.path.insert(0, str(tmp_path))
+
+    def program() -> None:
+        importlib.import_module("net_of_a_test")
+        Thing(Echo(), "app")
+
+    try:
+        stack.up(program)
+        assert set(stack.resources()) == {"net", "app"}
+        again = stack.run("update", program)
+        assert again.outcome == "failed"
+        said = "".join(text for severity, urn, text in again.diagnostics if severity == "error" and "::net" in urn)
+        assert "the body of module 'net_of_a_test' registers it" in said
+        assert "Nothing is deleted" in said
+        assert set(stack.resources()) == {"net", "app"}
+        assert stack.run("update", program, dry_run=True).outcome == "failed"
+
+        def reloading() -> None:
+            importlib.reload(sys.modules["net_of_a_test"])
+            Thing(Echo(), "app")
+
+        assert stack.up(reloading).changes == {"same": 3}
+        # Without the module, the program no longer has the resource.
+        del sys.modules["net_of_a_test"]
+        stack.up(lambda: Thing(Echo(), "app"))
+        assert set(stack.resources()) == {"app"}
+    finally:
+        sys.path.remove(str(tmp_path))
+        sys.modules.pop("net_of_a_test", None)
+
+
+def test_a_destroy_deletes_what_a_module_registered_too(stack: Stack, tmp_path: Path) -> None:
+    import importlib
+    import sys
+
+    (tmp_path / "net_of_another_test.py").write_text("from kit import Echo, Thing\nThing(Echo(), 'net')\n")
+    sys.path.insert(0, str(tmp_path))
+
+    def program() -> None:
+        importlib.import_module("net_of_another_test")
+
+    try:
+        stack.up(program)
+        stack.destroy(program)
+        assert stack.resources() == {}
+    finally:
+        sys.path.remove(str(tmp_path))
+        sys.modules.pop("net_of_another_test", None)

@@ -81,24 +81,6 @@ def test_the_two_passes_of_up_each_run_the_program_afresh(project: Project) -> N
     assert project.run("stack", "output", "runs").stdout.strip() == "1"
 
 
-def test_a_program_that_raises_at_import_fails_with_its_frames_only(project: Project) -> None:
-    project.write("__main__.py", "import broken\n")
-    project.write("broken.py", "def inner():\n    raise ValueError('broken at import')\n\ninner()\n")
-    said = project.failing("up", "--yes", "--skip-preview")
-    assert "ValueError: broken at import" in said
-    assert "broken.py" in said
-    assert "line 4" in said
-    assert "pulumi/runtime" not in said
-    assert "maloko/_program.py" not in said
-
-
-def test_a_syntax_error_is_shown_with_its_place(project: Project) -> None:
-    project.write("__main__.py", "x = 1\nif x\n")
-    said = project.failing("preview")
-    assert "SyntaxError" in said
-    assert "line 2" in said
-
-
 def test_what_was_made_before_the_program_raised_stays(things: Project) -> None:
     things.write(
         "__main__.py",

@@ -217,6 +217,15 @@ impl Bridge {
         }
     }
 
+    /// Keeps a resource from being deleted for the only reason that this run did not register it; the run fails with
+    /// that reason if it would be.
+    #[napi]
+    pub fn refuse_deletion(&self, engine: f64, urn: String, reason: String) {
+        if let Some(engine) = self.thread.engines.get(whole(engine)) {
+            engine.refuse_deletion(&urn, reason);
+        }
+    }
+
     /// Stops an engine gracefully.
     #[napi]
     pub fn cancel(&self, engine: f64) {

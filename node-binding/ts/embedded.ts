@@ -131,6 +131,7 @@ export class EmbeddedStack {
         const run = new Run(bridge, registry, (_engine, _text, it) =>
             it.execute(sdk, { ...settings, organization: "organization" }, "program", program),
         );
+        run.guardModuleBodies(stack.project, stack.stack);
         bridge.serve(number, run);
         try {
             const report = await bridge.runOperation(

@@ -1,6 +1,7 @@
 // One program on its way through the SDK: its store, its clients, its end.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type Bridge, type Operation, ProgramFailed, type RpcError } from "./bridge";
+import { ModuleBodies } from "./bodies";
 import { capturedOutputs } from "./captured";
 import { textOf } from "./errors";
 import { engineClient, monitorClient, type Requests } from "./monitor";
@@ -16,6 +17,7 @@ import {
     setInsideCall,
     takeDeclaredOutputs,
     waitingFor,
+    whenMade,
 } from "./seams";
 
 /** The provider call that code runs in. */
@@ -38,6 +40,7 @@ export class Run implements Operation {
     #callbacks: unknown;
     #abort: (failure: ProgramFailed | "stopped") => void = () => {};
     #drain: () => Promise<void> = () => Promise.resolve();
+    #bodies: ModuleBodies | undefined;
     #failed = false;
     #ended = false;
 
@@ -115,6 +118,10 @@ export class Run implements Operation {
                 const outputs = capturedOutputs(provider);
                 return outputs.length === 0 ? handle : waitingFor(sdk.root, handle, outputs);
             });
+            const bodies = this.#bodies;
+            if (bodies !== undefined) {
+                whenMade(store, (type, name) => bodies.note(type, name));
+            }
             if (sdk.warning !== undefined) {
                 this.log("", 2, sdk.warning);
             }
@@ -142,6 +149,20 @@ export class Run implements Operation {
         if (end instanceof ProgramFailed) {
             throw end;
         }
+        for (const { urn, file } of this.#bodies?.notExecutedAgain() ?? []) {
+            this.bridge.native.refuseDeletion(
+                this.#engine,
+                urn,
+                "it is not registered in this run, but that does not mean that the program no longer has it: the body of " +
+                    `${file} registers it, which ran when the file was loaded in an earlier run of this process, and does ` +
+                    "not run again. Nothing is deleted. Register resources in functions, or use a process for each run",
+            );
+        }
+    }
+
+    /** Guards what an earlier run of this process registered from the bodies of modules that stay loaded. */
+    guardModuleBodies(project: string, stack: string): void {
+        this.#bodies = new ModuleBodies(project, stack);
     }
 
     /** What to say when the process has nothing left to do, but the program waits for something. */
@@ -184,6 +205,7 @@ export class Run implements Operation {
 
     // An output that the class does not declare is in the state, but nobody can read it: most likely an oversight.
     #registered(type: string, urn: string, outputs: () => string[]): void {
+        this.#bodies?.registered(type, urn);
         const declared = this.#store && takeDeclaredOutputs(this.#store, type);
         if (declared === undefined) {
             return;

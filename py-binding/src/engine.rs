@@ -119,6 +119,13 @@ impl Engine {
         py.detach(|| self.engine.log(urn, severity, message, ephemeral));
     }
 
+    /// Keeps a resource from being deleted for the only reason that this run did not register it; the run fails with
+    /// that reason if it would be.
+    #[pyo3(signature = (urn, reason))]
+    fn refuse_deletion(&self, urn: &str, reason: String) {
+        self.engine.refuse_deletion(urn, reason);
+    }
+
     /// Calls `notify` from another thread once the run cannot go on.
     #[pyo3(signature = (notify: "object"))]
     fn when_stopped(&self, notify: Py<PyAny>) {

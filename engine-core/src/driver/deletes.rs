@@ -1,12 +1,13 @@
 //! Deleting what is no longer wanted, group by group (semantics 5).
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use futures::channel::oneshot;
 use futures::future::join_all;
 
 use crate::event::{Event, Op};
+use crate::operation::OperationKind;
 use crate::plan::{IMPLIED, Leftovers, Refusal, Step};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::row::Row;
@@ -34,6 +35,9 @@ impl Engine {
                 return;
             }
         };
+        if self.operation.kind == OperationKind::Update && self.refuse_guarded(&condemned) {
+            return;
+        }
         self.spare_what_failures_need(&mut condemned);
         let mut kept = HashSet::new();
         // What a protected row needs is known to stay before anything goes.
@@ -76,6 +80,19 @@ impl Engine {
     fn is_protected(&self, row: &Row) -> bool {
         let op = deletion_op(row);
         row.protect && op == Op::Delete && !self.operation.ignore_protect
+    }
+
+    /// Refuses the deletions if one of them is of a resource that the host has taken under its guard.
+    fn refuse_guarded(&self, condemned: &Leftovers) -> bool {
+        let guarded = std::mem::take(&mut *self.guarded.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut refused = false;
+        for row in condemned.values().filter(|row| !row.delete) {
+            if let Some(reason) = guarded.get(&row.urn) {
+                self.refuse(&Refusal::on(&row.urn, reason.clone()));
+                refused = true;
+            }
+        }
+        refused
     }
 
     /// With continue-on-error: nothing goes that a failed resource depends on.

@@ -61,7 +61,7 @@ use crate::event::{Diagnostic, Event, EventSink, Severity, Summary};
 use crate::operation::Operation;
 use crate::provider::{Host, HostError};
 use crate::state::Session;
-use crate::urn::Urn;
+use crate::urn::{Urn, UrnMap};
 
 use book::Book;
 use callbacks::Callbacks;
@@ -126,6 +126,8 @@ pub struct Engine {
     refresh_first: refresh_first::RefreshFirst,
     wound_up: tokio::sync::OnceCell<()>,
     told_no_read: AtomicBool,
+    /// What must not be deleted only because this run did not register it, with the reasons.
+    guarded: Mutex<UrnMap<String>>,
     started: Instant,
 }
 
@@ -148,6 +150,7 @@ impl Engine {
             refresh_first: refresh_first::RefreshFirst::default(),
             wound_up: tokio::sync::OnceCell::new(),
             told_no_read: AtomicBool::new(false),
+            guarded: Mutex::default(),
             started: Instant::now(),
             operation,
             session,
@@ -203,6 +206,13 @@ impl Engine {
     pub fn log(&self, urn: &str, severity: Severity, message: &str, ephemeral: bool) {
         let urn = (!urn.is_empty()).then(|| Urn::unchecked(urn));
         self.events.emit(Event::Diagnostic(Diagnostic { urn, severity, message: message.to_owned(), ephemeral }));
+    }
+
+    /// Keeps a resource from being deleted for the only reason that this run did not register it: the host knows that
+    /// the program may have it all the same. The run fails with the reason if it would be deleted.
+    pub fn refuse_deletion(&self, urn: &str, reason: impl Into<String>) {
+        let mut guarded = self.guarded.lock().unwrap_or_else(PoisonError::into_inner);
+        guarded.insert(Urn::unchecked(urn), reason.into());
     }
 
     /// The settings of the operation.

@@ -11,6 +11,13 @@ export interface DeclaredOutputs {
 
 const declared = new WeakMap<Store, Map<string, DeclaredOutputs | undefined>>();
 
+const made = new WeakMap<Store, (type: string, name: string) => void>();
+
+/** Has a function called in the constructor of each dynamic resource of a run. */
+export function whenMade(store: Store, note: (type: string, name: string) => void): void {
+    made.set(store, note);
+}
+
 /** What the first resource of a dynamic type declares; given once per run and type. */
 export function takeDeclaredOutputs(store: Store, type: string): DeclaredOutputs | undefined {
     const types = declared.get(store);
@@ -28,7 +35,7 @@ export function noteDeclarations(root: string): void {
     }
     registration.registerResource = (...args: unknown[]): unknown => {
         // (resource, parent, type, name, custom, remote, newDependency, props, ...)
-        const [resource, , type, , , , , props] = args;
+        const [resource, , type, name, , , , props] = args;
         const store = currentStore();
         if (
             store !== undefined &&
@@ -41,6 +48,7 @@ export function noteDeclarations(root: string): void {
                 types = new Map();
                 declared.set(store, types);
             }
+            made.get(store)?.(type, String(name));
             if (!types.has(type)) {
                 const className = (resource as object).constructor.name;
                 types.set(type, { className, outputs: new Set(Object.keys(props)) });

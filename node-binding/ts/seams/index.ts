@@ -3,7 +3,7 @@
 
 export { CallbackFailed, callByToken } from "./callbacks";
 export { giveHandles } from "./closures";
-export { takeDeclaredOutputs } from "./declared";
+export { takeDeclaredOutputs, whenMade } from "./declared";
 export { setInsideCall, waitingFor } from "./get";
 export { pendingRegistrations, type RunSettings, Sdk } from "./sdk";
 export { currentStore, outside, type Store } from "./store";

@@ -71,6 +71,15 @@ export class Sdk {
             load<Record<string, Record<string, ServiceMethod>>>("proto/resource_grpc_pb").ResourceMonitorService ?? {};
         this.engineMethods =
             load<Record<string, Record<string, ServiceMethod>>>("proto/engine_grpc_pb").EngineService ?? {};
+        checkPlaces([
+            ["runtime/state", this.#modules.state, ["LocalStore"]],
+            ["runtime/settings", this.#modules.settings, ["resetOptions", "disconnect"]],
+            ["runtime/config", this.#modules.config, ["setAllConfig"]],
+            ["runtime/stack", this.#modules.stack, ["runInPulumiStack"]],
+            ["output", load("output"), ["Output"]],
+            ["proto/resource_grpc_pb", load("proto/resource_grpc_pb"), ["ResourceMonitorService"]],
+            ["proto/engine_grpc_pb", load("proto/engine_grpc_pb"), ["EngineService"]],
+        ]);
         speedUp(root);
         noteDeclarations(root);
         answerGet(root);
@@ -97,7 +106,8 @@ export class Sdk {
             } catch (error) {
                 throw new Error(
                     `@pulumi/pulumi ${version} (${root}) is laid out in a way that maloko does not know; ` +
-                        `tested are ${OLDEST_SDK} to ${NEWEST_SDK}: ${(error as Error).message}`,
+                        `tested are ${OLDEST_SDK} to ${NEWEST_SDK}: ${(error as Error).message}. Install a tested version, ` +
+                        `for instance \`npm install @pulumi/pulumi@${NEWEST_SDK}\`, or a newer maloko`,
                     { cause: error },
                 );
             }
@@ -214,6 +224,16 @@ export function pendingRegistrations(store: Store): string[] {
     return [...(pending?.values() ?? [])].map(({ name, type, label }) =>
         name && type ? `${name} [${type}]` : (label ?? "a resource"),
     );
+}
+
+// What results depend on has to be there; what only speed depends on is looked for where it is used.
+function checkPlaces(places: [module: string, exports: object, names: string[]][]): void {
+    const missing = places.flatMap(([module, exports, names]) =>
+        names.filter((name) => (exports as Record<string, unknown>)[name] === undefined).map((it) => `${module}.${it}`),
+    );
+    if (missing.length > 0) {
+        throw new Error(`it does not have ${missing.join(", ")}, which maloko relies on`);
+    }
 }
 
 function findSdk(directory: string): string {

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from maloko._bodies import ModuleBodies
 from maloko._calls import Answer, Call, call_provider, raised
 from maloko._loops import ProviderLoop
 from maloko._registry import HANDLE_PREFIX, Reference, Registry
@@ -54,6 +55,8 @@ class Host:
         """The names of the functions among them that have one."""
         self.declared: dict[tuple[str, str], tuple[type, frozenset[str]]] = {}
         """For the first resource of each class, by type and name: the output names that the program can read."""
+        self.bodies: ModuleBodies | None = None
+        """For programs that may run again with the modules that are loaded: what their bodies register."""
         self.engine: Engine | None = None
         self.on_close = contextlib.ExitStack()
         """What the run changed in the process and is put back at its end."""
@@ -168,6 +171,12 @@ class Host:
         if resource not in self._known_classes:
             self._known_classes.add(resource)
             self.declared[type_token, name] = (resource, declared)
+
+    def note_urn(self, request: Message, response: Message) -> None:
+        """Takes note of the URN of a resource that was registered."""
+        urn = getattr(response, "urn", "")
+        if self.bodies is not None and urn:
+            self.bodies.registered(getattr(request, "type", ""), getattr(request, "name", ""), urn)
 
     def look_at_outputs(self, request: Message, response: Message) -> None:
         """Warns of outputs that the provider returned and the program cannot read."""

@@ -106,6 +106,11 @@ class Engine:
         """
         The directory of Pulumi.yaml.
         """
+    def refuse_deletion(self, /, urn: str, reason: str) -> None:
+        """
+        Keeps a resource from being deleted for the only reason that this run did not register it; the run fails with
+        that reason if it would be.
+        """
     def rpc(self, /, method: "str", request: "bytes") -> "bytes | tuple[int, str]":
         """
         Sends a request and blocks this thread until it is answered. The answer is bytes, or a gRPC status code with

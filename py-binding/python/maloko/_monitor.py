@@ -107,6 +107,8 @@ class Monitor:
             response = response_type.FromString(answer)
             if self.maloko_host.declared:
                 self.maloko_host.look_at_outputs(request, response)
+            if self.maloko_host.bodies is not None:
+                self.maloko_host.note_urn(request, response)
             return response
         code, message = answer
         if code == grpc.StatusCode.UNAVAILABLE.value[0]:

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maloko import _seams
+from maloko._bodies import ModuleBodies
 from maloko._errors import MalokoError
 from maloko._loops import new_loop
 from maloko._tasks import ProgramTasks
@@ -39,7 +40,13 @@ class Failure(NamedTuple):
 def run_program(host: Host, engine: Engine, program: Program) -> Failure | None:
     """Runs a program to its end, or until the engine stops. Must not be called where an event loop is running."""
     host.engine = engine
-    host.on_close.enter_context(_seams.in_place())
+    if host.registry.main is None:
+        # Programs by path begin without any module of theirs.
+        host.bodies = ModuleBodies(engine.project, engine.stack)
+    try:
+        host.on_close.enter_context(_seams.in_place())
+    except MalokoError as error:
+        return Failure(str(error), error)
     warning = _seams.newer_than_tested()
     if warning is not None:
         engine.log("", 2, warning)
@@ -54,17 +61,27 @@ def _run_in_context(host: Host, engine: Engine, program: Program) -> Failure | N
         host.loop = loop
         host.context = contextvars.copy_context()
         host.on_close.callback(_close_loop, loop)
-        return _run_on_loop(engine, loop, monitor, program)
+        return _run_on_loop(host, engine, loop, monitor, program)
     finally:
         asyncio.set_event_loop(None)
 
 
-def _run_on_loop(engine: Engine, loop: asyncio.AbstractEventLoop, monitor: Monitor, program: Program) -> Failure | None:
+def _run_on_loop(
+    host: Host, engine: Engine, loop: asyncio.AbstractEventLoop, monitor: Monitor, program: Program
+) -> Failure | None:
     main = loop.create_task(_main(program))
     tasks = ProgramTasks(loop)
     strays: list[BaseException] = []
 
     def may_wind_up() -> bool:
+        for urn, module in host.bodies.not_executed_again() if host.bodies is not None else ():
+            engine.refuse_deletion(
+                urn,
+                "it is not registered in this run, but that does not mean that the program no longer has it: the body "
+                f"of module '{module}' registers it, which ran when the module was imported in an earlier run of this "
+                "process, and does not run again. Nothing is deleted. Register resources in functions, reload the "
+                "module (importlib.reload), or use a process for each run",
+            )
         error = tasks.error()
         if error is not None:
             strays.append(error)

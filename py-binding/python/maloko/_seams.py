@@ -1,7 +1,7 @@
 """The one file that knows the SDK's private names.
 
 Everything here is looked for before it is used. The essential seams raise when an SDK lacks them; the rest (speed)
-is left out quietly. `check_version` says so once when the SDK is newer than what was tested.
+is left out quietly. `newer_than_tested` says so once when the SDK is newer than what was tested.
 """
 
 from __future__ import annotations
@@ -58,6 +58,32 @@ def newer_than_tested() -> str | None:
         return None
     tested = ".".join(map(str, TESTED_UP_TO))
     return f"pulumi {version} is newer than what this maloko was tested with ({tested}); tell us if something is odd"
+
+
+def _essential() -> list[tuple[Any, str, str]]:
+    """The places that results depend on: owner, name, and where it is for a reader."""
+    return [
+        (pulumi.dynamic.dynamic, "serialize_provider", "pulumi.dynamic.dynamic"),
+        (pulumi.Output, "get", "pulumi.Output"),
+        (pulumi.runtime, "set_all_config", "pulumi.runtime"),
+        (sdk_rpc, "contains_unknowns", "pulumi.runtime.rpc"),
+        (sdk_settings, "ROOT", "pulumi.runtime.settings"),
+        (sdk_settings, "get_monitor", "pulumi.runtime.settings"),
+        (sdk_settings.Settings, "monitor", "pulumi.runtime.settings.Settings"),
+        (sdk_settings.Settings, "callbacks", "pulumi.runtime.settings.Settings"),
+    ]
+
+
+def check_sdk() -> None:
+    """Refuses an SDK that lacks a place which results depend on."""
+    missing = [f"{where}.{name}" for owner, name, where in _essential() if not hasattr(owner, name)]
+    if missing:
+        tested = ".".join(map(str, TESTED_UP_TO))
+        raise MalokoError(
+            f"pulumi {sdk_version()} does not have {', '.join(missing)}, which this maloko relies on; it was "
+            f"tested with pulumi up to {tested}: install such a version (pip install 'pulumi<={tested}.999'), or a newer "
+            "maloko"
+        )
 
 
 # The run's own settings.
@@ -158,6 +184,7 @@ _undo = contextlib.ExitStack()
 def in_place() -> Iterator[None]:
     """Keeps the seams in place. Other users of the SDK in this process are served as before."""
     global _active
+    check_sdk()
     with _lock:
         _active += 1
         if _active == 1:
@@ -179,10 +206,6 @@ def _replace(stack: contextlib.ExitStack, owner: Any, name: str, value: Any) -> 
 
 def _put_in_place(stack: contextlib.ExitStack) -> None:
     module = pulumi.dynamic.dynamic
-    if not hasattr(module, "serialize_provider"):
-        raise MalokoError(
-            f"pulumi {sdk_version()} hands over dynamic providers in a way that this maloko does not know"
-        )
     _replace(stack, module, "serialize_provider", _handle_instead_of(module.serialize_provider))
     _replace(stack, pulumi.Output, "get", _get_inside_providers(pulumi.Output.get))
     if hasattr(pulumi.dynamic.ResourceProvider, "serialize_as_secret_always"):
@@ -194,7 +217,8 @@ def _put_in_place(stack: contextlib.ExitStack) -> None:
         _replace(stack, sdk_resource, "create_urn", _urn_instead_of_output(sdk_resource.create_urn))
     if hasattr(sdk_resource, "prepare_resource"):
         _replace(stack, sdk_resource, "prepare_resource", _refusing_what_is_too_deep(sdk_resource.prepare_resource))
-    _replace(stack, pulumi.log, "debug", _debug_for_users(pulumi.log.debug))
+    if hasattr(pulumi.log, "debug"):
+        _replace(stack, pulumi.log, "debug", _debug_for_users(pulumi.log.debug))
     if getattr(sdk_stack, "asyncio", None) is asyncio:
         _replace(stack, sdk_stack, "asyncio", _AsyncioOfTheStack())
     if hasattr(sdk_rpc, "declare_dependency"):
@@ -237,7 +261,10 @@ def _note_declared_outputs(host: Host) -> None:
         if frame.f_code.co_name == "__init__" and frame.f_globals.get("__name__") == "pulumi.dynamic.dynamic":
             local = frame.f_locals
             resource, name, props = type(local["self"]), local["name"], local["props"]
-            host.note_resource(resource, f"pulumi-python:{resource._resource_type_name}", name, frozenset(props))
+            kind = f"pulumi-python:{resource._resource_type_name}"
+            host.note_resource(resource, kind, name, frozenset(props))
+            if host.bodies is not None:
+                host.bodies.note(kind, name, frame)
             return
         frame = frame.f_back
 
