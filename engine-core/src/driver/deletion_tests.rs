@@ -114,6 +114,15 @@ fn what_goes_with_its_owner_is_not_deleted_by_itself() {
     assert_eq!(deleted_first.calls.iter().filter(|call| call.ends_with("delete")).count(), 1);
 }
 
+#[test]
+fn what_would_go_with_an_owner_that_stays_is_deleted_by_itself() {
+    let host = Arc::default();
+    let first = up(&host, Vec::new(), &[Wanted { protect: true, ..wanted("owner", "x") }, owned("a")]);
+    let second = up(&host, first.rows, &[]);
+    assert!(second.calls.contains(&"a.delete".to_owned()), "{:?}", second.calls);
+    assert_eq!(left(&second), ["owner"]);
+}
+
 fn protected(name: &'static str) -> Wanted {
     Wanted { protect: true, ..wanted(name, "x") }
 }

@@ -1,7 +1,7 @@
 //! Resource hooks and error hooks: functions of the program that are called around an operation (semantics 13.2, 13.3).
 
 use crate::event::{Op, Severity, StepMetadata};
-use crate::plan::Step;
+use crate::plan::{Step, unregistered_hook};
 use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::row::{HookMoment, Hooks, Row};
 use crate::urn::Urn;
@@ -75,10 +75,7 @@ impl Engine {
                     _ => self.callbacks.hook(name).is_some(),
                 };
                 if !known {
-                    let moment = moment.name();
-                    return Err(format!(
-                        "the option 'hooks' names '{name}' ({moment}), which is no hook that the program has registered"
-                    ));
+                    return Err(unregistered_hook(name, moment.name()));
                 }
             }
         }

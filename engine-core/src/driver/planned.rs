@@ -29,13 +29,7 @@ impl Engine {
         if violations.is_empty() {
             return Ok(());
         }
-        let message = format!(
-            "'{}' does not keep to the plan:\n    * {}\nlook at the change with `maloko preview`, and save a new plan with \
-             --save-plan if it is right",
-            urn.name(),
-            violations.join("\n    * ")
-        );
-        Err(self.refuse(&Refusal::on(urn, message)))
+        Err(self.refuse(&Refusal::not_as_planned(urn, violations)))
     }
 
     /// Fails a run that ended without steps that were planned.
@@ -51,12 +45,7 @@ impl Engine {
             plan.missing(happened, exists).map(|(urn, steps)| (urn.clone(), steps)).collect()
         };
         for (urn, steps) in missing {
-            let message = format!(
-                "the plan has the steps {steps} for '{}', which the program did not register: put it back, or save a new plan \
-                 with `maloko preview --save-plan`",
-                urn.name()
-            );
-            self.refuse(&Refusal::on(&urn, message));
+            self.refuse(&Refusal::planned_steps_missing(&urn, &steps));
         }
     }
 }

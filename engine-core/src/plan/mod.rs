@@ -40,7 +40,7 @@ mod verdict_tests;
 pub use constraint::{PlannedGoal, PlannedResource, PropertyChange, UpdatePlan};
 pub use goal::{Alias, Goal};
 pub use planner::{Inherited, Planner};
-pub use refusals::{Refusal, not_a_path};
+pub use refusals::{Refusal, not_a_path, unregistered_hook};
 pub use registration::{Next, Question, Registration};
 pub use secrecy::{copy_secrets, for_provider, mark_outputs, needs_marks};
 pub use step::{IMPLIED, Step};

@@ -246,3 +246,15 @@ fn a_path_that_cannot_be_read_names_its_option() {
     });
     assert_snapshot!(errors.join("\n"));
 }
+
+#[test]
+fn what_is_not_as_planned_is_listed() {
+    let violations = ["input 'size' was planned to be 1, and is 2".to_owned()];
+    assert_snapshot!("not_as_planned", shown(&Refusal::not_as_planned(&urn("a"), &violations)));
+    assert_snapshot!("planned_steps_missing", shown(&Refusal::planned_steps_missing(&urn("a"), "[create]")));
+}
+
+#[test]
+fn a_hook_must_be_registered() {
+    assert_snapshot!(super::unregistered_hook("audit", "beforeCreate"));
+}

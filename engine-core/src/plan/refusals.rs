@@ -229,6 +229,33 @@ impl Refusal {
         ))
     }
 
+    /// A resource that is not as an update plan has it.
+    #[must_use]
+    pub fn not_as_planned(urn: &Urn, violations: &[String]) -> Self {
+        Self::on(
+            urn,
+            format!(
+                "'{}' does not keep to the plan:\n    * {}\nlook at the change with `maloko preview`, and save a new plan with \
+                 --save-plan if it is right",
+                urn.name(),
+                violations.join("\n    * ")
+            ),
+        )
+    }
+
+    /// A resource of an update plan that did not come.
+    #[must_use]
+    pub fn planned_steps_missing(urn: &Urn, steps: &str) -> Self {
+        Self::on(
+            urn,
+            format!(
+                "the plan has the steps {steps} for '{}', which the program did not register: put it back, or save a new plan \
+                 with `maloko preview --save-plan`",
+                urn.name()
+            ),
+        )
+    }
+
     pub(super) fn unknown_trigger(urn: &Urn) -> Self {
         Self::on(
             urn,
@@ -268,7 +295,18 @@ impl Refusal {
 
 /// An option that has to be a URN and is none.
 pub(super) fn not_a_urn(option: &str, text: &str) -> String {
-    format!("the option '{option}' has '{text}', which is not a URN (urn:pulumi:<stack>::<project>::<type>::<name>)")
+    format!(
+        "the option '{option}' has '{text}', which is not a URN (urn:pulumi:<stack>::<project>::<type>::<name>); pass the resource or its whole URN"
+    )
+}
+
+/// A hook that a resource is bound to and that the program has not registered.
+#[must_use]
+pub fn unregistered_hook(name: &str, moment: &str) -> String {
+    format!(
+        "the option 'hooks' names '{name}' ({moment}), which is no hook that the program has registered; register it before \
+         the resource, or take it out of the option"
+    )
 }
 
 /// A time limit that is none.
