@@ -54,11 +54,8 @@ impl Files {
         let left_out = below.components().any(|part| part.as_os_str().to_str().is_some_and(hidden));
         // Editors write beside the file first; what they leave there is no part of the project.
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        !left_out
-            && !name.ends_with(".log")
-            && !name.ends_with('~')
-            && !name.ends_with(".swp")
-            && !name.starts_with(".Pulumi.")
+        let scratch = path.extension().is_some_and(|ending| ending == "log" || ending == "swp");
+        !left_out && !scratch && !name.ends_with('~') && !name.starts_with(".Pulumi.")
     }
 
     /// The path as the user knows it.
