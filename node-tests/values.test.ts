@@ -180,7 +180,9 @@ test("an asset that cannot be read is an error that names resource and property"
     expect(message).toContain("gone.txt");
 });
 
-test.each([60, 1000])("inputs that are nested too deeply are errors that name resource and property %#", async (levels) => {
+test.each([
+    60, 1000,
+])("inputs that are nested too deeply are errors that name resource and property %#", async (levels) => {
     let value: unknown = "x";
     for (let level = 0; level < levels; level++) {
         value = { deep: value };
