@@ -100,7 +100,7 @@ $(STAMPS)/node: $(STAMPS)/npm-package $(STAMPS)/node-tests-modules
 # Test
 
 .PHONY: test test-rust test-python test-node conformance adoption test-examples kill-sample
-test: build test-rust test-python test-node conformance conformance-oldest adoption test-examples kill-sample
+test: build test-rust model-bugs test-python test-node conformance conformance-oldest adoption test-examples kill-sample
 	@echo "make test: every suite passed"
 
 test-rust:
@@ -108,7 +108,10 @@ test-rust:
 
 # Generated lifecycles against the engine and the model (docs/model.md); one of them again: make model SEED=1 PROGRAM=17
 PROGRAMS ?= 10000
-.PHONY: model
+.PHONY: model model-bugs
+# Each bug that is planted in the engine on purpose must be noticed.
+model-bugs:
+	$(CARGO) test --quiet -p maloko-model --features planted-bugs --test planted
 model:
 	$(CARGO) run --quiet -p maloko-model -- --seed $(SEED) $(if $(PROGRAM),--program $(PROGRAM),--programs $(PROGRAMS))
 

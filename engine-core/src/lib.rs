@@ -14,6 +14,10 @@ pub mod error;
 pub mod event;
 pub mod operation;
 pub mod plan;
+#[cfg(feature = "planted-bugs")]
+pub mod planted;
+#[cfg(not(feature = "planted-bugs"))]
+pub(crate) mod planted;
 pub mod provider;
 pub mod row;
 pub mod schedule;

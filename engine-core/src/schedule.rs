@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use crate::planted::{self, Bug};
 use crate::row::Row;
 use crate::state::RowNumber;
 use crate::urn::Urn;
@@ -31,6 +32,9 @@ pub fn deletion_levels(condemned: &BTreeMap<RowNumber, Arc<Row>>) -> Vec<Vec<(Ro
     for (number, row) in condemned {
         let mut depth = 0;
         for urn in references(row) {
+            if planted::has(Bug::DependencyIgnoredInSchedule) && row.parent.as_ref() != Some(&urn) {
+                continue;
+            }
             if let Some(below) = depths.get(&urn) {
                 depth = depth.max(below + 1);
             }
@@ -60,7 +64,9 @@ pub fn deletion_levels(condemned: &BTreeMap<RowNumber, Arc<Row>>) -> Vec<Vec<(Ro
         }
         levels[depth].push((*number, Arc::clone(row)));
     }
-    levels.reverse();
+    if !planted::has(Bug::DeletesInWrongOrder) {
+        levels.reverse();
+    }
     levels
 }
 

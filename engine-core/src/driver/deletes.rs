@@ -9,6 +9,7 @@ use futures::future::join_all;
 use crate::event::{Event, Op};
 use crate::operation::OperationKind;
 use crate::plan::{IMPLIED, Leftovers, Refusal, Step};
+use crate::planted::{self, Bug};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::row::Row;
 use crate::schedule::{deletion_levels, references};
@@ -162,7 +163,7 @@ impl Engine {
         let without_call = self.operation.dry_run
             || !row.custom
             || row.urn.provider_package().is_some()
-            || row.retain_on_delete
+            || (row.retain_on_delete && !(step.op == Op::DeleteReplaced && planted::has(Bug::RetainIgnoredForOldHalf)))
             || step.note == IMPLIED
             || !matches!(step.op, Op::Delete | Op::DeleteReplaced);
         let outcome = if without_call { Ok(Vec::new()) } else { self.call_delete(&step, number, &row).await };
@@ -260,7 +261,7 @@ impl Going {
     /// Is the object gone with its owner?
     fn takes_along(&self, number: RowNumber, owner: &Urn) -> bool {
         let owners = if self.old_halves.contains(&number) { &self.all } else { &self.living };
-        owners.contains(owner)
+        owners.contains(owner) != planted::has(Bug::DeletedWithInverted)
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::event::{Event, Op};
 use crate::plan::{Step, copy_secrets, mark_outputs, needs_marks};
+use crate::planted::{self, Bug};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::row::{HookMoment, Row};
 use crate::state::{Change, PendingKind};
@@ -144,7 +145,7 @@ impl Engine {
             crate::builtin::foresee(&row.kind, &mut outputs);
             if let (Op::Update, Some((_, old))) = (step.op, &step.old) {
                 for (key, value) in old.outputs_or_empty().iter() {
-                    if step.stables.contains(key) {
+                    if step.stables.contains(key) || planted::has(Bug::PreviewKeepsOutputs) {
                         outputs.insert(key.clone(), value.clone());
                     }
                 }
@@ -313,6 +314,12 @@ impl Engine {
                 | ProviderErrorKind::Cancelled
                 | ProviderErrorKind::NoProvider
                 | ProviderErrorKind::Hook => {
+                    if planted::has(Bug::FailedCreateRecorded) && step.op == Op::Create {
+                        "lost".clone_into(&mut row.id);
+                        let changes = self.book_outcome(step, &Arc::new(row), operation);
+                        self.record(&changes).await?;
+                        return Err(error);
+                    }
                     // By the SDKs' contract a method that raises has made nothing.
                     let change = self.book().end(operation);
                     self.record(&[change]).await?;
@@ -343,7 +350,11 @@ impl Engine {
             (Op::CreateReplacement, Some((number, old))) if !old.pending_replacement => {
                 changes.push(book.put(Arc::clone(row), None));
                 let waiting = Row { delete: true, ..(*old).clone() };
-                changes.push(book.set(number, Arc::new(waiting)));
+                changes.push(if planted::has(Bug::PendingDeleteLost) {
+                    book.remove(number)
+                } else {
+                    book.set(number, Arc::new(waiting))
+                });
             }
             (_, old) => changes.push(book.put(Arc::clone(row), old.map(|(number, _)| number))),
         }
@@ -377,7 +388,12 @@ fn stamp(op: Op, row: &mut Row) {
 
 fn finish_row(step: &Step, row: &mut Row, mut outputs: PropertyMap, partly: bool) {
     copy_secrets(&row.inputs, &mut outputs);
-    if let (true, Op::Update, Some((_, old))) = (partly, step.op, &step.old) {
+    if let (true, Op::Update, Some((_, old))) = (planted::has(Bug::OldOutputsKept), step.op, &step.old) {
+        outputs.extend((*old.outputs_or_empty()).clone());
+    }
+    if let (true, Op::Update, Some((_, old))) = (partly, step.op, &step.old)
+        && !planted::has(Bug::PartialUpdateStoresNewInputs)
+    {
         row.inputs = Arc::clone(&old.inputs);
     }
     row.outputs = Some(Arc::new(outputs));

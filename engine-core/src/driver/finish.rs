@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::event::{Event, Outcome, Severity, Summary};
 use crate::operation::OperationKind;
 use crate::plan::{Refusal, unmatched};
+use crate::planted::{self, Bug};
 use crate::row::Row;
 use crate::state::{Snapshot, integrity};
 use crate::value::PropertyMap;
@@ -71,7 +72,8 @@ impl Engine {
         if let Some(error) = error {
             if self.operation.kind == OperationKind::Update {
                 self.diagnose(None, Severity::Error, error.clone());
-                self.stop.fail(Failure { message: error, source: program.source }, true);
+                let halt = !planted::has(Bug::DeletesAfterProgramFailure);
+                self.stop.fail(Failure { message: error, source: program.source }, halt);
             } else {
                 self.diagnose(
                     None,

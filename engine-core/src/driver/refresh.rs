@@ -10,6 +10,7 @@ use crate::diff::diff_properties;
 use crate::event::{Event, Op, Severity};
 use crate::operation::OperationKind;
 use crate::plan::{Compared, Step, copy_secrets, judge, mark_outputs};
+use crate::planted::{self, Bug};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::row::Row;
 use crate::state::RowNumber;
@@ -151,7 +152,7 @@ impl Engine {
             Err(error) => return Err(error),
         };
         if id.is_empty() {
-            return Ok(None);
+            return Ok(planted::has(Bug::RefreshKeepsGone).then(|| (**row).clone()));
         }
         // Taken as "gone", an oversight would drop the row of an object that is there.
         let Some(mut outputs) = outputs else { return Err(no_outputs()) };

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::planted::{self, Bug};
 use crate::provider::{DiffAnswer, Method};
 use crate::row::Row;
 use crate::state::RowNumber;
@@ -53,6 +54,9 @@ impl Cascade {
 
     /// The next question, or `None` when all is known. Rows that this run has dealt with are not candidates.
     pub(super) fn next_question(&mut self, planner: &Planner) -> Option<Question> {
+        if planted::has(Bug::DeleteFirstWithoutDependents) {
+            return None;
+        }
         loop {
             let number = self.next;
             let row = Arc::clone(planner.base().get(number as usize)?);

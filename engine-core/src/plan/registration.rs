@@ -6,6 +6,7 @@ use crate::autonaming::Autonaming;
 use crate::builtin;
 use crate::diff::{diff_properties, reset_ignored};
 use crate::event::Op;
+use crate::planted::{self, Bug};
 use crate::provider::{Answer, Method, StoredProvider};
 use crate::row::Row;
 use crate::state::RowNumber;
@@ -378,7 +379,11 @@ impl Planner {
             self.object(self.guard_protected(registration, &old), &mut registration.complaints)?;
             registration.phase = Phase::CheckingAgain;
             // Without old inputs, and the program's inputs as they are (semantics 2.5, 2.6).
-            let mut inputs = registration.goal.inputs.clone();
+            let mut inputs = if planted::has(Bug::ReplacementIgnoresChanges) {
+                (*registration.checked).clone()
+            } else {
+                registration.goal.inputs.clone()
+            };
             self.fill_name(registration, &mut inputs, None)?;
             registration.checked = Arc::new(inputs);
             return Ok(registration.check(PropertyMap::new()));
@@ -394,7 +399,8 @@ impl Planner {
     }
 
     fn guard_protected(&self, registration: &mut Registration, old: &Row) -> Result<(), Refusal> {
-        if !old.protect || !registration.goal.protect.unwrap_or(false) || self.operation.ignore_protect {
+        let ignored = self.operation.ignore_protect || planted::has(Bug::ProtectIgnoredOnReplacement);
+        if !old.protect || !registration.goal.protect.unwrap_or(false) || ignored {
             return Ok(());
         }
         Err(Refusal::protected_replacement(&registration.urn))
@@ -445,7 +451,7 @@ impl Planner {
                 });
             }
         }
-        if !old.pending_replacement {
+        if !old.pending_replacement || planted::has(Bug::PendingDeletedAgain) {
             let delete = Step {
                 keep_until_replaced: true,
                 ..Step::new(Op::DeleteReplaced, &old.urn, Some((number, Arc::clone(&old))), None)

@@ -2,6 +2,7 @@
 
 use crate::diff::{PropertyPath, changed_keys, diff_properties, reset_ignored};
 use crate::event::DetailedDiff;
+use crate::planted::{self, Bug};
 use crate::provider::DiffAnswer;
 use crate::value::PropertyMap;
 
@@ -58,7 +59,7 @@ pub fn judge(answer: &DiffAnswer, compared: &Compared<'_>) -> Verdict {
         diff_properties(compared.old_inputs, &news)
     });
     verdict.changed = match (answer.changes, &structural) {
-        (Some(changes), _) => changes,
+        (Some(changes), _) => changes || (planted::has(Bug::NoChangeReplaces) && !answer.replaces.is_empty()),
         (None, Some(found)) => !found.is_empty(),
         (None, None) => false,
     };
@@ -70,7 +71,7 @@ pub fn judge(answer: &DiffAnswer, compared: &Compared<'_>) -> Verdict {
         }
         apply_replace_on_changes(&mut verdict, compared.replace_on_changes);
     }
-    if compared.has_init_errors {
+    if compared.has_init_errors && !planted::has(Bug::InitErrorsIgnored) {
         verdict.changed = true;
         if listed(compared.replace_on_changes, INIT_ERROR) {
             verdict.replace_keys.push(INIT_ERROR.to_owned());
