@@ -81,8 +81,8 @@ def check_sdk() -> None:
         tested = ".".join(map(str, TESTED_UP_TO))
         raise MalokoError(
             f"pulumi {sdk_version()} does not have {', '.join(missing)}, which this maloko relies on; it was "
-            f"tested with pulumi up to {tested}: install such a version (pip install 'pulumi<={tested}.999'), or a newer "
-            "maloko"
+            f"tested with pulumi up to {tested}: install such a version (pip install 'pulumi<={tested}.999'), or a "
+            "newer maloko"
         )
 
 
