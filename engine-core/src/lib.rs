@@ -14,10 +14,8 @@ pub mod error;
 pub mod event;
 pub mod operation;
 pub mod plan;
-#[cfg(feature = "planted-bugs")]
+#[doc(hidden)]
 pub mod planted;
-#[cfg(not(feature = "planted-bugs"))]
-pub(crate) mod planted;
 pub mod provider;
 pub mod row;
 pub mod schedule;
