@@ -101,6 +101,7 @@ rules! {
     TargetSkippedCreate "4.7" "a new resource that is no target is left out",
     TargetSkippedNeeded "4.7" "a target that needs it is refused",
     TargetSkippedPreview "4.7" "a preview tells of it, goes on and fails",
+    TargetCircle "4.7" "a target that closes a circle with a carried row is refused",
     TargetDelete "4.7" "only targets are deleted",
     TargetDeleteDependents "4.7" "with --target-dependents their dependents too",
     TargetDeleteRefused "4.7" "a dependent that is no target stops the deletions",

@@ -348,7 +348,10 @@ impl Engine {
             step.old.as_ref().and_then(|(number, _)| book.ledger.get(*number).map(|old| (*number, Arc::clone(old))));
         match (step.op, old) {
             (Op::CreateReplacement, Some((number, old))) if !old.pending_replacement => {
-                changes.push(book.put(Arc::clone(row), None));
+                // Under a new URN it takes the place of the old one, which then comes back as an old half: so rows that
+                // the run does not come to follow it to its URN.
+                let renamed = (old.urn != row.urn).then_some(number);
+                changes.push(book.put(Arc::clone(row), renamed));
                 let waiting = Row { delete: true, ..(*old).clone() };
                 changes.push(if planted::has(Bug::PendingDeleteLost) {
                     book.remove(number)

@@ -142,6 +142,22 @@ fn references_follow_a_renamed_resource_although_the_run_failed() {
 }
 
 #[test]
+fn references_follow_a_resource_that_was_replaced_under_a_new_urn_although_the_run_failed() {
+    let host: Arc<ScriptedHost> = Arc::default();
+    let first = up(&host, Vec::new(), &[wanted("a", "x"), from("b", "a")]);
+    let renamed = with(wanted("new-a", "y"), |request| {
+        request.aliases = vec![WireAlias { alias: Some(AliasKind::Urn(urn("a"))) }];
+    });
+    host.fail("stop", "create", ProviderErrorKind::Raised);
+    let second = up(&host, first.rows, &[renamed, wanted("stop", "x")]);
+    assert_eq!(second.report.summary.outcome, Ended::Failed);
+    assert!(second.steps.contains(&"replace new-a".to_owned()), "{:?}", second.steps);
+    assert_sound(&second);
+    assert_eq!(second.row("b").dependencies.iter().map(Urn::name).collect::<Vec<_>>(), ["new-a"]);
+    assert!(second.rows.iter().any(|row| row.delete && row.urn.name() == "a"));
+}
+
+#[test]
 fn paths_that_do_not_fit_are_told_once() {
     let host = Arc::default();
     let first = up(&host, Vec::new(), &[sized("a", 1.0)]);

@@ -29,6 +29,8 @@ pub(super) struct Seen {
     pub(super) provider: String,
     /// The URN of its old row, where that is another one.
     pub(super) formerly: Option<Urn>,
+    /// What its row will refer to; kept only in runs that select resources.
+    needs: Vec<Urn>,
 }
 
 /// Options that children take from their parent when they do not say themselves.
@@ -187,15 +189,18 @@ impl Planner {
                 deleted_with: goal.deleted_with.clone(),
                 provider: provider.clone(),
                 formerly,
+                needs: Vec::new(),
             },
         );
         if let Some((number, _)) = &old {
             self.handled.insert(*number);
         }
         let targeted = self.targets.includes(&urn, edges(&goal));
+        self.note_needs(&urn, &goal, old.as_ref().filter(|_| !targeted).map(|(_, row)| &**row));
         let mut complaints = Vec::new();
         if targeted {
             self.object(self.guard_left_out(&urn, &goal), &mut complaints)?;
+            self.object(self.guard_circle(&urn, old.as_ref().map(|(_, row)| &row.urn)), &mut complaints)?;
         } else if let Some((number, _)) = &old {
             self.carried.insert(*number);
         } else {
@@ -256,6 +261,44 @@ impl Planner {
             None => Ok(()),
             Some(missing) => Err(Refusal::needs_left_out(urn, &missing)),
         }
+    }
+
+    /// Keeps what a resource will refer to: what the program says, or what the row says that stays as it was.
+    fn note_needs(&mut self, urn: &Urn, goal: &Goal, carried: Option<&Row>) {
+        if self.targets.is_everything() {
+            return;
+        }
+        if let Some(seen) = self.seen.get_mut(urn) {
+            seen.needs = carried.map_or_else(|| edges(goal).collect(), |row| references(row).collect());
+        }
+    }
+
+    /// Refuses a resource that comes to depend on one which is no target, and whose row therefore still depends on it:
+    /// neither could stand before the other in the state.
+    fn guard_circle(&self, urn: &Urn, formerly: Option<&Urn>) -> Result<(), Refusal> {
+        let needs = |urn: &Urn| -> Vec<Urn> {
+            match self.seen.get(urn) {
+                Some(seen) => seen.needs.clone(),
+                None => self.old_row(urn).map(|(_, row)| references(&row).collect()).unwrap_or_default(),
+            }
+        };
+        let mut known = UrnSet::default();
+        // With each, the resource of this run that leads there: that one can be selected.
+        let mut open: Vec<(Urn, Urn)> = needs(urn).into_iter().map(|other| (other.clone(), other)).collect();
+        while let Some((other, mut by)) = open.pop() {
+            if !known.insert(other.clone()) {
+                continue;
+            }
+            let behind = needs(&other);
+            if self.seen.contains_key(&other) {
+                by = other;
+            }
+            if behind.iter().any(|needed| needed == urn || Some(needed) == formerly) {
+                return Err(Refusal::circle(urn, &by));
+            }
+            open.extend(behind.into_iter().map(|needed| (needed, by.clone())));
+        }
+        Ok(())
     }
 
     /// Was the resource left out, because it is new and no target?

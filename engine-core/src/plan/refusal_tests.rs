@@ -157,6 +157,17 @@ fn a_target_that_needs_a_new_resource_is_refused() {
 }
 
 #[test]
+fn a_target_that_closes_a_circle_with_a_carried_row_is_refused() {
+    let mut operation = update();
+    operation.targets = vec![urn("b").to_string()];
+    let carried = Row { dependencies: vec![urn("b")], ..old("a") };
+    let mut planner = planner_of(operation, vec![row("b"), Arc::new(carried)]);
+    begin(&mut planner, goal("a", 1.0));
+    let turned = Goal { dependencies: vec![urn("a")], ..goal("b", 1.0) };
+    assert_snapshot!(refused_by(&mut planner, turned, &said(None)));
+}
+
+#[test]
 fn a_deletion_of_a_target_waits_for_no_other() {
     let mut operation = update();
     operation.targets = vec![urn("a").to_string()];

@@ -134,6 +134,16 @@ impl Refusal {
         )
     }
 
+    pub(super) fn circle(urn: &Urn, carried: &Urn) -> Self {
+        Self::on(
+            urn,
+            format!(
+                "it comes to depend on '{carried}', which still depends on it in the state and is not among the targets: \
+                 each would have to exist before the other; select '{carried}' as well"
+            ),
+        )
+    }
+
     pub(super) fn native_package(urn: &Urn, package: &str) -> Self {
         Self::on(
             urn,

@@ -1,5 +1,7 @@
 //! A registration (semantics 2 and 3).
 
+use std::collections::BTreeSet;
+
 use maloko_core::provider::{Answer, DiffAnswer, Method, ProviderErrorKind};
 use maloko_core::{PropertyMap, Value};
 
@@ -213,6 +215,13 @@ impl Model<'_> {
                 self.counts.hit(Rule::TargetSkippedPreview);
                 self.failed = true;
             }
+            if self.closes_circle(wanted) {
+                self.counts.hit(Rule::TargetCircle);
+                if !self.before.dry_run {
+                    return Err(Halt);
+                }
+                self.failed = true;
+            }
             return Ok(true);
         }
         if wanted.old.is_none() {
@@ -222,6 +231,27 @@ impl Model<'_> {
             self.counts.hit(Rule::Untargeted);
         }
         Ok(false)
+    }
+
+    /// Does something that it comes to depend on still depend on it, because that is no target?
+    fn closes_circle(&self, wanted: &Wanted<'_>) -> bool {
+        let step = self.before.step;
+        if step.targets.is_empty() && step.excludes.is_empty() {
+            return false;
+        }
+        let former = wanted.old.map(|slot| self.slots[slot].record.urn.clone());
+        let mut open: Vec<String> = wanted.row.references().cloned().collect();
+        let mut known: BTreeSet<String> = BTreeSet::new();
+        while let Some(urn) = open.pop() {
+            if urn == wanted.row.urn || Some(&urn) == former.as_ref() {
+                return true;
+            }
+            if known.insert(urn.clone()) {
+                let row = self.rows().find(|record| record.urn == urn && !record.delete);
+                open.extend(row.into_iter().flat_map(Record::references).cloned());
+            }
+        }
+        false
     }
 
     /// What is no target stays as it was; a new one is not there, and unknown.
