@@ -119,7 +119,7 @@ fn locks_of_pulumi_are_respected() {
     let lock = locks.join("0ab3.json");
     fs::write(&lock, r#"{"pid":7,"username":"ann","hostname":"box","timestamp":"2026-01-02T03:04:05Z"}"#).unwrap();
     let message = error_of(block_on(backend.lease(&name())));
-    assert!(message.contains("pulumi of ann (process 7 on box, since 2026-01-02T03:04:05Z)"), "{message}");
+    assert!(message.contains("pulumi of ann (process 7 on box, since 2026-01-02 03:04:05 UTC)"), "{message}");
     assert!(message.contains("pulumi cancel") && message.contains("0ab3.json"), "{message}");
     fs::write(&lock, "{").unwrap();
     assert!(error_of(block_on(backend.lease(&name()))).contains("locked by pulumi of somebody"));
