@@ -100,7 +100,7 @@ $(STAMPS)/node: $(STAMPS)/npm-package $(STAMPS)/node-tests-modules
 # Test
 
 .PHONY: test test-rust test-python test-node conformance adoption test-examples kill-sample
-test: build test-rust model-bugs test-python test-node conformance conformance-oldest adoption test-examples kill-sample
+test: build test-rust model model-bugs test-python test-node conformance conformance-oldest adoption test-examples kill-sample
 	@echo "make test: every suite passed"
 
 test-rust:

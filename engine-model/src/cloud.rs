@@ -194,7 +194,10 @@ impl Cloud {
             Method::Diff { olds, news, .. } => Ok(Answer::Diffed(diff(kind, olds, news))),
             Method::Create { inputs, .. } => self.create(name, fault, inputs),
             Method::Update { id, news, .. } => self.update(name, fault, id, news),
-            Method::Read { id, .. } => Ok(self.read(kind, id)),
+            Method::Read { id, .. } => match (fault, self.objects.get(id)) {
+                (Some(_), Some(object)) => Err(not_initialized(id.clone(), outputs(id, object))),
+                _ => Ok(self.read(kind, id)),
+            },
             Method::Delete { id, .. } => {
                 self.objects.remove(id);
                 Ok(Answer::Deleted)

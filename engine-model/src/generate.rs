@@ -17,6 +17,7 @@ const PATHS: [&str; 9] = ["a", "zone", "nest.x", "nest", "nest.*", "list[0]", "l
 pub fn lifecycle(seed: u64, program: u64) -> Lifecycle {
     let mut generator = Generator { random: Random::new(seed, program), lifecycle: Lifecycle::default() };
     generator.fill();
+    crate::extras::add(&mut generator.lifecycle, seed, program);
     generator.lifecycle
 }
 
@@ -279,7 +280,7 @@ impl Generator {
             }
             if self.random.percent(10) {
                 let resource = name(&mut self.random).unwrap_or_default();
-                step.drift.push(Drift { resource, gone: self.random.percent(50) });
+                step.drift.push(Drift { resource, gone: self.random.percent(50), old_half: false });
             }
         }
         self.select(&mut step, program);

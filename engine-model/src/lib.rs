@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod cloud;
+mod extras;
 pub mod generate;
 pub mod host;
 pub mod invariant;

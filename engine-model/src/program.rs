@@ -183,6 +183,9 @@ pub struct Drift {
     /// Is the object gone? Otherwise its input `a` changes.
     #[serde(default, skip_serializing_if = "is_default")]
     pub gone: bool,
+    /// Of an old half that waits for its deletion, in place of the living object.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub old_half: bool,
 }
 
 /// How a call fails.

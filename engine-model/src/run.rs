@@ -18,7 +18,7 @@ use crate::host::Simulated;
 use crate::invariant::{Broken, Invariant};
 use crate::model::{Before, Model, Record};
 use crate::program::{Lifecycle, Step, Verb};
-use crate::rules::Counts;
+use crate::rules::{Counts, Rule};
 use crate::sdk::{self, Program};
 use crate::urns;
 
@@ -130,7 +130,10 @@ impl Stack {
     async fn prepare(&mut self, step: &Step) -> Result<(), Broken> {
         let mut snapshot = self.snapshot().await?;
         for drift in &step.drift {
-            let row = snapshot.rows.iter().find(|row| !row.delete && row.custom && row.urn.name() == drift.resource);
+            let row = snapshot
+                .rows
+                .iter()
+                .find(|row| row.delete == drift.old_half && row.custom && row.urn.name() == drift.resource);
             if let Some(row) = row {
                 self.cloud.drift(drift, &row.id);
             }
@@ -243,6 +246,9 @@ impl Stack {
         } else {
             check::rows_and_cloud(&model, &observed)?;
             check::outputs(&model, &outputs(&after))?;
+            if !self.suspects.is_empty() {
+                counts.hit(Rule::PendingCreateCarried);
+            }
             self.suspects.extend(model.suspects.iter().cloned());
             check::pending(&self.suspects, &self.snapshot().await?)?;
             self.cloud = observed.cloud.clone();

@@ -103,6 +103,21 @@ fn an_unhealthy_object_is_a_warning_and_is_updated_next() {
 }
 
 #[test]
+fn what_is_secret_stays_so_although_the_object_is_unhealthy() {
+    let marked = Wanted {
+        options: Some(Arc::new(|request| request.additional_secret_outputs = vec!["zone".to_owned()])),
+        ..wanted("a", "x")
+    };
+    let first = up(&Arc::default(), Vec::new(), &[marked]);
+    let host: Arc<ScriptedHost> = Arc::default();
+    let reasons = vec!["no power".to_owned()];
+    let kind = ProviderErrorKind::NotInitialized { id: String::new(), properties: zone("moved"), reasons };
+    host.fail("a", "read", kind);
+    let refreshed = refresh(&host, first.rows);
+    assert_eq!(refreshed.row("a").outputs_or_empty()["zone"], Value::secret(Value::from("moved")));
+}
+
+#[test]
 fn a_read_that_fails_keeps_its_row_and_the_rest_is_read() {
     let first = up(&Arc::default(), Vec::new(), &[wanted("a", "x"), wanted("b", "x")]);
     let host = finding(&[("b", Some(zone("moved")))]);

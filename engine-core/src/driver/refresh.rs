@@ -142,11 +142,13 @@ impl Engine {
         let (id, outputs, inputs) = match self.call_limited(&served, &row.urn, method, || None).await {
             Ok(Answer::Read { id, outputs, inputs }) => (id, outputs, inputs),
             Ok(_) => return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call")),
-            Err(ProviderError { kind: ProviderErrorKind::NotInitialized { properties, reasons, .. }, .. }) => {
+            Err(ProviderError { kind: ProviderErrorKind::NotInitialized { mut properties, reasons, .. }, .. }) => {
                 let reason = reasons.join("; ");
                 self.diagnose(Some(&row.urn), Severity::Warning, format!("the object is not healthy: {reason}"));
                 let mut refreshed = Row { init_errors: reasons, ..(**row).clone() };
+                copy_secrets(&row.outputs_or_empty(), &mut properties);
                 refreshed.outputs = Some(properties.into());
+                mark_outputs(&mut refreshed);
                 return Ok(Some(refreshed));
             }
             Err(error) => return Err(error),

@@ -241,9 +241,13 @@ impl<'a> Model<'a> {
         self.slots.push(Slot { record, base: false, handled: true, gone: false, deleted_first: false, carried: false });
     }
 
-    /// The living row of a URN, among those that were there before.
+    /// The row of a URN, among those that were there, and alive, before.
     pub(crate) fn find(&self, urn: &str) -> Option<usize> {
-        self.slots.iter().position(|slot| slot.base && !slot.gone && !slot.record.delete && slot.record.urn == urn)
+        let lived = |index: usize| self.before.rows.get(index).is_some_and(|row| !row.delete);
+        (0..self.slots.len()).find(|index| {
+            let slot = &self.slots[*index];
+            lived(*index) && !slot.gone && slot.record.urn == urn
+        })
     }
 
     pub(crate) fn step(&mut self, op: &str, urn: &str, old: Option<&Record>) {

@@ -47,6 +47,8 @@ pub struct Record {
     pub ignore_changes: Vec<String>,
     /// `replaceOnChanges`
     pub replace_on_changes: Vec<String>,
+    /// `replacementTrigger`
+    pub trigger: Option<String>,
     /// Outputs that are stored as secrets.
     pub secret_outputs: Vec<String>,
 }
@@ -77,6 +79,7 @@ impl Record {
             unhealthy: !row.init_errors.is_empty(),
             ignore_changes: row.ignore_changes.clone(),
             replace_on_changes: row.replace_on_changes.clone(),
+            trigger: row.replacement_trigger.as_ref().map(show::value),
             secret_outputs: outputs.iter().filter(|(_, value)| value.is_secret()).map(|(key, _)| key.clone()).collect(),
         }
     }
@@ -104,7 +107,7 @@ impl Record {
     pub fn text(&self) -> String {
         format!(
             "{} [{}] in {} out {} parent {:?} protect {} retain {} on {:?} by {:?} with {:?} replaced with {:?} taint {} \
-             unhealthy {} ignores {:?} replaces on {:?} secret {:?}",
+             unhealthy {} ignores {:?} replaces on {:?} trigger {:?} secret {:?}",
             self.label(),
             self.urn,
             show::properties(&self.inputs),
@@ -120,6 +123,7 @@ impl Record {
             self.unhealthy,
             self.ignore_changes,
             self.replace_on_changes,
+            self.trigger,
             self.secret_outputs,
         )
     }

@@ -170,7 +170,11 @@ impl Model<'_> {
         };
         row.secret_outputs = secrets(resource, &outputs, &[]);
         row.outputs = outputs;
-        Ok(self.put_read(old, before.as_ref(), row, takes_over))
+        let known = self.put_read(old, before.as_ref(), row, takes_over);
+        if takes_over {
+            self.step("replace", &urn, None);
+        }
+        Ok(known)
     }
 
     fn put_read(&mut self, old: Option<usize>, before: Option<&Record>, row: Record, takes_over: bool) -> Known {

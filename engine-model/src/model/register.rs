@@ -68,12 +68,15 @@ impl Model<'_> {
             self.counts.hit(Rule::FromExternal);
             return self.create_first(&wanted);
         }
-        if forced {
+        let triggered = matches!((&old.trigger, &wanted.row.trigger), (Some(before), Some(now)) if before != now);
+        if forced && !triggered {
             self.counts.hit(if tainted { Rule::Tainted } else { Rule::Forced });
             self.guard(&old, &wanted)?;
             return self.replace(wanted, None);
         }
-        let implied = if wanted.row.replace_with.iter().any(|urn| self.replaced.contains(urn)) {
+        let implied = if triggered {
+            Some(Rule::Trigger)
+        } else if wanted.row.replace_with.iter().any(|urn| self.replaced.contains(urn)) {
             Some(Rule::ReplaceWith)
         } else if wanted.row.deleted_with.as_ref().is_some_and(|urn| self.replaced.contains(urn)) {
             Some(Rule::DeletedWithReplaced)
@@ -138,6 +141,7 @@ impl Model<'_> {
             replace_with: resource.replace_with.iter().filter_map(urn_of).collect(),
             ignore_changes: resource.ignore_changes.clone(),
             replace_on_changes: resource.replace_on_changes.clone(),
+            trigger: resource.trigger.as_ref().map(|text| crate::show::value(&Value::String(text.clone()))),
             ..Record::default()
         };
         let seen = Seen { protect: row.protect, retain: row.retain, deleted_with: row.deleted_with.clone(), formerly };
