@@ -1,4 +1,4 @@
-"""Checks the tables of docs/rules: every test that they name exists, and every rule has a test or says why it has none."""
+"""Checks the tables of docs/rules: every named test exists, and every rule has a test or says why it has none."""
 
 import re
 import sys

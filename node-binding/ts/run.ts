@@ -1,7 +1,7 @@
 // One program on its way through the SDK: its store, its clients, its end.
 import { AsyncLocalStorage } from "node:async_hooks";
-import { type Bridge, type Operation, ProgramFailed, type RpcError } from "./bridge";
 import { ModuleBodies } from "./bodies";
+import { type Bridge, type Operation, ProgramFailed, type RpcError } from "./bridge";
 import { capturedOutputs } from "./captured";
 import { textOf } from "./errors";
 import { engineClient, monitorClient, type Requests } from "./monitor";
