@@ -77,11 +77,15 @@ impl Targets {
                 allowed.insert(row.urn.clone());
             }
         }
+        // An old half stands on what bears the URN, also when that is a newer object.
+        let living = leftovers.values().filter(|row| !row.delete && allowed.contains(&row.urn));
+        let living: UrnSet = living.map(|row| row.urn.clone()).collect();
         let refused: Vec<_> = leftovers
             .values()
-            .filter(|row| !allowed.contains(&row.urn) && !row.delete)
+            .filter(|row| !allowed.contains(&row.urn))
             .filter_map(|row| {
-                let needed = references(row).find(|urn| allowed.contains(urn))?;
+                let going = if row.delete { &living } else { &allowed };
+                let needed = references(row).find(|urn| going.contains(urn))?;
                 Some(Refusal::untargeted_dependent(&row.urn, &needed))
             })
             .collect();

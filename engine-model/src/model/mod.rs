@@ -87,6 +87,8 @@ pub struct Model<'a> {
     pub(crate) failures: BTreeSet<String>,
     /// Former and present URNs of the rows that were renamed.
     pub(crate) renames: Vec<(String, String)>,
+    /// Those of rows whose old half keeps the former URN.
+    pub(crate) late_renames: Vec<(String, String)>,
     /// Did anything fail?
     pub failed: bool,
     pub(crate) halted: bool,
@@ -136,6 +138,7 @@ impl<'a> Model<'a> {
             skipped: BTreeSet::new(),
             failures: BTreeSet::new(),
             renames: Vec::new(),
+            late_renames: Vec::new(),
             failed: false,
             halted: false,
             winding_up: false,
@@ -214,6 +217,9 @@ impl<'a> Model<'a> {
             self.counts.hit(Rule::FailureStops);
         } else {
             self.delete_leftovers();
+        }
+        for (former, urn) in std::mem::take(&mut self.late_renames) {
+            self.renamed(&former, &urn);
         }
         self.rename_children();
         self.export(exported);

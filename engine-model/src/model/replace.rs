@@ -88,7 +88,8 @@ impl Model<'_> {
             }
             self.append(row);
             if old.urn != urn {
-                self.renamed(&old.urn, &urn);
+                // Until the end its old half is what others still refer to.
+                self.late_renames.push((old.urn.clone(), urn.clone()));
             }
         }
         if healthy {

@@ -136,7 +136,10 @@ impl Model<'_> {
         let left = |index: &usize| !allowed.contains(&self.slots[*index].record.urn);
         let refused = condemned.iter().filter(|index| left(index)).any(|index| {
             let record: &Record = &self.slots[*index].record;
-            !record.delete && record.references().any(|urn| allowed.contains(urn))
+            let lives = |urn: &String| {
+                condemned.iter().map(|other| &self.slots[*other].record).any(|row| !row.delete && row.urn == *urn)
+            };
+            record.references().any(|urn| allowed.contains(urn) && (!record.delete || lives(urn)))
         });
         if refused {
             self.counts.hit(Rule::TargetDeleteRefused);
