@@ -1,6 +1,7 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { expect, onTestFinished, test } from "vitest";
 import { Echo, failureOf, newStack, type Props, Thing } from "./kit";
@@ -130,4 +131,21 @@ test("a destroy deletes what a module registered too", async () => {
     await stack.up(program);
     await stack.destroy(program);
     expect(stack.resources()).toEqual({});
+});
+
+test("the native module outlives the thread that loaded it", async () => {
+    // Allocators keep things per thread: the first one's must not be what the others lean on.
+    const script = join(mkdtempSync(join(__dirname, "body-")), "workers.cjs");
+    onTestFinished(() => rmSync(dirname(script), { recursive: true, force: true }));
+    const file = join(__dirname, "sample-package", "worker.cjs");
+    writeFileSync(
+        script,
+        `const { Worker } = require("node:worker_threads");
+        const one = () => new Promise((resolve, reject) => {
+            const worker = new Worker(${JSON.stringify(file)});
+            worker.on("message", (ids) => console.log(ids.a)).on("error", reject).on("exit", resolve);
+        });
+        one().then(one).then(one);`,
+    );
+    expect(execFileSync(process.execPath, [script], { encoding: "utf8" })).toBe("from the worker\n".repeat(3));
 });

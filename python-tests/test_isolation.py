@@ -5,6 +5,8 @@ import contextlib
 import contextvars
 import gc
 import socket
+import subprocess
+import sys
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
@@ -156,7 +158,6 @@ def test_another_stacks_failure_is_its_own(stack: Stack) -> None:
 
 def test_what_a_module_registered_that_does_not_run_again_is_not_deleted(stack: Stack, tmp_path: Path) -> None:
     import importlib
-    import sys
 
     (tmp_path / "net_of_a_test.py").write_text("from kit import Echo, Thing\nThing(Echo(), 'net')\n")
     sys.path.insert(0, str(tmp_path))
@@ -192,7 +193,6 @@ def test_what_a_module_registered_that_does_not_run_again_is_not_deleted(stack: 
 
 def test_a_destroy_deletes_what_a_module_registered_too(stack: Stack, tmp_path: Path) -> None:
     import importlib
-    import sys
 
     (tmp_path / "net_of_another_test.py").write_text("from kit import Echo, Thing\nThing(Echo(), 'net')\n")
     sys.path.insert(0, str(tmp_path))
@@ -207,3 +207,28 @@ def test_a_destroy_deletes_what_a_module_registered_too(stack: Stack, tmp_path: 
     finally:
         sys.path.remove(str(tmp_path))
         sys.modules.pop("net_of_another_test", None)
+
+
+FIRST_IN_A_THREAD = """
+import threading
+
+def first():
+    from maloko._embedded import Stack
+    Stack()
+
+def later():
+    import pulumi
+    from maloko._embedded import Stack
+    print(Stack().up(lambda: pulumi.export("n", 1)).outcome)
+
+for work in (first, later, later):
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+"""
+
+
+def test_the_native_module_outlives_the_thread_that_loaded_it() -> None:
+    """Allocators keep things per thread: the first one's must not be what the others lean on."""
+    done = subprocess.run([sys.executable, "-c", FIRST_IN_A_THREAD], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "succeeded\nsucceeded\n"), done.stderr

@@ -26,6 +26,10 @@ use maloko_core::value::{PROVIDER_KEY, Value};
 use maloko_core::wire::{Accepts, RegisterResourceRequest, RegisterResourceResponse, encode_properties};
 use maloko_core::{Engine, ProgramEnd, PropertyMap};
 
+/// As in both bindings.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const RESOURCES: usize = 100_000;
 const IN_FLIGHT: usize = 1_000;
 

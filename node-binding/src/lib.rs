@@ -15,3 +15,7 @@ mod provider;
 mod runtime;
 
 pub use engine::Bridge;
+
+/// A run allocates from many threads at once and in small pieces; docs/architecture.md has why it is this one.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

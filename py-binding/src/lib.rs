@@ -15,6 +15,10 @@ use pyo3::prelude::*;
 
 use crate::provider::PythonHost;
 
+/// A run allocates from many threads at once and in small pieces; docs/architecture.md has why it is this one.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The threads of a run, for those who start them.
 #[pyclass(frozen, module = "maloko._maloko")]
 pub(crate) struct Pool {
