@@ -1,5 +1,6 @@
 // Each place of the SDK that maloko hooks: without it, an error that names the SDK and the place, or the run goes on.
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Project, project } from "./project";
@@ -37,8 +38,14 @@ test("without a place that results depend on the error names the SDK and the sea
         ["runtime/config", "setAllConfig"],
         ["runtime/settings", "resetOptions"],
         ["runtime/state", "LocalStore"],
+        ["runtime/state", "asyncLocalStorage"],
     ] as const) {
-        changed(it, `${file}.js`, without(name), () => {
+        // The storage is a variable of the process, not an export.
+        const change =
+            name === "asyncLocalStorage"
+                ? (text: string) => text.replaceAll(`global.${name}`, "global.runs")
+                : without(name);
+        changed(it, `${file}.js`, change, () => {
             const { status, output } = it.run(...UP);
             expect(status, name).not.toBe(0);
             expect(output).toContain("@pulumi/pulumi 3.270.0");
@@ -57,6 +64,25 @@ test("without one of the two places of the serialiser the other one does", () =>
     expect(it.resources()).toEqual(["a"]);
 });
 
+test("the installed SDK has every place that maloko looks for", () => {
+    const from = createRequire(import.meta.url);
+    const load = (name: string) => from(`@pulumi/pulumi/${name}`) as Record<string, Record<string, unknown>>;
+    const { Resource } = load("resource");
+    const functions = {
+        "runtime/debuggable.debuggablePromise": load("runtime/debuggable").debuggablePromise,
+        "log.debug": load("log").debug,
+        "resource.Resource.stackTrace": Resource?.stackTrace,
+        "resource.Resource.callsites": Resource?.callsites,
+        "runtime/callbacks.CallbackServer": load("runtime/callbacks").CallbackServer,
+        "runtime/resource.registerResource": load("runtime/resource").registerResource,
+        "output.Output.prototype.get": (load("output").Output?.prototype as Record<string, unknown>).get,
+    };
+    expect(Object.entries(functions).filter(([, it]) => typeof it !== "function")).toEqual([]);
+    for (const file of ["automation/index.js", "runtime/closure/serializeClosure.js", "runtime/closure/codePaths.js"]) {
+        expect(existsSync(from.resolve(`@pulumi/pulumi/${file}`)), file).toBe(true);
+    }
+});
+
 test("places that only speed depends on are done without", () => {
     const it = withOwnSdk();
     const debuggable = (text: string) => text.replaceAll("debuggablePromise", "promiseForDebuggers");
@@ -72,6 +98,13 @@ test("places that only speed depends on are done without", () => {
         (text) => `${debuggable(text)}\nexports.debuggablePromise = (it) => it;\n`,
         () => it.up(),
     );
+    changed(
+        it,
+        "index.js",
+        (text) => text.replace("./automation", "./automation/index.js"),
+        () => it.up(),
+    );
+    changed(it, "runtime/callbacks.js", without("CallbackServer"), () => it.up());
     expect(it.resources()).toEqual(["a"]);
 });
 

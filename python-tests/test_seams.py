@@ -1,14 +1,16 @@
 """Each place of the SDK that maloko hooks: without it, an error that names SDK and place, or the run goes on."""
 
+import asyncio
 import importlib.metadata
+import subprocess
+import sys
 
 import pulumi
 import pytest
 from kit import Echo, Thing
-from pulumi.runtime import resource as sdk_resource
 from pulumi.runtime import settings as sdk_settings
 
-from maloko import _seams
+from maloko import _sdk, _seams
 from maloko._embedded import Stack
 
 VERSION = importlib.metadata.version("pulumi")
@@ -59,39 +61,48 @@ def test_without_a_place_that_results_depend_on_the_error_names_the_sdk_and_the_
     assert name in said
 
 
-@pytest.mark.parametrize(
-    ("owner", "name"),
-    [
-        (sdk_resource, "_get_stack_trace"),
-        (sdk_resource, "create_urn"),
-        (pulumi.dynamic.ResourceProvider, "serialize_as_secret_always"),
-    ],
-)
+OPTIONAL = _seams._optional()
+
+
+def test_the_installed_sdk_has_every_place_that_maloko_looks_for() -> None:
+    missing = [f"{owner}.{name}" for owner, name, _ in OPTIONAL if not hasattr(owner, name)]
+    assert missing == []
+    assert _seams.sdk_stack.asyncio is asyncio
+
+
+@pytest.mark.parametrize("left_out", [name for _, name, _ in OPTIONAL])
 def test_places_that_only_speed_depends_on_are_done_without(
-    stack: Stack, monkeypatch: pytest.MonkeyPatch, owner, name
+    stack: Stack, monkeypatch: pytest.MonkeyPatch, left_out
 ) -> None:
-    if name == "serialize_as_secret_always":
-        monkeypatch.delattr(owner, name)
-    else:
-        # The SDK itself needs it: a name that maloko does not find is as good as a place that has moved.
-        monkeypatch.setattr(_seams, "sdk_resource", _Without(sdk_resource, name))
-    assert stack.up(lambda: Thing(Echo(), "a", {"n": 1})).outcome == "succeeded"
-    assert stack.resources()["a"]["inputs"]["n"] == 1
+    others = [place for place in OPTIONAL if place[1] != left_out]
+    assert len(others) == len(OPTIONAL) - 1
+    monkeypatch.setattr(_seams, "_optional", lambda: others)
+
+    def program() -> None:
+        first = Thing(Echo(), "a", {"n": 1})
+        pulumi.log.debug("of the program")
+        Thing(Echo(), "b", {"n": first.n}, pulumi.ResourceOptions(depends_on=[first]))
+
+    assert stack.up(program).outcome == "succeeded"
+    assert stack.resources()["b"]["inputs"]["n"] == 1
 
 
-class _Without:
-    """A module in which one name is missing."""
+WITHOUT_A_NAME = """
+import pulumi.runtime._callbacks
+del pulumi.runtime._callbacks._CallbackServicer
+import maloko._embedded
+"""
 
-    def __init__(self, module, name):
-        self._module, self._name = module, name
 
-    def __getattr__(self, name):
-        if name == self._name:
-            raise AttributeError(name)
-        return getattr(self._module, name)
+def test_without_a_name_that_maloko_imports_the_error_names_the_sdk_and_the_seam() -> None:
+    done = subprocess.run([sys.executable, "-c", WITHOUT_A_NAME], capture_output=True, text=True)
+    assert done.returncode != 0
+    said = done.stderr.strip().splitlines()[-1]
+    assert f"pulumi {VERSION} does not have a private name" in said
+    assert "'_CallbackServicer' from 'pulumi.runtime._callbacks'" in said
 
 
 def test_an_sdk_that_is_newer_than_the_tested_ones_is_a_warning(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_seams, "sdk_version", lambda: "3.9999.0")
+    monkeypatch.setattr(_sdk, "sdk_version", lambda: "3.9999.0")
     result = stack.up(lambda: Thing(Echo(), "a"))
     assert any("pulumi 3.9999.0 is newer" in text for text in result.messages("warning"))

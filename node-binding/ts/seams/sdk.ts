@@ -72,7 +72,11 @@ export class Sdk {
         this.engineMethods =
             load<Record<string, Record<string, ServiceMethod>>>("proto/engine_grpc_pb").EngineService ?? {};
         checkPlaces([
-            ["runtime/state", this.#modules.state, ["LocalStore"]],
+            [
+                "runtime/state",
+                { ...this.#modules.state, asyncLocalStorage: this.#storage },
+                ["LocalStore", "asyncLocalStorage"],
+            ],
             ["runtime/settings", this.#modules.settings, ["resetOptions", "disconnect"]],
             ["runtime/config", this.#modules.config, ["setAllConfig"]],
             ["runtime/stack", this.#modules.stack, ["runInPulumiStack"]],
@@ -144,7 +148,8 @@ export class Sdk {
     ): T {
         const { state, settings: sdkSettings, config } = this.#modules;
         const store = new state.LocalStore();
-        const storage = this.#storage;
+        const storage = this.#storage as AsyncLocalStorage<Store>;
+        addStorage(storage);
         const enter = <R>(inner: () => R): R => storage.run(store, inner);
         return enter(() => {
             // Never 1: the SDK would then chain the resources of all stacks of the process; the engine keeps the limit.
@@ -181,15 +186,12 @@ export class Sdk {
         });
     }
 
-    get #storage(): AsyncLocalStorage<Store> {
-        const storage =
+    /** What the SDK keeps its runs apart by; newer versions share one between the copies of the SDK in a process. */
+    get #storage(): AsyncLocalStorage<Store> | undefined {
+        return (
             this.#modules.state.asyncLocalStorage ??
-            (globalThis as { asyncLocalStorage?: AsyncLocalStorage<Store> }).asyncLocalStorage;
-        if (storage === undefined) {
-            throw new Error("the SDK no longer keeps its runs apart by `asyncLocalStorage`");
-        }
-        addStorage(storage);
-        return storage;
+            (globalThis as { asyncLocalStorage?: AsyncLocalStorage<Store> }).asyncLocalStorage
+        );
     }
 
     /** Runs a program as the root of a stack, and waits for its requests. */

@@ -16,6 +16,7 @@ from maloko import _seams
 from maloko._bodies import ModuleBodies
 from maloko._errors import MalokoError
 from maloko._loops import new_loop
+from maloko._sdk import newer_than_tested
 from maloko._tasks import ProgramTasks
 from maloko._tracebacks import format_error, message_of
 
@@ -47,7 +48,7 @@ def run_program(host: Host, engine: Engine, program: Program) -> Failure | None:
         host.on_close.enter_context(_seams.in_place())
     except MalokoError as error:
         return Failure(str(error), error)
-    warning = _seams.newer_than_tested()
+    warning = newer_than_tested()
     if warning is not None:
         engine.log("", 2, warning)
     return contextvars.copy_context().run(_run_in_context, host, engine, program)

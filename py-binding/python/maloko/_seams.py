@@ -1,7 +1,7 @@
 """The one file that knows the SDK's private names.
 
 Everything here is looked for before it is used. The essential seams raise when an SDK lacks them; the rest (speed)
-is left out quietly. `newer_than_tested` says so once when the SDK is newer than what was tested.
+is left out quietly.
 """
 
 from __future__ import annotations
@@ -24,40 +24,25 @@ from pulumi.runtime import resource as sdk_resource
 from pulumi.runtime import rpc as sdk_rpc
 from pulumi.runtime import settings as sdk_settings
 from pulumi.runtime import stack as sdk_stack
-from pulumi.runtime._callbacks import _CallbackServicer
-from pulumi.runtime.proto import source_pb2
-from pulumi.runtime.rpc import serialize_properties
-from pulumi.runtime.stack import run_in_stack
 
 from maloko._calls import CURRENT_CALL
 from maloko._errors import MalokoError
 from maloko._monitor import EngineService, Monitor, SdkExecutor
+from maloko._sdk import lacks, sdk_version
+
+try:
+    from pulumi.runtime._callbacks import _CallbackServicer
+    from pulumi.runtime.proto import source_pb2
+    from pulumi.runtime.rpc import serialize_properties
+    from pulumi.runtime.stack import run_in_stack
+except ImportError as error:
+    raise lacks(f"a private name ({error})") from None
 
 if TYPE_CHECKING:
     from maloko._host import Host
     from maloko._maloko import Engine as NativeEngine
 
-TESTED_UP_TO = (3, 272)
-"""The newest minor version of the SDK that the suites have run with."""
-
 _GC_THRESHOLDS = (100_000, 50, 1_000)
-
-
-def sdk_version() -> str:
-    """The installed SDK's version."""
-    from importlib.metadata import version
-
-    return version("pulumi")
-
-
-def newer_than_tested() -> str | None:
-    """A warning when the SDK is newer than what was tested."""
-    version = sdk_version()
-    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
-    if numbers <= TESTED_UP_TO:
-        return None
-    tested = ".".join(map(str, TESTED_UP_TO))
-    return f"pulumi {version} is newer than what this maloko was tested with ({tested}); tell us if something is odd"
 
 
 def _essential() -> list[tuple[Any, str, str]]:
@@ -74,16 +59,25 @@ def _essential() -> list[tuple[Any, str, str]]:
     ]
 
 
+def _optional() -> list[tuple[Any, str, Callable[[Any], Any]]]:
+    """The places that only speed and clearer errors depend on: owner, name, and what makes the replacement."""
+    return [
+        # A handle is no secret, and secrets cost time on their way to the engine.
+        (pulumi.dynamic.ResourceProvider, "serialize_as_secret_always", lambda _: False),
+        (sdk_resource, "_get_stack_trace", _stack_trace),
+        (sdk_resource, "create_urn", _urn_instead_of_output),
+        (sdk_resource, "prepare_resource", _refusing_what_is_too_deep),
+        (pulumi.log, "debug", _debug_for_users),
+        (sdk_stack, "asyncio", lambda original: _AsyncioOfTheStack() if original is asyncio else original),
+        (sdk_rpc, "declare_dependency", lambda _: _declare_dependency),
+    ]
+
+
 def check_sdk() -> None:
     """Refuses an SDK that lacks a place which results depend on."""
     missing = [f"{where}.{name}" for owner, name, where in _essential() if not hasattr(owner, name)]
     if missing:
-        tested = ".".join(map(str, TESTED_UP_TO))
-        raise MalokoError(
-            f"pulumi {sdk_version()} does not have {', '.join(missing)}, which this maloko relies on; it was "
-            f"tested with pulumi up to {tested}: install such a version (pip install 'pulumi<={tested}.999'), or a "
-            "newer maloko"
-        )
+        raise lacks(", ".join(missing))
 
 
 # The run's own settings.
@@ -208,21 +202,9 @@ def _put_in_place(stack: contextlib.ExitStack) -> None:
     module = pulumi.dynamic.dynamic
     _replace(stack, module, "serialize_provider", _handle_instead_of(module.serialize_provider))
     _replace(stack, pulumi.Output, "get", _get_inside_providers(pulumi.Output.get))
-    if hasattr(pulumi.dynamic.ResourceProvider, "serialize_as_secret_always"):
-        # A handle is no secret, and secrets cost time on their way to the engine.
-        _replace(stack, pulumi.dynamic.ResourceProvider, "serialize_as_secret_always", False)
-    if hasattr(sdk_resource, "_get_stack_trace"):
-        _replace(stack, sdk_resource, "_get_stack_trace", _stack_trace(sdk_resource._get_stack_trace))
-    if hasattr(sdk_resource, "create_urn"):
-        _replace(stack, sdk_resource, "create_urn", _urn_instead_of_output(sdk_resource.create_urn))
-    if hasattr(sdk_resource, "prepare_resource"):
-        _replace(stack, sdk_resource, "prepare_resource", _refusing_what_is_too_deep(sdk_resource.prepare_resource))
-    if hasattr(pulumi.log, "debug"):
-        _replace(stack, pulumi.log, "debug", _debug_for_users(pulumi.log.debug))
-    if getattr(sdk_stack, "asyncio", None) is asyncio:
-        _replace(stack, sdk_stack, "asyncio", _AsyncioOfTheStack())
-    if hasattr(sdk_rpc, "declare_dependency"):
-        _replace(stack, sdk_rpc, "declare_dependency", _declare_dependency)
+    for owner, name, made_from in _optional():
+        if hasattr(owner, name):
+            _replace(stack, owner, name, made_from(getattr(owner, name)))
     thresholds = gc.get_threshold()
     gc.set_threshold(*_GC_THRESHOLDS)
     stack.callback(gc.set_threshold, *thresholds)
