@@ -69,6 +69,7 @@ impl Engine {
                 Ok(row)
             }
             Op::Same => Ok(self.keep(step)),
+            Op::Import | Op::ImportReplacement => self.adopt(step).await.map(Some),
             _ if self.operation.dry_run => self.foresee(step).map(Some),
             _ => self.change(step, served).await.map(Some),
         }
@@ -366,12 +367,12 @@ impl Engine {
 }
 
 /// Is the row's object deleted already?
-fn is_pending(book: &super::book::Book, number: crate::state::RowNumber) -> bool {
+pub(super) fn is_pending(book: &super::book::Book, number: crate::state::RowNumber) -> bool {
     book.ledger.get(number).is_some_and(|row| row.pending_replacement)
 }
 
 /// The row that a step leads to, with the id that it keeps.
-fn finished(step: &Step) -> Result<Row, ProviderError> {
+pub(super) fn finished(step: &Step) -> Result<Row, ProviderError> {
     let Some(new) = &step.new else {
         return Err(ProviderError::new(
             ProviderErrorKind::BadReturn,
@@ -381,7 +382,7 @@ fn finished(step: &Step) -> Result<Row, ProviderError> {
     Ok((**new).clone())
 }
 
-fn stamp(op: Op, row: &mut Row) {
+pub(super) fn stamp(op: Op, row: &mut Row) {
     let now = now();
     if op != Op::Update || row.created.is_empty() {
         row.created.clone_from(&now);

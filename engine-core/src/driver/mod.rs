@@ -8,6 +8,7 @@ mod depth;
 mod execute;
 mod finish;
 mod hooks;
+mod import;
 mod limits;
 mod numbers;
 mod planned;
@@ -33,6 +34,8 @@ mod driver_tests;
 mod failure_tests;
 #[cfg(test)]
 mod hooks_tests;
+#[cfg(test)]
+mod import_tests;
 #[cfg(test)]
 mod limits_tests;
 #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
 use crate::wire::{Accepts, RegisterResourceRequest, RegisterResourceResponse, RegistrationResult, encode_properties};
 
+use super::import::ImportFailure;
 use super::served::Served;
 use super::stop::Failure;
 use super::{Engine, RpcError};
@@ -123,8 +124,13 @@ impl Engine {
         let mut exclusive = None;
         let mut answer = None;
         let steps = loop {
+            let importing = registration.is_importing();
             let next = self.book().planner.advance(&mut registration, answer.take());
-            match next.map_err(|refusal| self.refuse(&refusal))? {
+            let next = match next {
+                Err(refusal) if importing => return self.fail_import(&registration, ImportFailure::Refused(refusal)),
+                next => next.map_err(|refusal| self.refuse(&refusal))?,
+            };
+            match next {
                 Next::Act(steps) => break steps,
                 Next::Ask(question) => {
                     if registration.is_cascading() && exclusive.is_none() {
@@ -132,11 +138,18 @@ impl Engine {
                         exclusive = Some(self.planning.write().await);
                         self.go_on()?;
                     }
-                    answer = Some(self.ask(question, served.as_ref()).await?);
+                    answer = Some(match self.ask_for_import(&registration, &question, served.as_ref()).await {
+                        Some(Ok(found)) => found,
+                        Some(Err(failure)) => return self.fail_import(&registration, failure),
+                        None => self.ask(question, served.as_ref()).await?,
+                    });
                 }
             }
         };
         drop((planning, exclusive));
+        for warning in std::mem::take(&mut registration.warnings) {
+            self.diagnose(Some(&urn), Severity::Warning, warning);
+        }
         for refusal in std::mem::take(&mut registration.complaints) {
             self.complain(&refusal);
         }

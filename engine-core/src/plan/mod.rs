@@ -5,6 +5,7 @@ mod cascade;
 mod constraint;
 mod goal;
 mod identity;
+mod import;
 mod naming;
 mod planner;
 mod refusals;

@@ -176,7 +176,9 @@ impl Planner {
             return Err(Refusal::taken_over(&urn, other));
         }
         let old = self.find_old(&urn, &goal)?;
-        guard_import(&urn, &goal, old.as_ref().map(|(_, row)| &**row))?;
+        if !goal.custom && !goal.import_id.is_empty() {
+            return Err(Refusal::component_import(&urn));
+        }
         self.inherit_options(&mut goal);
         let (provider, before) =
             if goal.custom { self.provider_for(&urn, &goal)? } else { (String::new(), Vec::new()) };
@@ -464,19 +466,6 @@ impl Planner {
     pub fn selects(&mut self, row: &Row) -> bool {
         self.targets.includes(&row.urn, references(row))
     }
-}
-
-/// Refuses an import that would have to be done; one that was done, by another tool, may stay in the program for ever
-/// (semantics 7.2).
-fn guard_import(urn: &Urn, goal: &Goal, old: Option<&Row>) -> Result<(), Refusal> {
-    let done = old.is_some_and(|old| {
-        let id = if old.import_id.is_empty() { &old.id } else { &old.import_id };
-        !old.external && *id == goal.import_id
-    });
-    if !goal.custom || goal.import_id.is_empty() || done || builtin::serves(&goal.kind) {
-        return Ok(());
-    }
-    Err(Refusal::import(urn, &goal.import_id))
 }
 
 /// Every resource that a registration refers to.

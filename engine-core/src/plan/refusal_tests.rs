@@ -99,18 +99,15 @@ fn aliases_that_two_resources_claim_are_refused() {
 }
 
 #[test]
-fn imports_are_refused() {
-    let import = || Goal { import_id: "i-123".to_owned(), ..goal("a", 1.0) };
-    assert_snapshot!("import", refused(import()));
-    let stash = Goal { kind: "pulumi:index:Stash".to_owned(), object: None, ..import() };
-    assert_snapshot!("import_of_a_stash", refused(stash));
-    // One that was done, by whichever tool, may stay in the program.
-    for done in
-        [Row { id: "i-123".to_owned(), ..old("a") }, Row { import_id: "i-123".to_owned(), ..old("a") }].map(Arc::new)
-    {
-        begin(&mut planner(vec![done]), import());
-    }
-    refused_by(&mut planner(vec![row("a")]), import(), &said(None));
+fn imports_that_cannot_be_say_so() {
+    let import = |goal| Goal { import_id: "i-123".to_owned(), ..goal };
+    let stash = Goal { kind: "pulumi:index:Stash".to_owned(), object: None, ..goal("a", 1.0) };
+    assert_snapshot!("import_of_a_stash", refused(import(stash)));
+    assert_snapshot!("import_of_a_component", refused(import(component("g"))));
+    // An import that was done before may be replaced only when the program no longer asks for it.
+    let done = Row { import_id: "i-123".to_owned(), ..old("a") };
+    let mut planner = planner(vec![Arc::new(done)]);
+    assert_snapshot!("replacement_of_an_import", refused_by(&mut planner, import(goal("a", 2.0)), &replaces(false)));
 }
 
 #[test]

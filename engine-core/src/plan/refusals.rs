@@ -170,12 +170,58 @@ impl Refusal {
         Self::on(urn, format!("the option 'import': a resource of the type '{kind}' cannot be imported; leave it away"))
     }
 
-    pub(super) fn import(urn: &Urn, id: &str) -> Self {
+    pub(super) fn component_import(urn: &Urn) -> Self {
+        Self::on(
+            urn,
+            "the option 'import': a component has no object of its own; leave the option away here, and pass it to the \
+             resources in the component",
+        )
+    }
+
+    /// An object that is to be taken over and is not there.
+    #[must_use]
+    pub fn nothing_to_import(urn: &Urn, id: &str) -> Self {
         Self::on(
             urn,
             format!(
-                "the option 'import' asks to take over the object '{id}', which this version of maloko cannot do; to look \
-                 it up without managing it pass 'id' instead, or import it with `pulumi import` and go on with its state"
+                "there is no object with the id '{id}' to import: its provider's 'read' found nothing; correct the id, or \
+                 leave the option 'import' away to have the object made"
+            ),
+        )
+    }
+
+    /// An object that is to be taken over and cannot be asked for.
+    #[must_use]
+    pub fn import_without_read(urn: &Urn) -> Self {
+        Self::on(
+            urn,
+            "its provider has no 'read' method, so nothing can be learnt of the object that is to be imported; give the \
+             provider one that takes the id and returns the object's properties",
+        )
+    }
+
+    pub(super) fn import_mismatch(urn: &Urn, id: &str, differences: &[String], keys: &[String]) -> Self {
+        let differences = match (differences, keys) {
+            ([], []) => "its provider's 'diff' says so without naming a property".to_owned(),
+            ([], keys) => format!("its provider's 'diff' names {}", keys.join(", ")),
+            (lines, _) => lines.join("\n    * "),
+        };
+        Self::on(
+            urn,
+            format!(
+                "the object '{id}' cannot be imported because it is not as the program says:\n    * {differences}\nAn import \
+                 changes nothing, and nothing was changed. Write into the program what the object has, or list what may \
+                 differ in the option 'ignoreChanges'; change it once it is imported"
+            ),
+        )
+    }
+
+    pub(super) fn imported_replacement(urn: &Urn, id: &str) -> Self {
+        Self::on(
+            urn,
+            format!(
+                "it needs a replacement, but the program still says with the option 'import' that it is the object '{id}'; \
+                 take that option away to have it replaced"
             ),
         )
     }

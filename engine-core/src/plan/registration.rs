@@ -15,6 +15,7 @@ use crate::value::PropertyMap;
 
 use super::cascade::Cascade;
 use super::goal::Goal;
+use super::import::Found;
 use super::planner::Planner;
 use super::refusals::Refusal;
 use super::secrecy::{copy_secrets, for_provider};
@@ -43,8 +44,12 @@ pub enum Next {
 
 /// How far a registration has come.
 #[derive(Debug)]
-enum Phase {
+pub(super) enum Phase {
     Begun,
+    /// The object that is to be taken over is read.
+    Finding,
+    CheckingFound(Found),
+    ComparingFound(Found),
     Checking,
     Diffing,
     CheckingAgain,
@@ -71,9 +76,11 @@ pub struct Registration {
     pub autonaming: Option<Autonaming>,
     /// Paths of `ignoreChanges` that could not be applied, to be told once.
     pub not_applicable: Vec<String>,
+    /// What will be wrong with it in the run that follows this preview.
+    pub warnings: Vec<String>,
     /// What is wrong with it, in a preview, which goes on to show the rest.
     pub complaints: Vec<Refusal>,
-    phase: Phase,
+    pub(super) phase: Phase,
     pub(super) checked: Arc<PropertyMap>,
     pub(super) verdict: Verdict,
     /// Would another run give the object the same automatic name?
@@ -103,6 +110,7 @@ impl Registration {
             stored_provider: StoredProvider::Absent,
             autonaming: None,
             not_applicable: Vec::new(),
+            warnings: Vec::new(),
             complaints: Vec::new(),
             phase: Phase::Begun,
             checked: Arc::default(),
@@ -112,6 +120,12 @@ impl Registration {
             targeted,
             unknowns,
         }
+    }
+
+    /// Is an object being taken over? Its failure is that of the step.
+    #[must_use]
+    pub fn is_importing(&self) -> bool {
+        matches!(self.phase, Phase::Finding | Phase::CheckingFound(_) | Phase::ComparingFound(_))
     }
 
     /// Is the registration about to delete other resources first? Until it has its steps, no other one may be planned.
@@ -132,7 +146,8 @@ impl Registration {
     }
 
     /// The row that the registration leads to, as far as it is known.
-    fn new_row(&self) -> Row {
+    #[must_use]
+    pub fn new_row(&self) -> Row {
         let goal = &self.goal;
         let old = self.old_row();
         Row {
@@ -167,11 +182,11 @@ impl Registration {
     }
 
     /// Properties as the provider is shown them; what the engine serves itself is shown secrets and references.
-    fn shown(&self, properties: &PropertyMap) -> PropertyMap {
+    pub(super) fn shown(&self, properties: &PropertyMap) -> PropertyMap {
         if builtin::serves(&self.goal.kind) { properties.clone() } else { for_provider(properties) }
     }
 
-    fn check(&mut self, olds: PropertyMap) -> Next {
+    pub(super) fn check(&mut self, olds: PropertyMap) -> Next {
         let mut news = self.shown(&self.checked);
         if !self.unknowns {
             // Only what depends on a failure is unknown in a real run; to its provider such a property is not there.
@@ -190,7 +205,7 @@ impl Registration {
         Ok(())
     }
 
-    fn wrong_answer(&self) -> Refusal {
+    pub(super) fn wrong_answer(&self) -> Refusal {
         Refusal::wrong_answer(&self.urn)
     }
 
@@ -210,7 +225,7 @@ impl Registration {
         vec![self.step(Op::Same, row)]
     }
 
-    fn step(&self, op: Op, new: Row) -> Step {
+    pub(super) fn step(&self, op: Op, new: Row) -> Step {
         Step {
             keys: self.verdict.replace_keys.clone(),
             diffs: self.verdict.changed_keys.clone(),
@@ -227,6 +242,15 @@ impl Planner {
     pub fn advance(&mut self, registration: &mut Registration, answer: Option<Answer>) -> Result<Next, Refusal> {
         match std::mem::replace(&mut registration.phase, Phase::Settled) {
             Phase::Begun => self.first_question(registration),
+            Phase::Finding => self.take_found(registration, answer.ok_or_else(|| registration.wrong_answer())?),
+            Phase::CheckingFound(found) => {
+                registration.take_checked(answer.ok_or_else(|| registration.wrong_answer())?)?;
+                Ok(Self::compare_found(registration, found))
+            }
+            Phase::ComparingFound(found) => {
+                let Some(Answer::Diffed(answer)) = answer else { return Err(registration.wrong_answer()) };
+                self.adopt(registration, found, &answer)
+            }
             Phase::Checking => {
                 registration.take_checked(answer.ok_or_else(|| registration.wrong_answer())?)?;
                 self.after_check(registration)
@@ -268,6 +292,9 @@ impl Planner {
     fn first_question(&mut self, registration: &mut Registration) -> Result<Next, Refusal> {
         if !registration.targeted {
             return Ok(Next::Act(registration.untouched(self)));
+        }
+        if Self::is_import(registration) {
+            return Ok(Self::look_for_object(registration));
         }
         let mut inputs = registration.goal.inputs.clone();
         let afresh = registration.comparable(self).is_none_or(|old| self.is_forced(&registration.urn, old).is_some());
@@ -333,6 +360,7 @@ impl Planner {
             registration.note = note;
             registration.verdict =
                 Verdict { changed: true, replace: true, replace_keys: vec!["id".to_owned()], ..Verdict::default() };
+            self.guard_imported(registration)?;
             self.object(self.guard_protected(registration, &old), &mut registration.complaints)?;
             // The check was made without old inputs already.
             return self.replace(registration);
@@ -376,6 +404,7 @@ impl Planner {
     fn after_diff(&mut self, registration: &mut Registration) -> Result<Next, Refusal> {
         let Some((_, old)) = registration.old.clone() else { return Err(registration.wrong_answer()) };
         if registration.verdict.replace {
+            self.guard_imported(registration)?;
             self.object(self.guard_protected(registration, &old), &mut registration.complaints)?;
             registration.phase = Phase::CheckingAgain;
             // Without old inputs, and the program's inputs as they are (semantics 2.5, 2.6).
@@ -398,7 +427,20 @@ impl Planner {
         Ok(Next::Act(vec![registration.step(Op::Same, row)]))
     }
 
-    fn guard_protected(&self, registration: &mut Registration, old: &Row) -> Result<(), Refusal> {
+    /// Refuses the replacement of a resource whose program still names the object that it was imported from.
+    fn guard_imported(&self, registration: &mut Registration) -> Result<(), Refusal> {
+        if registration.goal.import_id.is_empty() {
+            return Ok(());
+        }
+        let refusal = Refusal::imported_replacement(&registration.urn, &registration.goal.import_id);
+        if !self.operation.dry_run {
+            return Err(refusal);
+        }
+        registration.warnings.extend(refusal.messages);
+        Ok(())
+    }
+
+    pub(super) fn guard_protected(&self, registration: &mut Registration, old: &Row) -> Result<(), Refusal> {
         let ignored = self.operation.ignore_protect || planted::has(Bug::ProtectIgnoredOnReplacement);
         if !old.protect || !registration.goal.protect.unwrap_or(false) || ignored {
             return Ok(());

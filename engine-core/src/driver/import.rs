@@ -1,0 +1,97 @@
+//! The option `import`: what is asked of the provider, and the row of the object that is taken over (semantics 7.2).
+
+use std::sync::Arc;
+
+use crate::event::{Event, Op};
+use crate::plan::{Question, Refusal, Registration, Step};
+use crate::provider::{Answer, Method, ProviderError};
+use crate::row::Row;
+use crate::state::Change;
+use crate::urn::Urn;
+
+use super::execute::{finished, is_pending, stamp};
+use super::register::Registered;
+use super::served::Served;
+use super::{Engine, RpcError};
+
+/// Why an object could not be taken over.
+pub(super) enum ImportFailure {
+    /// It is not there, or not as the program says.
+    Refused(Refusal),
+    /// Its provider could not be asked.
+    Call(ProviderError),
+}
+
+impl Engine {
+    /// Asks for an object that is to be taken over; `None` when that is not the question.
+    pub(super) async fn ask_for_import(
+        &self,
+        registration: &Registration,
+        question: &Question,
+        served: Option<&Served>,
+    ) -> Option<Result<Answer, ImportFailure>> {
+        let served = served.filter(|_| registration.is_importing())?;
+        let Method::Read { .. } = &question.method else { return None };
+        if !served.can_read() {
+            return Some(Err(ImportFailure::Refused(Refusal::import_without_read(&registration.urn))));
+        }
+        // When the run has been stopped, the question that follows says so.
+        let _permit = self.permit(&registration.urn).await.ok()?;
+        let answer = self.call_limited(served, &registration.urn, question.method.clone(), || None).await;
+        Some(answer.map_err(ImportFailure::Call))
+    }
+
+    /// Tells that an object could not be taken over. A preview goes on, to tell of all of them; so does a run with
+    /// continue-on-error.
+    pub(super) fn fail_import(
+        &self,
+        registration: &Registration,
+        failure: ImportFailure,
+    ) -> Result<(Urn, Registered), RpcError> {
+        let urn = registration.urn.clone();
+        let row = Row { import_id: registration.goal.import_id.clone(), ..registration.new_row() };
+        let step = Step::new(Op::Import, &urn, registration.old.clone(), Some(Arc::new(row)));
+        let goes_on = self.operation.continue_on_error || self.operation.dry_run;
+        if !self.operation.dry_run {
+            self.book().failed.insert(urn.clone());
+        }
+        self.events.emit(Event::StepStarted(step.metadata(step.new.clone())));
+        match failure {
+            ImportFailure::Refused(refusal) if goes_on => self.complain(&refusal),
+            ImportFailure::Refused(refusal) => drop(self.refuse(&refusal)),
+            ImportFailure::Call(error) => self.report_failure(&urn, &error, !goes_on),
+        }
+        self.events.emit(Event::StepFailed(step.metadata(step.new.clone())));
+        match (goes_on, self.operation.dry_run) {
+            (false, _) => Err(RpcError::unavailable()),
+            (true, true) => Ok((urn, Registered::Unknown)),
+            (true, false) => Ok((urn, Registered::Failed)),
+        }
+    }
+
+    /// Writes down an object that was taken over: nothing happens to the object itself.
+    pub(super) async fn adopt(&self, step: &Step) -> Result<Arc<Row>, ProviderError> {
+        let mut row = finished(step)?;
+        stamp(step.op, &mut row);
+        let row = Arc::new(row);
+        let changes = self.book_adopted(step, &row);
+        if !self.operation.dry_run {
+            self.record(&changes).await?;
+        }
+        Ok(row)
+    }
+
+    fn book_adopted(&self, step: &Step, row: &Arc<Row>) -> Vec<Change> {
+        let mut book = self.book();
+        match &step.old {
+            Some((number, old)) if step.op == Op::ImportReplacement && !is_pending(&book, *number) => {
+                // As for any replacement: under a new URN it takes the place of the old one, which comes back as an old half.
+                let renamed = (old.urn != row.urn).then_some(*number);
+                let put = book.put(Arc::clone(row), renamed);
+                let waiting = Row { delete: true, ..(**old).clone() };
+                vec![put, book.set(*number, Arc::new(waiting))]
+            }
+            old => vec![book.put(Arc::clone(row), old.as_ref().map(|(number, _)| *number))],
+        }
+    }
+}
