@@ -39,7 +39,7 @@ impl Engine {
     /// without it. `served` is the live object of custom resources.
     pub(super) async fn act(&self, step: Step, served: Option<&Served>) -> Result<Option<Arc<Row>>, RpcError> {
         self.go_on()?;
-        if step.op == Op::DeleteReplaced {
+        if matches!(step.op, Op::Delete | Op::DeleteReplaced) {
             return self.delete_one(step).await.map(|done| done.then(Arc::default));
         }
         self.keep_to_plan(&step)?;

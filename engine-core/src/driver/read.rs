@@ -36,9 +36,9 @@ impl Engine {
         self.go_on()?;
         let object = goal.object;
         let begun = self.book().planner.begin(goal);
-        let registration = begun.map_err(|refusal| self.refuse(&refusal))?;
+        let mut registration = begun.map_err(|refusal| self.refuse(&refusal))?;
         let urn = registration.urn.clone();
-        let looked_up = self.book().planner.looks_up(&registration);
+        let looked_up = self.book().planner.looks_up(&mut registration);
         looked_up.map_err(|refusal| self.refuse(&refusal))?;
         for step in registration.before {
             self.act(step, None).await?;

@@ -226,7 +226,9 @@ impl Planner {
     }
 
     /// Notes that the resource is only looked up: targets or not, it is read, and there for those that refer to it.
-    pub fn looks_up(&mut self, registration: &Registration) -> Result<(), Refusal> {
+    pub fn looks_up(&mut self, registration: &mut Registration) -> Result<(), Refusal> {
+        // What is only looked up is never deleted, so it takes no `deletedWith` from its parent.
+        registration.goal.deleted_with = None;
         self.targets.skipped.remove(&registration.urn);
         if let Some((number, _)) = &registration.old {
             self.carried.remove(number);

@@ -297,7 +297,10 @@ impl Planner {
             return Ok(Self::look_for_object(registration));
         }
         let mut inputs = registration.goal.inputs.clone();
-        let afresh = registration.comparable(self).is_none_or(|old| self.is_forced(&registration.urn, old).is_some());
+        // A component is never replaced: --replace leaves it as it is.
+        let afresh = registration
+            .comparable(self)
+            .is_none_or(|old| registration.goal.custom && self.is_forced(&registration.urn, old).is_some());
         let mut old_inputs = PropertyMap::new();
         let mut named_before = None;
         if !afresh && let Some(old) = registration.old_row().cloned() {
@@ -486,10 +489,12 @@ impl Planner {
                 let urn = row.urn.clone();
                 self.replaced.insert(urn.clone());
                 let implied = row.deleted_with.as_ref().is_some_and(|owner| goes.contains(owner));
+                // An old half that an earlier run left behind is not replaced once more: it just goes.
+                let op = if row.delete { Op::Delete } else { Op::DeleteReplaced };
                 steps.push(Step {
-                    keep_until_replaced: true,
+                    keep_until_replaced: !row.delete,
                     note: if implied { IMPLIED } else { "" },
-                    ..Step::new(Op::DeleteReplaced, &urn, Some((member, row)), None)
+                    ..Step::new(op, &urn, Some((member, row)), None)
                 });
             }
         }

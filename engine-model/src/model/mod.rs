@@ -29,6 +29,8 @@ pub(crate) struct Slot {
     pub(crate) base: bool,
     /// Was it registered, or looked up?
     pub(crate) handled: bool,
+    /// Did the run give it a new row?
+    pub(crate) done: bool,
     /// Is it no longer there?
     pub(crate) gone: bool,
     /// Was it deleted by a cascade of this run?
@@ -43,7 +45,7 @@ pub(crate) struct Seen {
     protect: bool,
     retain: bool,
     deleted_with: Option<String>,
-    formerly: Option<String>,
+    pub(crate) formerly: Option<String>,
 }
 
 /// The run goes no further.
@@ -121,6 +123,7 @@ impl<'a> Model<'a> {
             record: record.clone(),
             base: true,
             handled: false,
+            done: false,
             gone: false,
             deleted_first: false,
             carried: false,
@@ -244,16 +247,21 @@ impl<'a> Model<'a> {
     }
 
     pub(crate) fn append(&mut self, record: Record) {
-        self.slots.push(Slot { record, base: false, handled: true, gone: false, deleted_first: false, carried: false });
+        self.slots.push(Slot {
+            record,
+            base: false,
+            handled: true,
+            done: true,
+            gone: false,
+            deleted_first: false,
+            carried: false,
+        });
     }
 
     /// The row of a URN, among those that were there, and alive, before.
     pub(crate) fn find(&self, urn: &str) -> Option<usize> {
-        let lived = |index: usize| self.before.rows.get(index).is_some_and(|row| !row.delete);
-        (0..self.slots.len()).find(|index| {
-            let slot = &self.slots[*index];
-            lived(*index) && !slot.gone && slot.record.urn == urn
-        })
+        let lived = |index: usize| self.before.rows.get(index).is_some_and(|row| !row.delete && row.urn == urn);
+        (0..self.slots.len()).find(|index| lived(*index) && !self.slots[*index].gone)
     }
 
     pub(crate) fn step(&mut self, op: &str, urn: &str, old: Option<&Record>) {

@@ -132,8 +132,13 @@ impl Model<'_> {
             self.counts.hit(Rule::DuplicateUrn);
             return Err(Halt);
         }
-        let old = self.find(&urn);
-        self.seen.insert(urn.clone(), Seen::default());
+        if self.claimed.contains(&urn) {
+            self.counts.hit(Rule::AliasClash);
+            return Err(Halt);
+        }
+        // A look-up has no aliases of its own, but it follows its parent.
+        let (old, formerly) = self.find_old(&urn, &parent, &Resource { aliases: Vec::new(), ..resource.clone() })?;
+        self.seen.insert(urn.clone(), Seen { formerly, ..Seen::default() });
         let inputs = sdk::inputs(resource, &self.known, self.before.dry_run);
         let (dependencies, _) = sdk::dependencies(resource, &inputs, &self.known);
         let id = self.before.ids.get(of).cloned().unwrap_or_else(|| "missing".to_owned());
@@ -190,6 +195,10 @@ impl Model<'_> {
             Some(slot) if takes_over => {
                 self.slots[slot].record.delete = true;
                 self.slots[slot].handled = true;
+                let former = self.slots[slot].record.urn.clone();
+                if former != row.urn {
+                    self.late_renames.push((former, row.urn.clone()));
+                }
                 self.append(row);
             }
             Some(slot) => {

@@ -154,7 +154,7 @@ impl Model<'_> {
     }
 
     /// The row that the resource had, perhaps under a former URN.
-    fn find_old(
+    pub(crate) fn find_old(
         &mut self,
         urn: &str,
         parent: &str,
@@ -573,16 +573,17 @@ impl Model<'_> {
         let former = self.slots[slot].record.urn.clone();
         let urn = row.urn.clone();
         self.slots[slot].record = row;
+        self.slots[slot].done = true;
         if former != urn {
             self.renamed(&former, &urn);
         }
     }
 
-    /// Children of what was renamed that the run did not come to take the new URN too.
+    /// Children of what was renamed take the new URN too, where the run did not come to them or gave up on them.
     pub(crate) fn rename_children(&mut self) {
         for index in 0..self.slots.len() {
             let slot = &self.slots[index];
-            if slot.gone || slot.handled {
+            if slot.gone || slot.done || slot.carried || (slot.handled && slot.record.delete) {
                 continue;
             }
             let record = &slot.record;

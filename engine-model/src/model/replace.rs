@@ -140,7 +140,7 @@ impl Model<'_> {
     /// Deletes an object whose replacement follows; its row stays, marked.
     fn delete_for_replacement(&mut self, slot: usize, going: &BTreeSet<String>) -> bool {
         let record = self.slots[slot].record.clone();
-        self.step("delete-replaced", &record.urn, None);
+        self.step(if record.delete { "delete" } else { "delete-replaced" }, &record.urn, None);
         let implied = record.deleted_with.as_ref().is_some_and(|owner| going.contains(owner));
         if record.retain {
             self.counts.hit(Rule::RetainOldHalf);
@@ -155,6 +155,8 @@ impl Model<'_> {
                 return false;
             }
         }
+        // An old half that an earlier run left behind just goes.
+        self.slots[slot].gone = record.delete;
         self.slots[slot].record.pending = true;
         true
     }
@@ -196,7 +198,7 @@ impl Model<'_> {
             if !slot.base || slot.gone || index == root || !record.custom || record.external {
                 continue;
             }
-            if crate::urns::is_provider(&record.urn) || record.delete {
+            if crate::urns::is_provider(&record.urn) {
                 continue;
             }
             let refers = record.references().any(|urn| going.contains(urn));
@@ -215,7 +217,7 @@ impl Model<'_> {
                 }
                 true
             } else {
-                self.would_be_replaced(&record, &going)?
+                !record.delete && self.would_be_replaced(&record, &going)?
             };
             if joins {
                 if members.len() > 1 {
