@@ -9,7 +9,7 @@ export declare const enum MessageKind {
     /** Call `method` of the object `target` for the resource `urn`, with the arguments `text` (JSON). */
     CallProvider = 2,
     /**
-    * Look up the provider object of the reference `text` (JSON) with the method `method` (`find`, `rebuild`) of the
+    * Look up the provider object of the reference `text` (JSON) with the method `method` (`find`, `rebuild`, `named`) of the
     * registry `target`.
     */
     Rebuild = 3,

@@ -66,6 +66,7 @@ async fn perform(context: Context, command: Command) -> failure::Result<i32> {
         Command::Up(arguments) => return operation::perform(&context, arguments.into()).await,
         Command::Preview(arguments) => return operation::perform(&context, arguments.into()).await,
         Command::Refresh(arguments) => return operation::perform(&context, arguments.into()).await,
+        Command::Import(arguments) => return operation::perform(&context, (*arguments).into()).await,
         Command::Destroy(arguments) => return operation::perform(&context, arguments.into()).await,
         Command::Watch(arguments) => watch::run(&context, &arguments).await?,
         Command::Stack(arguments) => commands::stack::run(&context, arguments).await?,

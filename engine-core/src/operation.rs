@@ -8,6 +8,9 @@ use crate::plan::UpdatePlan;
 
 use crate::autonaming::Seed;
 use crate::builtin::OtherStacks;
+use crate::provider::ProviderReference;
+use crate::urn::Urn;
+use crate::value::PropertyMap;
 
 /// The verbs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +21,8 @@ pub enum OperationKind {
     Refresh,
     /// Remove everything.
     Destroy,
+    /// Take over objects that exist, by a list of them.
+    Import,
 }
 
 /// One stack configuration value.
@@ -27,6 +32,43 @@ pub struct ConfigValue {
     pub value: String,
     /// Is it, or anything in it, secret?
     pub secret: bool,
+}
+
+/// An object that the operation `Import` takes over.
+#[derive(Clone, Debug, Default)]
+pub struct Adoption {
+    /// The resource that it becomes.
+    pub urn: Urn,
+    /// The resource's type token.
+    pub kind: String,
+    /// Has it a provider? A component has none, and no id.
+    pub custom: bool,
+    /// The object's id.
+    pub id: String,
+    /// The parent, in the state or in the same list; `None` for the stack itself.
+    pub parent: Option<Urn>,
+    /// Who is asked for it.
+    pub provider: ProviderChoice,
+    /// The inputs to keep; empty: all that are known to be inputs.
+    pub properties: Vec<String>,
+    /// What the object does not tell of itself.
+    pub inputs: PropertyMap,
+    /// What the object is like, where that is known; the provider is not asked then.
+    pub outputs: PropertyMap,
+    /// Is it protected from now on?
+    pub protect: bool,
+}
+
+/// Whose provider object serves a resource that the program may not have.
+#[derive(Clone, Debug, Default)]
+pub enum ProviderChoice {
+    /// That of the resource itself in the program, or of others of its type in program and state.
+    #[default]
+    OfItsType,
+    /// That of another resource.
+    OfResource(Urn),
+    /// The class or object at this place.
+    Named(Arc<ProviderReference>),
 }
 
 /// Everything that an operation needs to know at its start.
@@ -74,6 +116,10 @@ pub struct Operation {
     pub seed: Seed,
     /// Other stacks, as the program may read them.
     pub stacks: OtherStacks,
+    /// `Import`: what is to be taken over.
+    pub adoptions: Vec<Adoption>,
+    /// `Refresh`: resources whose creation was interrupted, with the ids of the objects that it made.
+    pub pending_creates: Vec<(Urn, String)>,
 }
 
 impl Operation {
@@ -102,6 +148,8 @@ impl Operation {
             run_program: true,
             seed: new_seed(),
             stacks: OtherStacks::default(),
+            adoptions: Vec::new(),
+            pending_creates: Vec::new(),
         }
     }
 }

@@ -343,6 +343,11 @@ pub trait Host: Send + Sync {
     /// complete reference found again (rung 4). `None` when there is no way.
     async fn rebuild(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError>;
 
+    /// Finds what a user named as a provider: an object at that place, or a class, of which one is made.
+    async fn named(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
+        self.rebuild(reference).await
+    }
+
     /// Calls a method of a live object.
     async fn call(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError>;
 

@@ -26,7 +26,7 @@ pub enum MessageKind {
     Refused,
     /// Call `method` of the object `target` for the resource `urn`, with the arguments `text` (JSON).
     CallProvider,
-    /// Look up the provider object of the reference `text` (JSON) with the method `method` (`find`, `rebuild`) of the
+    /// Look up the provider object of the reference `text` (JSON) with the method `method` (`find`, `rebuild`, `named`) of the
     /// registry `target`.
     Rebuild,
     /// Call the function of the program whose token is `text`, with `bytes`, for the registry `target`.

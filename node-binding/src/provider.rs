@@ -214,6 +214,10 @@ impl Host for JsHost {
         self.look_up(reference, "rebuild").await
     }
 
+    async fn named(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
+        self.look_up(reference, "named").await
+    }
+
     async fn call(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
         let text = arguments(&call.method).map_err(|fault| bad_answer(&fault))?;
         let method = call.method.name();

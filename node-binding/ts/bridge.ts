@@ -184,7 +184,9 @@ export class Bridge {
                     const number =
                         message.method === "find"
                             ? registry.find(reference)
-                            : await within(() => registry.rebuild(reference));
+                            : await within(() =>
+                                  message.method === "named" ? registry.named(reference) : registry.rebuild(reference),
+                              );
                     return JSON.stringify(number ?? null);
                 });
                 break;

@@ -197,6 +197,15 @@ export class ProviderRegistry {
         return found !== null && typeof found === "object" ? this.numberOf(found) : undefined;
     }
 
+    /** Finds what a user named as a provider: an object, or a class of which one is made. */
+    async named(reference: ProviderReference): Promise<number | undefined> {
+        const found = await this.#lookUp(path.resolve(this.root, reference.module), reference.name);
+        if (typeof found === "function") {
+            return this.numberOf(new (found as new () => object)());
+        }
+        return found !== null && typeof found === "object" ? this.numberOf(found) : undefined;
+    }
+
     async #lookUp(file: string, name: string): Promise<unknown> {
         const declared = declaredValue(file, name) ?? exportOf(require.cache[file]?.exports, name);
         if (declared !== undefined) {

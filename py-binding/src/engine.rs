@@ -182,13 +182,14 @@ impl Engine {
         self.engine.operation().parallel
     }
 
-    /// `update`, `refresh` or `destroy`.
+    /// `update`, `refresh`, `destroy` or `import`.
     #[getter]
     fn kind(&self) -> &'static str {
         match self.engine.operation().kind {
             OperationKind::Update => "update",
             OperationKind::Refresh => "refresh",
             OperationKind::Destroy => "destroy",
+            OperationKind::Import => "import",
         }
     }
 

@@ -205,6 +205,38 @@ type Described = (
     Option<(String, Option<usize>)>,
 );
 
+impl PythonHost {
+    /// Asks the package for the object of a reference, which may load modules of the program.
+    async fn look_up(
+        &self,
+        reference: &ProviderReference,
+        method: &'static str,
+    ) -> Result<Option<ObjectId>, ProviderError> {
+        leave_event_loop().await;
+        call_python(
+            |py, _completion| {
+                self.pool.keep_one_idle(py)?;
+                let arguments = (
+                    &reference.language,
+                    &reference.module,
+                    &reference.name,
+                    reference.attributes.as_deref(),
+                    reference.incomplete.as_deref(),
+                );
+                self.bridge.bind(py).call_method1(method, arguments).map(|answer| Some(answer.unbind()))
+            },
+            |py, answer| {
+                if answer.is_instance_of::<PyTuple>() {
+                    let answer = answer.cast::<PyTuple>().map_err(|error| internal_error(py, &error.into()))?;
+                    return Err(raised(answer).unwrap_or_else(|error| internal_error(py, &error)));
+                }
+                answer.extract().map_err(|error: PyErr| internal_error(py, &error))
+            },
+        )
+        .await
+    }
+}
+
 #[async_trait]
 impl Host for PythonHost {
     fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError> {
@@ -239,28 +271,11 @@ impl Host for PythonHost {
     }
 
     async fn rebuild(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
-        leave_event_loop().await;
-        call_python(
-            |py, _completion| {
-                self.pool.keep_one_idle(py)?;
-                let arguments = (
-                    &reference.language,
-                    &reference.module,
-                    &reference.name,
-                    reference.attributes.as_deref(),
-                    reference.incomplete.as_deref(),
-                );
-                self.bridge.bind(py).call_method1("rebuild", arguments).map(|answer| Some(answer.unbind()))
-            },
-            |py, answer| {
-                if answer.is_instance_of::<PyTuple>() {
-                    let answer = answer.cast::<PyTuple>().map_err(|error| internal_error(py, &error.into()))?;
-                    return Err(raised(answer).unwrap_or_else(|error| internal_error(py, &error)));
-                }
-                answer.extract().map_err(|error: PyErr| internal_error(py, &error))
-            },
-        )
-        .await
+        self.look_up(reference, "rebuild").await
+    }
+
+    async fn named(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
+        self.look_up(reference, "named").await
     }
 
     async fn call(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {

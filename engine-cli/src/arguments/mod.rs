@@ -3,6 +3,7 @@
 //! A flag of Pulumi whose effect the engine does not have is not accepted: an error is better than a flag that is
 //! silently without effect.
 
+mod import;
 mod manage;
 mod operate;
 #[cfg(test)]
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
+pub(crate) use import::ImportArguments;
 pub(crate) use manage::{
     CheckArguments, ConfigArguments, ConfigCommand, ConfigGet, ConfigRemove, ConfigSet, ConfigSetAll, NewArguments,
     ScalarType, StackArguments, StackChangeSecretsProvider, StackCommand, StackExport, StackGraph, StackHistory,
@@ -90,6 +92,8 @@ pub(crate) enum Command {
     Preview(PreviewArguments),
     /// Make the state as the real resources are
     Refresh(RefreshArguments),
+    /// Take over objects that exist
+    Import(Box<ImportArguments>),
     /// Delete every resource of a stack
     #[command(visible_alias = "down", alias = "dn")]
     Destroy(DestroyArguments),

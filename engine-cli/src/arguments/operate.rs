@@ -154,6 +154,9 @@ pub(crate) struct PreviewArguments {
     /// Flags shared with `up` and `refresh`.
     #[command(flatten)]
     pub(crate) expect: ExpectArguments,
+    /// Write what `up` would create to this file, for `import --file`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) import_file: Option<PathBuf>,
     /// Write what `up` would do to this file, for `up --plan`
     #[arg(long, value_name = "FILE")]
     pub(crate) save_plan: Option<PathBuf>,
@@ -196,6 +199,12 @@ pub(crate) struct RefreshArguments {
     /// Forget creates of an interrupted run whose outcome is not known
     #[arg(long)]
     pub(crate) clear_pending_creates: bool,
+    /// Take over the object that an interrupted create made: its resource's URN and the object's id
+    #[arg(long, num_args = 1..=2, value_names = ["URN", "ID"], conflicts_with = "clear_pending_creates")]
+    pub(crate) import_pending_creates: Vec<String>,
+    /// Leave creates of an interrupted run as they are (the default)
+    #[arg(long, conflicts_with_all = ["clear_pending_creates", "import_pending_creates"])]
+    pub(crate) skip_pending_creates: bool,
 }
 
 /// Flags of `destroy`.

@@ -42,6 +42,28 @@ fn operations_take_pulumis_flags() {
 }
 
 #[test]
+fn imports_take_pulumis_flags() {
+    let Command::Import(one) = parsed("import a:b:C name id-1 --yes --properties x,y --protect=false").command else {
+        panic!("not an import");
+    };
+    assert_eq!((one.properties.len(), one.protect, one.generate_code), (2, false, true));
+    let Command::Import(many) = parsed("import -f list.json -o code.py --generate-code=false --skip-preview").command
+    else {
+        panic!("not an import");
+    };
+    assert!(many.file.is_some() && many.protect && !many.generate_code);
+    for wrong in ["import", "import a:b:C name", "import a:b:C name id -f list.json"] {
+        assert!(try_parsed(wrong).is_err(), "{wrong}");
+    }
+    // In pairs, or the option twice as Pulumi has it.
+    for line in ["--import-pending-creates u i", "--import-pending-creates u --import-pending-creates i"] {
+        let Command::Refresh(refresh) = parsed(&format!("refresh {line}")).command else { panic!("not a refresh") };
+        assert_eq!(refresh.import_pending_creates, ["u", "i"]);
+    }
+    assert!(try_parsed("refresh --clear-pending-creates --import-pending-creates u i").is_err());
+}
+
+#[test]
 fn global_flags_stand_before_or_after_the_verb() {
     for line in ["--stack dev -C /tmp stack ls", "stack ls --stack dev --cwd /tmp", "stack -s dev ls -C /tmp"] {
         let arguments = parsed(line);

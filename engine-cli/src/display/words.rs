@@ -87,6 +87,8 @@ pub(super) fn heading(kind: OperationKind, is_preview: bool) -> &'static str {
         (OperationKind::Refresh, true) => "Previewing refresh",
         (OperationKind::Destroy, false) => "Destroying",
         (OperationKind::Destroy, true) => "Previewing destroy",
+        (OperationKind::Import, false) => "Importing",
+        (OperationKind::Import, true) => "Previewing import",
     }
 }
 

@@ -1,6 +1,9 @@
-//! `up`, `preview`, `refresh` and `destroy`.
+//! `up`, `preview`, `refresh`, `destroy` and `import`.
 
+mod generated;
 mod handover;
+mod import;
+mod import_file;
 mod plan;
 mod preview_pass;
 mod request;

@@ -80,6 +80,7 @@ fn ask(context: &Context, request: &Request, plan: Plan) -> Result<Verdict> {
     let question = match request.verb {
         "refresh" => "Do you want to perform this refresh?",
         "destroy" => "Do you want to perform this destroy?",
+        "import" => "Do you want to perform this import?",
         _ => "Do you want to perform this update?",
     };
     loop {

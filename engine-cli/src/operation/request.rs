@@ -6,8 +6,11 @@ use std::sync::Arc;
 use maloko_core::operation::{Operation, OperationKind};
 
 use crate::arguments::{
-    ConfirmArguments, DestroyArguments, OperateArguments, PreviewArguments, RefreshArguments, UpArguments,
+    ConfirmArguments, DestroyArguments, ImportArguments, OperateArguments, PreviewArguments, RefreshArguments,
+    UpArguments,
 };
+
+use super::import::ImportRequest;
 
 /// An operation as it was asked for.
 #[derive(Clone, Debug)]
@@ -44,6 +47,12 @@ pub(crate) struct Request {
     pub(crate) plan: Option<PathBuf>,
     /// Where to write an update plan.
     pub(crate) save_plan: Option<PathBuf>,
+    /// Where to write a list of what would be created.
+    pub(crate) import_file: Option<PathBuf>,
+    /// URNs of interrupted creates and the ids of the objects that they made, in turn.
+    pub(crate) pending_creates: Vec<String>,
+    /// What is to be taken over.
+    pub(crate) import: Option<ImportRequest>,
 }
 
 impl Request {
@@ -65,6 +74,9 @@ impl Request {
             clear_pending_creates: false,
             plan: None,
             save_plan: None,
+            import_file: None,
+            pending_creates: Vec::new(),
+            import: None,
         }
     }
 
@@ -84,7 +96,8 @@ impl Request {
                 None => processors.saturating_mul(4).max(1),
             },
             continue_on_error: self.continue_on_error,
-            refresh: self.refresh.unwrap_or(refresh_always) && self.kind != OperationKind::Refresh,
+            refresh: self.refresh.unwrap_or(refresh_always)
+                && !matches!(self.kind, OperationKind::Refresh | OperationKind::Import),
             ignore_protect: self.ignore_protect,
             targets: self.targets.clone(),
             target_dependents: self.operate.target_dependents,
@@ -120,19 +133,29 @@ impl From<UpArguments> for Request {
 
 impl From<PreviewArguments> for Request {
     fn from(arguments: PreviewArguments) -> Self {
-        let PreviewArguments { operate, act, replace, expect, save_plan } = arguments;
+        let PreviewArguments { operate, act, replace, expect, import_file, save_plan } = arguments;
         let up = UpArguments { operate, act, replace, expect, ..UpArguments::default() };
-        Self { verb: "preview", is_preview_command: true, save_plan, ..Self::from(up) }
+        Self { verb: "preview", is_preview_command: true, import_file, save_plan, ..Self::from(up) }
     }
 }
 
 impl From<RefreshArguments> for Request {
     fn from(arguments: RefreshArguments) -> Self {
-        let RefreshArguments { operate, confirm, program, expect, clear_pending_creates } = arguments;
+        let RefreshArguments {
+            operate,
+            confirm,
+            program,
+            expect,
+            clear_pending_creates,
+            import_pending_creates,
+            // That is what happens without any of the three flags.
+            skip_pending_creates: _,
+        } = arguments;
         Self {
             expect_no_changes: expect.expect_no_changes,
             runs_program: program.runs(),
             clear_pending_creates,
+            pending_creates: import_pending_creates,
             ..Self::new(OperationKind::Refresh, "refresh", operate, confirm)
         }
     }
@@ -148,6 +171,17 @@ impl From<DestroyArguments> for Request {
             runs_program: program.runs(),
             remove_stack: remove,
             ..Self::new(OperationKind::Destroy, "destroy", operate, confirm)
+        }
+    }
+}
+
+impl From<ImportArguments> for Request {
+    fn from(arguments: ImportArguments) -> Self {
+        let (operate, confirm) = arguments.shared();
+        Self {
+            runs_program: !arguments.no_program,
+            import: Some(arguments.into()),
+            ..Self::new(OperationKind::Import, "import", operate, confirm)
         }
     }
 }

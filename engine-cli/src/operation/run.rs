@@ -9,8 +9,11 @@ use maloko_core::builtin::{BackendStacks, OtherStacks};
 use maloko_core::event::{EventSink, Outcome, Severity, Summary};
 use maloko_core::operation::{Operation, OperationKind};
 use maloko_core::state::{Crypter, Session, StackName};
+use maloko_core::urn::Urn;
 use maloko_core::{Engine, ProgramEnd, Report};
 
+use super::generated::Imported;
+use super::import_file::ListWriter;
 use super::plan::{Fan, Plan, Recorder};
 use super::request::Request;
 use super::update_plan::{self, PlanWriter};
@@ -73,6 +76,7 @@ fn history_kind(request: &Request) -> &'static str {
         OperationKind::Update => "update",
         OperationKind::Refresh => "refresh",
         OperationKind::Destroy => "destroy",
+        OperationKind::Import => "resource-import",
     }
 }
 
@@ -107,6 +111,10 @@ async fn prepare(
     operation.project_root.clone_from(&project.root);
     operation.program_directory = Project::program_directory(program);
     operation.config = Arc::new(configuration(workplace, request, stack, &settings, &crypter)?);
+    if let Some(import) = &request.import {
+        operation.adoptions = import.adoptions(workplace.context, stack)?;
+    }
+    operation.pending_creates = pending_creates(&request.pending_creates)?;
     if let Some(file) = &request.plan {
         let plan = update_plan::read(workplace.context, file, &operation.config, &crypter)?;
         // The names that were planned are the ones that are made.
@@ -122,6 +130,20 @@ async fn prepare(
     operation.stacks = OtherStacks::new(Arc::new(stacks));
     let session = open_session(workplace, request, stack, crypter.clone()).await?;
     Ok(Prepared { operation, session, scrubber, crypter })
+}
+
+/// Pairs of URN and id, which follow one another.
+fn pending_creates(texts: &[String]) -> Result<Vec<(Urn, String)>> {
+    let wrong = |text: &str| {
+        Failure::configuration(format!(
+            "--import-pending-creates: '{text}' is not followed by an id, or is no URN; write --import-pending-creates URN ID"
+        ))
+    };
+    let pair = |pair: &[String]| match pair {
+        [urn, id] => Urn::parse(urn).map(|urn| (urn, id.clone())).ok_or_else(|| wrong(urn)),
+        other => Err(wrong(&other.concat())),
+    };
+    texts.chunks(2).map(pair).collect()
 }
 
 fn configuration(
@@ -176,6 +198,10 @@ struct Show {
     details: Option<(Arc<dyn Display>, SharedBuffer)>,
     /// In a preview whose plan is to be saved: makes it.
     plan: Option<Arc<PlanWriter>>,
+    /// In a preview whose creations are to be listed: makes the list.
+    list: Option<Arc<ListWriter>>,
+    /// In an import: makes the code for the program.
+    imported: Option<Arc<Imported>>,
 }
 
 impl Show {
@@ -218,6 +244,12 @@ impl Show {
             recorder: (is_pass || after_preview).then(Arc::<Recorder>::default),
             details,
             plan: None,
+            list: request.import_file.is_some().then(Arc::default),
+            imported: request
+                .import
+                .as_ref()
+                .filter(|it| it.generate_code && !request.is_dry())
+                .map(|_| Arc::default()),
         })
     }
 
@@ -226,6 +258,8 @@ impl Show {
         watchers.extend(self.recorder.iter().map(|recorder| Arc::clone(recorder) as Arc<dyn EventSink>));
         watchers.extend(self.details.iter().map(|(details, _)| Arc::clone(details) as Arc<dyn EventSink>));
         watchers.extend(self.plan.iter().map(|plan| Arc::clone(plan) as Arc<dyn EventSink>));
+        watchers.extend(self.list.iter().map(|list| Arc::clone(list) as Arc<dyn EventSink>));
+        watchers.extend(self.imported.iter().map(|imported| Arc::clone(imported) as Arc<dyn EventSink>));
         match watchers.len() {
             1 => watchers.swap_remove(0),
             _ => Arc::new(Fan(watchers)),
@@ -387,6 +421,9 @@ fn conclude(
             ));
         }
     }
+    if let (Some(imported), Some(import)) = (&show.imported, &request.import) {
+        write_code(workplace, request, imported, import.out.as_deref())?;
+    }
     match report.summary.outcome {
         Outcome::Failed => return Ok(code::FAILURE),
         Outcome::Cancelled => return Ok(code::CANCELLED),
@@ -395,6 +432,14 @@ fn conclude(
     if let (Some(file), Some(plan)) = (&request.save_plan, &show.plan) {
         plan.write(workplace.context, file)?;
         console.note(&format!("The plan was written to {}; run it with `maloko up --plan {0}`", file.display()));
+    }
+    if let (Some(file), Some(list)) = (&request.import_file, &show.list) {
+        let number = list.write(workplace.context, file)?;
+        console.note(&format!(
+            "{} to be created listed in {}; write their ids into it and run `maloko import --file {1}`",
+            crate::commands::count(number, "resource"),
+            file.display()
+        ));
     }
     // A preview pass is followed by the operation itself, which is what counts.
     if request.expect_no_changes && request.confirm.preview_pass.is_none() && has_changes(&report.summary) {
@@ -405,6 +450,31 @@ fn conclude(
         });
     }
     Ok(0)
+}
+
+/// Writes the code for what was imported, also when something else was not.
+fn write_code(
+    workplace: &Workplace<'_>,
+    request: &Request,
+    imported: &Imported,
+    out: Option<&std::path::Path>,
+) -> Result<()> {
+    let context = workplace.context;
+    let code = imported.code(context.front.language());
+    if code.is_empty() {
+        return Ok(());
+    }
+    if let Some(file) = out {
+        let file = context.directory.join(file);
+        std::fs::write(&file, code).map_err(|error| {
+            Failure::io(format!("the code {} (from --out) cannot be written", file.display()), &error)
+        })?;
+        context.console.note(&format!("The code for the program was written to {}", file.display()));
+    } else if !request.operate.json {
+        context.console.line("\nPut this into the program; adapt it to the classes that it has:\n");
+        context.console.line(code.trim_end());
+    }
+    Ok(())
 }
 
 fn has_changes(summary: &Summary) -> bool {

@@ -31,6 +31,8 @@ pub(super) struct Book {
     /// Outputs of the stack as the program gave them.
     pub(super) stack_outputs: Option<PropertyMap>,
     pub(super) root: Option<Urn>,
+    /// In an import: the inputs that the program gives its resources.
+    pub(super) wanted: UrnMap<PropertyMap>,
 }
 
 impl Book {
@@ -48,6 +50,7 @@ impl Book {
             planned: UrnSet::default(),
             stack_outputs: None,
             root: None,
+            wanted: UrnMap::default(),
         }
     }
 

@@ -33,7 +33,11 @@ impl Engine {
                         }
                         self.delete_leftovers().await;
                     }
-                    OperationKind::Refresh => self.refresh_all().await,
+                    OperationKind::Refresh => {
+                        self.refresh_all().await;
+                        self.import_pending_creates().await;
+                    }
+                    OperationKind::Import => self.adopt_all().await,
                 }
             })
             .await;
@@ -174,7 +178,7 @@ impl Engine {
         let book = self.book();
         let rows = book.ledger.finished_rows();
         // Rows that a selection or a refresh left where they were may now stand after others that refer to them.
-        let partial = self.operation.kind == OperationKind::Refresh
+        let partial = matches!(self.operation.kind, OperationKind::Refresh | OperationKind::Import)
             || self.operation.refresh
             || !self.operation.targets.is_empty()
             || !self.operation.excludes.is_empty();

@@ -1,6 +1,7 @@
 //! The asynchronous part of the engine: it takes the program's requests, asks the planner, calls the providers,
 //! journals, and answers.
 
+mod adoptions;
 mod book;
 mod callbacks;
 mod deletes;
@@ -11,6 +12,7 @@ mod hooks;
 mod import;
 mod limits;
 mod numbers;
+mod pending;
 mod planned;
 mod providers;
 mod read;
@@ -22,6 +24,8 @@ mod served;
 mod stop;
 mod transforms;
 
+#[cfg(test)]
+mod adoptions_tests;
 #[cfg(test)]
 mod autonaming_tests;
 #[cfg(test)]
@@ -172,8 +176,9 @@ impl Engine {
         for pending in &self.session.snapshot().pending {
             let what = pending.kind.name();
             let advice = if pending.kind == crate::state::PendingKind::Creating {
-                "the object may exist although it is not in the state: look for it, delete it or import it; the record \
-                 stays until `maloko refresh --clear-pending-creates`"
+                "the object may exist although it is not in the state: look for it, and delete it or take it over with \
+                 `maloko refresh --import-pending-creates URN ID`; the record stays until then, or until `maloko refresh \
+                 --clear-pending-creates`"
             } else {
                 if self.operation.refresh {
                     continue;

@@ -124,6 +124,37 @@ impl Providers {
         Ok(Served::live(object, &ProviderDescription { reference, ..description }))
     }
 
+    /// The object that the program registered for a resource in this run.
+    pub(super) fn live(&self, urn: &Urn) -> Option<Result<Served, ProviderError>> {
+        let object = self.known().by_urn.get(urn).copied()?;
+        Some(self.describe(object).map(|description| Served::live(object, &description)))
+    }
+
+    /// The objects that the program registered for resources of a type, each with one of those resources.
+    pub(super) fn live_of_type(&self, kind: &str) -> Vec<(Urn, ObjectId)> {
+        let known = self.known();
+        let mut found: Vec<_> = known.by_urn.iter().filter(|(urn, _)| urn.own_type() == kind).collect();
+        found.sort_unstable();
+        found.dedup_by_key(|(_, object)| **object);
+        found.into_iter().map(|(urn, object)| (urn.clone(), *object)).collect()
+    }
+
+    /// The object that the user named by its place; made if there is only a class.
+    pub(super) async fn named(&self, reference: &Arc<ProviderReference>) -> Result<Option<Served>, ProviderError> {
+        let known = self.known().by_reference.get(reference).copied();
+        let object = match known {
+            Some(object) => object,
+            None => match self.host.named(reference).await? {
+                Some(object) => object,
+                None => return Ok(None),
+            },
+        };
+        // Noted under what was named, so that there is one object of it in the run.
+        self.known().by_reference.insert(Arc::clone(reference), object);
+        let description = self.describe(object)?;
+        Ok(Some(Served::live(object, &description)))
+    }
+
     /// Is the object that serves a row known by now: registered for the resource, or handed over by the program with an
     /// equal reference? Nothing is rebuilt from what is stored.
     pub(super) async fn is_live(&self, row: &Row, session: &Session) -> bool {

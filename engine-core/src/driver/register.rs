@@ -67,7 +67,7 @@ impl Engine {
         self.refresh_registered(&goal).await?;
         let (urn, registered) = match self.operation.kind {
             OperationKind::Update => self.plan_and_act(goal).await?,
-            OperationKind::Refresh | OperationKind::Destroy => self.answer_from_state(&goal)?,
+            OperationKind::Refresh | OperationKind::Destroy | OperationKind::Import => self.answer_from_state(&goal)?,
         };
         let mut response = RegisterResourceResponse { urn: urn.to_string(), ..RegisterResourceResponse::default() };
         match registered {
@@ -95,6 +95,9 @@ impl Engine {
         if let Some(object) = goal.object {
             let key = old.as_ref().map_or(&urn, |(_, row)| &row.urn);
             self.providers.register(key, object).map_err(|error| self.fail_planning(&urn, &error))?;
+        }
+        if self.operation.kind == OperationKind::Import && goal.custom {
+            self.book().wanted.insert(urn.clone(), goal.inputs.clone());
         }
         Ok((urn, old.map_or(Registered::Unknown, |(_, row)| Registered::Done(row))))
     }

@@ -379,6 +379,21 @@ impl Planner {
         Ok((reference, vec![step]))
     }
 
+    /// The reference to the provider resource of a type for a row that no registration leads to, with the step that makes
+    /// it where the state has none.
+    pub fn engine_provider(&mut self, urn: &Urn, kind: &str) -> Result<(String, Option<Step>), Refusal> {
+        let package = kind.split(':').next().unwrap_or_default();
+        if !DYNAMIC_PACKAGES.contains(&package) {
+            return Err(Refusal::native_package(urn, package));
+        }
+        if let Some(reference) = self.default_providers.get(package) {
+            return Ok((reference.clone(), None));
+        }
+        let (reference, step) = self.default_provider(package);
+        self.default_providers.insert(package.to_owned(), reference.clone());
+        Ok((reference, Some(step).filter(|step| step.op == Op::Create)))
+    }
+
     /// The engine's own row for a package; its inputs are the configuration.
     fn default_provider(&mut self, package: &str) -> (String, Step) {
         let kind = format!("pulumi:providers:{package}");

@@ -226,6 +226,80 @@ impl Refusal {
         )
     }
 
+    /// An object that the command `import` is to take over although there is another one.
+    #[must_use]
+    pub fn already_managed(urn: &Urn, id: &str) -> Self {
+        Self::on(
+            urn,
+            format!(
+                "the stack has a resource of that type and name already, with the id '{id}': give the import another name, or \
+                 put the option 'import' into the program to replace the resource by the object"
+            ),
+        )
+    }
+
+    /// An object that is to be taken over under a parent that is not there.
+    #[must_use]
+    pub fn import_under_nothing(urn: &Urn, parent: &Urn) -> Self {
+        Self::on(
+            urn,
+            format!(
+                "its parent '{parent}' is neither in the stack nor imported with it; import the parent first, or list it in \
+                 the same file"
+            ),
+        )
+    }
+
+    /// An object of a type that nothing in the program or the state knows.
+    #[must_use]
+    pub fn no_provider_of_type(urn: &Urn, kind: &str) -> Self {
+        Self::on(
+            urn,
+            format!(
+                "no provider is known for the type '{kind}': neither the program nor the state has a resource of it. Name one \
+                 with --provider (Python: module:Class, Node: file#export) or with \"provider\" in the file, or put a resource \
+                 of that type into the program"
+            ),
+        )
+    }
+
+    /// An object whose type is served by several provider objects.
+    #[must_use]
+    pub fn many_providers_of_type(urn: &Urn, kind: &str, users: &[Urn]) -> Self {
+        let list = users.iter().map(|user| format!("\n    * {user}")).collect::<String>();
+        Self::on(
+            urn,
+            format!(
+                "the program has several provider objects for the type '{kind}'; name with --provider (or \"provider\" in the \
+                 file) the resource whose provider is meant, such as:{list}"
+            ),
+        )
+    }
+
+    /// A provider that was named and is not there.
+    #[must_use]
+    pub fn named_provider_missing(urn: &Urn, place: &str) -> Self {
+        Self::on(
+            urn,
+            format!(
+                "the provider '{place}' was not found; name a provider class or object at the top of a module (Python: \
+                 module:Class, Node: file#export) or the URN of a resource whose provider is meant"
+            ),
+        )
+    }
+
+    /// A property that is to be kept of an imported object, which has none of that name.
+    #[must_use]
+    pub fn unknown_import_property(urn: &Urn, name: &str, known: &[&str]) -> Self {
+        Self::on(urn, format!("the object has no property '{name}' that could be kept; it has {}", known.join(", ")))
+    }
+
+    /// A resource whose interrupted creation is to be completed, and of which there is none.
+    #[must_use]
+    pub fn no_pending_create(urn: &Urn) -> Self {
+        Self::on(urn, "--import-pending-creates: no creation of this resource was interrupted; see the warnings above")
+    }
+
     pub(super) fn no_provider_object(urn: &Urn) -> Self {
         Self::on(
             urn,

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::row::Row;
+use crate::urn::Urn;
 
 use super::Snapshot;
 use super::rename::{self, Renamed};
@@ -209,6 +210,15 @@ impl Ledger {
             rename::follow(&mut rows[fresh..], &taken, &self.renamed);
         }
         rows
+    }
+
+    /// The creation of a resource whose end is not known, with the operation's number.
+    #[must_use]
+    pub fn pending_create(&self, urn: &Urn) -> Option<(u32, Arc<Row>)> {
+        let mut creating = self.pending.iter().filter(|(_, pending)| pending.kind == PendingKind::Creating);
+        creating
+            .find(|(_, pending)| pending.row.urn == *urn)
+            .map(|(number, pending)| (*number, Arc::clone(&pending.row)))
     }
 
     /// The operations whose end is not known.

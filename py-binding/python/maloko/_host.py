@@ -126,6 +126,17 @@ class Host:
         except BaseException as error:  # the user's module or factory may raise anything
             return raised(error)
 
+    def named(
+        self, language: str, module: str, name: str, _attributes: str | None, _incomplete: str | None
+    ) -> int | Answer | None:
+        """The number of the provider that a user named by its place, `None` when there is none."""
+        if language != "python":
+            return None
+        try:
+            return self.context.copy().run(self.registry.named, module, name)
+        except BaseException as error:  # the user's module or constructor may raise anything
+            return raised(error)
+
     def call(
         self,
         number: int,

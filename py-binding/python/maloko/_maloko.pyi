@@ -74,7 +74,7 @@ class Engine:
     @property
     def kind(self, /) -> str:
         """
-        `update`, `refresh` or `destroy`.
+        `update`, `refresh`, `destroy` or `import`.
         """
     def log(self, /, urn: str, severity: SupportsIndex, message: str, ephemeral: bool = False) -> None:
         """

@@ -150,6 +150,20 @@ class Registry:
                 number = self._rebuilt[key] = self.number(provider)
             return number
 
+    def named(self, module: str, name: str) -> int | None:
+        """Finds what a user named as a provider: an object, or a class of which one is made."""
+        if module != "__main__":
+            try:
+                importlib.import_module(module)
+            except ModuleNotFoundError as error:
+                if error.name is not None and f"{module}.".startswith(f"{error.name}."):
+                    return None
+                raise
+        found = self._find(module, name)
+        if isinstance(found, type):
+            found = found()
+        return None if found is None else self.number(found)
+
     def _rebuild(self, reference: Reference) -> Any:
         attributes = None if reference.attributes is None else json.loads(reference.attributes)
         factory = _factories.get(f"{reference.module}:{reference.name}")

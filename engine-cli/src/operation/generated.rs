@@ -1,0 +1,228 @@
+//! Code that declares imported resources, in the program's language.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use maloko_core::event::{Event, EventSink, Op};
+use maloko_core::provider::{ProviderReference, StoredProvider};
+use maloko_core::row::Row;
+use maloko_core::value::{PropertyMap, Value};
+
+use crate::front::Language;
+
+/// Keeps the rows of the objects that an import took over.
+#[derive(Default)]
+pub(super) struct Imported(Mutex<Vec<Arc<Row>>>);
+
+impl EventSink for Imported {
+    fn emit(&self, event: Event) {
+        if let Event::StepDone(step) = event
+            && step.op == Op::Import
+            && let Some(row) = step.new
+        {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(row);
+        }
+    }
+}
+
+impl Imported {
+    /// The code; empty when nothing was imported.
+    pub(super) fn code(&self, language: Language) -> String {
+        let mut rows = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        rows.retain(|row| row.custom);
+        // Objects are read side by side: without an order the code would be another one each time.
+        rows.sort_by(|one, other| one.urn.cmp(&other.urn));
+        if rows.is_empty() { String::new() } else { code(&rows, language) }
+    }
+}
+
+fn code(rows: &[Arc<Row>], language: Language) -> String {
+    let mut imports = BTreeSet::new();
+    let mut classes = BTreeSet::new();
+    let mut body = String::new();
+    for row in rows {
+        let (class, provider) = maker(row, language, &mut imports, &mut classes);
+        let variable = identifier(row.urn.name(), language);
+        let name = quoted(row.urn.name());
+        let first = if provider.is_empty() { String::new() } else { format!("{provider}, ") };
+        let inputs = object(&row.inputs, language, 0);
+        let options = options(row, language);
+        // Writing into a text cannot fail.
+        let _ = match language {
+            Language::Python => writeln!(body, "{variable} = {class}({first}{name}, {inputs}, {options})"),
+            Language::NodeJs => {
+                writeln!(body, "const {variable} = new {class}({first}{name}, {inputs}, {options});")
+            }
+        };
+    }
+    let head: String = match language {
+        Language::Python => {
+            std::iter::once("import pulumi".to_owned()).chain(imports).map(|line| line + "\n").collect()
+        }
+        Language::NodeJs => std::iter::once("import * as pulumi from \"@pulumi/pulumi\";".to_owned())
+            .chain(imports)
+            .chain(classes)
+            .map(|line| line + "\n")
+            .collect(),
+    };
+    format!("{head}\n{body}")
+}
+
+/// The class that declares a row, and the provider that is its first argument, if it takes one.
+fn maker(
+    row: &Row,
+    language: Language,
+    imports: &mut BTreeSet<String>,
+    classes: &mut BTreeSet<String>,
+) -> (String, String) {
+    let reference = match &row.stored_provider {
+        StoredProvider::Reference(reference) => Some(&**reference),
+        _ => None,
+    };
+    let class = row.kind.rsplit(':').next().unwrap_or("Resource");
+    let module = row.kind.split(':').nth(1).unwrap_or_default();
+    match language {
+        Language::Python => {
+            if let Some(module) = module.strip_prefix("dynamic/") {
+                imports.insert(format!("from {} import {class}", module.replace('/', ".")));
+                return (class.to_owned(), String::new());
+            }
+            let provider = reference.map_or_else(|| "...".to_owned(), |it| provider_expression(it, language, imports));
+            ("pulumi.dynamic.Resource".to_owned(), provider)
+        }
+        Language::NodeJs => {
+            let provider =
+                reference.map_or_else(|| "undefined!".to_owned(), |it| provider_expression(it, language, imports));
+            let own = reference.map_or(class, |reference| reference.name.trim_end_matches("Provider"));
+            let own = capitalised(&identifier(own, language));
+            if own.is_empty() || own == "Resource" {
+                classes.insert("class Imported extends pulumi.dynamic.Resource {}".to_owned());
+                return ("Imported".to_owned(), provider);
+            }
+            classes.insert(format!("class {own} extends pulumi.dynamic.Resource {{}}"));
+            (own, provider)
+        }
+    }
+}
+
+/// How the program gets the provider object.
+fn provider_expression(reference: &ProviderReference, language: Language, imports: &mut BTreeSet<String>) -> String {
+    let name = reference.name.as_str();
+    let outermost = name.split('.').next().unwrap_or(name);
+    let has_attributes = reference.attributes.as_deref().is_some_and(|text| text != "{}");
+    match language {
+        Language::Python => {
+            if reference.module != "__main__" {
+                imports.insert(format!("from {} import {outermost}", reference.module));
+            }
+            format!("{name}({})", if has_attributes || !reference.is_complete() { "..." } else { "" })
+        }
+        Language::NodeJs => {
+            let file = reference.module.trim_end_matches(".ts").trim_end_matches(".js");
+            imports.insert(format!("import {{ {outermost} }} from \"./{file}\";"));
+            let is_class = name.chars().next().is_some_and(char::is_uppercase);
+            let arguments = if has_attributes { "/* its arguments */" } else { "" };
+            if is_class { format!("new {name}({arguments})") } else { name.to_owned() }
+        }
+    }
+}
+
+fn options(row: &Row, language: Language) -> String {
+    let parent = row.parent.as_ref().filter(|parent| !parent.is_root_stack());
+    let parent = parent.map(|parent| identifier(parent.name(), language));
+    match language {
+        Language::Python => {
+            let parent = parent.map(|parent| format!("parent={parent}"));
+            let protect = row.protect.then(|| "protect=True".to_owned());
+            let list: Vec<String> = parent.into_iter().chain(protect).collect();
+            format!("pulumi.ResourceOptions({})", list.join(", "))
+        }
+        Language::NodeJs => {
+            let parent = parent.map(|parent| format!("parent: {parent}"));
+            let protect = row.protect.then(|| "protect: true".to_owned());
+            let list: Vec<String> = parent.into_iter().chain(protect).collect();
+            if list.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", list.join(", ")) }
+        }
+    }
+}
+
+fn object(members: &PropertyMap, language: Language, depth: usize) -> String {
+    if members.is_empty() {
+        return "{}".to_owned();
+    }
+    let inner = "    ".repeat(depth + 1);
+    let mut text = "{\n".to_owned();
+    for (key, member) in members {
+        let key = match language {
+            Language::NodeJs if is_identifier(key) => key.clone(),
+            _ => quoted(key),
+        };
+        let _ = writeln!(text, "{inner}{key}: {},", value(member, language, depth + 1));
+    }
+    text + &"    ".repeat(depth) + "}"
+}
+
+fn value(value_: &Value, language: Language, depth: usize) -> String {
+    let python = language == Language::Python;
+    match value_ {
+        Value::Null => if python { "None" } else { "null" }.to_owned(),
+        Value::Bool(true) if python => "True".to_owned(),
+        Value::Bool(false) if python => "False".to_owned(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => quoted(text),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(|item| value(item, language, depth)).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Object(members) => object(members, language, depth),
+        // Never in plain text: the program gets it from the configuration.
+        Value::Secret(_) | Value::Sealed(_) if python => "pulumi.Config().require_secret(\"...\")".to_owned(),
+        Value::Secret(_) | Value::Sealed(_) => "new pulumi.Config().requireSecret(\"...\")".to_owned(),
+        Value::Resource(reference) => quoted(reference.id.as_deref().unwrap_or(reference.urn.as_str())),
+        Value::Output(_) | Value::Unknown | Value::Asset(_) | Value::Archive(_) if python => "...".to_owned(),
+        Value::Output(_) | Value::Unknown | Value::Asset(_) | Value::Archive(_) => "undefined".to_owned(),
+    }
+}
+
+/// A text as both languages write it.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+fn is_identifier(text: &str) -> bool {
+    text.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')
+        && text.chars().next().is_some_and(|first| !first.is_ascii_digit())
+}
+
+fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + characters.as_str())
+}
+
+/// A name of a variable that is like the resource's name.
+fn identifier(name: &str, language: Language) -> String {
+    let mut made = String::new();
+    let mut new_word = false;
+    for character in name.chars() {
+        if character.is_ascii_alphanumeric() || character == '_' {
+            match language {
+                Language::NodeJs if new_word && !made.is_empty() => made.push(character.to_ascii_uppercase()),
+                Language::Python if new_word && !made.is_empty() => {
+                    made.push('_');
+                    made.push(character);
+                }
+                _ => made.push(character),
+            }
+            new_word = false;
+        } else {
+            new_word = true;
+        }
+    }
+    if made.chars().next().is_none_or(|first| first.is_ascii_digit()) { format!("imported_{made}") } else { made }
+}
+
+#[cfg(test)]
+#[path = "generated_tests.rs"]
+mod tests;

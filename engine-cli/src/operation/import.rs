@@ -1,0 +1,220 @@
+//! `import`: from what the user wrote to the list that the engine works through.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use maloko_core::operation::{Adoption, ProviderChoice};
+use maloko_core::provider::ProviderReference;
+use maloko_core::state::StackName;
+use maloko_core::urn::Urn;
+
+use crate::arguments::ImportArguments;
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::front::Language;
+
+use super::import_file::{ImportFile, Listed, PLACEHOLDER, properties};
+
+/// What `import` was asked for, beyond what all operations are.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ImportRequest {
+    file: Option<PathBuf>,
+    single: Listed,
+    protect: bool,
+    /// Write code for the program?
+    pub(super) generate_code: bool,
+    /// Where to; `None`: stdout.
+    pub(super) out: Option<PathBuf>,
+}
+
+impl From<ImportArguments> for ImportRequest {
+    fn from(arguments: ImportArguments) -> Self {
+        // `NAME=URN`: Pulumi wants a name for the variable in its code; ours is the resource's own.
+        let urn_of = |text: String| match text.split_once("=urn:") {
+            Some((_, urn)) => format!("urn:{urn}"),
+            None => text,
+        };
+        Self {
+            file: arguments.file,
+            single: Listed {
+                kind: arguments.r#type.unwrap_or_default(),
+                name: arguments.name.unwrap_or_default(),
+                id: arguments.id.unwrap_or_default(),
+                parent: arguments.parent.map(urn_of).unwrap_or_default(),
+                provider: arguments.provider.map(urn_of).unwrap_or_default(),
+                properties: arguments.properties,
+                ..Listed::default()
+            },
+            protect: arguments.protect,
+            generate_code: arguments.generate_code,
+            out: arguments.out,
+        }
+    }
+}
+
+impl ImportRequest {
+    /// The objects to take over into the stack.
+    pub(super) fn adoptions(&self, context: &Context, stack: &StackName) -> Result<Vec<Adoption>> {
+        let (list, place) = match &self.file {
+            Some(file) => (ImportFile::read(context, file)?, format!("{}: ", file.display())),
+            None => (ImportFile { resources: vec![self.single.clone()], ..ImportFile::default() }, String::new()),
+        };
+        let reader = Reader { list: &list, place, stack, language: context.front.language(), protect: self.protect };
+        reader.adoptions()
+    }
+}
+
+struct Reader<'a> {
+    list: &'a ImportFile,
+    /// What messages begin with.
+    place: String,
+    stack: &'a StackName,
+    language: Language,
+    protect: bool,
+}
+
+impl Reader<'_> {
+    fn adoptions(&self) -> Result<Vec<Adoption>> {
+        let mut by_urn: BTreeMap<Urn, &str> = BTreeMap::new();
+        let mut adoptions = Vec::with_capacity(self.list.resources.len());
+        for listed in &self.list.resources {
+            let adoption = self.adoption(listed)?;
+            if by_urn.insert(adoption.urn.clone(), &listed.name).is_some() {
+                return Err(self.wrong(listed, "another entry has the same type, name and parent; remove one of them"));
+            }
+            adoptions.push(adoption);
+        }
+        Ok(adoptions)
+    }
+
+    fn wrong(&self, listed: &Listed, what: &str) -> Failure {
+        Failure::configuration(format!("{}resource '{}': {what}", self.place, listed.name))
+    }
+
+    fn adoption(&self, listed: &Listed) -> Result<Adoption> {
+        if listed.name.is_empty() {
+            return Err(self.wrong(listed, "it has no name; give it one"));
+        }
+        if !listed.component && (listed.id.is_empty() || listed.id == PLACEHOLDER) {
+            return Err(
+                self.wrong(listed, "it has no id yet: write the id of the object that exists, or take the entry out")
+            );
+        }
+        if listed.component && !listed.id.is_empty() {
+            return Err(self.wrong(listed, "a component has no id; take the id out, or \"component\""));
+        }
+        let (kind, by_type) = self.kind(listed)?;
+        let parent =
+            (!listed.parent.is_empty()).then(|| self.resource(listed, "parent", &listed.parent, 0)).transpose()?;
+        let provider = if listed.provider.is_empty() { by_type } else { self.provider(listed)? };
+        Ok(Adoption {
+            urn: self.urn_of(&kind, listed, parent.as_ref()),
+            kind,
+            custom: !listed.component,
+            id: listed.id.clone(),
+            parent,
+            provider,
+            properties: listed.properties.clone(),
+            inputs: properties(&listed.inputs),
+            outputs: properties(&listed.outputs),
+            protect: self.protect,
+        })
+    }
+
+    fn urn_of(&self, kind: &str, listed: &Listed, parent: Option<&Urn>) -> Urn {
+        let name = if listed.logical_name.is_empty() { &listed.name } else { &listed.logical_name };
+        let above = parent.map_or("", Urn::qualified_type);
+        Urn::new(self.stack.stack(), self.stack.project(), above, kind, name)
+    }
+
+    /// The type token, and the provider if the type was named by that.
+    fn kind(&self, listed: &Listed) -> Result<(String, ProviderChoice)> {
+        if listed.kind.split(':').count() == 3 && !listed.kind.contains('#') {
+            return Ok((listed.kind.clone(), ProviderChoice::OfItsType));
+        }
+        match self.named(&listed.kind) {
+            Some(named) if !listed.component => {
+                Ok((format!("pulumi-{}:dynamic:Resource", self.language.name()), ProviderChoice::Named(named)))
+            }
+            _ => Err(self.wrong(
+                listed,
+                &format!(
+                    "'{}' is not a type: write a type token (package:module:Name) or the place of the provider ({})",
+                    listed.kind,
+                    self.form()
+                ),
+            )),
+        }
+    }
+
+    fn form(&self) -> &'static str {
+        match self.language {
+            Language::Python => "module:Class",
+            Language::NodeJs => "file#export",
+        }
+    }
+
+    /// The reference to a provider at a place that the user wrote.
+    fn named(&self, text: &str) -> Option<Arc<ProviderReference>> {
+        let separator = match self.language {
+            Language::Python => ':',
+            Language::NodeJs => '#',
+        };
+        let (module, name) = text.split_once(separator)?;
+        if module.is_empty() || name.is_empty() || name.contains(separator) {
+            return None;
+        }
+        Some(Arc::new(ProviderReference {
+            maloko: 1,
+            language: self.language.name().to_owned(),
+            module: module.to_owned(),
+            name: name.to_owned(),
+            attributes: None,
+            incomplete: None,
+        }))
+    }
+
+    fn provider(&self, listed: &Listed) -> Result<ProviderChoice> {
+        let text = &listed.provider;
+        let is_known = self.list.name_table.contains_key(text) || text.starts_with("urn:");
+        if !is_known && let Some(named) = self.named(text) {
+            return Ok(ProviderChoice::Named(named));
+        }
+        let urn = self.resource(listed, "provider", text, 0)?;
+        // A provider resource, as Pulumi's lists name it, says nothing of the object that serves.
+        let of_type = urn.provider_package().is_some();
+        Ok(if of_type { ProviderChoice::OfItsType } else { ProviderChoice::OfResource(urn) })
+    }
+
+    /// The URN of a resource by the name table, by the name of an entry, or written out.
+    fn resource(&self, listed: &Listed, member: &str, text: &str, depth: usize) -> Result<Urn> {
+        let unknown = || {
+            let what = format!(
+                "its {member} '{text}' is neither a URN nor a name of \"nameTable\" or of an entry{}",
+                if member == "provider" {
+                    format!(", nor the place of a provider ({})", self.form())
+                } else {
+                    String::new()
+                }
+            );
+            self.wrong(listed, &what)
+        };
+        if let Some(urn) =
+            self.list.name_table.get(text).map(String::as_str).or_else(|| text.starts_with("urn:").then_some(text))
+        {
+            return Urn::parse(urn).ok_or_else(|| self.wrong(listed, &format!("its {member} '{urn}' is not a URN")));
+        }
+        let entry = self.list.resources.iter().find(|entry| entry.name == text).ok_or_else(unknown)?;
+        if depth > self.list.resources.len() {
+            return Err(self.wrong(listed, "its parents go round in a circle"));
+        }
+        let (kind, _) = self.kind(entry)?;
+        let parent = if entry.parent.is_empty() {
+            None
+        } else {
+            Some(self.resource(entry, "parent", &entry.parent, depth + 1)?)
+        };
+        Ok(self.urn_of(&kind, entry, parent.as_ref()))
+    }
+}

@@ -1,0 +1,192 @@
+//! Lists of objects in Pulumi's JSON format: read by `import --file`, written by `preview --import-file`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use maloko_core::event::{Event, EventSink, Op};
+use maloko_core::row::Row;
+use maloko_core::urn::Urn;
+use maloko_core::value::{PropertyMap, Value};
+use serde::{Deserialize, Serialize};
+
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+
+/// What stands in a written list for an id that the user has to find.
+pub(super) const PLACEHOLDER: &str = "<PLACEHOLDER>";
+/// The member that marks a value in JSON as special, and its value for secrets.
+const SIGNATURE: &str = "4dabf18193072939515e22adb298388d";
+const SECRET: &str = "1b47061264138c4ac30d75fd1eb44270";
+
+/// A list of objects.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct ImportFile {
+    /// Names that stand for resources of the stack.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) name_table: BTreeMap<String, String>,
+    /// The objects.
+    pub(super) resources: Vec<Listed>,
+    /// Pulumi's, for native providers.
+    #[serde(default, skip_serializing)]
+    #[expect(dead_code, reason = "it is accepted, and of no use to dynamic providers")]
+    pub(super) provider_inputs: serde::de::IgnoredAny,
+}
+
+/// An object of a list.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Listed {
+    /// Type token, or the place of the provider.
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    /// Its name in this list, and of the resource if there is no `logicalName`.
+    pub(super) name: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(super) logical_name: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(super) id: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(super) parent: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(super) provider: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) component: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) properties: Vec<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) inputs: BTreeMap<String, serde_json::Value>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) outputs: BTreeMap<String, serde_json::Value>,
+    // Pulumi's, for packages that are not dynamic.
+    #[serde(default, skip_serializing)]
+    #[expect(dead_code, reason = "it is accepted, and of no use to dynamic providers")]
+    pub(super) version: serde::de::IgnoredAny,
+    #[serde(default, skip_serializing)]
+    #[expect(dead_code, reason = "it is accepted, and of no use to dynamic providers")]
+    pub(super) plugin_download_url: serde::de::IgnoredAny,
+    #[serde(default, skip_serializing)]
+    #[expect(dead_code, reason = "it is accepted, and of no use to dynamic providers")]
+    pub(super) remote: serde::de::IgnoredAny,
+    #[serde(default, skip_serializing)]
+    #[expect(dead_code, reason = "it is accepted, and of no use to dynamic providers")]
+    pub(super) parameterization: serde::de::IgnoredAny,
+    #[serde(default, skip_serializing)]
+    #[expect(dead_code, reason = "it is accepted, and of no use to dynamic providers")]
+    pub(super) extension: serde::de::IgnoredAny,
+}
+
+impl ImportFile {
+    /// Reads a list.
+    pub(super) fn read(context: &Context, file: &Path) -> Result<Self> {
+        let file = context.directory.join(file);
+        let text = std::fs::read_to_string(&file).map_err(|error| {
+            Failure::configuration(format!("the list {} (from --file) cannot be read: {error}", file.display()))
+        })?;
+        serde_json::from_str(&text).map_err(|error| {
+            Failure::configuration(format!(
+                "{}: {error}; the list is a JSON object with \"resources\", each with \"type\", \"name\" and \"id\"",
+                file.display()
+            ))
+        })
+    }
+}
+
+/// Properties as JSON has them; secrets are marked as in a state that shows them.
+pub(super) fn properties(members: &BTreeMap<String, serde_json::Value>) -> PropertyMap {
+    members.iter().map(|(key, value)| (key.clone(), value_of(value))).collect()
+}
+
+fn value_of(json: &serde_json::Value) -> Value {
+    match json {
+        serde_json::Value::Null => Value::Null,
+        serde_json::Value::Bool(flag) => Value::Bool(*flag),
+        serde_json::Value::Number(number) => Value::Number(number.as_f64().unwrap_or(f64::NAN)),
+        serde_json::Value::String(text) => Value::String(text.clone()),
+        serde_json::Value::Array(items) => Value::Array(items.iter().map(value_of).collect()),
+        serde_json::Value::Object(members) => {
+            if members.get(SIGNATURE).and_then(serde_json::Value::as_str) == Some(SECRET)
+                && let Some(text) = members.get("plaintext").and_then(serde_json::Value::as_str)
+                && let Ok(inner) = serde_json::from_str::<serde_json::Value>(text)
+            {
+                return Value::secret(value_of(&inner));
+            }
+            Value::Object(members.iter().map(|(key, value)| (key.clone(), value_of(value))).collect())
+        }
+    }
+}
+
+/// Makes a list of what a preview would create.
+#[derive(Default)]
+pub(super) struct ListWriter(Mutex<Vec<Arc<Row>>>);
+
+impl EventSink for ListWriter {
+    fn emit(&self, event: Event) {
+        if let Event::StepStarted(step) = event
+            && step.op == Op::Create
+            && !step.internal
+            && !step.urn.is_root_stack()
+            && let Some(row) = step.new
+        {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(row);
+        }
+    }
+}
+
+impl ListWriter {
+    /// Writes the list, and gives the number of objects on it.
+    pub(super) fn write(&self, context: &Context, file: &Path) -> Result<usize> {
+        let rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let list = list_of(&rows);
+        let file = context.directory.join(file);
+        let text = serde_json::to_string_pretty(&list)
+            .map_err(|error| Failure::new(format!("the list of imports cannot be written: {error}")))?;
+        std::fs::write(&file, text + "\n").map_err(|error| {
+            Failure::io(format!("the list {} (from --import-file) cannot be written", file.display()), &error)
+        })?;
+        Ok(list.resources.len())
+    }
+}
+
+fn list_of(rows: &[Arc<Row>]) -> ImportFile {
+    let mut taken = BTreeSet::new();
+    let mut names: BTreeMap<Urn, String> = BTreeMap::new();
+    for row in rows {
+        names.insert(row.urn.clone(), free_name(&row.urn, &mut taken));
+    }
+    let mut name_table = BTreeMap::new();
+    let mut resources = Vec::new();
+    for row in rows {
+        let parent = row.parent.as_ref().filter(|parent| !parent.is_root_stack()).map(|parent| {
+            names.get(parent).cloned().unwrap_or_else(|| {
+                let name = free_name(parent, &mut taken);
+                name_table.insert(name.clone(), parent.to_string());
+                names.insert(parent.clone(), name.clone());
+                name
+            })
+        });
+        let name = names.get(&row.urn).cloned().unwrap_or_default();
+        resources.push(Listed {
+            kind: row.kind.clone(),
+            logical_name: if name == row.urn.name() { String::new() } else { row.urn.name().to_owned() },
+            name,
+            id: if row.custom { PLACEHOLDER.to_owned() } else { String::new() },
+            parent: parent.unwrap_or_default(),
+            component: !row.custom,
+            ..Listed::default()
+        });
+    }
+    ImportFile { name_table, resources, ..ImportFile::default() }
+}
+
+/// The resource's name, with a number if another one of the list has it.
+fn free_name(urn: &Urn, taken: &mut BTreeSet<String>) -> String {
+    let mut name = urn.name().to_owned();
+    let mut number = 2;
+    while !taken.insert(name.clone()) {
+        name = format!("{}{number}", urn.name());
+        number += 1;
+    }
+    name
+}

@@ -1,0 +1,276 @@
+"""Adopting what exists: the option `import_`, the command `import`, lists of imports, interrupted creates, look-ups."""
+
+import json
+from typing import Any
+
+import pytest
+from cli import Project
+
+PROGRAM = """
+import json, pathlib, threading
+import pulumi
+from pulumi import ResourceOptions
+from pulumi.dynamic import CreateResult, DiffResult, ReadResult, Resource, ResourceProvider, UpdateResult
+
+WORLD = pathlib.Path("world.json")
+LOCK = threading.Lock()
+
+
+def change(edit):
+    with LOCK:
+        world = json.loads(WORLD.read_text())
+        edit(world)
+        WORLD.write_text(json.dumps(world))
+
+
+def outputs(id_, text):
+    return {"text": text, "url": f"https://notes/{id_}"}
+
+
+class NoteProvider(ResourceProvider):
+    def diff(self, id_, olds, news):
+        return DiffResult(changes=any(olds.get(key) != value for key, value in news.items()))
+
+    def create(self, props):
+        id_ = "made-" + props["text"]
+        change(lambda world: world.update({id_: props["text"]}))
+        return CreateResult("" if props["text"] == "half" else id_, outputs(id_, props["text"]))
+
+    def read(self, id_, props):
+        world = json.loads(WORLD.read_text())
+        return ReadResult(id_, outputs(id_, world[id_])) if id_ in world else ReadResult("", {})
+
+    def update(self, id_, olds, news):
+        change(lambda world: world.update({id_: news["text"]}))
+        return UpdateResult(outputs(id_, news["text"]))
+
+    def delete(self, id_, props):
+        change(lambda world: world.pop(id_))
+
+
+class Note(Resource):
+    def __init__(self, name, text, opts=None):
+        super().__init__(NoteProvider(), name, {"text": text}, opts)
+
+
+for note in json.loads(pathlib.Path("wanted.json").read_text()):
+    Note(note["name"], note["text"], ResourceOptions(**note["options"]))
+"""
+
+TYPE = "pulumi-python:dynamic:Resource"
+OPTION = "import_"
+PLACE = "__main__:NoteProvider"
+
+
+def note(name: str, text: str, **options: Any) -> dict[str, Any]:
+    return {"name": name, "text": text, "options": options}
+
+
+class Notes:
+    """A project whose resources are notes, which are entries of a file."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        project.write("__main__.py", PROGRAM)
+        self.wants()
+        self.has()
+
+    def wants(self, *notes: dict[str, Any]) -> None:
+        self.project.write("wanted.json", json.dumps(notes))
+
+    def has(self, **world: str) -> None:
+        self.project.write("world.json", json.dumps({key.replace("_", "-"): text for key, text in world.items()}))
+
+    def world(self) -> dict[str, str]:
+        found: dict[str, str] = json.loads((self.project.directory / "world.json").read_text())
+        return found
+
+    def row(self, name: str) -> dict[str, Any]:
+        rows = json.loads(self.project.state())["checkpoint"]["latest"]["resources"]
+        found = [row for row in rows if row["urn"].endswith("::" + name)]
+        assert len(found) == 1, found
+        return dict(found[0])
+
+    def up(self, *arguments: str) -> str:
+        return self.project.run("up", "--yes", "--skip-preview", *arguments).stdout
+
+
+@pytest.fixture
+def notes(project: Project) -> Notes:
+    return Notes(project)
+
+
+def test_an_object_is_taken_over_by_the_option_import(notes: Notes) -> None:
+    notes.has(n1="hello")
+    notes.wants(note("a", "hello", **{OPTION: "n1"}))
+    assert "1 to import" in notes.project.run("preview").stdout
+    notes.up()
+    row = notes.row("a")
+    assert (row["id"], row["importID"], row["outputs"]["url"]) == ("n1", "n1", "https://notes/n1")
+    notes.up("--expect-no-changes")
+    notes.wants(note("a", "changed", **{OPTION: "n1"}))
+    notes.up()
+    assert notes.world() == {"n1": "changed"}
+    notes.wants()
+    notes.up()
+    assert notes.world() == {}
+
+
+def test_an_import_that_does_not_match_is_explained_property_by_property_and_changes_nothing(notes: Notes) -> None:
+    notes.has(n1="hello")
+    notes.wants(note("a", "other", **{OPTION: "n1"}))
+    for command in (["preview"], ["up", "--yes", "--skip-preview"]):
+        said = notes.project.failing(*command)
+        assert '* text: the program has "other", the object has "hello"' in said
+        assert "'ignoreChanges'" in said
+    assert notes.world() == {"n1": "hello"}
+    assert "https://notes/n1" not in notes.project.state()
+    options = {OPTION: "n1", "ignore_changes": ["text"]}
+    notes.wants(note("a", "other", **options))
+    notes.up()
+    assert notes.world() == {"n1": "hello"}
+
+
+def test_an_import_of_an_id_that_does_not_exist_says_so(notes: Notes) -> None:
+    notes.wants(note("a", "hello", **{OPTION: "n9"}))
+    assert "there is no object with the id 'n9' to import" in notes.project.failing("preview")
+    assert "there is no object with the id 'n9' to import" in notes.project.failing("up", "--yes", "--skip-preview")
+
+
+def test_an_import_over_another_object_replaces_it_and_deletes_the_old_one(notes: Notes) -> None:
+    notes.wants(note("a", "hello"))
+    notes.up()
+    notes.has(made_hello="hello", n1="hello")
+    notes.wants(note("a", "hello", **{OPTION: "n1"}))
+    assert "1 to replace" in notes.project.run("preview").stdout
+    notes.up()
+    assert notes.world() == {"n1": "hello"}
+    assert notes.row("a")["id"] == "n1"
+
+
+def test_the_command_import_takes_over_an_object_and_prints_its_code(notes: Notes) -> None:
+    notes.has(n1="hello")
+    notes.wants(note("first", "one"))
+    notes.up()
+    done = notes.project.run("import", TYPE, "a", "n1", "--yes")
+    assert '"text": "hello"' in done.stdout
+    assert "protect=True" in done.stdout
+    assert "https://notes" not in done.stdout
+    row = notes.row("a")
+    assert (row["id"], row["protect"], row["inputs"]["text"]) == ("n1", True, "hello")
+    assert "importID" not in row
+    # The list may be worked through again; another object of that name may not.
+    notes.project.run("import", TYPE, "a", "n1", "--yes")
+    assert "with the id 'n1'" in notes.project.failing("import", TYPE, "a", "made-one", "--yes")
+    notes.wants(note("first", "one"), note("a", "hello", protect=True))
+    notes.up("--expect-no-changes")
+
+
+def test_the_command_import_is_told_the_provider_by_its_place(notes: Notes) -> None:
+    notes.has(n1="hello", n2="hi")
+    assert "no provider is known for the type" in notes.project.failing("import", TYPE, "a", "n1", "--yes")
+    notes.project.run("import", PLACE, "a", "n1", "--yes", "--properties", "text", "--protect=false")
+    assert notes.row("a").get("protect") is None
+    notes.project.run(
+        "import", TYPE, "b", "n2", "--yes", "--provider", PLACE, "--properties", "text", "--out", "code.txt"
+    )
+    assert "NoteProvider" in (notes.project.directory / "code.txt").read_text()
+    notes.wants(note("a", "hello"), note("b", "hi", protect=True))
+    notes.up("--expect-no-changes")
+
+
+def test_a_preview_lists_what_it_would_create_and_the_list_is_imported(notes: Notes) -> None:
+    notes.wants(note("a", "hello"), note("b", "hi"))
+    notes.project.run("preview", "--import-file", "list.json")
+    listed = json.loads((notes.project.directory / "list.json").read_text())
+    assert [entry["name"] for entry in listed["resources"]] == ["a", "b"]
+    assert "it has no id yet" in notes.project.failing("import", "--file", "list.json", "--yes")
+    for entry in listed["resources"]:
+        entry["id"] = "n-" + entry["name"]
+    notes.project.write("list.json", json.dumps(listed))
+    notes.has(n_a="hello", n_b="hi")
+    notes.project.run("import", "--file", "list.json", "--preview-only")
+    assert '"n-a"' not in notes.project.state()
+    notes.project.run("import", "--file", "list.json", "--yes")
+    notes.up("--expect-no-changes")
+    assert notes.world() == {"n-a": "hello", "n-b": "hi"}
+
+
+def test_five_hundred_objects_are_imported_from_one_list(notes: Notes) -> None:
+    names = [f"n{number}" for number in range(500)]
+    notes.has(**{name: "text of " + name for name in names})
+    resources = [{"type": TYPE, "name": name, "id": name, "provider": PLACE, "properties": ["text"]} for name in names]
+    notes.project.write("list.json", json.dumps({"resources": resources}))
+    notes.project.run("import", "--file", "list.json", "--yes", "--skip-preview", "--generate-code=false")
+    rows = json.loads(notes.project.state())["checkpoint"]["latest"]["resources"]
+    assert {row["id"] for row in rows if row["type"] == TYPE} == set(names)
+    notes.wants(*(note(name, "text of " + name, protect=True) for name in names))
+    notes.up("--expect-no-changes")
+
+
+def test_what_is_wrong_with_one_import_keeps_none_of_the_others_back(notes: Notes) -> None:
+    notes.has(n1="hello")
+    resources = [{"type": TYPE, "name": name, "id": id_, "provider": PLACE} for name, id_ in (("a", "n9"), ("b", "n1"))]
+    notes.project.write("list.json", json.dumps({"resources": resources}))
+    said = notes.project.failing("import", "--file", "list.json", "--skip-preview")
+    assert "there is no object with the id 'n9'" in said
+    assert notes.row("b")["id"] == "n1"
+
+
+def test_a_list_of_imports_that_cannot_be_read_says_where(notes: Notes) -> None:
+    def wrong(text: str) -> str:
+        notes.project.write("list.json", text)
+        return notes.project.failing("import", "--file", "list.json", "--yes")
+
+    assert "line 1" in wrong('{"resources": [')
+    assert "unknown field `resource`" in wrong('{"resource": []}')
+    entry = {"type": TYPE, "name": "a", "id": "n1"}
+    assert "resource 'a': its parent 'p' is neither" in wrong(json.dumps({"resources": [{**entry, "parent": "p"}]}))
+    assert "another entry has the same" in wrong(json.dumps({"resources": [entry, entry]}))
+    assert "'Note' is not a type" in wrong(json.dumps({"resources": [{**entry, "type": "Note"}]}))
+
+
+def test_an_interrupted_create_is_completed_with_the_id_of_its_object(notes: Notes) -> None:
+    notes.wants(note("a", "half"))
+    notes.project.failing("up", "--yes", "--skip-preview")
+    assert notes.world() == {"made-half": "half"}
+    warned = notes.project.run("refresh", "--yes", "--skip-preview", "--skip-pending-creates")
+    assert "--import-pending-creates URN ID" in warned.stdout + warned.stderr
+    urn = f"urn:pulumi:dev::trial::{TYPE}::a"
+    asked = ["refresh", "--skip-preview", "--import-pending-creates", urn]
+    assert "is not followed by an id" in notes.project.failing(*asked)
+    assert "there is no object with the id 'n9'" in notes.project.failing(*asked, "n9")
+    notes.project.run(*asked, "--import-pending-creates", "made-half")
+    assert notes.row("a")["id"] == "made-half"
+    notes.up("--expect-no-changes")
+
+
+def test_interrupted_creates_are_forgotten_when_asked(notes: Notes) -> None:
+    notes.wants(note("a", "half"))
+    notes.project.failing("up", "--yes", "--skip-preview")
+    assert "pending_operations" in notes.project.state()
+    notes.project.run("refresh", "--skip-preview", "--clear-pending-creates")
+    notes.wants()
+    assert "interrupted" not in notes.up()
+
+
+def test_a_resource_that_is_looked_up_is_never_deleted_and_becomes_managed_and_back(notes: Notes) -> None:
+    notes.has(n1="hello")
+    notes.wants(note("a", "hello", id="n1"))
+    notes.up()
+    assert notes.row("a")["external"] is True
+    notes.wants(note("a", "hello", **{OPTION: "n1"}))
+    notes.up()
+    assert "external" not in notes.row("a")
+    notes.wants(note("a", "hello", id="n1"))
+    notes.up()
+    assert notes.row("a")["external"] is True
+    notes.wants()
+    notes.up()
+    assert notes.world() == {"n1": "hello"}
+    assert TYPE not in notes.project.state()
+
+
+def test_a_look_up_of_an_id_that_does_not_exist_says_so(notes: Notes) -> None:
+    notes.wants(note("a", "hello", id="n9"))
+    assert "there is no object with the id 'n9'" in notes.project.failing("up", "--yes", "--skip-preview")
