@@ -266,12 +266,13 @@ impl Refusal {
     /// An object whose type is served by several provider objects.
     #[must_use]
     pub fn many_providers_of_type(urn: &Urn, kind: &str, users: &[Urn]) -> Self {
-        let list = users.iter().map(|user| format!("\n    * {user}")).collect::<String>();
+        let list: Vec<&str> = users.iter().map(Urn::as_str).collect();
         Self::on(
             urn,
             format!(
                 "the program has several provider objects for the type '{kind}'; name with --provider (or \"provider\" in the \
-                 file) the resource whose provider is meant, such as:{list}"
+                 file) the resource whose provider is meant, such as:\n    * {}",
+                list.join("\n    * ")
             ),
         )
     }
