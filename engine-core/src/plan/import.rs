@@ -146,6 +146,19 @@ impl Planner {
         let replace = Step { op: Op::Replace, ..import.clone() };
         Ok(Next::Act(vec![import, replace]))
     }
+
+    /// Refuses the replacement of a resource whose program still names the object that it was imported from.
+    pub(super) fn guard_imported(&self, registration: &mut Registration) -> Result<(), Refusal> {
+        if registration.goal.import_id.is_empty() {
+            return Ok(());
+        }
+        let refusal = Refusal::imported_replacement(&registration.urn, &registration.goal.import_id);
+        if !self.operation.dry_run {
+            return Err(refusal);
+        }
+        registration.warnings.extend(refusal.messages);
+        Ok(())
+    }
 }
 
 /// One line for every property in which the object is not as the program says, as far as both are known.

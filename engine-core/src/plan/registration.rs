@@ -430,19 +430,6 @@ impl Planner {
         Ok(Next::Act(vec![registration.step(Op::Same, row)]))
     }
 
-    /// Refuses the replacement of a resource whose program still names the object that it was imported from.
-    fn guard_imported(&self, registration: &mut Registration) -> Result<(), Refusal> {
-        if registration.goal.import_id.is_empty() {
-            return Ok(());
-        }
-        let refusal = Refusal::imported_replacement(&registration.urn, &registration.goal.import_id);
-        if !self.operation.dry_run {
-            return Err(refusal);
-        }
-        registration.warnings.extend(refusal.messages);
-        Ok(())
-    }
-
     pub(super) fn guard_protected(&self, registration: &mut Registration, old: &Row) -> Result<(), Refusal> {
         let ignored = self.operation.ignore_protect || planted::has(Bug::ProtectIgnoredOnReplacement);
         if !old.protect || !registration.goal.protect.unwrap_or(false) || ignored {
