@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from cli import Project
 
-from maloko import _registry, _seams
+from maloko import _by_hand, _seams
 from maloko._embedded import Stack
 
 
@@ -18,7 +18,7 @@ def stack() -> Stack:
 @pytest.fixture(autouse=True)
 def _nothing_is_left_behind() -> Iterator[None]:
     yield
-    _registry._factories.clear()
+    _by_hand.forget()
     assert _seams._active == 0
 
 

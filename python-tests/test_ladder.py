@@ -1,15 +1,17 @@
 """Which provider object serves a resource that the program does not register any more."""
 
+import os
 import threading
 from typing import ClassVar
 
 import pytest
+from cli import Project
 from kit import Thing, nothing
-from pulumi.dynamic import CreateResult, ResourceProvider
+from pulumi.dynamic import CreateResult, ReadResult, ResourceProvider
 from sample_package import providers
 from sample_package.providers import Restored, Shipped
 
-from maloko import register_provider
+from maloko import MalokoError, register_provider
 from maloko._embedded import Stack
 
 
@@ -153,3 +155,262 @@ def test_a_factory_that_raises_fails_the_resource_with_its_error(stack: Stack) -
     with pytest.raises(OSError, match="no credentials"):
         stack.up(nothing)
     assert "a" in stack.resources()
+
+
+def test_an_orphan_does_not_keep_other_resources_from_being_deleted(stack: Stack) -> None:
+    stack.up(lambda: [Thing(WithClient("lost"), "a"), Thing(Shipped("kept"), "b")])
+    result = stack.run("update", nothing)
+    assert result.outcome == "failed"
+    assert providers.deleted == [("kept", "kept-1")]
+    assert list(stack.resources()) == ["a"]
+
+
+def test_an_object_of_this_run_comes_before_a_factory(stack: Stack) -> None:
+    stack.up(lambda: [Thing(Shipped("x"), "a"), Thing(Shipped("x"), "b")])
+    register_provider(Shipped, lambda attributes: WithClient("by hand"))
+    stack.up(lambda: Thing(Shipped("x"), "a"))
+    assert providers.deleted == [("x", "x-1")]
+
+
+def test_a_factory_comes_before_a_class_that_can_be_found_again(stack: Stack) -> None:
+    stack.up(lambda: Thing(Shipped("x"), "a"))
+    register_provider(Shipped, lambda attributes: WithClient("by hand"))
+    stack.up(nothing)
+    assert providers.deleted == [("by hand", "x-1")]
+
+
+def test_a_factory_gets_the_attributes_that_could_be_stored(stack: Stack) -> None:
+    stack.up(lambda: [Thing(WithClient("kept"), "a"), Thing(WithClient("kept"), "b")])
+    seen = []
+
+    def factory(attributes):
+        seen.append(attributes)
+        return WithClient("by hand")
+
+    register_provider(WithClient, factory)
+    stack.up(nothing)
+    assert seen == [{"label": "kept"}]
+    assert providers.deleted == [("by hand", "made")] * 2
+
+
+@pytest.mark.parametrize("key", [f"{__name__}:WithClient", "WithClient"])
+def test_a_factory_can_be_registered_by_name(stack: Stack, key: str) -> None:
+    stack.up(lambda: Thing(WithClient("first"), "a"))
+    register_provider(key, lambda attributes: WithClient("by name"))
+    stack.up(nothing)
+    assert providers.deleted == [("by name", "made")]
+
+
+def test_a_factory_that_returns_no_provider_is_an_error_that_says_so(stack: Stack) -> None:
+    stack.up(lambda: Thing(WithClient("first"), "a"))
+    register_provider(WithClient, lambda attributes: None)
+    with pytest.raises(MalokoError, match="WithClient' returned None; it must return a provider object"):
+        stack.up(nothing)
+
+    async def factory(attributes):
+        return WithClient("late")
+
+    register_provider(WithClient, factory)
+    with pytest.raises(MalokoError, match="returned 'a coroutine'"):
+        stack.up(nothing)
+    assert "a" in stack.resources()
+
+
+class Renamed(Shipped):
+    """What was called `Shipped` once."""
+
+    def delete(self, id_, props):
+        providers.deleted.append((f"renamed {self.label}", id_))
+
+
+@pytest.mark.parametrize("former", ["sample_package.providers:Shipped", "Shipped"])
+def test_a_class_that_was_renamed_is_found_by_its_former_name(stack: Stack, former: str) -> None:
+    stack.up(lambda: Thing(Shipped("x"), "a"))
+    register_provider(Renamed, formerly=former)
+    Shipped.built = 0
+    stack.up(nothing)
+    assert providers.deleted == [("renamed x", "x-1")]
+    assert Shipped.built == 0
+
+
+def test_an_object_of_the_renamed_class_serves_what_the_former_made(stack: Stack) -> None:
+    stack.up(lambda: [Thing(Shipped("x"), "a"), Thing(Renamed("x"), "b")])
+    register_provider(Renamed, formerly="sample_package.providers:Shipped")
+    Renamed.built = 0
+    stack.up(lambda: Thing(Renamed("x"), "b"))
+    assert providers.deleted == [("renamed x", "x-1")]
+    assert Renamed.built == 1
+
+
+def test_a_factory_of_the_renamed_class_serves_what_the_former_made(stack: Stack) -> None:
+    stack.up(lambda: Thing(WithClient("x"), "a"))
+    register_provider(Renamed, lambda attributes: Renamed(attributes["label"]), formerly=["other:Name", "WithClient"])
+    stack.up(nothing)
+    assert providers.deleted == [("renamed x", "made")]
+
+
+def test_what_is_registered_by_hand_must_say_something() -> None:
+    with pytest.raises(MalokoError, match="says nothing about"):
+        register_provider(Renamed)
+    with pytest.raises(MalokoError, match="in which module is it now"):
+        register_provider("Renamed", formerly="Shipped")
+    with pytest.raises(TypeError, match="the key of register_provider is 3"):
+        register_provider(3, lambda attributes: None)
+    with pytest.raises(TypeError, match=r"formerly of .* is 3"):
+        register_provider(Renamed, formerly=[3])
+
+
+def test_a_provider_that_could_not_be_found_again_is_warned_of_once_when_it_makes_something(stack: Stack) -> None:
+    def program() -> None:
+        for name in "abc":
+            Thing(WithClient(name), name)
+        Thing(Shipped("x"), "d")
+
+    for dry_run in (True, False):
+        (warning,) = stack.run("update", program, dry_run=dry_run).messages("warning")
+        assert "WithClient" in warning
+        assert "3 resources" in warning
+        assert "'client'" in warning
+        assert "make clients and locks in `configure`" in warning
+        assert f'register_provider("{__name__}:WithClient"' in warning
+    assert stack.up(program).messages("warning") == []
+
+
+def test_nothing_is_warned_of_that_is_registered_by_hand(stack: Stack) -> None:
+    def program() -> None:
+        Thing(WithClient("x"), "a")
+        register_provider(WithClient, lambda attributes: WithClient("by hand"))
+
+    assert stack.up(program).messages("warning") == []
+
+
+class Today(ResourceProvider):
+    """Its token comes from the configuration and is an attribute too; its address comes from the environment."""
+
+    seen: ClassVar[list[str]] = []
+
+    def __init__(self, token: str) -> None:
+        self.token = token
+
+    def configure(self, req):
+        self.token = req.config.require("token")
+
+    def note(self, method: str) -> None:
+        self.seen.append(f"{method} with {self.token} at {os.environ['MALOKO_TEST_ADDRESS']}")
+
+    def create(self, props):
+        self.note("create")
+        return CreateResult("made", {})
+
+    def read(self, id_, props):
+        self.note("read")
+        return ReadResult(id_, props)
+
+    def delete(self, id_, props):
+        self.note("delete")
+
+
+def test_delete_and_refresh_see_the_configuration_and_environment_of_their_run(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Today.seen = []
+    for day, operate in enumerate([stack.up, stack.refresh, stack.destroy]):
+        monkeypatch.setenv("MALOKO_TEST_ADDRESS", f"address {day}")
+        stack.config["token"] = f"token {day}"
+        operate(lambda: Thing(Today("first"), "a"))
+    assert Today.seen == [
+        "create with token 0 at address 0",
+        "read with token 1 at address 1",
+        "delete with token 2 at address 2",
+    ]
+
+
+def test_attributes_in_the_state_do_not_override_what_configure_sets(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MALOKO_TEST_ADDRESS", "here")
+    stack.config["token"] = "old"
+    stack.up(lambda: Thing(Today("stored"), "a"))
+    Today.seen = []
+    stack.config["token"] = "new"
+    stack.refresh(nothing)
+    stack.destroy(nothing)
+    assert Today.seen == ["read with new at here", "delete with new at here"]
+
+
+PROVIDER = """
+from pathlib import Path
+from pulumi.dynamic import CreateResult, ReadResult, ResourceProvider
+
+class Noting(ResourceProvider):
+    def create(self, props):
+        return CreateResult("made", dict(props))
+
+    def read(self, id_, props):
+        Path("read").write_text(id_)
+        return ReadResult(id_, props)
+
+    def delete(self, id_, props):
+        with Path("deleted").open("a") as notes:
+            notes.write(props["name"] + ";")
+"""
+
+PROGRAM = """
+import pulumi
+from pulumi.dynamic import CreateResult, Resource, ResourceProvider
+from noting import Noting
+
+class Thing(Resource):
+    pass
+
+class InProgram(ResourceProvider):
+    def create(self, props):
+        return CreateResult("made", dict(props))
+
+for name in ("a", "b"):
+    Thing(Noting(), name, {"name": name})
+Thing(InProgram(), "c", {})
+"""
+
+ORPHAN = "no provider object for 'urn:pulumi:dev::trial::pulumi-python:dynamic:Resource::c'"
+
+
+@pytest.fixture
+def deployed(project: Project) -> Project:
+    """A stack whose resources have providers in a module (a, b) and in the program itself (c)."""
+    project.write("noting.py", PROVIDER)
+    project.write("__main__.py", PROGRAM)
+    project.run("up", "--yes", "--skip-preview", "--stack", "dev")
+    return project
+
+
+def deleted_by(project: Project) -> list[str]:
+    return sorted((project.directory / "deleted").read_text().split(";")[:-1])
+
+
+def test_a_program_that_fails_at_destroy_time_is_a_warning_and_the_rest_goes_on(deployed: Project) -> None:
+    deployed.write("__main__.py", "raise RuntimeError('moved on')\n")
+    said = deployed.failing("destroy", "--yes", "--skip-preview", "--stack", "dev")
+    assert "the program failed" in said
+    assert "moved on" in said
+    assert ORPHAN in said
+    assert deleted_by(deployed) == ["a", "b"]
+
+
+def test_a_program_that_is_gone_at_destroy_time_is_a_warning_and_the_rest_goes_on(deployed: Project) -> None:
+    (deployed.directory / "__main__.py").unlink()
+    said = deployed.failing("destroy", "--yes", "--skip-preview", "--stack", "dev")
+    assert "the program failed" in said
+    assert "__main__.py" in said
+    assert ORPHAN in said
+    assert deleted_by(deployed) == ["a", "b"]
+
+
+def test_refresh_and_destroy_without_the_program_use_the_references(deployed: Project) -> None:
+    deployed.write("__main__.py", "raise RuntimeError('must not run')\n")
+    said = deployed.failing("refresh", "--yes", "--skip-preview", "--no-program", "--stack", "dev")
+    assert "must not run" not in said
+    assert (deployed.directory / "read").read_text() == "made"
+    said = deployed.failing("destroy", "--yes", "--skip-preview", "--no-program", "--stack", "dev")
+    assert "must not run" not in said
+    assert deleted_by(deployed) == ["a", "b"]

@@ -51,6 +51,10 @@ impl Host for SettlingHost {
         self.inner.rebuild(reference).await
     }
 
+    async fn is_by_hand(&self, reference: &ProviderReference) -> Result<bool, ProviderError> {
+        self.inner.is_by_hand(reference).await
+    }
+
     async fn call(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
         let answer = self.inner.call(object, call).await;
         self.settle();

@@ -17,7 +17,7 @@ use maloko_core::event::{Event, EventSink};
 use maloko_core::operation::{Operation, OperationKind};
 use maloko_core::provider::{
     Answer, Capabilities, HANDLE_PREFIX, Host, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
-    ProviderErrorKind, ProviderReference,
+    ProviderErrorKind, ProviderReference, Revision,
 };
 use maloko_core::state::{
     Crypter, LocalBackend, Passphrase, Session, SessionOptions, Snapshot, StackName, Surroundings, create_stack,
@@ -47,6 +47,7 @@ impl Host for Trivial {
                 name: "Trivial".to_owned(),
                 attributes: None,
                 incomplete: None,
+                revision: Revision::default(),
             }),
             capabilities: Capabilities::default(),
             autonaming: None,

@@ -11,7 +11,7 @@ use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use futures::executor::block_on;
 use futures::future::join_all;
 
-use maloko_core::provider::{ProviderReference, StoredProvider};
+use maloko_core::provider::{ProviderReference, Revision, StoredProvider};
 use maloko_core::state::{
     Backend, Change, Checkpoint, Crypter, LocalBackend, Passphrase, PendingKind, PendingOperation, Session,
     SessionOptions, Snapshot, StackName, Surroundings, integrity,
@@ -69,6 +69,7 @@ fn snapshot(rows: usize) -> Snapshot {
         name: "LabelProvider".into(),
         attributes: Some("{}".into()),
         incomplete: None,
+        revision: Revision::default(),
     };
     let provider = StoredProvider::Reference(Arc::new(reference));
     let root = Row { urn: Urn::unchecked(ROOT), kind: "pulumi:pulumi:Stack".into(), ..Row::default() };

@@ -108,6 +108,8 @@ pub struct Operation {
     pub exclude_dependents: bool,
     /// URNs or globs to replace.
     pub replace: Vec<String>,
+    /// Update resources whose provider's source code has changed since it last made or changed them.
+    pub update_changed_providers: bool,
     /// What may be done at most: the plan of a preview.
     pub plan: Option<Arc<UpdatePlan>>,
     /// `refresh` and `destroy`: the program ran or will run, only to bring its live provider objects.
@@ -144,6 +146,7 @@ impl Operation {
             excludes: Vec::new(),
             exclude_dependents: false,
             replace: Vec::new(),
+            update_changed_providers: false,
             plan: None,
             run_program: true,
             seed: new_seed(),

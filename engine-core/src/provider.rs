@@ -42,6 +42,29 @@ pub struct ProviderReference {
     /// Why the object cannot be found again from this reference; `None` for a complete reference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<String>,
+    /// Which code it was when it last made or changed the resource. No part of what the object is found by.
+    #[serde(default, skip_serializing_if = "Revision::is_empty")]
+    pub revision: Revision,
+}
+
+/// Which code of a provider made or changed a resource.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Revision {
+    /// What the provider declares as its `provider_version` (`providerVersion`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<u64>,
+    /// A fingerprint of the provider's source code that says nothing of its formatting: a text that is only compared.
+    /// `None` where the source cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+}
+
+impl Revision {
+    /// Is nothing known?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl ProviderReference {
@@ -49,6 +72,18 @@ impl ProviderReference {
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.incomplete.is_none()
+    }
+
+    /// What the object is found by: the reference without the revision.
+    #[must_use]
+    pub fn identity(&self) -> Self {
+        Self { revision: Revision::default(), ..self.clone() }
+    }
+
+    /// Module and name of the class, as keys of objects that are registered by hand name it.
+    #[must_use]
+    pub fn place(&self) -> String {
+        format!("{}:{}", self.module, self.name)
     }
 }
 
@@ -340,12 +375,19 @@ pub trait Host: Send + Sync {
     }
 
     /// Finds or rebuilds the object of a stored reference: one registered by hand (rung 3 of the ladder), else a
-    /// complete reference found again (rung 4). `None` when there is no way.
+    /// complete reference found again (rung 4). `None` when there is no way; an error of the kind `NoProvider` when the
+    /// place where it should be could not be loaded.
     async fn rebuild(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError>;
 
     /// Finds what a user named as a provider: an object at that place, or a class, of which one is made.
     async fn named(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
         self.rebuild(reference).await
+    }
+
+    /// Was an object registered by hand for references to this class, so that it can be had again even if the reference
+    /// is not complete?
+    async fn is_by_hand(&self, _reference: &ProviderReference) -> Result<bool, ProviderError> {
+        Ok(false)
     }
 
     /// Calls a method of a live object.

@@ -7,6 +7,7 @@ use futures::future::BoxFuture;
 use maloko_core::event::{Event, EventSink};
 use maloko_core::provider::{
     Answer, Host, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderErrorKind, ProviderReference,
+    Revision,
 };
 
 use crate::cloud::{Cloud, ProviderKind, Providers};
@@ -91,6 +92,7 @@ impl Host for Simulated {
                 name: format!("P{object}"),
                 attributes: None,
                 incomplete: None,
+                revision: Revision::default(),
             }),
             autonaming: None,
             capabilities: kind.capabilities(),

@@ -40,6 +40,8 @@ struct Settings {
     refresh: bool,
     #[serde(default)]
     continue_on_error: bool,
+    #[serde(default)]
+    update_changed_providers: bool,
     /// Handed to the JavaScript side with the order to run the program.
     program: Value,
 }
@@ -142,6 +144,7 @@ async fn operate(thread: &Thread, number: u32, settings: Settings) -> Result<Val
     operation.replace = settings.replace;
     operation.refresh = settings.refresh;
     operation.continue_on_error = settings.continue_on_error;
+    operation.update_changed_providers = settings.update_changed_providers;
     let secret = |key: &String| settings.secret_keys.contains(key);
     let config = settings.config.into_iter();
     operation.config = Arc::new(

@@ -9,6 +9,7 @@ use maloko_core::provider::{
     Answer, CheckFailure, DiffAnswer, Host, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
     ProviderErrorKind, ProviderReference,
 };
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::callback::{Crossing, Message, MessageKind, Reply};
@@ -47,8 +48,12 @@ impl JsHost {
         Self { crossing, descriptions, registry }
     }
 
-    /// Asks the package for the object of a reference, by the registry's method of that name.
-    async fn look_up(&self, reference: &ProviderReference, method: &str) -> Result<Option<ObjectId>, ProviderError> {
+    /// Asks the package about a reference, by the registry's method of that name.
+    async fn look_up<T: DeserializeOwned>(
+        &self,
+        reference: &ProviderReference,
+        method: &str,
+    ) -> Result<T, ProviderError> {
         let text = serde_json::to_string(reference).map_err(|fault| bad_answer(&fault))?;
         let ask = |call| {
             let mut message = Message::new(MessageKind::Rebuild, call).text(text).target(self.registry.into());
@@ -216,6 +221,10 @@ impl Host for JsHost {
 
     async fn named(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
         self.look_up(reference, "named").await
+    }
+
+    async fn is_by_hand(&self, reference: &ProviderReference) -> Result<bool, ProviderError> {
+        self.look_up(reference, "isByHand").await
     }
 
     async fn call(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {

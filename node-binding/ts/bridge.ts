@@ -181,13 +181,16 @@ export class Bridge {
                 void this.#answer(message.number, async () => {
                     const { registry, within } = this.#operation(message.target);
                     const reference = JSON.parse(message.text ?? "{}") as ProviderReference;
-                    const number =
-                        message.method === "find"
-                            ? registry.find(reference)
-                            : await within(() =>
-                                  message.method === "named" ? registry.named(reference) : registry.rebuild(reference),
-                              );
-                    return JSON.stringify(number ?? null);
+                    switch (message.method) {
+                        case "find":
+                            return JSON.stringify(registry.find(reference) ?? null);
+                        case "isByHand":
+                            return JSON.stringify(registry.isByHand(reference));
+                        case "named":
+                            return JSON.stringify((await within(() => registry.named(reference))) ?? null);
+                        default:
+                            return JSON.stringify((await within(() => registry.rebuild(reference))) ?? null);
+                    }
                 });
                 break;
             case MessageKind.CallBack:

@@ -6,6 +6,8 @@ import { describe, textOf } from "./errors";
 import { processIdle, releaseProviderHandles } from "./idle";
 import {
     checkTypes,
+    type Entry,
+    entryWithout,
     findEntry,
     loadFile,
     loadProgram,
@@ -93,8 +95,8 @@ class Command implements Front {
     async #launch(description: ProgramDescription, run: Run): Promise<void> {
         const options = description.runtimeOptions ?? {};
         try {
-            const entry = findEntry(description.entry);
             run.registry.setRoot(description.projectRoot);
+            const entry = await this.#entryOf(description);
             if (description.attachOnly !== true) {
                 checkTypes(entry, options);
             }
@@ -116,6 +118,16 @@ class Command implements Front {
             if (error instanceof ProjectError) {
                 throw new ProgramFailed(error.message, error);
             }
+            throw error;
+        }
+    }
+
+    // Where there is no program, a destroy or refresh goes on with what the state says, and needs the files that are there.
+    async #entryOf({ entry, projectRoot, runtimeOptions }: ProgramDescription): Promise<Entry> {
+        try {
+            return findEntry(entry);
+        } catch (error) {
+            await prepareLoader(entryWithout(entry), projectRoot, runtimeOptions ?? {});
             throw error;
         }
     }

@@ -31,6 +31,8 @@ export interface OperationOptions {
     replace?: string[];
     refresh?: boolean;
     continueOnError?: boolean;
+    /** Update resources whose provider's source code has changed since it last made or changed them. */
+    updateChangedProviders?: boolean;
     /** Only say what would be done. */
     dryRun?: boolean;
 }
@@ -65,6 +67,8 @@ export class OperationFailed extends Error {
 
 /** A row of the state, as Pulumi writes it. */
 export type Row = { urn: string; type: string; id?: string; inputs?: Bag; outputs?: Bag } & Record<string, unknown>;
+
+export { forgetProviders } from "./by-hand";
 
 // A test file imports this module and the SDK: the earlier one wins.
 Sdk.prepare(process.cwd());

@@ -2,7 +2,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 
-export { type ProviderFactory, registerProvider } from "./registry";
+export { type ProviderFactory, type ProviderOptions, registerProvider } from "./by-hand";
 
 /** The version of this package. */
 export const version: string = (

@@ -85,6 +85,14 @@ export function findEntry(place: string): Entry {
         : entry;
 }
 
+/** An entry for a program that is gone: its files are to be loaded as they would be beside it. */
+export function entryWithout(place: string): Entry {
+    const directory =
+        fs.statSync(place, { throwIfNoEntry: false })?.isDirectory() === true ? place : path.dirname(place);
+    const file = path.join(directory, "index.ts");
+    return { file, directory, isModule: isModule(file) };
+}
+
 function entryOf(file: string): Entry {
     const real = fs.realpathSync(file);
     return { file: real, directory: path.dirname(real), isModule: isModule(real) };

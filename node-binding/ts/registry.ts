@@ -2,9 +2,12 @@
 import * as path from "node:path";
 import { type Node, parseExpressionAt } from "acorn";
 import { autonamingOf } from "./autonaming";
-import { callProvider, labelOf, methodsOf, type Warn } from "./calls";
+import { factoryOf, type Locate, today } from "./by-hand";
+import { CallFailed, callProvider, labelOf, methodsOf, type Warn } from "./calls";
 import { nameOf } from "./convert";
 import { declaredValue, findDeclaration } from "./declarations";
+import { describe, tracebackOf } from "./errors";
+import { fingerprintOf, type Revision, VERSION_MEMBER, versionOf } from "./revision";
 
 const HANDLE_PREFIX = "maloko:object:";
 const MAX_ATTRIBUTES = 64 * 1024;
@@ -17,30 +20,13 @@ export interface ProviderReference {
     name: string;
     attributes?: string;
     incomplete?: string;
+    revision?: Revision;
 }
-
-/** Makes a provider from the attributes that were stored with its resources. */
-export type ProviderFactory = (attributes: Record<string, unknown>) => object | Promise<object>;
 
 /** Takes the descriptions of provider objects: the engine's side. */
 export interface Describer {
     describe(object: number, reference: string, methods: number, namedProperty?: string, maxLength?: number): void;
     forget(objects: number[]): void;
-}
-
-// Rung 3 of the ladder: made by hand, by key.
-const factories = new Map<string, ProviderFactory>();
-
-/**
- * Names a function that makes a provider when resources remain in the state whose provider object is no longer made by
- * the program and cannot be found again. `key` is the class's name, or its file (relative to the project) and name:
- * `LabelProvider` or `providers/label.ts:LabelProvider`, or the class itself.
- */
-export function registerProvider(
-    key: string | (abstract new (...args: never[]) => object),
-    factory: ProviderFactory,
-): void {
-    factories.set(typeof key === "string" ? key : key.name, factory);
 }
 
 // Numbers are never used twice in a thread, so that a handle that the SDK kept cannot mean another object.
@@ -51,6 +37,7 @@ export class ProviderRegistry {
     readonly #numbers = new Map<object, number>();
     readonly #objects = new Map<number, object>();
     readonly #byReference = new Map<string, number>();
+    readonly #rebuilt = new Map<string, Promise<number | undefined>>();
     readonly #classes = new Map<unknown, { file: string; name: string } | undefined>();
 
     constructor(
@@ -84,13 +71,19 @@ export class ProviderRegistry {
             this.#byReference.set(keyOf(reference), number);
         }
         const { property, maxLength } = autonamingOf(provider);
-        this.describer.describe(number, JSON.stringify(reference), methodsOf(provider), property, maxLength);
+        const described = { ...reference, revision: revisionOf(provider) };
+        this.describer.describe(number, JSON.stringify(described), methodsOf(provider), property, maxLength);
         return number;
     }
 
-    /** The number of an object that the program handed over, by its complete reference. */
+    /** The number of an object that the program handed over, by its complete reference or what is one today. */
     find(reference: ProviderReference): number | undefined {
-        return this.#byReference.get(keyOf(reference));
+        return this.#byReference.get(keyOf(reference)) ?? this.#byReference.get(keyOf(this.#today(reference)));
+    }
+
+    /** Did the program register a factory for the class? */
+    isByHand(reference: ProviderReference): boolean {
+        return [reference, this.#today(reference)].some((it) => factoryOf(it, this.#locate) !== undefined);
     }
 
     /** Calls a method of an object by its number. */
@@ -112,6 +105,7 @@ export class ProviderRegistry {
         this.#objects.clear();
         this.#numbers.clear();
         this.#byReference.clear();
+        this.#rebuilt.clear();
     }
 
     /** What stands for an object in the state. Reads its attributes now. */
@@ -165,23 +159,51 @@ export class ProviderRegistry {
         return path.relative(this.root, file).split(path.sep).join("/");
     }
 
-    /**
-     * Finds the object of a stored reference: made by hand (rung 3), else found again (rung 4); undefined when there is
-     * no way.
-     */
+    /** Finds or makes the object of a stored reference, once for equal ones; undefined when there is no way. */
     async rebuild(reference: ProviderReference): Promise<number | undefined> {
-        const attributes = (): Record<string, unknown> =>
-            JSON.parse(reference.attributes ?? "{}") as Record<string, unknown>;
-        const factory = factories.get(`${reference.module}:${reference.name}`) ?? factories.get(reference.name);
-        if (factory !== undefined) {
-            const made: unknown = await factory(attributes());
-            if (made === null || typeof made !== "object") {
-                throw new TypeError(
-                    `the factory that is registered for provider \`${reference.name}\` returned ${nameOf(made)}, not a provider`,
-                );
-            }
-            return this.numberOf(made);
+        const key = keyOf(reference);
+        const rebuilt = this.#rebuilt.get(key) ?? this.#rebuild(reference);
+        this.#rebuilt.set(key, rebuilt);
+        try {
+            return await rebuilt;
+        } catch (error) {
+            this.#rebuilt.delete(key);
+            throw error;
         }
+    }
+
+    async #rebuild(reference: ProviderReference): Promise<number | undefined> {
+        const made = await this.#make(reference);
+        if (made !== undefined) {
+            return made;
+        }
+        const current = this.#today(reference);
+        if (current === reference) {
+            return this.#findAgain(reference);
+        }
+        // A class that was renamed or moved: from here on as if the state had its new name.
+        const live = current.incomplete === undefined ? this.#byReference.get(keyOf(current)) : undefined;
+        return live ?? (await this.#make(current)) ?? this.#findAgain(current);
+    }
+
+    /** By the factory that is registered for the class (rung 3). */
+    async #make(reference: ProviderReference): Promise<number | undefined> {
+        const factory = factoryOf(reference, this.#locate);
+        if (factory === undefined) {
+            return undefined;
+        }
+        const made: unknown = await factory(attributesIn(reference));
+        if (made === null || typeof made !== "object") {
+            const place = `${reference.module}:${reference.name}`;
+            throw new TypeError(
+                `the factory registered for '${place}' returned ${nameOf(made)}; it must return a provider object`,
+            );
+        }
+        return this.numberOf(made);
+    }
+
+    /** By file and name, without the constructor (rung 4). */
+    async #findAgain(reference: ProviderReference): Promise<number | undefined> {
         if (reference.incomplete !== undefined || reference.language !== "nodejs") {
             return undefined;
         }
@@ -191,8 +213,7 @@ export class ProviderRegistry {
             if (prototype === null || typeof prototype !== "object") {
                 return undefined;
             }
-            const provider = Object.assign(Object.create(prototype) as object, attributes());
-            return this.numberOf(provider);
+            return this.numberOf(Object.assign(Object.create(prototype) as object, attributesIn(reference)));
         }
         return found !== null && typeof found === "object" ? this.numberOf(found) : undefined;
     }
@@ -206,14 +227,35 @@ export class ProviderRegistry {
         return found !== null && typeof found === "object" ? this.numberOf(found) : undefined;
     }
 
+    readonly #locate: Locate = (wanted) => this.#find(wanted);
+
+    #today(reference: ProviderReference): ProviderReference {
+        const { module, name } = today(reference, this.#locate);
+        return module === reference.module && name === reference.name ? reference : { ...reference, module, name };
+    }
+
     async #lookUp(file: string, name: string): Promise<unknown> {
         const declared = declaredValue(file, name) ?? exportOf(require.cache[file]?.exports, name);
         if (declared !== undefined) {
             return declared;
         }
-        const loaded = await this.load(file);
+        const loaded = await this.load(file).catch((thrown: unknown) => {
+            const failure = { kind: "noProvider", message: describe(thrown), traceback: tracebackOf(thrown) } as const;
+            throw new CallFailed(failure, thrown);
+        });
         return declaredValue(file, name) ?? exportOf(loaded, name);
     }
+}
+
+function attributesIn(reference: ProviderReference): Record<string, unknown> {
+    return JSON.parse(reference.attributes ?? "{}") as Record<string, unknown>;
+}
+
+/** Which code of a provider it is: what it declares, and a fingerprint of its source. */
+function revisionOf(provider: object): Revision {
+    const version = versionOf(provider);
+    const code = fingerprintOf(provider, classOf(provider));
+    return { ...(version === undefined ? {} : { version }), ...(code === undefined ? {} : { code }) };
 }
 
 function keyOf(reference: ProviderReference): string {
@@ -235,16 +277,22 @@ function classOf(provider: object): Class | undefined {
     return typeof prototype.constructor === "function" ? (prototype.constructor as Class) : undefined;
 }
 
-/** The attributes of an instance as canonical JSON, or why they cannot be written so. */
+/** Those attributes of an instance that can be kept as canonical JSON, and why that is not all of them. */
 function attributesOf(provider: object, ownClass: Class): { text?: string; fault?: string } {
+    let problem: string | undefined;
     if (hasPrivateFields(ownClass)) {
-        return { fault: `class \`${ownClass.name}\` keeps private fields (#...), which cannot be read and stored` };
+        problem = `class \`${ownClass.name}\` keeps private fields (#...), which cannot be read and stored`;
     }
     const attributes: Record<string, unknown> = {};
     for (const key of Object.keys(provider).sort()) {
+        // Kept by itself, because it says nothing about the one object.
+        if (key === VERSION_MEMBER) {
+            continue;
+        }
         const descriptor = Object.getOwnPropertyDescriptor(provider, key);
         if (descriptor === undefined || !("value" in descriptor)) {
-            return { fault: `attribute \`${key}\` of ${labelOf(provider)} is computed by a getter` };
+            problem ??= `attribute \`${key}\` of ${labelOf(provider)} is computed by a getter`;
+            continue;
         }
         const value: unknown = descriptor.value;
         if (value === undefined) {
@@ -252,7 +300,8 @@ function attributesOf(provider: object, ownClass: Class): { text?: string; fault
         }
         const fault = unstorable(value, []);
         if (fault !== undefined) {
-            return { fault: `attribute \`${key}\` of ${labelOf(provider)} ${fault}` };
+            problem ??= `attribute \`${key}\` of ${labelOf(provider)} ${fault}`;
+            continue;
         }
         attributes[key] = sorted(value);
     }
@@ -262,7 +311,7 @@ function attributesOf(provider: object, ownClass: Class): { text?: string; fault
             fault: `the attributes of ${labelOf(provider)} take ${text.length} bytes of JSON; at most ${MAX_ATTRIBUTES} are stored`,
         };
     }
-    return { text };
+    return problem === undefined ? { text } : { text, fault: problem };
 }
 
 // Why a value would not be the same after it was written as JSON and read again.

@@ -85,7 +85,7 @@ impl EmbeddedRun {
     #[new]
     #[pyo3(signature = (
         state, host, kind, *, project = "project", stack = "dev", dry_run = false, parallel = 16,
-        config = None, directory = None
+        config = None, directory = None, update_changed_providers = false
     ))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of a Python constructor")]
     fn new(
@@ -99,6 +99,7 @@ impl EmbeddedRun {
         parallel: usize,
         config: Option<BTreeMap<String, (String, bool)>>,
         directory: Option<PathBuf>,
+        update_changed_providers: bool,
     ) -> PyResult<Self> {
         let kind = match kind {
             "update" => OperationKind::Update,
@@ -111,6 +112,7 @@ impl EmbeddedRun {
         let mut operation = Operation::new(kind, project, stack);
         operation.dry_run = dry_run;
         operation.parallel = parallel;
+        operation.update_changed_providers = update_changed_providers;
         let config = config.unwrap_or_default().into_iter();
         operation.config =
             Arc::new(config.map(|(key, (value, secret))| (key, ConfigValue { value, secret })).collect());

@@ -8,7 +8,7 @@ use maloko_core::autonaming::Autonaming;
 use maloko_core::event::Severity;
 use maloko_core::provider::{
     Answer, Capabilities, CheckFailure, DiffAnswer, Host, Method, ObjectId, ProviderCall, ProviderDescription,
-    ProviderError, ProviderErrorKind, ProviderReference,
+    ProviderError, ProviderErrorKind, ProviderReference, Revision,
 };
 use maloko_core::{Engine, PropertyMap};
 use pyo3::prelude::*;
@@ -194,8 +194,17 @@ fn raised(answer: &Bound<'_, PyTuple>) -> PyResult<ProviderError> {
     })
 }
 
+/// Why an object was not found or made again: a factory raised, or the module could not be loaded.
+fn not_rebuilt(answer: &Bound<'_, PyTuple>) -> PyResult<ProviderError> {
+    let mut error = raised(answer)?;
+    if answer.get_item(0)?.extract::<String>()? == "unloadable" {
+        error.kind = ProviderErrorKind::NoProvider;
+    }
+    Ok(error)
+}
+
 /// Module, name, attributes, why incomplete, which methods there are (in the order of `maloko._registry.METHODS`), and
-/// the property that is named automatically, with the longest name.
+/// the property that is named automatically, with the longest name; the declared version and the fingerprint of the code.
 type Described = (
     String,
     String,
@@ -203,6 +212,8 @@ type Described = (
     Option<String>,
     (bool, bool, bool, bool, bool, bool),
     Option<(String, Option<usize>)>,
+    Option<u64>,
+    Option<String>,
 );
 
 impl PythonHost {
@@ -228,7 +239,7 @@ impl PythonHost {
             |py, answer| {
                 if answer.is_instance_of::<PyTuple>() {
                     let answer = answer.cast::<PyTuple>().map_err(|error| internal_error(py, &error.into()))?;
-                    return Err(raised(answer).unwrap_or_else(|error| internal_error(py, &error)));
+                    return Err(not_rebuilt(answer).unwrap_or_else(|error| internal_error(py, &error)));
                 }
                 answer.extract().map_err(|error: PyErr| internal_error(py, &error))
             },
@@ -243,7 +254,8 @@ impl Host for PythonHost {
         Python::attach(|py| {
             let describe = || -> PyResult<ProviderDescription> {
                 let described = self.bridge.bind(py).call_method1("describe", (object,))?;
-                let (module, name, attributes, incomplete, methods, named): Described = described.extract()?;
+                let (module, name, attributes, incomplete, methods, named, version, code): Described =
+                    described.extract()?;
                 let (configure, check, diff, read, update, delete) = methods;
                 Ok(ProviderDescription {
                     reference: Arc::new(ProviderReference {
@@ -253,6 +265,7 @@ impl Host for PythonHost {
                         name,
                         attributes,
                         incomplete,
+                        revision: Revision { version, code },
                     }),
                     capabilities: Capabilities { configure, check, diff, read, update, delete },
                     autonaming: named.map(|(property, max_length)| Autonaming { property, max_length }),
@@ -276,6 +289,14 @@ impl Host for PythonHost {
 
     async fn named(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
         self.look_up(reference, "named").await
+    }
+
+    async fn is_by_hand(&self, reference: &ProviderReference) -> Result<bool, ProviderError> {
+        Python::attach(|py| {
+            let arguments = (&reference.language, &reference.module, &reference.name);
+            let ask = || self.bridge.bind(py).call_method1("is_by_hand", arguments)?.extract();
+            ask().map_err(|error: PyErr| internal_error(py, &error))
+        })
     }
 
     async fn call(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {

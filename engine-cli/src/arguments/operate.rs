@@ -113,6 +113,14 @@ pub(crate) struct ReplaceArguments {
     pub(crate) target_replace: Vec<String>,
 }
 
+/// What is done about providers whose code has changed.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct CodeArguments {
+    /// Update resources whose provider's code has changed since it last made or changed them
+    #[arg(long)]
+    pub(crate) update_changed_providers: bool,
+}
+
 /// Flags of `up`.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct UpArguments {
@@ -128,6 +136,9 @@ pub(crate) struct UpArguments {
     /// Flags shared with `preview`.
     #[command(flatten)]
     pub(crate) replace: ReplaceArguments,
+    /// Flags shared with `preview`.
+    #[command(flatten)]
+    pub(crate) code: CodeArguments,
     /// Flags shared with `preview` and `refresh`.
     #[command(flatten)]
     pub(crate) expect: ExpectArguments,
@@ -151,6 +162,9 @@ pub(crate) struct PreviewArguments {
     /// Flags shared with `up`.
     #[command(flatten)]
     pub(crate) replace: ReplaceArguments,
+    /// Flags shared with `up`.
+    #[command(flatten)]
+    pub(crate) code: CodeArguments,
     /// Flags shared with `up` and `refresh`.
     #[command(flatten)]
     pub(crate) expect: ExpectArguments,

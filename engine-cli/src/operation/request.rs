@@ -29,6 +29,8 @@ pub(crate) struct Request {
     pub(crate) refresh: Option<bool>,
     /// Resources to replace.
     pub(crate) replace: Vec<String>,
+    /// Update resources whose provider's code has changed?
+    pub(crate) update_changed_providers: bool,
     /// Resources to work on; `--target` and `--target-replace`.
     pub(crate) targets: Vec<String>,
     /// Is a change an error?
@@ -66,6 +68,7 @@ impl Request {
             confirm,
             refresh: None,
             replace: Vec::new(),
+            update_changed_providers: false,
             expect_no_changes: false,
             ignore_protect: false,
             continue_on_error: false,
@@ -104,6 +107,7 @@ impl Request {
             excludes: self.operate.exclude.clone(),
             exclude_dependents: self.operate.exclude_dependents,
             replace: self.replace.clone(),
+            update_changed_providers: self.update_changed_providers,
             run_program: self.runs_program,
             config: Arc::default(),
             organization: maloko_core::state::ORGANIZATION.to_owned(),
@@ -116,13 +120,14 @@ impl Request {
 
 impl From<UpArguments> for Request {
     fn from(arguments: UpArguments) -> Self {
-        let UpArguments { operate, confirm, act, replace, expect, failure, plan } = arguments;
+        let UpArguments { operate, confirm, act, replace, code, expect, failure, plan } = arguments;
         let mut request = Self::new(OperationKind::Update, "up", operate, confirm);
         request.targets.extend(replace.target_replace.iter().cloned());
         request.replace = replace.replace.into_iter().chain(replace.target_replace).collect();
         Self {
             refresh: act.refresh,
             ignore_protect: act.ignore_protect,
+            update_changed_providers: code.update_changed_providers,
             expect_no_changes: expect.expect_no_changes,
             continue_on_error: failure.continue_on_error,
             plan,
@@ -133,8 +138,8 @@ impl From<UpArguments> for Request {
 
 impl From<PreviewArguments> for Request {
     fn from(arguments: PreviewArguments) -> Self {
-        let PreviewArguments { operate, act, replace, expect, import_file, save_plan } = arguments;
-        let up = UpArguments { operate, act, replace, expect, ..UpArguments::default() };
+        let PreviewArguments { operate, act, replace, code, expect, import_file, save_plan } = arguments;
+        let up = UpArguments { operate, act, replace, code, expect, ..UpArguments::default() };
         Self { verb: "preview", is_preview_command: true, import_file, save_plan, ..Self::from(up) }
     }
 }

@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 use maloko_cli::{Front, FrontAbout, Language, PassResult, ProgramSpec};
 use maloko_core::provider::{
     Answer, Capabilities, HANDLE_PREFIX, Host, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
-    ProviderErrorKind, ProviderReference,
+    ProviderErrorKind, ProviderReference, Revision,
 };
 use maloko_core::value::{PROVIDER_KEY, PropertyMap, Value};
 use maloko_core::wire::{
@@ -66,6 +66,7 @@ impl Host for ScriptedHost {
             name: format!("Provider{object}"),
             attributes: None,
             incomplete: None,
+            revision: Revision::default(),
         };
         let capabilities =
             Capabilities { configure: false, check: false, diff: false, read: true, update: true, delete: true };

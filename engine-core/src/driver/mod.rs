@@ -4,6 +4,7 @@
 mod adoptions;
 mod book;
 mod callbacks;
+mod classes;
 mod deletes;
 mod depth;
 mod execute;
@@ -30,6 +31,8 @@ mod adoptions_tests;
 mod autonaming_tests;
 #[cfg(test)]
 mod builtin_tests;
+#[cfg(test)]
+mod classes_tests;
 #[cfg(test)]
 mod deletion_tests;
 #[cfg(test)]
@@ -135,6 +138,7 @@ pub struct Engine {
     told_no_read: AtomicBool,
     /// What must not be deleted only because this run did not register it, with the reasons.
     guarded: Mutex<UrnMap<String>>,
+    classes: classes::Classes,
     started: Instant,
 }
 
@@ -158,6 +162,7 @@ impl Engine {
             wound_up: tokio::sync::OnceCell::new(),
             told_no_read: AtomicBool::new(false),
             guarded: Mutex::default(),
+            classes: classes::Classes::default(),
             started: Instant::now(),
             operation,
             session,

@@ -12,7 +12,7 @@ use crate::builtin::{self, OtherStacks};
 use crate::operation::Operation;
 use crate::provider::{
     Answer, Capabilities, DiffAnswer, Host, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
-    ProviderErrorKind, ProviderReference, StoredProvider,
+    ProviderErrorKind, ProviderReference, Revision, StoredProvider,
 };
 use crate::row::Row;
 use crate::state::Session;
@@ -48,6 +48,10 @@ struct Known {
     /// The first object of each complete reference: it serves for all that equal it.
     by_reference: HashMap<Arc<ProviderReference>, ObjectId>,
     configured: ObjectMap<Arc<OnceCell<Result<(), ProviderError>>>>,
+    /// What was read from the state, by its ciphertext: equal references have equal ones.
+    stored: HashMap<Arc<str>, Arc<ProviderReference>>,
+    /// References with a revision that is not today's, each only once.
+    kept: HashMap<ProviderReference, Arc<ProviderReference>>,
 }
 
 impl Providers {
@@ -85,7 +89,7 @@ impl Providers {
             *serving
         } else {
             let serving = if description.reference.is_complete() {
-                *known.by_reference.entry(Arc::clone(&description.reference)).or_insert(object)
+                *known.by_reference.entry(Arc::new(description.reference.identity())).or_insert(object)
             } else {
                 object
             };
@@ -106,14 +110,15 @@ impl Providers {
         if let Some(object) = registered {
             return Ok(Served::live(object, &self.describe(object)?));
         }
-        let reference = Arc::new(stored_reference(row, session)?);
-        let same = if reference.is_complete() { self.known().by_reference.get(&reference).copied() } else { None };
+        let reference = self.stored_reference(row, session)?;
+        let identity = Arc::new(reference.identity());
+        let same = if reference.is_complete() { self.known().by_reference.get(&identity).copied() } else { None };
         let object = match same {
             Some(object) => object,
-            None => match self.host.rebuild(&reference).await? {
+            None => match self.host.rebuild(&reference).await.map_err(|error| explained(row, &reference, error))? {
                 Some(object) => {
                     if reference.is_complete() {
-                        self.known().by_reference.insert(Arc::clone(&reference), object);
+                        self.known().by_reference.insert(identity, object);
                     }
                     object
                 }
@@ -161,11 +166,11 @@ impl Providers {
         if self.known().by_urn.contains_key(&row.urn) {
             return true;
         }
-        let Ok(reference) = stored_reference(row, session) else { return false };
+        let Ok(reference) = self.stored_reference(row, session) else { return false };
         if !reference.is_complete() {
             return false;
         }
-        let reference = Arc::new(reference);
+        let reference = Arc::new(reference.identity());
         if self.known().by_reference.contains_key(&reference) {
             return true;
         }
@@ -177,6 +182,47 @@ impl Providers {
             // What could not be looked up is asked for again when it is needed, and its error told then.
             Ok(None) | Err(_) => false,
         }
+    }
+
+    /// The reference that a row holds, or why there is none.
+    pub(super) fn stored_reference(
+        &self,
+        row: &Row,
+        session: &Session,
+    ) -> Result<Arc<ProviderReference>, ProviderError> {
+        match &row.stored_provider {
+            StoredProvider::Reference(reference) => Ok(Arc::clone(reference)),
+            StoredProvider::Sealed(ciphertext) => {
+                if let Some(known) = self.known().stored.get(ciphertext) {
+                    return Ok(Arc::clone(known));
+                }
+                let text = session
+                    .unseal(ciphertext)
+                    .map_err(|error| ProviderError::new(ProviderErrorKind::NoProvider, error.to_string()))?;
+                let reference: Arc<ProviderReference> =
+                    serde_json::from_str(&text).map(Arc::new).map_err(|_| foreign(row))?;
+                self.known().stored.insert(Arc::clone(ciphertext), Arc::clone(&reference));
+                Ok(reference)
+            }
+            StoredProvider::Foreign(value) => plain_reference(value).map(Arc::new).ok_or_else(|| foreign(row)),
+            StoredProvider::Absent => Err(foreign(row)),
+        }
+    }
+
+    /// A reference with another revision; the same one for the same revision, because each is encrypted by itself.
+    pub(super) fn with_revision(
+        &self,
+        reference: &Arc<ProviderReference>,
+        revision: Revision,
+    ) -> Arc<ProviderReference> {
+        if reference.revision == revision {
+            return Arc::clone(reference);
+        }
+        let wanted = ProviderReference { revision, ..(**reference).clone() };
+        let mut known = self.known();
+        let kept = known.kept.entry(wanted);
+        let shared = kept.key().clone();
+        Arc::clone(kept.or_insert_with(|| Arc::new(shared)))
     }
 
     /// Calls a method of an object, configuring it first if that was not done yet. What the object does not have is
@@ -290,21 +336,6 @@ fn default_answer(capabilities: Capabilities, method: &Method) -> Option<Answer>
     }
 }
 
-/// The reference that a row holds, or why there is none.
-fn stored_reference(row: &Row, session: &Session) -> Result<ProviderReference, ProviderError> {
-    match &row.stored_provider {
-        StoredProvider::Reference(reference) => Ok((**reference).clone()),
-        StoredProvider::Sealed(ciphertext) => {
-            let text = session
-                .unseal(ciphertext)
-                .map_err(|error| ProviderError::new(ProviderErrorKind::NoProvider, error.to_string()))?;
-            serde_json::from_str(&text).map_err(|_| foreign(row))
-        }
-        StoredProvider::Foreign(value) => plain_reference(value).ok_or_else(|| foreign(row)),
-        StoredProvider::Absent => Err(foreign(row)),
-    }
-}
-
 /// A reference that was decrypted outside of a row: after a change of the passphrase, or by an export in plain text.
 fn plain_reference(value: &serde_json::Value) -> Option<ProviderReference> {
     let plaintext: String = serde_json::from_str(value.get("plaintext")?.as_str()?).ok()?;
@@ -325,19 +356,31 @@ fn foreign(row: &Row) -> ProviderError {
 }
 
 fn not_found(row: &Row, reference: &ProviderReference) -> ProviderError {
-    let place = format!("{}:{}", reference.module, reference.name);
+    let place = reference.place();
     let why = reference.incomplete.as_ref().map_or_else(
         || format!("{place} was not found"),
         |reason| format!("it was made by {place}, of which an object cannot be made again: {reason}"),
     );
-    ProviderError::new(
-        ProviderErrorKind::NoProvider,
-        format!(
-            "no provider object for '{}': the program does not register it, and {why}. Ways out: keep the class where it \
-             was until the resource is gone; put the resource back into the program; register an object for it by hand \
-             (Python: maloko.register_provider, Node: registerProvider, with the key '{place}'); or, if the object is \
-             already gone, run `maloko state delete '{}'`",
-            row.urn, row.urn
-        ),
+    ProviderError::new(ProviderErrorKind::NoProvider, ways_out(row, reference, &why))
+}
+
+/// The host's own reason why an object could not be found again, with what can be done.
+fn explained(row: &Row, reference: &ProviderReference, error: ProviderError) -> ProviderError {
+    if error.kind != ProviderErrorKind::NoProvider {
+        return error;
+    }
+    let why = format!("{} cannot be looked for: {}", reference.place(), error.message);
+    ProviderError { message: ways_out(row, reference, &why), ..error }
+}
+
+fn ways_out(row: &Row, reference: &ProviderReference, why: &str) -> String {
+    format!(
+        "no provider object for '{}': the program does not register it, and {why}. Ways out: keep the class where it was \
+         until the resource is gone; put the resource back into the program; register an object for it by hand (Python: \
+         maloko.register_provider, Node: registerProvider, with the key '{}'), or say with `formerly` that the class was \
+         renamed or moved; or, if the object is already gone, run `maloko state delete '{}'`",
+        row.urn,
+        reference.place(),
+        row.urn
     )
 }

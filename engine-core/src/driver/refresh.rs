@@ -193,6 +193,7 @@ impl Engine {
             ignore_changes: &row.ignore_changes,
             replace_on_changes: &[],
             has_init_errors: false,
+            renewed: false,
         };
         Ok(if judge(&answer, &compared).changed { Op::Update } else { Op::Same })
     }

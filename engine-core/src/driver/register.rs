@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::diff::PropertyPath;
-use crate::event::{Event, Severity};
+use crate::event::{Event, Op, Severity};
 use crate::operation::OperationKind;
 use crate::plan::{Goal, Next, Question, Refusal, Registration, not_a_path};
 use crate::planted::{self, Bug};
@@ -123,6 +123,7 @@ impl Engine {
         if let Some(served) = &served {
             registration.stored_provider = served.stored();
             registration.autonaming.clone_from(&served.autonaming);
+            self.compare_code(&mut registration, served);
         }
         let mut exclusive = None;
         let mut answer = None;
@@ -170,8 +171,14 @@ impl Engine {
         self.tell_not_applicable(&registration);
         let mut row = None;
         for step in steps {
+            let creates = matches!(step.op, Op::Create | Op::CreateReplacement);
             match self.act(step, served.as_ref()).await? {
-                Some(done) => row = Some(done),
+                Some(done) => {
+                    if let (true, Some(served)) = (creates, &served) {
+                        self.note_unfindable(&urn, served);
+                    }
+                    row = Some(done);
+                }
                 None => return Ok((urn, Registered::Failed)),
             }
         }

@@ -15,7 +15,7 @@ use crate::event::{Event, EventSink};
 use crate::operation::{Operation, OperationKind};
 use crate::provider::{
     Answer, Capabilities, CheckFailure, DiffAnswer, HANDLE_PREFIX, Host, Method, ObjectId, ProviderCall,
-    ProviderDescription, ProviderError, ProviderErrorKind, ProviderReference,
+    ProviderDescription, ProviderError, ProviderErrorKind, ProviderReference, Revision,
 };
 use crate::row::Row;
 use crate::state::{PendingKind, Session, Snapshot};
@@ -37,6 +37,12 @@ pub(crate) struct ScriptedHost {
     pub(crate) made: Mutex<u32>,
     /// What its objects declare of their names.
     pub(crate) autonaming: Option<Autonaming>,
+    /// Which code its objects are of.
+    pub(crate) revision: Revision,
+    /// Why they could not be found again.
+    pub(crate) incomplete: Option<&'static str>,
+    /// Are there objects that were registered by hand?
+    pub(crate) by_hand: bool,
     /// What `read` finds, by the resource's name: other outputs, or that the object is gone.
     pub(crate) world: Mutex<HashMap<String, Option<PropertyMap>>>,
     /// Objects that the program made before its first registration.
@@ -137,7 +143,8 @@ impl Host for ScriptedHost {
                 module: "tests".to_owned(),
                 name: format!("Provider{object}"),
                 attributes: None,
-                incomplete: None,
+                incomplete: self.incomplete.map(str::to_owned),
+                revision: self.revision.clone(),
             }),
             capabilities: Capabilities {
                 configure: true,
@@ -158,6 +165,10 @@ impl Host for ScriptedHost {
 
     async fn rebuild(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
         Ok(reference.name.strip_prefix("Provider").and_then(|number| number.parse().ok()))
+    }
+
+    async fn is_by_hand(&self, _reference: &ProviderReference) -> Result<bool, ProviderError> {
+        Ok(self.by_hand)
     }
 
     async fn call(&self, _object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {

@@ -40,6 +40,7 @@ impl Cascade {
                 ignore_changes: &row.ignore_changes,
                 replace_on_changes: &row.replace_on_changes,
                 has_init_errors: false,
+                renewed: false,
             },
         );
         if verdict.replace {

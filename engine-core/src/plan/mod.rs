@@ -2,6 +2,7 @@
 //! answers, and says what to ask next and which steps to take.
 
 mod cascade;
+mod code_change;
 mod constraint;
 mod goal;
 mod identity;
@@ -22,6 +23,8 @@ mod call_tests;
 #[cfg(test)]
 mod cascade_tests;
 #[cfg(test)]
+mod code_change_tests;
+#[cfg(test)]
 mod constraint_tests;
 #[cfg(test)]
 mod default_provider_tests;
@@ -38,6 +41,7 @@ mod testing;
 #[cfg(test)]
 mod verdict_tests;
 
+pub use code_change::{CodeChange, kept_revision};
 pub use constraint::{PlannedGoal, PlannedResource, PropertyChange, UpdatePlan};
 pub use goal::{Alias, Goal};
 pub use planner::{Inherited, Planner};

@@ -14,12 +14,13 @@ use crate::urn::{Urn, UrnSet};
 use crate::value::PropertyMap;
 
 use super::cascade::Cascade;
+use super::code_change::CodeChange;
 use super::goal::Goal;
 use super::import::Found;
 use super::planner::Planner;
 use super::refusals::Refusal;
 use super::secrecy::{copy_secrets, for_provider};
-use super::step::{IMPLIED, Step};
+use super::step::{IMPLIED, RENEWED, Step};
 use super::verdict::{Compared, Verdict, judge};
 
 /// What the planner wants to know from a provider before it goes on.
@@ -72,6 +73,10 @@ pub struct Registration {
     pub before: Vec<Step>,
     /// What stands for its provider object in the state; set by the driver, which knows the object.
     pub stored_provider: StoredProvider,
+    /// What stands for it as long as nothing is done to the object: with the code that last changed it; set by the driver.
+    pub kept_provider: Option<StoredProvider>,
+    /// How the provider's code stands to that which last changed the object; set by the driver.
+    pub code_change: CodeChange,
     /// The property that its provider wants filled when the program leaves it out; set by the driver.
     pub autonaming: Option<Autonaming>,
     /// Paths of `ignoreChanges` that could not be applied, to be told once.
@@ -108,6 +113,8 @@ impl Registration {
             provider,
             before,
             stored_provider: StoredProvider::Absent,
+            kept_provider: None,
+            code_change: CodeChange::None,
             autonaming: None,
             not_applicable: Vec::new(),
             warnings: Vec::new(),
@@ -132,6 +139,12 @@ impl Registration {
     #[must_use]
     pub fn is_cascading(&self) -> bool {
         matches!(self.phase, Phase::Cascading(_))
+    }
+
+    /// Does the run act on it?
+    #[must_use]
+    pub fn is_targeted(&self) -> bool {
+        self.targeted
     }
 
     fn old_row(&self) -> Option<&Arc<Row>> {
@@ -266,9 +279,13 @@ impl Planner {
                         ignore_changes: &registration.goal.ignore_changes,
                         replace_on_changes: &registration.goal.replace_on_changes,
                         has_init_errors: !old.init_errors.is_empty(),
+                        renewed: registration.code_change.renews(self.operation.update_changed_providers),
                     },
                 );
                 let must_replace = old.pending_replacement;
+                if verdict.only_renewed {
+                    registration.note = RENEWED;
+                }
                 registration.verdict = verdict;
                 if must_replace {
                     registration.verdict.changed = true;
@@ -427,6 +444,9 @@ impl Planner {
         }
         row.outputs.clone_from(&old.outputs);
         row.init_errors.clone_from(&old.init_errors);
+        if let Some(kept) = registration.kept_provider.take() {
+            row.stored_provider = kept;
+        }
         Ok(Next::Act(vec![registration.step(Op::Same, row)]))
     }
 

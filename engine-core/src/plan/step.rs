@@ -10,6 +10,9 @@ use crate::urn::Urn;
 /// The note of a deletion that the deletion of another resource implies: no provider is called.
 pub const IMPLIED: &str = "deletedWith";
 
+/// The note of an update or replacement whose only reason is that the provider's code is to be applied anew.
+pub(super) const RENEWED: &str = "provider code";
+
 /// One step on one resource.
 #[derive(Clone, Debug)]
 pub struct Step {

@@ -23,6 +23,8 @@ pub struct Verdict {
     pub stables: Vec<String>,
     /// The differences leaf by leaf, where the engine compared.
     pub detailed: Option<DetailedDiff>,
+    /// Is the only change that the provider's code is to be applied anew?
+    pub only_renewed: bool,
 }
 
 /// The inputs and options that a verdict rests on.
@@ -37,6 +39,8 @@ pub struct Compared<'a> {
     pub replace_on_changes: &'a [String],
     /// Did the object fail to start when it was made or last changed?
     pub has_init_errors: bool,
+    /// Is the provider's code to be applied anew, whatever its `diff` says?
+    pub renewed: bool,
 }
 
 /// The pseudo path that stands for "the object did not start".
@@ -63,6 +67,8 @@ pub fn judge(answer: &DiffAnswer, compared: &Compared<'_>) -> Verdict {
         (None, Some(found)) => !found.is_empty(),
         (None, None) => false,
     };
+    verdict.only_renewed = compared.renewed && !verdict.changed;
+    verdict.changed |= compared.renewed;
     if verdict.changed {
         verdict.replace_keys.clone_from(&answer.replaces);
         if let Some(found) = structural {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 
 use super::*;
-use crate::provider::{ProviderReference, StoredProvider};
+use crate::provider::{ProviderReference, Revision, StoredProvider};
 use crate::row::HookMoment;
 use crate::state::fixtures::{
     PULUMI_NODEJS, PULUMI_PYTHON, meaning, nodejs_crypter, provider_row, python_crypter, row,
@@ -166,6 +166,7 @@ fn our_references_are_written_encrypted_into_inputs_and_outputs() {
         name: "Labels".into(),
         attributes: Some(r#"{"token":"canary"}"#.into()),
         incomplete: None,
+        revision: Revision::default(),
     });
     let mut with_reference = row("a", 1.0);
     with_reference.stored_provider = StoredProvider::Reference(Arc::clone(&reference));

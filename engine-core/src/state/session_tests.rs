@@ -3,7 +3,7 @@
 use futures::executor::block_on;
 
 use super::*;
-use crate::provider::ProviderReference;
+use crate::provider::{ProviderReference, Revision};
 use crate::state::fixtures::faulty::Faulty;
 use crate::state::fixtures::{PULUMI_PYTHON, provider_row, python_crypter, row, urn};
 use crate::state::{MemoryBackend, Passphrase, PendingKind, PendingOperation, StoredStack};
@@ -103,6 +103,7 @@ fn a_provider_that_is_found_again_is_no_change() {
         name: "P".into(),
         attributes: None,
         incomplete: None,
+        revision: Revision::default(),
     });
     let backend = empty_stack();
     let session = open(&backend);

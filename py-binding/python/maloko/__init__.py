@@ -6,8 +6,8 @@ The command line is `maloko` (or `python -m maloko`). Programs need nothing from
 - `PartialFailure`, for providers whose object was made but did not start.
 """
 
+from maloko._by_hand import register_provider
 from maloko._errors import MalokoError, PartialFailure
 from maloko._maloko import VERSION as __version__  # noqa: N811 the name that packages use
-from maloko._registry import register_provider
 
 __all__ = ["MalokoError", "PartialFailure", "__version__", "register_provider"]

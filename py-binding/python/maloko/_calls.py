@@ -93,6 +93,11 @@ def raised(error: BaseException) -> Answer:
     return described
 
 
+def unloadable(error: BaseException) -> Answer:
+    """The answer when the module of a provider could not be loaded."""
+    return ("unloadable", *raised(error)[1:4])
+
+
 def _method(provider: Any, name: str) -> Callable[..., Any]:
     method: Callable[..., Any] | None = getattr(provider, name, None)
     if method is None:

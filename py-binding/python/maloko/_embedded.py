@@ -48,9 +48,9 @@ class Stack:
     parallel: int = 16
     state: MemoryState = field(default_factory=MemoryState)
 
-    def up(self, program: Program) -> Result:
+    def up(self, program: Program, *, update_changed_providers: bool = False) -> Result:
         """Makes the world as the program says; raises what the program or a provider raised."""
-        return self._checked("update", program)
+        return self._checked("update", program, update_changed_providers=update_changed_providers)
 
     def preview(self, program: Program) -> Result:
         """Says what `up` would do."""
@@ -64,9 +64,11 @@ class Stack:
         """Removes everything; the program runs first, to bring its provider objects."""
         return self._checked("destroy", program)
 
-    def run(self, kind: str, program: Program, *, dry_run: bool = False) -> Result:
+    def run(
+        self, kind: str, program: Program, *, dry_run: bool = False, update_changed_providers: bool = False
+    ) -> Result:
         """Runs an operation and says how it ended, without raising."""
-        return _on_a_free_thread(lambda: self._run(kind, program, dry_run))
+        return _on_a_free_thread(lambda: self._run(kind, program, dry_run, update_changed_providers))
 
     def export(self) -> dict[str, Any]:
         """The state as Pulumi's deployment JSON."""
@@ -81,13 +83,15 @@ class Stack:
         hidden = ("pulumi:pulumi:Stack", "pulumi:providers:")
         return {row["urn"].rsplit("::", 1)[1]: row for row in rows if not row["type"].startswith(hidden)}
 
-    def _checked(self, kind: str, program: Program, *, dry_run: bool = False) -> Result:
-        result = self.run(kind, program, dry_run=dry_run)
+    def _checked(
+        self, kind: str, program: Program, *, dry_run: bool = False, update_changed_providers: bool = False
+    ) -> Result:
+        result = self.run(kind, program, dry_run=dry_run, update_changed_providers=update_changed_providers)
         if result.exception is not None and result.outcome != "succeeded":
             raise result.exception
         return result
 
-    def _run(self, kind: str, program: Program, dry_run: bool) -> Result:
+    def _run(self, kind: str, program: Program, dry_run: bool, update_changed_providers: bool) -> Result:
         host = Host()
         try:
             run = EmbeddedRun(
@@ -99,6 +103,7 @@ class Stack:
                 dry_run=dry_run,
                 parallel=self.parallel,
                 config=self._config(),
+                update_changed_providers=update_changed_providers,
             )
             failure = run_program(host, run.engine, program)
             end = (None, None) if failure is None else failure

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from maloko._bodies import ModuleBodies
-from maloko._calls import Answer, Call, call_provider, raised
+from maloko._calls import Answer, Call, call_provider, raised, unloadable
 from maloko._loops import ProviderLoop
-from maloko._registry import HANDLE_PREFIX, Reference, Registry
+from maloko._registry import HANDLE_PREFIX, Reference, Registry, Unloadable
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -106,14 +106,20 @@ class Host:
 
     def describe(
         self, number: int
-    ) -> tuple[str, str, str | None, str | None, tuple[bool, ...], tuple[str, int | None] | None]:
-        """Where to find the object again, which methods it has, and which property is named automatically."""
+    ) -> tuple[
+        str, str, str | None, str | None, tuple[bool, ...], tuple[str, int | None] | None, int | None, str | None
+    ]:
+        """Where to find the object again, its methods, which property is named automatically, which code it is."""
         entry = self.registry.entry(number)
-        return (*entry.reference, entry.methods, entry.autonaming)
+        return (*entry.reference, entry.methods, entry.autonaming, entry.version, self.registry.code(number))
 
     def find(self, language: str, module: str, name: str, attributes: str | None) -> int | None:
         """The number of an object of the program with that complete reference, `None` when there is none."""
         return self.registry.find(Reference(module, name, attributes, None)) if language == "python" else None
+
+    def is_by_hand(self, language: str, module: str, name: str) -> bool:
+        """Did the program register a factory for that class?"""
+        return language == "python" and self.registry.is_by_hand(module, name)
 
     def rebuild(
         self, language: str, module: str, name: str, attributes: str | None, incomplete: str | None
@@ -123,7 +129,9 @@ class Host:
             return None
         try:
             return self.context.copy().run(self.registry.rebuild, Reference(module, name, attributes, incomplete))
-        except BaseException as error:  # the user's module or factory may raise anything
+        except Unloadable as error:
+            return unloadable(error.__cause__ or error)
+        except BaseException as error:  # the user's factory may raise anything
             return raised(error)
 
     def named(

@@ -27,7 +27,7 @@ class EmbeddedRun:
     """
     One operation on a stack that is kept in memory.
     """
-    def __new__(cls, /, state: MemoryState, host: Any, kind: str, *, project: str = "project", stack: str = "dev", dry_run: bool = False, parallel: SupportsIndex = 16, config: dict[str, tuple[str, bool]] | None = None, directory: str | PathLike[str] | None = None) -> EmbeddedRun:
+    def __new__(cls, /, state: MemoryState, host: Any, kind: str, *, project: str = "project", stack: str = "dev", dry_run: bool = False, parallel: SupportsIndex = 16, config: dict[str, tuple[str, bool]] | None = None, directory: str | PathLike[str] | None = None, update_changed_providers: bool = False) -> EmbeddedRun:
         """
         Begins an operation. `host` is a `maloko._host.Host`; `kind` is `update`, `refresh` or `destroy`.
         """

@@ -183,6 +183,9 @@ def run_path(host: Host, engine: Engine, entry: Path) -> Failure | None:
     try:
         file = find_main(entry)
     except MalokoError as error:
+        if entry.parent.is_dir():
+            # A destroy or refresh goes on with what the state says, and needs the modules that are there.
+            attach(host, engine, entry)
         return Failure(str(error), error)
     enter_directory(host, file.parent, [str(file)])
     module = ModuleType("__main__")

@@ -11,13 +11,14 @@ import importlib
 import json
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from maloko import _by_hand
 from maloko._captured import captured_outputs
-from maloko._errors import MalokoError
+from maloko._revision import Fingerprints, version_of
 
 MAX_ATTRIBUTES = 64 * 1024
 """Bytes of JSON that the attributes of one provider may take in the state."""
@@ -28,22 +29,9 @@ HANDLE_PREFIX = "maloko:object:"
 METHODS = ("configure", "check", "diff", "read", "update", "delete")
 """The optional methods, in the order in which `describe` reports them."""
 
-Factory = Callable[[dict[str, Any] | None], Any]
 
-_factories: dict[str, Factory] = {}
-
-
-def register_provider(key: type | str, factory: Factory) -> None:
-    """Says how to make a provider object that cannot be rebuilt from the state alone.
-
-    It is needed when a resource is to be deleted or refreshed whose provider the program does not make any more, and
-    the class is local to a function or its attributes are not plain data (a client, a lock).
-
-    :param key: the provider class, or `"module:QualifiedName"` as the error message names it.
-    :param factory: called with the stored attributes (`None` when they could not be stored); returns the object, which
-        is then configured like any other.
-    """
-    _factories[key if isinstance(key, str) else f"{key.__module__}:{key.__qualname__}"] = factory
+class Unloadable(Exception):  # noqa: N818 the module's own error is the cause
+    """A module in which a provider was to be found raised an error."""
 
 
 class Reference(NamedTuple):
@@ -64,6 +52,7 @@ class Entry:
     methods: tuple[bool, ...]
     outputs: tuple[Any, ...]
     autonaming: tuple[str, int | None] | None
+    version: int | None
 
 
 class Registry:
@@ -79,6 +68,7 @@ class Registry:
         self._rebuilding = threading.RLock()
         self.main: ModuleType | None = None
         """The program's own module; `__main__` in a reference means this one."""
+        self._fingerprints = Fingerprints(self._module)
 
     def number(self, provider: Any) -> int:
         """The object's number; registers it when it is new."""
@@ -94,6 +84,7 @@ class Registry:
                     methods_of(provider),
                     captured_outputs(provider),
                     autonaming_of(provider),
+                    version_of(provider),
                 )
                 number = len(self._entries)
                 self._entries.append(entry)
@@ -104,6 +95,10 @@ class Registry:
         """What is known of the object."""
         return self._entries[number]
 
+    def code(self, number: int) -> str | None:
+        """A fingerprint of the object's source code; `None` without source."""
+        return self._fingerprints.of(type(self._entries[number].provider))
+
     def captured(self, handle: str) -> tuple[Any, ...]:
         """The Outputs that the object of a handle has captured."""
         return self._entries[int(handle[len(HANDLE_PREFIX) :])].outputs
@@ -111,10 +106,10 @@ class Registry:
     def _refer(self, provider: Any) -> Reference:
         kind = type(provider)
         module, name = kind.__module__, kind.__qualname__
+        attributes, reason = _attributes_of(provider)
         if self._find(module, name) is not kind:
             where = "inside a function" if "<locals>" in name else "where it cannot be found again by that name"
-            return Reference(module, name, None, f"its class {name} is defined {where}; move it to the top of a module")
-        attributes, reason = _attributes_of(provider)
+            reason = f"its class {name} is defined {where}; move it to the top of a module"
         return Reference(module, name, attributes, reason)
 
     def _find(self, module_name: str, name: str) -> Any:
@@ -130,21 +125,38 @@ class Registry:
         return sys.modules.get(name)
 
     def find(self, reference: Reference) -> int | None:
-        """The number of an object that the program handed over, by its complete reference."""
+        """The number of an object that the program handed over, by its complete reference or what is one today."""
         with self._lock:
             for number in range(self._indexed, len(self._entries)):
                 self._by_reference.setdefault(self._entries[number].reference, number)
             self._indexed = len(self._entries)
-            return self._by_reference.get(reference)
+            found = self._by_reference.get(reference)
+            return self._by_reference.get(_today(reference)) if found is None else found
+
+    def is_by_hand(self, module: str, name: str) -> bool:
+        """Did the program register a factory for the class?"""
+        return (
+            _by_hand.factory_of(module, name) is not None
+            or _by_hand.factory_of(*_by_hand.today(module, name)) is not None
+        )
 
     def rebuild(self, reference: Reference) -> int | None:
-        """Finds or rebuilds the object of a stored reference: by hand-registered factory, else by name."""
+        """Finds or makes the object of a stored reference: by a factory, by a former name, or by its name."""
         key = (reference.module, reference.name, reference.attributes)
         # One after the other: two resources with equal references are to share one object.
         with self._rebuilding:
             number = self._rebuilt.get(key)
             if number is None:
-                provider = self._rebuild(reference)
+                today = _today(reference)
+                provider = self._make(reference)
+                if provider is None and today != reference:
+                    # A class that was renamed or moved: from here on as if the state had its new name.
+                    number = self.find(today) if today.incomplete is None else None
+                    if number is not None:
+                        return number
+                    provider = self._make(today)
+                if provider is None:
+                    provider = self._rebuild(today)
                 if provider is None:
                     return None
                 number = self._rebuilt[key] = self.number(provider)
@@ -164,14 +176,15 @@ class Registry:
             found = found()
         return None if found is None else self.number(found)
 
+    def _make(self, reference: Reference) -> Any:
+        """An object by the factory that is registered for its class; `None` without one."""
+        factory = _by_hand.factory_of(reference.module, reference.name)
+        if factory is None:
+            return None
+        return _by_hand.make(factory, reference.module, reference.name, _attributes_in(reference))
+
     def _rebuild(self, reference: Reference) -> Any:
-        attributes = None if reference.attributes is None else json.loads(reference.attributes)
-        factory = _factories.get(f"{reference.module}:{reference.name}")
-        if factory is not None:
-            provider = factory(attributes)
-            if provider is None:
-                raise MalokoError(f"the factory registered for '{reference.module}:{reference.name}' returned None")
-            return provider
+        """An object by its class, without its constructor; `None` where there is no such class any more."""
         if reference.incomplete is not None:
             return None
         if reference.module != "__main__":
@@ -182,18 +195,30 @@ class Registry:
                 # The module itself (or a package above it) is gone: that is rung 5. Another one is the user's error.
                 if error.name is not None and f"{reference.module}.".startswith(f"{error.name}."):
                     return None
-                raise
+                raise Unloadable from error
+            except BaseException as error:  # a module may raise anything
+                raise Unloadable from error
         kind = self._find(reference.module, reference.name)
         if not isinstance(kind, type):
             return None
         new: Any = kind.__new__
         provider = new(kind)
         if hasattr(provider, "__setstate__"):
-            provider.__setstate__(attributes or {})
+            provider.__setstate__(_attributes_in(reference))
         else:
-            for name, value in (attributes or {}).items():
+            for name, value in _attributes_in(reference).items():
                 object.__setattr__(provider, name, value)
         return provider
+
+
+def _today(reference: Reference) -> Reference:
+    module, name = _by_hand.today(reference.module, reference.name)
+    return reference._replace(module=module, name=name)
+
+
+def _attributes_in(reference: Reference) -> dict[str, Any]:
+    attributes: dict[str, Any] = json.loads(reference.attributes or "{}")
+    return attributes
 
 
 def autonaming_of(provider: Any) -> tuple[str, int | None] | None:
@@ -236,7 +261,7 @@ def methods_of(provider: Any) -> tuple[bool, ...]:
 
 
 def _attributes_of(provider: Any) -> tuple[str | None, str | None]:
-    """The attributes as canonical JSON, or why they cannot be kept."""
+    """The attributes that can be kept as canonical JSON, and why that is not all of them."""
     custom = getattr(type(provider), "__getstate__", None)
     if custom is not None and custom is not getattr(object, "__getstate__", None):
         attributes = provider.__getstate__()
@@ -249,15 +274,16 @@ def _attributes_of(provider: Any) -> tuple[str | None, str | None]:
             for slot in (slots,) if isinstance(slots, str) else slots:
                 if slot not in ("__dict__", "__weakref__") and hasattr(provider, slot):
                     attributes[slot] = getattr(provider, slot)
-    for name, value in attributes.items():
-        problem = _not_plain(value, 0)
-        if problem is not None:
-            return None, f"its attribute '{name}' {problem}"
-    text = json.dumps(attributes, sort_keys=True, separators=(",", ":"))
+        # Kept by itself, because it says nothing about the one object.
+        attributes.pop("provider_version", None)
+    problems = {name: problem for name, value in attributes.items() if (problem := _not_plain(value, 0)) is not None}
+    kept = {name: value for name, value in attributes.items() if name not in problems}
+    text = json.dumps(kept, sort_keys=True, separators=(",", ":"))
     size = len(text)
     if size > MAX_ATTRIBUTES:
         return None, f"its attributes take {size} bytes in the state; at most {MAX_ATTRIBUTES} are kept"
-    return text, None
+    reason = next((f"its attribute '{name}' {problem}" for name, problem in problems.items()), None)
+    return text, reason
 
 
 def _not_plain(value: Any, depth: int) -> str | None:

@@ -1,0 +1,150 @@
+//! What is told of provider classes, once per class and run: code that is not the one which last changed a resource,
+//! and objects that could not be found again.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::event::Severity;
+use crate::plan::{CodeChange, Registration, kept_revision};
+use crate::provider::{ProviderReference, StoredProvider};
+use crate::urn::Urn;
+
+use super::Engine;
+use super::served::{Served, Server};
+
+/// What was noticed in this run, by module and name of the class.
+#[derive(Default)]
+pub(super) struct Classes(Mutex<BTreeMap<String, Class>>);
+
+#[derive(Default)]
+struct Class {
+    name: String,
+    language: String,
+    /// Resources whose code reads differently.
+    changed: usize,
+    /// Resources whose version rose or fell, by the versions before and after.
+    versions: BTreeMap<(u64, u64), usize>,
+    unfindable: Option<Unfindable>,
+}
+
+/// Objects that could not be found again.
+struct Unfindable {
+    reference: Arc<ProviderReference>,
+    /// The first resource that one of them made.
+    first: Urn,
+    resources: usize,
+}
+
+impl Classes {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Class>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note(&self, reference: &ProviderReference, note: impl FnOnce(&mut Class)) {
+        let mut classes = self.lock();
+        let class = classes.entry(reference.place()).or_default();
+        class.name.clone_from(&reference.name);
+        class.language.clone_from(&reference.language);
+        note(class);
+    }
+}
+
+impl Engine {
+    /// Compares the provider that serves a registration with the one that made or last changed the resource.
+    pub(super) fn compare_code(&self, registration: &mut Registration, served: &Served) {
+        let Server::Live { reference, .. } = &served.server else { return };
+        let Some((_, old)) = &registration.old else { return };
+        if old.external || !old.custom {
+            return;
+        }
+        // Another tool's row says nothing of this.
+        let Ok(stored) = self.providers.stored_reference(old, &self.session) else { return };
+        let kept = self.providers.with_revision(reference, kept_revision(&stored, reference));
+        registration.kept_provider = Some(StoredProvider::Reference(kept));
+        let change = CodeChange::between(&stored, reference);
+        registration.code_change = change;
+        if change == CodeChange::None || !registration.is_targeted() {
+            return;
+        }
+        self.classes.note(reference, |class| match change {
+            CodeChange::None => {}
+            CodeChange::Source => class.changed += 1,
+            CodeChange::Risen { from, to } | CodeChange::Fallen { from, to } => {
+                *class.versions.entry((from, to)).or_default() += 1;
+            }
+        });
+    }
+
+    /// Notes that an object was made by a provider which could not be found again from the state.
+    pub(super) fn note_unfindable(&self, urn: &Urn, served: &Served) {
+        let Server::Live { reference, .. } = &served.server else { return };
+        if reference.is_complete() {
+            return;
+        }
+        self.classes.note(reference, |class| {
+            let (reference, first) = (Arc::clone(reference), urn.clone());
+            class.unfindable.get_or_insert(Unfindable { reference, first, resources: 0 }).resources += 1;
+        });
+    }
+
+    /// Tells what was noticed, once for each class.
+    pub(super) async fn tell_of_classes(&self) {
+        let classes = std::mem::take(&mut *self.classes.lock());
+        for (place, class) in classes {
+            let name = if class.name.is_empty() { "an object without a class" } else { &class.name };
+            if class.changed > 0 {
+                let resources = resources(class.changed);
+                let consequence = if self.operation.update_changed_providers {
+                    "They are updated"
+                } else {
+                    "They stay as they are; `--update-changed-providers` updates them"
+                };
+                let message =
+                    format!("provider code changed since the last update: {name} ({resources}). {consequence}");
+                self.diagnose(None, Severity::Info, message);
+            }
+            let option = if class.language == "nodejs" { "providerVersion" } else { "provider_version" };
+            for ((from, to), count) in class.versions {
+                let resources = resources(count);
+                if from < to {
+                    let message = format!("{option} rose from {from} to {to}: {name} ({resources}). They are updated");
+                    self.diagnose(None, Severity::Info, message);
+                } else {
+                    let message = format!(
+                        "{option} fell from {from} to {to}: {name} ({resources}). They are not updated. If the code of \
+                         version {from} was taken back on purpose, raise {option} above {from}"
+                    );
+                    self.diagnose(None, Severity::Warning, message);
+                }
+            }
+            if let Some(unfindable) = class.unfindable {
+                self.tell_of_unfindable(&place, name, &unfindable).await;
+            }
+        }
+    }
+
+    async fn tell_of_unfindable(&self, place: &str, name: &str, unfindable: &Unfindable) {
+        let Unfindable { reference, first, resources: count } = unfindable;
+        // What cannot be asked is told of: too much is better than a resource that nobody can delete.
+        if self.host.is_by_hand(reference).await.unwrap_or(false) {
+            return;
+        }
+        let reason = reference.incomplete.as_deref().unwrap_or_default();
+        let register = match (reference.name.is_empty(), reference.language.as_str()) {
+            (true, _) => String::new(),
+            (false, "nodejs") => format!("; or register an object by hand: registerProvider(\"{place}\", ...)"),
+            (false, _) => format!("; or register an object by hand: maloko.register_provider(\"{place}\", ...)"),
+        };
+        let message = format!(
+            "once the program no longer makes this provider ({name}), it could not be found again to delete or refresh \
+             what it made ({} in this run): {reason}. Keep the class at the top level of a module, and make clients and \
+             locks in `configure`, not in the constructor{register}",
+            resources(*count)
+        );
+        self.diagnose(Some(first), Severity::Warning, message);
+    }
+}
+
+fn resources(count: usize) -> String {
+    if count == 1 { "1 resource".to_owned() } else { format!("{count} resources") }
+}

@@ -1,0 +1,105 @@
+//! What changes of a provider's code lead to in a run, and what is told of its class.
+
+use std::sync::Arc;
+
+use crate::operation::{Operation, OperationKind};
+use crate::provider::Revision;
+use crate::row::Row;
+
+use super::testing::{Outcome, ScriptedHost, run_as, wanted};
+
+fn host(version: Option<u64>, code: &str) -> ScriptedHost {
+    let revision = Revision { version, code: (!code.is_empty()).then(|| format!("1:{code}")) };
+    ScriptedHost { revision, ..ScriptedHost::default() }
+}
+
+fn up_with(operation: Operation, host: ScriptedHost, rows: Vec<Arc<Row>>) -> Outcome {
+    run_as(&Arc::new(host), operation, rows, &[wanted("a", "x"), wanted("b", "x")])
+}
+
+fn up(host: ScriptedHost, rows: Vec<Arc<Row>>) -> Outcome {
+    up_with(Operation::new(OperationKind::Update, "proj", "dev"), host, rows)
+}
+
+fn ops(outcome: &Outcome) -> Vec<&str> {
+    outcome.steps.iter().filter(|step| !step.ends_with("proj-dev")).map(String::as_str).collect()
+}
+
+#[test]
+fn a_version_that_rises_updates_once() {
+    let made = up(host(Some(1), "old"), Vec::new());
+    let risen = up(host(Some(2), "new"), made.rows);
+    assert_eq!(ops(&risen), ["update a", "update b"]);
+    assert!(
+        risen.messages.contains("provider_version rose from 1 to 2: Provider1 (2 resources)"),
+        "{}",
+        risen.messages
+    );
+    assert!(!risen.messages.contains("code changed"), "{}", risen.messages);
+    let again = up(host(Some(2), "new"), risen.rows);
+    assert_eq!(ops(&again), ["same a", "same b"]);
+    assert_eq!(again.messages, "");
+}
+
+#[test]
+fn a_version_that_falls_is_told_and_nothing_is_updated() {
+    let made = up(host(Some(2), "old"), Vec::new());
+    let fallen = up(host(Some(1), "old"), made.rows);
+    assert_eq!(ops(&fallen), ["same a", "same b"]);
+    assert!(fallen.messages.contains("fell from 2 to 1: Provider1 (2 resources)"), "{}", fallen.messages);
+    let back = up(host(Some(2), "old"), fallen.rows);
+    assert_eq!((ops(&back), back.messages.as_str()), (vec!["same a", "same b"], ""));
+}
+
+#[test]
+fn a_version_and_a_fingerprint_that_come_or_go_change_nothing() {
+    let made = up(host(None, ""), Vec::new());
+    let declared = up(host(Some(1), "code"), made.rows);
+    assert_eq!((ops(&declared), declared.messages.as_str()), (vec!["same a", "same b"], ""));
+    let gone = up(host(None, ""), declared.rows);
+    assert_eq!((ops(&gone), gone.messages.as_str()), (vec!["same a", "same b"], ""));
+    // What was recorded without a change counts from then on.
+    let risen = up(host(Some(2), "code"), gone.rows);
+    assert_eq!(ops(&risen), ["update a", "update b"]);
+}
+
+#[test]
+fn changed_source_is_told_of_once_per_class_until_the_resources_are_updated() {
+    let made = up(host(None, "old"), Vec::new());
+    let changed = up(host(None, "new"), made.rows);
+    assert_eq!(ops(&changed), ["same a", "same b"]);
+    let told = "provider code changed since the last update: Provider1 (2 resources)";
+    assert_eq!(changed.messages.matches(told).count(), 1, "{}", changed.messages);
+    let operation =
+        Operation { update_changed_providers: true, ..Operation::new(OperationKind::Update, "proj", "dev") };
+    let updated = up_with(operation, host(None, "new"), changed.rows);
+    assert_eq!(ops(&updated), ["update a", "update b"]);
+    assert!(updated.messages.contains(told), "{}", updated.messages);
+    let after = up(host(None, "new"), updated.rows);
+    assert_eq!((ops(&after), after.messages.as_str()), (vec!["same a", "same b"], ""));
+}
+
+#[test]
+fn resources_that_are_no_targets_are_not_renewed() {
+    let made = up(host(Some(1), "old"), Vec::new());
+    let targets = vec!["**::b".to_owned()];
+    let operation = Operation { targets, ..Operation::new(OperationKind::Update, "proj", "dev") };
+    let risen = up_with(operation, host(Some(2), "new"), made.rows);
+    assert_eq!(ops(&risen), ["same a", "update b"]);
+    assert!(risen.messages.contains("Provider1 (1 resource)"), "{}", risen.messages);
+    let rest = up(host(Some(2), "new"), risen.rows);
+    assert_eq!(ops(&rest), ["update a", "same b"]);
+}
+
+#[test]
+fn an_object_that_could_not_be_found_again_is_told_of_when_it_makes_something() {
+    let lost = || ScriptedHost { incomplete: Some("its attribute 'client' is a lock"), ..ScriptedHost::default() };
+    let made = up(lost(), Vec::new());
+    assert_eq!(made.messages.matches("its attribute 'client' is a lock").count(), 1, "{}", made.messages);
+    assert!(made.messages.contains("(2 resources in this run)"), "{}", made.messages);
+    assert!(made.messages.contains("maloko.register_provider(\"tests:Provider1\""), "{}", made.messages);
+    let again = up(lost(), made.rows);
+    assert_eq!((ops(&again), again.messages.as_str()), (vec!["same a", "same b"], ""));
+    let by_hand = up(ScriptedHost { by_hand: true, ..lost() }, Vec::new());
+    assert_eq!(by_hand.messages, "");
+}

@@ -1,0 +1,75 @@
+//! Whether a provider's code is another one than that which made or last changed a resource.
+
+use crate::provider::{ProviderReference, Revision};
+
+/// How today's code of a provider stands to the code that made or last changed a resource.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CodeChange {
+    /// It is the same, or nothing is known of the one before.
+    #[default]
+    None,
+    /// Its author says that what it makes has changed.
+    Risen {
+        /// The version before.
+        from: u64,
+        /// Today's version.
+        to: u64,
+    },
+    /// Its declared version is lower than the one before: older code was started, or a change taken back.
+    Fallen {
+        /// The version before.
+        from: u64,
+        /// Today's version.
+        to: u64,
+    },
+    /// Its source reads differently. That alone is no reason to touch anything.
+    Source,
+}
+
+impl CodeChange {
+    /// Compares what is stored with a resource and what serves it today.
+    #[must_use]
+    pub fn between(stored: &ProviderReference, today: &ProviderReference) -> Self {
+        // Versions of one class do not say anything about those of another.
+        let related = stored.module == today.module || stored.name == today.name;
+        let (before, now) = (&stored.revision, &today.revision);
+        match (before.version.filter(|_| related), now.version) {
+            (Some(from), Some(to)) if from < to => Self::Risen { from, to },
+            (Some(from), Some(to)) if from > to => Self::Fallen { from, to },
+            _ => match (&before.code, &now.code) {
+                (Some(before), Some(now)) if before != now && comparable(before, now) => Self::Source,
+                _ => Self::None,
+            },
+        }
+    }
+
+    /// Is the resource updated for this, whatever its provider's `diff` says?
+    #[must_use]
+    pub fn renews(self, update_changed_providers: bool) -> bool {
+        match self {
+            Self::None | Self::Fallen { .. } => false,
+            Self::Risen { .. } => true,
+            Self::Source => update_changed_providers,
+        }
+    }
+}
+
+/// What is stored of a provider with a resource to which nothing was done: still the code that did something to it.
+#[must_use]
+pub fn kept_revision(stored: &ProviderReference, today: &ProviderReference) -> Revision {
+    let related = stored.module == today.module || stored.name == today.name;
+    let (before, now) = (&stored.revision, &today.revision);
+    Revision {
+        version: before.version.filter(|_| related).or(now.version),
+        code: match (&before.code, &now.code) {
+            (Some(before), Some(now)) if !comparable(before, now) => Some(now.clone()),
+            (before, now) => before.as_ref().or(now.as_ref()).cloned(),
+        },
+    }
+}
+
+/// Fingerprints begin with the name of the way in which they were made; others cannot be compared.
+fn comparable(one: &str, other: &str) -> bool {
+    let way = |fingerprint: &str| fingerprint.split_once(':').map(|(way, _)| way.to_owned());
+    way(one) == way(other)
+}
