@@ -171,7 +171,7 @@ impl Engine {
         self.tell_not_applicable(&registration);
         let mut row = None;
         for step in steps {
-            let creates = matches!(step.op, Op::Create | Op::CreateReplacement);
+            let creates = matches!(step.op, Op::Create | Op::CreateReplacement | Op::Import | Op::ImportReplacement);
             match self.act(step, served.as_ref()).await? {
                 Some(done) => {
                     if let (true, Some(served)) = (creates, &served) {

@@ -104,6 +104,7 @@ impl Planner {
             ignore_changes: &goal.ignore_changes,
             replace_on_changes: &[],
             has_init_errors: false,
+            renewed: false,
         };
         if judge(answer, &compared).changed {
             let differing = differences(&theirs, &registration.checked, &goal.ignore_changes);
