@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use maloko_core::operation::{Adoption, ProviderChoice};
-use maloko_core::provider::ProviderReference;
+use maloko_core::provider::{ProviderReference, Revision};
 use maloko_core::state::StackName;
 use maloko_core::urn::Urn;
 
@@ -172,6 +172,7 @@ impl Reader<'_> {
             name: name.to_owned(),
             attributes: None,
             incomplete: None,
+            revision: Revision::default(),
         }))
     }
 
