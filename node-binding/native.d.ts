@@ -10,7 +10,7 @@ export declare const enum MessageKind {
     CallProvider = 2,
     /**
     * Look up the provider object of the reference `text` (JSON) with the method `method` (`find`, `rebuild`, `named`) of the
-    * registry `target`.
+    * registry `target`; or `serialize` the object whose number is `text`.
     */
     Rebuild = 3,
     /** Call the function of the program whose token is `text`, with `bytes`, for the registry `target`. */

@@ -27,6 +27,11 @@ pub(crate) fn standard_output() -> std::io::Result<File> {
     Ok(File::from(rustix::io::dup(rustix::stdio::stdout())?))
 }
 
+/// A copy of standard error as it is now.
+pub(crate) fn standard_error() -> std::io::Result<File> {
+    Ok(File::from(rustix::io::dup(rustix::stdio::stderr())?))
+}
+
 /// The captured descriptors; they are given back when this is dropped.
 pub(crate) struct Capture {
     saved: [OwnedFd; 2],

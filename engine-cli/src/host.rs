@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use maloko_core::provider::{
-    Answer, Host, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderReference,
+    Answer, Host, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderReference, SerializedProvider,
 };
 
 use crate::capture::Settler;
@@ -53,6 +53,10 @@ impl Host for SettlingHost {
 
     async fn is_by_hand(&self, reference: &ProviderReference) -> Result<bool, ProviderError> {
         self.inner.is_by_hand(reference).await
+    }
+
+    async fn serialize(&self, object: ObjectId) -> Result<SerializedProvider, ProviderError> {
+        self.inner.serialize(object).await
     }
 
     async fn call(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {

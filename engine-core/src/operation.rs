@@ -23,6 +23,8 @@ pub enum OperationKind {
     Destroy,
     /// Take over objects that exist, by a list of them.
     Import,
+    /// Run the program for its live provider objects, and do nothing else: nothing is planned, called or written.
+    Load,
 }
 
 /// One stack configuration value.

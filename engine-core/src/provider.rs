@@ -101,6 +101,15 @@ pub enum StoredProvider {
     Reference(Arc<ProviderReference>),
 }
 
+/// A provider object as Pulumi keeps it in a state: code. Only ever written into an export.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SerializedProvider {
+    /// What the SDK's serialiser made of the object.
+    pub text: String,
+    /// Is it to be kept as a secret? The SDK decides.
+    pub secret: bool,
+}
+
 /// Which methods a provider object really has; a missing one is answered by the engine without crossing the border.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities {
@@ -388,6 +397,12 @@ pub trait Host: Send + Sync {
     /// is not complete?
     async fn is_by_hand(&self, _reference: &ProviderReference) -> Result<bool, ProviderError> {
         Ok(false)
+    }
+
+    /// The object as another tool's engine stores and runs it, made by the SDK's own serialiser. An error says why that
+    /// is not possible.
+    async fn serialize(&self, _object: ObjectId) -> Result<SerializedProvider, ProviderError> {
+        Err(ProviderError::new(ProviderErrorKind::NoProvider, "this host has no serialiser of provider objects"))
     }
 
     /// Calls a method of a live object.

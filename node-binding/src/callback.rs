@@ -27,7 +27,7 @@ pub enum MessageKind {
     /// Call `method` of the object `target` for the resource `urn`, with the arguments `text` (JSON).
     CallProvider,
     /// Look up the provider object of the reference `text` (JSON) with the method `method` (`find`, `rebuild`, `named`) of the
-    /// registry `target`.
+    /// registry `target`; or `serialize` the object whose number is `text`.
     Rebuild,
     /// Call the function of the program whose token is `text`, with `bytes`, for the registry `target`.
     CallBack,

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use futures::future::BoxFuture;
 use maloko_core::provider::{
     Answer, CheckFailure, DiffAnswer, Host, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
-    ProviderErrorKind, ProviderReference,
+    ProviderErrorKind, ProviderReference, SerializedProvider,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -55,6 +55,11 @@ impl JsHost {
         method: &str,
     ) -> Result<T, ProviderError> {
         let text = serde_json::to_string(reference).map_err(|fault| bad_answer(&fault))?;
+        self.ask_registry(text, method).await
+    }
+
+    /// Calls a method of the registry with JSON, for JSON.
+    async fn ask_registry<T: DeserializeOwned>(&self, text: String, method: &str) -> Result<T, ProviderError> {
         let ask = |call| {
             let mut message = Message::new(MessageKind::Rebuild, call).text(text).target(self.registry.into());
             message.method = Some(method.to_owned());
@@ -163,6 +168,12 @@ struct Read {
 }
 
 #[derive(Deserialize)]
+struct Serialized {
+    text: String,
+    secret: bool,
+}
+
+#[derive(Deserialize)]
 struct Updated {
     outs: Properties,
 }
@@ -225,6 +236,11 @@ impl Host for JsHost {
 
     async fn is_by_hand(&self, reference: &ProviderReference) -> Result<bool, ProviderError> {
         self.look_up(reference, "isByHand").await
+    }
+
+    async fn serialize(&self, object: ObjectId) -> Result<SerializedProvider, ProviderError> {
+        let serialized: Serialized = self.ask_registry(object.to_string(), "serialize").await?;
+        Ok(SerializedProvider { text: serialized.text, secret: serialized.secret })
     }
 
     async fn call(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {

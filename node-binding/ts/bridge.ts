@@ -5,7 +5,7 @@ import { CallFailed, type Failure } from "./calls";
 import { describe, textOf, tracebackOf } from "./errors";
 import { loadAddon, type NativeBridge, type NativeMessage } from "./native";
 import type { ProviderReference, ProviderRegistry } from "./registry";
-import { CallbackFailed } from "./seams";
+import { CallbackFailed, type SerializedProvider } from "./seams";
 
 /** A request that the engine refused; `code` is a gRPC status. */
 export interface RpcError extends Error {
@@ -25,6 +25,8 @@ export interface Operation {
     readonly registry: ProviderRegistry;
     /** Runs something as part of the program: with its configuration, its monitor and its logs. */
     within<T>(action: () => T): T;
+    /** A provider object as the SDK itself would have stored it, by its number. */
+    readonly serialize: (object: number) => Promise<SerializedProvider>;
     /** Runs something as a provider's call on behalf of a resource. */
     withinCall<T>(urn: string, method: string, action: () => T): T;
     /** Runs the program against an engine; a program that failed throws `ProgramFailed`. */
@@ -179,7 +181,10 @@ export class Bridge {
             case MessageKind.Rebuild:
                 this.engaged = true;
                 void this.#answer(message.number, async () => {
-                    const { registry, within } = this.#operation(message.target);
+                    const { registry, within, serialize } = this.#operation(message.target);
+                    if (message.method === "serialize") {
+                        return JSON.stringify(await serialize(Number(message.text)));
+                    }
                     const reference = JSON.parse(message.text ?? "{}") as ProviderReference;
                     switch (message.method) {
                         case "find":

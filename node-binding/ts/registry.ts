@@ -95,6 +95,11 @@ export class ProviderRegistry {
         return callProvider(provider, method, text, warn);
     }
 
+    /** The object of a number. */
+    objectOf(object: number): object | undefined {
+        return this.#objects.get(object);
+    }
+
     has(object: number): boolean {
         return this.#objects.has(object);
     }

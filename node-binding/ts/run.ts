@@ -13,7 +13,9 @@ import {
     pendingRegistrations,
     type RunSettings,
     type Sdk,
+    type SerializedProvider,
     type Store,
+    serializeProvider,
     setInsideCall,
     takeDeclaredOutputs,
     waitingFor,
@@ -41,6 +43,7 @@ export class Run implements Operation {
     #abort: (failure: ProgramFailed | "stopped") => void = () => {};
     #drain: () => Promise<void> = () => Promise.resolve();
     #bodies: ModuleBodies | undefined;
+    #root: string | undefined;
     #failed = false;
     #ended = false;
 
@@ -56,6 +59,15 @@ export class Run implements Operation {
     }
 
     readonly within = <T>(action: () => T): T => this.#enter(action);
+
+    readonly serialize = (object: number): Promise<SerializedProvider> => {
+        const provider = this.registry.objectOf(object);
+        if (provider === undefined || this.#root === undefined) {
+            return Promise.reject(new Error(`no provider object ${object} in this run`));
+        }
+        const root = this.#root;
+        return this.#enter(() => serializeProvider(root, provider));
+    };
 
     withinCall<T>(urn: string, method: string, action: () => T): T {
         return this.#enter(() => currentCall.run({ urn, method, engine: this.#engine }, action));
@@ -98,6 +110,7 @@ export class Run implements Operation {
      * that it began is done, or when the engine has stopped; throws `ProgramFailed`.
      */
     async execute(sdk: Sdk, settings: RunSettings, label: string, program: (run: Run) => unknown): Promise<void> {
+        this.#root = sdk.root;
         const aborted = new Promise<ProgramFailed | "stopped">((resolve) => {
             this.#abort = resolve;
         });

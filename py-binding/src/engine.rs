@@ -190,6 +190,7 @@ impl Engine {
             OperationKind::Refresh => "refresh",
             OperationKind::Destroy => "destroy",
             OperationKind::Import => "import",
+            OperationKind::Load => "load",
         }
     }
 

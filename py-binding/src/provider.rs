@@ -8,7 +8,7 @@ use maloko_core::autonaming::Autonaming;
 use maloko_core::event::Severity;
 use maloko_core::provider::{
     Answer, Capabilities, CheckFailure, DiffAnswer, Host, Method, ObjectId, ProviderCall, ProviderDescription,
-    ProviderError, ProviderErrorKind, ProviderReference, Revision,
+    ProviderError, ProviderErrorKind, ProviderReference, Revision, SerializedProvider,
 };
 use maloko_core::{Engine, PropertyMap};
 use pyo3::prelude::*;
@@ -297,6 +297,21 @@ impl Host for PythonHost {
             let ask = || self.bridge.bind(py).call_method1("is_by_hand", arguments)?.extract();
             ask().map_err(|error: PyErr| internal_error(py, &error))
         })
+    }
+
+    async fn serialize(&self, object: ObjectId) -> Result<SerializedProvider, ProviderError> {
+        leave_event_loop().await;
+        call_python(
+            |py, _completion| self.bridge.bind(py).call_method1("serialize", (object,)).map(|it| Some(it.unbind())),
+            |py, answer| {
+                if let Ok((text, secret)) = answer.extract::<(String, bool)>() {
+                    return Ok(SerializedProvider { text, secret });
+                }
+                let answer = answer.cast::<PyTuple>().map_err(|error| internal_error(py, &error.into()))?;
+                Err(raised(answer).unwrap_or_else(|error| internal_error(py, &error)))
+            },
+        )
+        .await
     }
 
     async fn call(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {

@@ -127,6 +127,9 @@ pub(crate) struct StackExport {
     /// Write secrets in plain text
     #[arg(long)]
     pub(crate) show_secrets: bool,
+    /// Run the program and write its providers as `pulumi` stores them, for it to go on with
+    #[arg(long)]
+    pub(crate) for_pulumi: bool,
 }
 
 /// `stack import`.

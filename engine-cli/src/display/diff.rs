@@ -244,7 +244,10 @@ fn between<'a>(step: &'a StepMetadata, old: &'a Row, new: &'a Row, hidden: &[Vec
             Detailed { old_inputs, old_outputs, new: places, hidden }.changes(diff)
         }
         None if refreshed => Comparison { old: old_outputs, new: new_outputs, hidden }.changes(),
-        None => Comparison { old: &old.inputs, new: &new.inputs, hidden }.changes(),
+        None => {
+            let changes = Comparison { old: &old.inputs, new: &new.inputs, hidden }.changes();
+            if changes.is_empty() { drifted(old_outputs, &new.inputs, hidden) } else { changes }
+        }
     };
     add_unsaid(step, &mut changes);
     for change in &mut changes {
@@ -252,6 +255,16 @@ fn between<'a>(step: &'a StepMetadata, old: &'a Row, new: &'a Row, hidden: &[Vec
             change.replace = true;
         }
     }
+    changes
+}
+
+/// Where the program asks for the same as before and the object is another by now: what is put right.
+fn drifted<'a>(found: &'a PropertyMap, wanted: &'a PropertyMap, hidden: &[Vec<Segment>]) -> Vec<Change<'a>> {
+    let mut changes = Comparison { old: found, new: wanted, hidden }.changes();
+    changes.retain(|change| match &change.segment {
+        Segment::Key(key) => found.contains_key(key) && wanted.contains_key(key),
+        Segment::Index(_) => false,
+    });
     changes
 }
 

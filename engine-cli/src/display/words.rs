@@ -89,6 +89,7 @@ pub(super) fn heading(kind: OperationKind, is_preview: bool) -> &'static str {
         (OperationKind::Destroy, true) => "Previewing destroy",
         (OperationKind::Import, false) => "Importing",
         (OperationKind::Import, true) => "Previewing import",
+        (OperationKind::Load, _) => "Loading",
     }
 }
 

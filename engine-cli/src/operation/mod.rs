@@ -4,6 +4,7 @@ mod generated;
 mod handover;
 mod import;
 mod import_file;
+mod load;
 mod plan;
 mod preview_pass;
 mod request;
@@ -20,6 +21,7 @@ use crate::failure::{Failure, Result};
 use crate::settings::value;
 use crate::workplace::Workplace;
 
+pub(crate) use load::with_program;
 pub(crate) use request::Request;
 
 use preview_pass::{Verdict, check_confirmation, preview_and_ask};

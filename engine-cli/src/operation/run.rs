@@ -77,19 +77,20 @@ fn history_kind(request: &Request) -> &'static str {
         OperationKind::Refresh => "refresh",
         OperationKind::Destroy => "destroy",
         OperationKind::Import => "resource-import",
+        OperationKind::Load => "load",
     }
 }
 
 /// What an operation works with.
-struct Prepared {
-    operation: Operation,
-    session: Session,
-    scrubber: Arc<Scrubber>,
+pub(super) struct Prepared {
+    pub(super) operation: Operation,
+    pub(super) session: Session,
+    pub(super) scrubber: Arc<Scrubber>,
     crypter: Crypter,
 }
 
 /// Reads what the operation works with: settings, secrets, configuration, state.
-async fn prepare(
+pub(super) async fn prepare(
     workplace: &Workplace<'_>,
     request: &Request,
     stack: &StackName,

@@ -38,6 +38,7 @@ impl Engine {
                         self.import_pending_creates().await;
                     }
                     OperationKind::Import => self.adopt_all().await,
+                    OperationKind::Load => {}
                 }
             })
             .await;

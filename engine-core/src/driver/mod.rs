@@ -21,6 +21,7 @@ mod refresh;
 mod refresh_first;
 mod register;
 mod requests;
+mod serialize;
 mod served;
 mod stop;
 mod transforms;
@@ -60,8 +61,7 @@ mod testing;
 #[cfg(test)]
 mod transforms_tests;
 
-use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
@@ -77,6 +77,8 @@ use book::Book;
 use callbacks::Callbacks;
 use providers::Providers;
 use stop::Stop;
+
+pub use serialize::NotSerialized;
 
 /// How the program ended.
 #[derive(Clone, Default)]
@@ -135,7 +137,8 @@ pub struct Engine {
     stop: Stop,
     refresh_first: refresh_first::RefreshFirst,
     wound_up: tokio::sync::OnceCell<()>,
-    told_no_read: AtomicBool,
+    /// The provider classes of which was said that they have no `read`.
+    told_no_read: Mutex<BTreeSet<String>>,
     /// What must not be deleted only because this run did not register it, with the reasons.
     guarded: Mutex<UrnMap<String>>,
     classes: classes::Classes,
@@ -160,7 +163,7 @@ impl Engine {
             stop: Stop::default(),
             refresh_first: refresh_first::RefreshFirst::default(),
             wound_up: tokio::sync::OnceCell::new(),
-            told_no_read: AtomicBool::new(false),
+            told_no_read: Mutex::default(),
             guarded: Mutex::default(),
             classes: classes::Classes::default(),
             started: Instant::now(),

@@ -336,6 +336,17 @@ fn default_answer(capabilities: Capabilities, method: &Method) -> Option<Answer>
     }
 }
 
+/// Does the row hold another tool's code, of which nothing but that is known?
+pub(super) fn is_foreign(row: &Row, session: &Session) -> bool {
+    match &row.stored_provider {
+        StoredProvider::Absent | StoredProvider::Reference(_) => false,
+        StoredProvider::Sealed(ciphertext) => {
+            session.unseal(ciphertext).is_ok_and(|text| serde_json::from_str::<ProviderReference>(&text).is_err())
+        }
+        StoredProvider::Foreign(value) => plain_reference(value).is_none(),
+    }
+}
+
 /// A reference that was decrypted outside of a row: after a change of the passphrase, or by an export in plain text.
 fn plain_reference(value: &serde_json::Value) -> Option<ProviderReference> {
     let plaintext: String = serde_json::from_str(value.get("plaintext")?.as_str()?).ok()?;

@@ -1,13 +1,12 @@
 //! Making the state as the world is: `read` on every object (semantics 7.4).
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 
 use futures::channel::oneshot;
 use futures::future::join_all;
 
 use crate::diff::diff_properties;
-use crate::event::{Event, Op, Severity};
+use crate::event::{DetailedDiff, Event, Op, Severity};
 use crate::operation::OperationKind;
 use crate::plan::{Compared, Step, copy_secrets, judge, mark_outputs};
 use crate::planted::{self, Bug};
@@ -17,6 +16,7 @@ use crate::state::RowNumber;
 
 use super::Engine;
 use super::read::no_outputs;
+use super::served::Served;
 
 /// Rows with the numbers that they have in the ledger.
 pub(super) type NumberedRows = Vec<(RowNumber, Arc<Row>)>;
@@ -114,7 +114,12 @@ impl Engine {
         if self.operation.kind == OperationKind::Refresh {
             self.book().count(op, &step.urn);
         }
+        let drift = match (&step.old, &row) {
+            (Some((_, old)), Some(new)) => diff_properties(&old.outputs_or_empty(), &new.outputs_or_empty()),
+            _ => DetailedDiff::new(),
+        };
         let mut metadata = step.metadata(row);
+        metadata.detailed_diff = (!drift.is_empty()).then_some(drift);
         metadata.note = op.name();
         self.events.emit(Event::StepDone(metadata));
     }
@@ -122,14 +127,7 @@ impl Engine {
     /// The row as the object is now; `None` when it is gone.
     async fn read_one(&self, row: &Arc<Row>) -> Result<Option<Row>, ProviderError> {
         let served = self.providers.resolve(row, &self.session).await?;
-        if !served.can_read() && !self.told_no_read.swap(true, Ordering::Relaxed) {
-            self.diagnose(
-                Some(&row.urn),
-                Severity::Info,
-                "its provider has no 'read' method, so its stored values count as the real ones (said once, for all such \
-                 resources)",
-            );
-        }
+        self.tell_of_missing_read(row, &served);
         let method = Method::Read {
             id: row.id.clone(),
             props: served.shown(&row.outputs_or_empty()),
@@ -167,6 +165,17 @@ impl Engine {
         refreshed.outputs = Some(outputs.into());
         mark_outputs(&mut refreshed);
         Ok(Some(refreshed))
+    }
+
+    fn tell_of_missing_read(&self, row: &Row, served: &Served) {
+        let Some(class) = served.class().filter(|_| !served.can_read()) else { return };
+        let message = format!(
+            "its provider {class} has no 'read' method, so what is stored counts as what is real (said once for the class)"
+        );
+        let mut told = self.told_no_read.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.insert(class) {
+            self.diagnose(Some(&row.urn), Severity::Info, message);
+        }
     }
 
     /// Did the object change? Its provider is asked whether the stored inputs would change what was read.

@@ -67,7 +67,9 @@ impl Engine {
         self.refresh_registered(&goal).await?;
         let (urn, registered) = match self.operation.kind {
             OperationKind::Update => self.plan_and_act(goal).await?,
-            OperationKind::Refresh | OperationKind::Destroy | OperationKind::Import => self.answer_from_state(&goal)?,
+            OperationKind::Refresh | OperationKind::Destroy | OperationKind::Import | OperationKind::Load => {
+                self.answer_from_state(&goal)?
+            }
         };
         let mut response = RegisterResourceResponse { urn: urn.to_string(), ..RegisterResourceResponse::default() };
         match registered {

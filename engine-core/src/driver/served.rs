@@ -47,6 +47,16 @@ impl Served {
         })
     }
 
+    /// The class (or constant) that the object is of, as references name it; `None` for the engine itself.
+    pub(super) fn class(&self) -> Option<String> {
+        match &self.server {
+            Server::Live { reference, .. } if reference.name.is_empty() => Some("(an object literal)".to_owned()),
+            Server::Live { reference, .. } if reference.module.is_empty() => Some(reference.name.clone()),
+            Server::Live { reference, .. } => Some(format!("{}:{}", reference.module, reference.name)),
+            Server::BuiltIn { .. } => None,
+        }
+    }
+
     /// Has it that method?
     pub(super) fn can_read(&self) -> bool {
         self.capabilities.read

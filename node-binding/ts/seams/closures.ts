@@ -77,17 +77,39 @@ export function stubClosures(root: string): void {
             packageArchivePath: forward("packageArchivePath"),
         };
         require.cache[file] = stub;
+        stubs.set(file, stub);
     }
 }
 
-const reals = new Map<string, Record<string, (...args: unknown[]) => unknown>>();
+/** A provider as the SDK stores it: the text of a module that makes it again. */
+export interface SerializedProvider {
+    text: string;
+    secret: boolean;
+}
 
-function realClosures(file: string, stub: Module): Record<string, (...args: unknown[]) => unknown> {
+/** What the serialiser of the SDK at `root` makes of a provider. */
+export async function serializeProvider(root: string, provider: object): Promise<SerializedProvider> {
+    const file = path.join(root, `${CLOSURES[0]}.js`);
+    const stub = stubs.get(file);
+    const real = stub === undefined ? (require(file) as Closures) : realClosures(file, stub);
+    const serialized = (await real.serializeFunction?.(() => provider, { allowSecrets: true })) as {
+        text: string;
+        containsSecrets: boolean;
+    };
+    return { text: serialized.text, secret: serialized.containsSecrets };
+}
+
+type Closures = Record<string, (...args: unknown[]) => unknown>;
+
+const stubs = new Map<string, Module>();
+const reals = new Map<string, Closures>();
+
+function realClosures(file: string, stub: Module): Closures {
     let real = reals.get(file);
     if (real === undefined) {
         delete require.cache[file];
         try {
-            real = require(file) as Record<string, (...args: unknown[]) => unknown>;
+            real = require(file) as Closures;
         } finally {
             require.cache[file] = stub;
         }

@@ -2,7 +2,7 @@
 // SDK version has moved is either reported (where results depend on it) or done without (where only speed does).
 
 export { CallbackFailed, callByToken } from "./callbacks";
-export { giveHandles } from "./closures";
+export { giveHandles, type SerializedProvider, serializeProvider } from "./closures";
 export { takeDeclaredOutputs, whenMade } from "./declared";
 export { setInsideCall, waitingFor } from "./get";
 export { pendingRegistrations, type RunSettings, Sdk } from "./sdk";

@@ -145,6 +145,27 @@ class Host:
         except BaseException as error:  # the user's module or constructor may raise anything
             return raised(error)
 
+    def serialize(self, number: int) -> tuple[str, bool] | Answer:
+        """The object as the SDK itself would have stored it, and whether that is to be a secret."""
+        from maloko._serializer import serialized
+
+        provider = self.registry.entry(number).provider
+
+        def serialize() -> tuple[str, bool]:
+            # The serialiser waits for the Outputs that the object has captured, on the loop that they belong to.
+            asyncio.set_event_loop(self.loop)
+            try:
+                return serialized(provider)
+            finally:
+                asyncio.set_event_loop(None)
+
+        # It also changes the pickler of the whole process while it works: one after the other.
+        with self._outside_loop:
+            try:
+                return self.context.copy().run(serialize)
+            except BaseException as error:  # what is in the object may raise anything
+                return raised(error)
+
     def call(
         self,
         number: int,

@@ -231,6 +231,7 @@ def _handle_instead_of(original: Callable[[Any], str]) -> Callable[[Any], Any]:
             return pulumi.Output.all(*captured).apply(lambda _: handle, True)
         return handle
 
+    serialize_provider.__wrapped__ = original  # type: ignore[attr-defined]
     return serialize_provider
 
 

@@ -1,5 +1,6 @@
 //! `stack`: make, show, select, remove, move and draw stacks.
 
+mod for_pulumi;
 mod graph;
 mod history;
 mod rekey;

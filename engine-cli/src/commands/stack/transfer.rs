@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use maloko_core::state::{Snapshot, StackName, export_deployment, import_deployment, integrity};
 
 use super::super::count;
+use super::for_pulumi;
 use crate::arguments::{StackExport, StackImport};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -17,23 +18,34 @@ pub(super) async fn export(context: &Context, arguments: &StackExport) -> Result
     let stack = workplace.stack_name(None)?;
     // A state that is not sound is exported too: that is how it is mended by hand.
     let mut snapshot = workplace.unchecked_read(&stack).await?;
-    let crypter = if arguments.show_secrets {
-        let crypter = workplace.crypter_of_state(&stack, &snapshot)?;
-        if let Some(crypter) = &crypter {
-            snapshot.unseal(crypter)?;
+    let mut missing = Vec::new();
+    if arguments.for_pulumi {
+        match for_pulumi::prepare(&workplace, &stack, &mut snapshot).await? {
+            for_pulumi::Prepared::Here(without) => missing = without,
+            for_pulumi::Prepared::Elsewhere => return Ok(()),
         }
-        crypter
+    }
+    let crypter = if arguments.show_secrets || arguments.for_pulumi {
+        match workplace.crypter_of_state(&stack, &snapshot)? {
+            // What a serialiser makes may be secret where nothing was so far.
+            None if arguments.for_pulumi => Some(workplace.crypter(&stack, &mut workplace.settings(&stack)?).await?),
+            crypter => crypter,
+        }
     } else {
         None
     };
+    if let Some(crypter) = crypter.as_ref().filter(|_| arguments.show_secrets) {
+        snapshot.unseal(crypter)?;
+    }
     let text = export_deployment(&snapshot, crypter.as_ref(), arguments.show_secrets)?;
     let Some(file) = &arguments.file else {
         context.console.line(text.trim_end());
-        return Ok(());
+        return for_pulumi::tell(&workplace, &missing);
     };
     let file = context.directory.join(file);
     crate::platform::write_private_file(&file, text.as_bytes())
-        .map_err(|error| Failure::io(format!("{} cannot be written", file.display()), &error))
+        .map_err(|error| Failure::io(format!("{} cannot be written", file.display()), &error))?;
+    for_pulumi::tell(&workplace, &missing)
 }
 
 pub(super) async fn import(context: &Context, arguments: &StackImport) -> Result<()> {

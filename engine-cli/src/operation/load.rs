@@ -1,0 +1,90 @@
+//! Running a program for its live provider objects only, on behalf of a command that is no operation.
+
+use std::fs::File;
+use std::io::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use maloko_core::event::{Event, EventSink, Severity};
+use maloko_core::state::StackName;
+use maloko_core::{Engine, PropertyMap};
+
+use super::request::Request;
+use super::run::{Prepared, prepare};
+use crate::capture::{self, Capture};
+use crate::display::Scrubber;
+use crate::failure::{Failure, Result, code};
+use crate::front::ProgramSpec;
+use crate::host::SettlingHost;
+use crate::signals::{self, Watch};
+use crate::workplace::Workplace;
+
+/// Runs the program against the stack's state, of which nothing is changed, and then `work` while its provider objects
+/// are alive. What the program prints and logs goes to stderr. A program that fails is a warning: what it handed over
+/// before is there.
+pub(crate) async fn with_program<T>(
+    workplace: &Workplace<'_>,
+    stack: &StackName,
+    program: ProgramSpec,
+    verb: &'static str,
+    work: impl AsyncFnOnce(&Engine) -> T,
+) -> Result<T> {
+    let request = Request::load(verb);
+    let Prepared { operation, session, scrubber, .. } = prepare(workplace, &request, stack, &program).await?;
+    let err = capture::standard_error().map_err(|error| Failure::io("stderr cannot be kept aside", &error))?;
+    let front = &workplace.context.front;
+    let host = Arc::new(SettlingHost::new(front.host()));
+    let engine = Engine::start(operation, session, Arc::clone(&host) as Arc<_>, Arc::new(Told::new(err, scrubber)));
+    let log = Arc::clone(&engine);
+    let capture = Capture::begin(Box::new(move |line| log.log("", Severity::Output, line, false)))
+        .map_err(|error| Failure::io("standard output cannot be captured", &error))?;
+    host.settle_with(capture.settler());
+    let cancelled = Arc::clone(&engine);
+    let watch = Watch::begin(move || cancelled.cancel(), || signals::leave(code::CANCELLED))
+        .map_err(|error| Failure::io("signals cannot be watched", &error))?;
+    let end = front.run_program(Arc::clone(&engine), program).await;
+    if let Some(error) = end.error {
+        let message = format!(
+            "the program failed; the provider objects that it did not bring are found by the state's references, where that \
+             is possible\n{error}"
+        );
+        engine.log("", Severity::Warning, &message, false);
+    }
+    let done = work(&engine).await;
+    host.settle();
+    drop(watch);
+    capture.end();
+    Ok(done)
+}
+
+/// Writes messages to the stderr of before, without secrets.
+struct Told {
+    err: Mutex<File>,
+    scrubber: Arc<Scrubber>,
+}
+
+impl Told {
+    fn new(err: File, scrubber: Arc<Scrubber>) -> Self {
+        Self { err: Mutex::new(err), scrubber }
+    }
+}
+
+impl EventSink for Told {
+    fn emit(&self, event: Event) {
+        let Event::Diagnostic(diagnostic) = event else { return };
+        let label = match diagnostic.severity {
+            Severity::Debug => return,
+            Severity::Info | Severity::Output => "",
+            Severity::Warning => "warning: ",
+            Severity::Error => "error: ",
+        };
+        let whose = diagnostic.urn.map(|urn| format!("{urn}: ")).unwrap_or_default();
+        let message = self.scrubber.message(&diagnostic.message);
+        let mut err = self.err.lock().unwrap_or_else(PoisonError::into_inner);
+        // A reader that has gone away is no error of the command's.
+        drop(writeln!(err, "{label}{whose}{message}"));
+    }
+
+    fn learn_secrets(&self, properties: &PropertyMap) {
+        self.scrubber.learn_properties(properties);
+    }
+}
