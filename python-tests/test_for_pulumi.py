@@ -112,9 +112,11 @@ def rows_of(text: str) -> dict[str, dict[str, Any]]:
 def without_secrets(value: Any) -> Any:
     """As the engine hands properties to a provider."""
     if isinstance(value, dict):
-        return json.loads(value["plaintext"]) if SECRET.items() <= value.items() else {
-            key: without_secrets(item) for key, item in value.items()
-        }
+        return (
+            json.loads(value["plaintext"])
+            if SECRET.items() <= value.items()
+            else {key: without_secrets(item) for key, item in value.items()}
+        )
     return [without_secrets(item) for item in value] if isinstance(value, list) else value
 
 
@@ -169,7 +171,8 @@ def test_what_cannot_be_serialised_is_listed_and_the_rest_is_written(project: Pr
 def test_what_the_program_prints_is_not_in_the_export(project: Project) -> None:
     deployed(project, "print('canary-print')")
     done = project.run("stack", "export", "--for-pulumi")
-    assert "canary-print" in done.stderr and "canary-print" not in done.stdout
+    assert "canary-print" in done.stderr
+    assert "canary-print" not in done.stdout
     assert set(rows_of(done.stdout)) == {"tagged", "plain", "asking"}
 
 
@@ -178,7 +181,16 @@ def test_nothing_executable_is_in_the_state(project: Project) -> None:
     rows = rows_of(project.run("stack", "export", "--show-secrets").stdout)
     for row in rows.values():
         reference = json.loads(without_secrets(row["inputs"])["__provider"])
-        assert set(reference) <= {"maloko", "language", "module", "name", "attributes", "incomplete", "fingerprint", "version"}
+        assert set(reference) <= {
+            "maloko",
+            "language",
+            "module",
+            "name",
+            "attributes",
+            "incomplete",
+            "fingerprint",
+            "version",
+        }
     assert "gAS" not in project.state()
 
 

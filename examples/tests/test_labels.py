@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from examples.harness import labels_project
+from examples.harness import Project, changes_of, labels_project
 from examples.servers.labels import LabelService
 
 REPOSITORY = "acme/website"
@@ -111,3 +111,68 @@ def test_refresh_stores_what_the_service_says(language: str, tmp_path: Path, ser
 
     colors = {row["outputs"]["label"]: row["outputs"]["color"] for row in project.state() if "url" in row["outputs"]}
     assert colors["docs"] == "123abc"
+
+
+def add_to_program(project: Project, python: str, typescript: str) -> None:
+    name, text = ("__main__.py", python) if project.language == "python" else ("index.ts", typescript)
+    with (project.folder / name).open("a") as program:
+        program.write(f"\n{text}\n")
+
+
+def test_a_label_edited_behind_the_engines_back_is_put_right(
+    language: str, tmp_path: Path, service: LabelService
+) -> None:
+    project = labels_project(language, tmp_path, service.url)
+    project.up()
+    service.update_label("acme", "website", "docs", {"color": "123abc"})
+    service.delete_label("acme", "website", "bug")
+
+    shown = project.must("preview", "--refresh", "--diff")
+    assert '"0075ca" => "123abc"' in shown
+    assert changes_of(project.must("up", "--refresh", "--yes", "--skip-preview", "--json")) == {
+        "create": 1,
+        "same": 2,
+        "update": 1,
+    }
+    assert service.colors(REPOSITORY) == LABELS
+
+
+def test_a_label_of_somebody_else_is_looked_up_and_never_deleted(
+    language: str, tmp_path: Path, service: LabelService
+) -> None:
+    service.create_label("acme", "website", {"name": "help wanted", "color": "008672"}, {})
+    project = labels_project(language, tmp_path, service.url)
+    id_ = f"{REPOSITORY}/help wanted"
+    add_to_program(
+        project,
+        f'seen = Label.get("seen", "{id_}")\npulumi.export("seen", seen.color)',
+        f'export const seen = Label.get("seen", "{id_}").color;',
+    )
+
+    project.up()
+    assert project.outputs()["seen"] == "008672"
+    service.update_label("acme", "website", "help wanted", {"color": "123abc"})
+    project.up()
+    assert project.outputs()["seen"] == "123abc"
+
+    project.destroy()
+    assert service.colors(REPOSITORY) == {"help wanted": "123abc"}
+
+
+def test_a_label_that_exists_is_imported(language: str, tmp_path: Path, service: LabelService) -> None:
+    service.create_label("acme", "website", {"name": "help wanted", "color": "008672"}, {})
+    project = labels_project(language, tmp_path, service.url)
+    id_ = f"{REPOSITORY}/help wanted"
+    add_to_program(
+        project,
+        f'Label("help", repository="{REPOSITORY}", label="help wanted", color="008672",\n'
+        f'      opts=pulumi.ResourceOptions(import_="{id_}"))',
+        f'new Label("help", {{ repository: "{REPOSITORY}", label: "help wanted", color: "008672" }},\n'
+        f'    {{ import: "{id_}" }});',
+    )
+
+    assert project.up() == {"create": 4, "import": 1}
+    assert project.up() == {"same": 5}
+    assert service.colors(REPOSITORY) == {**LABELS, "help wanted": "008672"}
+    project.destroy()
+    assert service.colors(REPOSITORY) == {}

@@ -31,3 +31,19 @@ def test_identifiers_stay_until_they_leave_the_program(language: str, tmp_path: 
 
     assert project.destroy() == {"delete": 4}
     assert project.state() == []
+
+
+def test_an_identifier_that_is_in_use_is_imported_and_read(language: str, tmp_path: Path) -> None:
+    project = Project(language, "stable-id", tmp_path)
+    project.must("stack", "init", "dev")
+    old = "00112233445566aa"
+    python = f'pulumi.export("old", StableId("old", size=8, opts=pulumi.ResourceOptions(import_="{old}")).text)'
+    typescript = f'export const old = new StableId("old", {{ size: 8 }}, {{ import: "{old}" }}).text;'
+    name, text = ("__main__.py", python) if language == "python" else ("index.ts", typescript)
+    with (project.folder / name).open("a") as program:
+        program.write(f"\n{text}\n")
+
+    assert project.up() == {"create": 3, "import": 1}
+    assert project.outputs()["old"] == old
+    project.must("refresh", "--yes", "--skip-preview", "--expect-no-changes")
+    assert project.up() == {"same": 4}

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from examples.harness import Project
+from examples.harness import Project, changes_of
 from examples.servers.widgets import WidgetService
 
 
@@ -73,3 +74,62 @@ def test_the_token_is_in_no_file(project: Project, service: WidgetService, tmp_p
 
     assert files
     assert not [path for path in files if b"canary-7f3a91" in path.read_bytes()]
+
+
+def made_by_hand(service: WidgetService) -> Any:
+    """A widget that no program made."""
+    _, widget = service.create_widget({"name": "lamp", "size": "medium"}, {})
+    return widget
+
+
+def add_to_program(project: Project, python: str, typescript: str) -> None:
+    name, text = ("__main__.py", python) if project.language == "python" else ("index.ts", typescript)
+    with (project.folder / name).open("a") as program:
+        program.write(f"\n{text}\n")
+
+
+def refresh(project: Project) -> dict[str, int]:
+    return changes_of(project.must("refresh", "--yes", "--skip-preview", "--json"))
+
+
+def test_a_refresh_sees_what_was_edited_and_removed_behind_its_back(project: Project, service: WidgetService) -> None:
+    project.up()
+    by_name = {widget["name"]: widget for widget in service.widgets.values()}
+    by_name["dial of dev"]["size"] = "large"
+    del service.widgets[by_name["lever of dev"]["id"]]
+
+    assert refresh(project) == {"delete": 1, "same": 1, "update": 1}
+    assert project.up() == {"create": 1, "same": 1, "update": 1}
+    assert sizes(service) == {"dial of dev": "small", "lever of dev": "large"}
+    assert refresh(project) == {"same": 3}
+
+
+def test_a_widget_of_somebody_else_is_looked_up_and_never_deleted(project: Project, service: WidgetService) -> None:
+    id_ = made_by_hand(service)["id"]
+    add_to_program(
+        project,
+        f'seen = Widget.get("seen", "{id_}")\npulumi.export("seen", seen.size)',
+        f'export const seen = Widget.get("seen", "{id_}").size;',
+    )
+    project.up()
+    assert project.outputs()["seen"] == "medium"
+
+    service.widgets[id_]["size"] = "large"
+    project.up()
+    assert project.outputs()["seen"] == "large"
+
+    project.destroy()
+    assert list(service.widgets) == [id_]
+
+
+def test_a_widget_that_exists_is_imported(project: Project, service: WidgetService) -> None:
+    id_ = made_by_hand(service)["id"]
+    add_to_program(
+        project,
+        f'Widget("lamp", title="lamp", size="medium", opts=pulumi.ResourceOptions(import_="{id_}"))',
+        f'new Widget("lamp", {{ title: "lamp", size: "medium" }}, {{ import: "{id_}" }});',
+    )
+    assert project.up() == {"create": 3, "import": 1}
+    assert project.up() == {"same": 4}
+    project.destroy()
+    assert service.widgets == {}

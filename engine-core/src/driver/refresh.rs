@@ -115,7 +115,7 @@ impl Engine {
             self.book().count(op, &step.urn);
         }
         let drift = match (&step.old, &row) {
-            (Some((_, old)), Some(new)) => diff_properties(&old.outputs_or_empty(), &new.outputs_or_empty()),
+            (Some((_, old)), Some(new)) => drifted(old, new),
             _ => DetailedDiff::new(),
         };
         let mut metadata = step.metadata(row);
@@ -244,4 +244,11 @@ impl Engine {
             drop(self.session.append(&changes));
         }
     }
+}
+
+/// How the outputs differ, path by path.
+fn drifted(old: &Row, new: &Row) -> DetailedDiff {
+    let mut drift = diff_properties(&old.outputs_or_empty(), &new.outputs_or_empty());
+    drift.values_mut().for_each(|diff| diff.input_diff = false);
+    drift
 }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import threading
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 import pulumi
 from github import Auth, Github, GithubException, UnknownObjectException
@@ -94,12 +94,19 @@ class LabelProvider(ResourceProvider):
             return CreateResult(id_=str(label.id), outs=outputs_of(props["repository"], label))
 
     def read(self, id_: str, props: Inputs) -> ReadResult:
+        """Looks the label up: a stored one by its properties, one to `get` or to import by an id OWNER/NAME/LABEL.
+
+        It says what the inputs would be too: an import compares them with the program's.
+        """
+        if not props.get("label"):
+            props = cast(Inputs, {**props, **place_of(id_)})
         with self._turn:
             try:
                 label = self._find(props)
-                return ReadResult(str(label.id), outputs_of(props["repository"], label))
             except UnknownObjectException:
                 return ReadResult("", {})  # an empty id says that it is gone
+        outs = outputs_of(props["repository"], label)
+        return ReadResult(str(label.id), outs, {key: value for key, value in outs.items() if key != "url"})
 
     def update(self, _id: str, olds: Inputs, news: Inputs) -> UpdateResult:
         with self._turn:
@@ -116,6 +123,15 @@ class LabelProvider(ResourceProvider):
 
     def _find(self, props: Inputs) -> GithubLabel:
         return self._github.get_repo(props["repository"], lazy=True).get_label(props["label"])
+
+
+def place_of(id_: str) -> dict[str, Any]:
+    """The repository and name in an id that somebody wrote."""
+    owner, _, rest = id_.partition("/")
+    repository, _, label = rest.partition("/")
+    if not label:
+        raise ValueError(f'"{id_}" does not say which label: write OWNER/NAME/LABEL')
+    return {"repository": f"{owner}/{repository}", "label": label}
 
 
 def already_exists(error: GithubException) -> bool:
@@ -154,6 +170,12 @@ class Label(Resource, module="github", name="Label"):
     ) -> None:
         props = {"repository": repository, "label": label, "color": color, "description": description, "url": None}
         super().__init__(_provider, name, props, opts)
+
+    @classmethod
+    def get(cls, name: str, id_: pulumi.Input[str]) -> Label:
+        """A label OWNER/NAME/LABEL that somebody else looks after: it is read, and never changed or deleted."""
+        unsaid: Any = None
+        return cls(name, unsaid, unsaid, unsaid, opts=pulumi.ResourceOptions(id=id_))
 
 
 # One object for all labels: it is configured once, and its client is shared.

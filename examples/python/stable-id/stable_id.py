@@ -1,4 +1,4 @@
-"""A random identifier as a resource: the provider has a `create` and nothing else."""
+"""A random identifier as a resource: the provider has a `create`, and a `read` for identifiers drawn elsewhere."""
 
 # The SDK types property bags as dict[str, Any]; the methods here say what is in them.
 # mypy: disable-error-code="override"
@@ -9,7 +9,7 @@ import secrets
 from typing import Any, TypedDict
 
 import pulumi
-from pulumi.dynamic import CreateResult, Resource, ResourceProvider
+from pulumi.dynamic import CreateResult, ReadResult, Resource, ResourceProvider
 
 
 class Inputs(TypedDict):
@@ -25,6 +25,11 @@ class StableIdProvider(ResourceProvider):
         text = secrets.token_hex(int(props["size"]))
         outs: dict[str, Any] = {"size": props["size"], "text": text}
         return CreateResult(id_=text, outs=outs)
+
+    def read(self, id_: str, _props: dict[str, Any]) -> ReadResult:
+        """An identifier is all in its id: so one that is in use already can be imported."""
+        size = len(bytes.fromhex(id_))
+        return ReadResult(id_, {"size": size, "text": id_}, {"size": size})
 
 
 class StableId(Resource, name="StableId"):

@@ -37,10 +37,15 @@ class WidgetProvider(ResourceProvider):
         return CreateResult(id_=widget["id"], outs=outputs_of(widget))
 
     def read(self, id_: str, _props: Inputs) -> ReadResult:
+        """Looks a widget up by its id alone, which is all that a `get` or an import has.
+
+        It says what the inputs would be too: an import compares them with the program's.
+        """
         response = call("GET", f"/widgets/{id_}", absent_is_fine=True)
         if response.status_code == requests.codes.not_found:
             return ReadResult("", {})
-        return ReadResult(id_, outputs_of(response.json()))
+        outs = outputs_of(response.json())
+        return ReadResult(id_, outs, {key: outs[key] for key in ("title", "size")})
 
     def update(self, id_: str, _olds: Inputs, news: Inputs) -> UpdateResult:
         return UpdateResult(outputs_of(call("PUT", f"/widgets/{id_}", body_of(news)).json()))
@@ -99,6 +104,12 @@ class Widget(Resource, name="Widget"):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(_provider, name, {"title": title, "size": size, "revision": None}, opts)
+
+    @classmethod
+    def get(cls, name: str, id_: pulumi.Input[str]) -> Widget:
+        """A widget that somebody else looks after: it is read, and never changed or deleted."""
+        unsaid: Any = None
+        return cls(name, unsaid, unsaid, pulumi.ResourceOptions(id=id_))
 
 
 _provider = WidgetProvider()

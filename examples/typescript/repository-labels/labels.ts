@@ -73,12 +73,17 @@ class LabelProvider implements pulumi.dynamic.ResourceProvider<Inputs, Outputs> 
         }
     }
 
-    async read(_id: string, props?: Outputs): Promise<pulumi.dynamic.ReadResult<Outputs>> {
-        if (!props?.label) throw new Error("a label can only be read by its repository and name");
-        const { repository, label: name } = props;
+    /**
+     * Looks the label up: a stored one by its properties, one to `get` or to import by an id OWNER/NAME/LABEL.
+     *
+     * It says what the inputs would be too: an import compares them with the program's.
+     */
+    async read(id: string, props?: Outputs): Promise<pulumi.dynamic.ReadResult<Outputs>> {
+        const { repository, label: name } = props?.label ? props : placeOf(id);
         try {
             const { data } = await this.github.rest.issues.getLabel({ ...place(repository), name });
-            return { id: String(data.id), props: outputsOf(repository, data) };
+            const { url, ...inputs } = outputsOf(repository, data);
+            return { id: String(data.id), props: { ...inputs, url }, inputs };
         } catch (error) {
             if (statusOf(error) === 404) return { id: "" }; // an empty id says that it is gone
             throw error;
@@ -113,6 +118,13 @@ class LabelProvider implements pulumi.dynamic.ResourceProvider<Inputs, Outputs> 
 function place(repository: string): { owner: string; repo: string } {
     const [owner = "", repo = ""] = repository.split("/");
     return { owner, repo };
+}
+
+/** The repository and name in an id that somebody wrote. */
+function placeOf(id: string): { repository: string; label: string } {
+    const [, repository, label] = /^([^/]+\/[^/]+)\/(.+)$/.exec(id) ?? [];
+    if (!repository || !label) throw new Error(`"${id}" does not say which label: write OWNER/NAME/LABEL`);
+    return { repository, label };
 }
 
 function statusOf(error: unknown): number | undefined {
@@ -155,5 +167,11 @@ export class Label extends pulumi.dynamic.Resource {
 
     constructor(name: string, args: LabelArgs, opts?: pulumi.CustomResourceOptions) {
         super(labelProvider, name, { description: undefined, url: undefined, ...args }, opts, "github", "Label");
+    }
+
+    /** A label OWNER/NAME/LABEL that somebody else looks after: it is read, and never changed or deleted. */
+    static get(name: string, id: pulumi.Input<pulumi.ID>): Label {
+        const unsaid = { repository: undefined, label: undefined, color: undefined };
+        return new Label(name, unsaid as unknown as LabelArgs, { id });
     }
 }

@@ -1,4 +1,4 @@
-// A random identifier as a resource: the provider has a `create` and nothing else.
+// A random identifier as a resource: the provider has a `create`, and a `read` for identifiers drawn elsewhere.
 import { randomBytes } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
 
@@ -16,6 +16,12 @@ const stableIdProvider: pulumi.dynamic.ResourceProvider<Inputs, Outputs> = {
     async create({ size }) {
         const text = randomBytes(size).toString("hex");
         return { id: text, outs: { size, text } };
+    },
+
+    // An identifier is all in its id: so one that is in use already can be imported.
+    async read(id) {
+        const size = Buffer.from(id, "hex").length;
+        return { id, props: { size, text: id }, inputs: { size } };
     },
 };
 

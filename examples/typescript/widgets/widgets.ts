@@ -35,10 +35,13 @@ const widgetProvider: pulumi.dynamic.ResourceProvider<Inputs, Outputs> = {
         return { id: widget.id, outs: outputsOf(widget) };
     },
 
+    // By its id alone, which is all that a `get` or an import has. It says what the inputs would be too: an import
+    // compares them with the program's.
     async read(id) {
         const response = await call("GET", `/widgets/${id}`);
         if (response.status === 404) return { id: "" };
-        return { id, props: outputsOf((await response.json()) as WireWidget) };
+        const props = outputsOf((await response.json()) as WireWidget);
+        return { id, props, inputs: { title: props.title, size: props.size } };
     },
 
     async update(id, _olds, news) {
@@ -98,5 +101,10 @@ export class Widget extends pulumi.dynamic.Resource {
 
     constructor(name: string, args: WidgetArgs, opts?: pulumi.CustomResourceOptions) {
         super(widgetProvider, name, { revision: undefined, ...args }, opts, undefined, "Widget");
+    }
+
+    /** A widget that somebody else looks after: it is read, and never changed or deleted. */
+    static get(name: string, id: pulumi.Input<pulumi.ID>): Widget {
+        return new Widget(name, { title: undefined, size: undefined } as unknown as WidgetArgs, { id });
     }
 }

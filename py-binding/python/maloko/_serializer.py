@@ -17,7 +17,7 @@ def serialized(provider: Any) -> tuple[str, bool]:
     except ImportError as error:
         raise lacks(f"a private name ({error})") from None
     replaced = pulumi.dynamic.dynamic.serialize_provider
-    original = getattr(replaced, "__wrapped__", replaced)
+    original: Any = getattr(replaced, "__wrapped__", replaced)
     text, captures_secrets = _serialize(True, original, provider)
     return text, captures_secrets or _is_always_secret(provider)
 
