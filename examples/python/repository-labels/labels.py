@@ -102,11 +102,12 @@ class LabelProvider(ResourceProvider):
             props = cast(Inputs, {**props, **place_of(id_)})
         with self._turn:
             try:
+                # PyGithub asks for a label when one of its attributes is looked at.
                 label = self._find(props)
+                id_, outs = str(label.id), outputs_of(props["repository"], label)
             except UnknownObjectException:
                 return ReadResult("", {})  # an empty id says that it is gone
-        outs = outputs_of(props["repository"], label)
-        return ReadResult(str(label.id), outs, {key: value for key, value in outs.items() if key != "url"})
+        return ReadResult(id_, outs, {key: value for key, value in outs.items() if key != "url"})
 
     def update(self, _id: str, olds: Inputs, news: Inputs) -> UpdateResult:
         with self._turn:
