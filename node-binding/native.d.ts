@@ -8,25 +8,27 @@ export declare const enum MessageKind {
     Refused = 1,
     /** Call `method` of the object `target` for the resource `urn`, with the arguments `text` (JSON). */
     CallProvider = 2,
+    /** Tell the code of the calls `text` (JSON, their numbers) of the operation `target` that nobody waits for them. */
+    CancelCalls = 3,
     /**
     * Look up the provider object of the reference `text` (JSON) with the method `method` (`find`, `rebuild`, `named`) of the
     * registry `target`; or `serialize` the object whose number is `text`.
     */
-    Rebuild = 3,
+    Rebuild = 4,
     /** Call the function of the program whose token is `text`, with `bytes`, for the registry `target`. */
-    CallBack = 4,
+    CallBack = 5,
     /** Run the program that `text` (JSON) describes against the engine `target`. */
-    RunProgram = 5,
+    RunProgram = 6,
     /** Run the command line once more with the arguments `text` (JSON), in a process of its own. */
-    RunPass = 6,
+    RunPass = 7,
     /** Start again under the interpreter settings that `text` (JSON) asks for, if they are not in force. */
-    ReExecute = 7,
+    ReExecute = 8,
     /** The engine `target` cannot go on. */
-    Stopped = 8,
+    Stopped = 9,
     /** The command line is done, with the exit code `code`. */
-    Exit = 9,
+    Exit = 10,
     /** The operation `number` of the library is over; `text` (JSON) is its report. */
-    Finished = 10
+    Finished = 11
 }
 
 /** One message for the JavaScript side; see [`MessageKind`] for which members are set. */
@@ -39,6 +41,8 @@ export interface Message {
     target?: number
     /** A status or exit code. */
     code?: number
+    /** Number of the provider's call in its run. */
+    ofCall?: number
     /** The provider method. */
     method?: string
     /** The resource concerned. */
@@ -63,9 +67,10 @@ export declare class Bridge {
     fail(call: number, description: string, error: number): void
     /**
     * Describes a provider object: where to find it again (JSON) and which methods it has (bits: configure, check,
-    * diff, read, update, delete); which property is named automatically, and how long names may be.
+    * diff, read, update, delete); which property is named automatically, and how long names may be;
+    * how often its class may be called (JSON).
     */
-    describe(object: number, reference: string, methods: number, namedProperty?: string | undefined | null, maxLength?: number | undefined | null): void
+    describe(object: number, reference: string, methods: number, namedProperty?: string | undefined | null, maxLength?: number | undefined | null, limits?: string | undefined | null): void
     /** Forgets provider objects at the end of a run. */
     forget(objects: Array<number>): void
     /** Sends a request of the program to an engine; the answer comes as a message with the same number. */

@@ -10,7 +10,7 @@ import pytest
 from kit import Echo, Thing
 from pulumi.dynamic import CreateResult
 
-from maloko._calls import CURRENT_CALL, Call
+from maloko._current import CURRENT_CALL, ProviderCall
 from maloko._embedded import Stack
 from maloko._output import CallStream, told_by_resource
 
@@ -36,7 +36,7 @@ def under() -> io.StringIO:
 
 
 def within(urn: str, work) -> None:
-    token = CURRENT_CALL.set(Call(urn, "create"))
+    token = CURRENT_CALL.set(ProviderCall(urn, "create"))
     try:
         work()
     finally:

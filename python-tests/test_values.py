@@ -1,5 +1,6 @@
 """Values on their way into the state and back, and what is refused."""
 
+import asyncio
 import binascii
 import datetime
 import decimal
@@ -210,16 +211,18 @@ def test_secret_inputs_are_secret_in_the_state(stack: Stack) -> None:
     assert row["outputs"]["s"] != "hush"
 
 
-def test_an_output_in_a_result_is_refused_with_a_way_out(stack: Stack) -> None:
+def test_an_output_without_a_value_is_refused_with_a_way_out(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("maloko._outputs._PATIENCE_SECONDS", 0.01)
+
     class Returning(ResourceProvider):
-        def __init__(self, output):
-            self.output = output
-
         def create(self, props):
-            return CreateResult("x", {"v": self.output})
+            async def never() -> None:
+                await asyncio.Event().wait()
 
-    result = stack.run("update", lambda: Thing(Returning(pulumi.Output.secret("x")), "a"))
-    assert "additional_secret_outputs" in "".join(result.messages("error"))
+            return CreateResult("x", {"v": pulumi.Output.from_input(never())})
+
+    result = stack.run("update", lambda: Thing(Returning(), "a"))
+    assert 'outs["v"] is an Output; it is not resolved yet' in "".join(result.messages("error"))
 
 
 def test_outputs_that_the_class_does_not_declare_are_told_once_per_class(stack: Stack) -> None:

@@ -1,6 +1,7 @@
 //! Provider calls whose printed output is told before their outcome.
 
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
@@ -67,6 +68,18 @@ impl Host for SettlingHost {
 
     async fn callback(&self, token: &str, request: Vec<u8>) -> Result<Vec<u8>, ProviderError> {
         self.inner.callback(token, request).await
+    }
+
+    fn cancel(&self, calls: &[u64]) {
+        self.inner.cancel(calls);
+    }
+
+    fn now(&self) -> Instant {
+        self.inner.now()
+    }
+
+    fn wait(&self, time: Duration) -> BoxFuture<'static, ()> {
+        self.inner.wait(time)
     }
 
     fn spawn(&self, task: BoxFuture<'static, ()>) {

@@ -51,6 +51,7 @@ impl Host for Trivial {
             }),
             capabilities: Capabilities::default(),
             autonaming: None,
+            limits: None,
         })
     }
 

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
@@ -136,12 +136,27 @@ pub struct ProviderDescription {
     pub capabilities: Capabilities,
     /// Are names of its objects filled in, and how? `None`: it sees nothing of that.
     pub autonaming: Option<Autonaming>,
+    /// How often its methods may be called; `None` without a limit.
+    pub limits: Option<CallLimits>,
+}
+
+/// How often the objects of a provider class may be called, all together: `create`, `read`, `update` and `delete`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallLimits {
+    /// What names the class among those of a run.
+    pub class: String,
+    /// So many calls at a time, at least 1; `None` for any number.
+    pub max_concurrency: Option<usize>,
+    /// From the beginning of one call to that of the next; zero for none.
+    pub min_interval: Duration,
 }
 
 /// One call of a provider method. All property bags are the callee's own, without secrets wrappers, without
 /// `__provider`; unknowns occur in `Check` and `Diff` only.
 #[derive(Clone, Debug)]
 pub struct ProviderCall {
+    /// Its number in this run, by which [`Host::cancel`] names it.
+    pub number: u64,
     /// The resource on whose behalf the call is made; for `Configure` the first one that needs it.
     pub urn: Urn,
     /// The method and its arguments.
@@ -344,6 +359,8 @@ pub enum ProviderErrorKind {
     NoProvider,
     /// The call took longer than its limit and was abandoned.
     TimedOut,
+    /// The method was asked to end with the run, and ended without saying what it has done.
+    Interrupted,
     /// The run was cancelled before the call was made.
     Cancelled,
     /// A function of the program (a transform or hook) failed; no provider was called.
@@ -411,6 +428,15 @@ pub trait Host: Send + Sync {
     /// Calls back a function of the program (a transform or hook) by its token, with and for protobuf bytes. The
     /// message of a failure begins with the function's name, where it has one.
     async fn callback(&self, token: &str, request: Vec<u8>) -> Result<Vec<u8>, ProviderError>;
+
+    /// Tells the code of these calls that nobody waits for them any longer: the run was cancelled, or the call took too
+    /// long. They are to end soon; their answers still count while the run goes on. A number may come before its call.
+    fn cancel(&self, _calls: &[u64]) {}
+
+    /// The time by which calls are spaced and watched.
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
 
     /// Resolves after a time. Tests let time pass as they like.
     fn wait(&self, time: Duration) -> BoxFuture<'static, ()> {

@@ -95,6 +95,7 @@ impl Host for Simulated {
                 revision: Revision::default(),
             }),
             autonaming: None,
+            limits: None,
             capabilities: kind.capabilities(),
         })
     }

@@ -26,6 +26,8 @@ pub enum MessageKind {
     Refused,
     /// Call `method` of the object `target` for the resource `urn`, with the arguments `text` (JSON).
     CallProvider,
+    /// Tell the code of the calls `text` (JSON, their numbers) of the operation `target` that nobody waits for them.
+    CancelCalls,
     /// Look up the provider object of the reference `text` (JSON) with the method `method` (`find`, `rebuild`, `named`) of the
     /// registry `target`; or `serialize` the object whose number is `text`.
     Rebuild,
@@ -56,6 +58,8 @@ pub struct Message {
     pub target: Option<f64>,
     /// A status or exit code.
     pub code: Option<i32>,
+    /// Number of the provider's call in its run.
+    pub of_call: Option<f64>,
     /// The provider method.
     pub method: Option<String>,
     /// The resource concerned.
@@ -69,7 +73,7 @@ pub struct Message {
 impl Message {
     /// A message without contents.
     pub(crate) fn new(kind: MessageKind, number: u32) -> Self {
-        Self { kind, number, target: None, code: None, method: None, urn: None, text: None, bytes: None }
+        Self { kind, number, target: None, code: None, of_call: None, method: None, urn: None, text: None, bytes: None }
     }
 
     /// With a text.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use maloko_cli::FrontAbout;
 use maloko_core::autonaming::Autonaming;
 use maloko_core::event::Severity;
-use maloko_core::provider::{Capabilities, ObjectId, ProviderDescription, ProviderReference};
+use maloko_core::provider::{CallLimits, Capabilities, ObjectId, ProviderDescription, ProviderReference};
 use maloko_core::{Engine, ProgramEnd};
 use napi::bindgen_prelude::{Buffer, BufferSlice, Function};
 use napi_derive::napi;
@@ -17,7 +17,7 @@ use crate::callback::{Crossing, Message, MessageKind, Reply};
 use crate::error::host_error;
 use crate::front::NodeFront;
 use crate::operation;
-use crate::provider::{Descriptions, JsHost};
+use crate::provider::{Descriptions, JsHost, Limits};
 use crate::runtime::{runtime, spawn};
 
 /// Status of a request to an engine that is gone: the SDK takes it as "the engine is shutting down".
@@ -139,7 +139,8 @@ impl Bridge {
     }
 
     /// Describes a provider object: where to find it again (JSON) and which methods it has (bits: configure, check,
-    /// diff, read, update, delete); which property is named automatically, and how long names may be.
+    /// diff, read, update, delete); which property is named automatically, and how long names may be;
+    /// how often its class may be called (JSON).
     #[napi]
     pub fn describe(
         &self,
@@ -148,6 +149,7 @@ impl Bridge {
         methods: u32,
         named_property: Option<String>,
         max_length: Option<u32>,
+        limits: Option<String>,
     ) -> napi::Result<()> {
         let reference: ProviderReference = serde_json::from_str(&reference)
             .map_err(|fault| napi::Error::from_reason(format!("the provider's reference cannot be read: {fault}")))?;
@@ -162,7 +164,12 @@ impl Bridge {
         };
         let max_length = max_length.and_then(|length| usize::try_from(length).ok());
         let autonaming = named_property.map(|property| Autonaming { property, max_length });
-        let description = ProviderDescription { reference: Arc::new(reference), capabilities, autonaming };
+        let limits = limits
+            .map(|limits| serde_json::from_str::<Limits>(&limits))
+            .transpose()
+            .map_err(|fault| napi::Error::from_reason(format!("the provider's limits cannot be read: {fault}")))?
+            .map(CallLimits::from);
+        let description = ProviderDescription { reference: Arc::new(reference), capabilities, autonaming, limits };
         self.thread.descriptions.insert(whole(object), description);
         Ok(())
     }

@@ -31,6 +31,7 @@ enum Kind {
     UnusableOutputs,
     NotInitialized,
     NoProvider,
+    Interrupted,
 }
 
 /// A failed call as the package describes it.
@@ -61,6 +62,7 @@ pub(crate) fn provider_error(description: &str, error: u32) -> ProviderError {
             ProviderErrorKind::UnusableOutputs { id: failure.id, properties: failure.properties.0 }
         }
         Kind::NoProvider => ProviderErrorKind::NoProvider,
+        Kind::Interrupted => ProviderErrorKind::Interrupted,
         Kind::NotInitialized => ProviderErrorKind::NotInitialized {
             id: failure.id,
             properties: failure.properties.0,

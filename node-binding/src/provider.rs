@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use maloko_core::provider::{
-    Answer, CheckFailure, DiffAnswer, Host, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
+    Answer, CallLimits, CheckFailure, DiffAnswer, Host, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
     ProviderErrorKind, ProviderReference, SerializedProvider,
 };
 use serde::de::DeserializeOwned;
@@ -32,6 +33,24 @@ impl Descriptions {
 
     pub(crate) fn forget(&self, objects: &[ObjectId]) {
         self.with(|all| objects.iter().for_each(|object| drop(all.remove(object))));
+    }
+}
+
+/// How often the objects of a class may be called, as the package writes it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Limits {
+    class: String,
+    max_concurrency: Option<usize>,
+    /// Seconds.
+    min_interval: f64,
+}
+
+impl From<Limits> for CallLimits {
+    fn from(limits: Limits) -> Self {
+        let Limits { class, max_concurrency, min_interval } = limits;
+        let min_interval = Duration::try_from_secs_f64(min_interval).unwrap_or_default();
+        Self { class, max_concurrency, min_interval }
     }
 }
 
@@ -72,6 +91,11 @@ impl JsHost {
             Some(Reply::Bytes(_)) | None => Err(thread_ended()),
         }
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "the numbers are counted up from 0")]
+fn as_number(number: u64) -> f64 {
+    number as f64
 }
 
 #[derive(Serialize)]
@@ -249,6 +273,7 @@ impl Host for JsHost {
         let reply = self.crossing.ask(|number| {
             let mut message = Message::new(MessageKind::CallProvider, number).text(text).target(object);
             message.method = Some(method.to_owned());
+            message.of_call = Some(as_number(call.number));
             message.urn = Some(call.urn.as_str().to_owned());
             message
         });
@@ -271,6 +296,11 @@ impl Host for JsHost {
             Some(Reply::Failed { description, error }) => Err(provider_error(&description, error)),
             Some(Reply::Text(_)) | None => Err(thread_ended()),
         }
+    }
+
+    fn cancel(&self, calls: &[u64]) {
+        let text = serde_json::json!(calls).to_string();
+        self.crossing.post(Message::new(MessageKind::CancelCalls, 0).text(text).target(self.registry.into()));
     }
 
     fn spawn(&self, task: BoxFuture<'static, ()>) {

@@ -28,7 +28,14 @@ export interface Operation {
     /** A provider object as the SDK itself would have stored it, by its number. */
     readonly serialize: (object: number) => Promise<SerializedProvider>;
     /** Runs something as a provider's call on behalf of a resource. */
-    withinCall<T>(urn: string, method: string, action: () => T): T;
+    withinCall<T>(
+        number: number,
+        urn: string,
+        method: string,
+        action: (signal: AbortSignal) => Promise<T>,
+    ): Promise<T>;
+    /** Tells the code of calls, by their numbers, that nobody waits for them any longer. */
+    cancelCalls(numbers: number[]): void;
     /** Runs the program against an engine; a program that failed throws `ProgramFailed`. */
     runProgram(engine: number, description: string): Promise<void>;
     /** Calls a function of the program by its token. */
@@ -178,6 +185,9 @@ export class Bridge {
                 this.engaged = true;
                 this.#callProvider(message);
                 break;
+            case MessageKind.CancelCalls:
+                this.#operations.get(message.target ?? 0)?.cancelCalls(JSON.parse(message.text ?? "[]") as number[]);
+                break;
             case MessageKind.Rebuild:
                 this.engaged = true;
                 void this.#answer(message.number, async () => {
@@ -252,7 +262,7 @@ export class Bridge {
     }
 
     #callProvider(message: NativeMessage): void {
-        const { number, target = 0, method = "", urn = "", text = "{}" } = message;
+        const { number, target = 0, ofCall = 0, method = "", urn = "", text = "{}" } = message;
         let owner: Operation | undefined;
         for (const operation of this.#operations.values()) {
             if (operation.registry.has(target)) {
@@ -265,7 +275,9 @@ export class Bridge {
         }
         const { registry } = owner;
         const warn = (warning: string): void => owner.log(urn, 2, warning);
-        void this.#answer(number, () => owner.withinCall(urn, method, () => registry.call(target, method, text, warn)));
+        void this.#answer(number, () => {
+            return owner.withinCall(ofCall, urn, method, (signal) => registry.call(target, method, text, warn, signal));
+        });
     }
 
     #callBack(message: NativeMessage): void {

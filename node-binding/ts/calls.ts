@@ -1,13 +1,16 @@
 // Calls the methods of live provider objects and turns what they return or throw into answers for the engine.
-import { BadValue, type Bag, fromText, isSpecial, nameOf, toBag, usable } from "./convert";
+import { BadValue, type Bag, fromText, isSpecial, nameOf, type Reservations, toBag, usable } from "./convert";
+import { isInterruption } from "./current";
 import { describe, tracebackOf } from "./errors";
+import { Outputs } from "./outputs";
+import { typedInputs } from "./typed";
 
 /** A provider object as the SDK's `pulumi.dynamic.ResourceProvider` describes it; everything may be missing. */
 export type ProviderObject = { [method: string]: unknown };
 
 /** What a failed call means; the shape that error.rs reads. */
 export interface Failure {
-    kind: "raised" | "badReturn" | "unusableOutputs" | "notInitialized" | "noProvider";
+    kind: "raised" | "badReturn" | "unusableOutputs" | "notInitialized" | "noProvider" | "interrupted";
     message: string;
     traceback?: string;
     id?: string;
@@ -77,19 +80,40 @@ export class Config {
 export type Warn = (text: string) => void;
 
 /** Calls a method with the engine's arguments (JSON) and gives the answer as JSON; throws `CallFailed`. */
-export async function callProvider(provider: object, method: string, text: string, warn: Warn): Promise<string> {
+export async function callProvider(
+    provider: object,
+    method: string,
+    text: string,
+    warn: Warn,
+    signal?: AbortSignal,
+): Promise<string> {
     const args = fromText(text) as Arguments;
     let result: unknown;
     try {
+        if (method === "create") {
+            args.props = await typedInputs(provider, args.props);
+        } else if (method === "update" || method === "diff") {
+            args.news = await typedInputs(provider, args.news);
+        }
         result = await invoke(provider as ProviderObject, method, args);
     } catch (thrown) {
-        throw new CallFailed(failureOf(thrown, method), thrown);
+        if (isInterruption(thrown, signal)) {
+            const failure: Failure = { kind: "interrupted", message: describe(thrown), traceback: tracebackOf(thrown) };
+            throw new CallFailed(failure, thrown);
+        }
+        const failure = await withOutputs((outputs) => failureOf(thrown, method, outputs));
+        throw new CallFailed(failure, thrown);
     }
-    const notes: string[] = [];
+    let notes: string[] = [];
+    let known = new Outputs();
     try {
-        return answerOf(result, method, args, notes);
+        return await withOutputs((outputs) => {
+            known = outputs;
+            notes = [];
+            return answerOf(result, method, args, { notes, outputs });
+        });
     } catch (thrown) {
-        throw unusable(provider, method, result, thrown);
+        throw unusable(provider, method, result, thrown, known);
     } finally {
         for (const note of notes) {
             warn(`\`${method}\` of ${labelOf(provider)} returned a value to look at: ${note}`);
@@ -97,28 +121,49 @@ export async function callProvider(provider: object, method: string, text: strin
     }
 }
 
+// Reads a result; again once the outputs in it are there, as often as there are outputs in outputs.
+async function withOutputs<T>(read: (outputs: Outputs) => T): Promise<T> {
+    const outputs = new Outputs();
+    for (;;) {
+        let answer: T | undefined;
+        let fault: unknown;
+        try {
+            answer = read(outputs);
+        } catch (thrown) {
+            fault = thrown;
+        }
+        if (await outputs.resolve()) {
+            continue;
+        }
+        if (fault !== undefined) {
+            throw fault;
+        }
+        return answer as T;
+    }
+}
+
 // The error of a result that cannot be used. What `create` and `update` made is there all the same, and must not be lost.
-function unusable(provider: object, method: string, result: unknown, fault: unknown): CallFailed {
+function unusable(provider: object, method: string, result: unknown, fault: unknown, outputs: Outputs): CallFailed {
     const reason = fault instanceof BadValue ? fault.message : describe(fault);
     const message = `\`${method}\` of ${labelOf(provider)} returned something that cannot be used: ${reason}`;
     const thrown = new TypeError(message, { cause: fault instanceof BadValue ? undefined : fault });
     const failure: Failure = { kind: "badReturn", message };
     if (method === "create" || method === "update") {
-        Object.assign(failure, whatWasMade(method, result));
+        Object.assign(failure, whatWasMade(method, result, outputs));
     }
     return new CallFailed(failure, thrown);
 }
 
-function whatWasMade(method: string, result: unknown): Partial<Failure> {
+function whatWasMade(method: string, result: unknown, outputs: Outputs): Partial<Failure> {
     if (result === null || typeof result !== "object") {
         return {};
     }
     try {
         const { id, outs } = result as { id?: unknown; outs?: unknown };
         if (method === "update") {
-            return { kind: "unusableOutputs", id: "", properties: usable(outs) };
+            return { kind: "unusableOutputs", id: "", properties: usable(outs, outputs) };
         }
-        return typeof id === "string" && id !== "" ? { kind: "unusableOutputs", id, properties: usable(outs) } : {};
+        return typeof id === "string" && id !== "" ? { kind: "unusableOutputs", id, properties: usable(outs, outputs) } : {};
     } catch {
         // A getter of the result throws.
         return {};
@@ -148,7 +193,7 @@ function invoke(provider: ProviderObject, method: string, args: Arguments): unkn
     }
 }
 
-function answerOf(result: unknown, method: string, args: Arguments, notes: string[]): string {
+function answerOf(result: unknown, method: string, args: Arguments, notes: Reservations): string {
     switch (method) {
         case "check":
             return JSON.stringify(checkAnswer(members(result, "an object with `inputs`"), args.news, notes));
@@ -183,11 +228,11 @@ function members(result: unknown, expected: string): Record<string, unknown> {
     return result as Record<string, unknown>;
 }
 
-function bagOrEmpty(value: unknown, path: string, notes: string[] = []): Bag {
+function bagOrEmpty(value: unknown, path: string, notes: Reservations): Bag {
     return value === undefined || value === null ? {} : toBag(value, path, notes);
 }
 
-function checkAnswer(result: Record<string, unknown>, news: Bag, notes: string[]): object {
+function checkAnswer(result: Record<string, unknown>, news: Bag, notes: Reservations): object {
     const failures = result.failures ?? [];
     if (!Array.isArray(failures)) {
         throw new BadValue("failures", `must be a list, but is ${nameOf(failures)}`);
@@ -232,7 +277,7 @@ function names(value: unknown, path: string): string[] {
     return value;
 }
 
-function readAnswer(result: Record<string, unknown>, notes: string[]): object {
+function readAnswer(result: Record<string, unknown>, notes: Reservations): object {
     const { id, props, inputs } = result;
     if (id !== undefined && id !== null && typeof id !== "string") {
         throw new BadValue("the result", `has ${nameOf(id)} as id: it must be a text`);
@@ -244,11 +289,11 @@ function readAnswer(result: Record<string, unknown>, notes: string[]): object {
     };
 }
 
-function failureOf(thrown: unknown, method: string): Failure {
+function failureOf(thrown: unknown, method: string, outputs: Outputs): Failure {
     const failure: Failure = { kind: "raised", message: describe(thrown), traceback: tracebackOf(thrown) };
     const partial = thrown as { id?: unknown; properties?: unknown; reasons?: unknown } | null | undefined;
     if (
-        (method !== "create" && method !== "update") ||
+        (method !== "create" && method !== "update" && method !== "read") ||
         typeof partial !== "object" ||
         partial === null ||
         !partial.id
@@ -261,7 +306,7 @@ function failureOf(thrown: unknown, method: string): Failure {
     }
     let properties: Bag = {};
     try {
-        properties = bagOrEmpty(partial.properties, "the error's properties");
+        properties = bagOrEmpty(partial.properties, "the error's properties", { notes: [], outputs });
     } catch (fault) {
         // The object exists: its id must not be lost over a property that cannot be kept.
         reasons.push(describe(fault));

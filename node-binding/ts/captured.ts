@@ -6,6 +6,7 @@ import * as inspector from "node:inspector";
 export interface AnyOutput {
     promise(withUnknowns?: boolean): Promise<unknown>;
     isKnown: Promise<boolean>;
+    isSecret?: Promise<boolean>;
     allResources?(): Promise<Set<unknown>>;
     resources(): Set<unknown>;
 }

@@ -16,7 +16,8 @@ import {
     type RuntimeOptions,
 } from "./program";
 import { ProviderRegistry } from "./registry";
-import { currentCall, Run } from "./run";
+import { Run } from "./run";
+import { callStorage } from "./current";
 import { Sdk } from "./seams";
 
 // Set for a process that was started again under the flags that the project asks for.
@@ -176,7 +177,7 @@ class Command implements Front {
                 }
                 seen.add(thrown);
             }
-            const call = currentCall.getStore();
+            const call = callStorage.getStore();
             if (call === undefined) {
                 this.run.fail(thrown, this.run.errorText(sdk, file, thrown));
             } else {
@@ -225,7 +226,7 @@ function attributeOutput(bridge: Bridge): void {
     for (const stream of [process.stdout, process.stderr]) {
         const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
         stream.write = ((chunk: unknown, ...rest: unknown[]): boolean => {
-            const call = currentCall.getStore();
+            const call = callStorage.getStore();
             if (call === undefined) {
                 return write(chunk, ...rest);
             }

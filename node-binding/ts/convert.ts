@@ -1,12 +1,21 @@
 // What provider methods return, as JSON for the engine; and the engine's JSON as property bags for provider methods.
 
+import type { Outputs, Resolved } from "./outputs";
+
 const SIGNATURE_KEY = "4dabf18193072939515e22adb298388d";
+const SECRET_SIGNATURE = "1b47061264138c4ac30d75fd1eb44270";
 // Marks a number that JSON cannot hold, as Pulumi marks it in its state.
 const FLOAT_SIGNATURE = "8ad145fe-0d11-4827-bfd7-1abcbf086f5c";
 // Deeper values could not be read back by Pulumi either: its messages are limited to about a hundred levels.
 const MAX_DEPTH = 90;
 const MAX_PATH = 120;
 const MAX_NOTES = 10;
+
+/** What is learnt of a result on its way: notes of what is kept with a reservation, and the outputs in it. */
+export interface Reservations {
+    notes: string[];
+    outputs?: Outputs | undefined;
+}
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type Bag = { [key: string]: Json };
@@ -26,22 +35,25 @@ export class BadValue extends Error {
  * A copy of a result's properties that JSON can hold; undefined members are left out, as the SDK does. `notes` takes
  * what is kept with a reservation.
  */
-export function toBag(value: unknown, path: string, notes: string[] = []): Bag {
+export function toBag(value: unknown, path: string, notes: Reservations = { notes: [] }): Bag {
     if (value === null || typeof value !== "object" || Array.isArray(value)) {
         throw new BadValue(path, `must be an object with the resource's properties, but is ${nameOf(value)}`);
+    }
+    if ((value as { __pulumiOutput?: unknown }).__pulumiOutput === true) {
+        throw new BadValue(path, "is a Pulumi output: return an object, with outputs (such as secrets) as its members");
     }
     return toJson(value, path, [], notes) as Bag;
 }
 
 /** Those properties of a result that can be kept, where not all can. */
-export function usable(value: unknown): Bag {
+export function usable(value: unknown, outputs?: Outputs): Bag {
     const kept: Bag = {};
     if (value === null || typeof value !== "object" || Array.isArray(value)) {
         return kept;
     }
     for (const key of Object.keys(value)) {
         try {
-            Object.assign(kept, toBag({ [key]: (value as Record<string, unknown>)[key] }, ""));
+            Object.assign(kept, toBag({ [key]: (value as Record<string, unknown>)[key] }, "", { notes: [], outputs }));
         } catch {
             // Left out: the failure that this belongs to names it.
         }
@@ -64,7 +76,7 @@ export function nameOf(value: unknown): string {
     return typeof value === "bigint" ? "a bigint" : `a ${typeof value}`;
 }
 
-function toJson(value: unknown, path: string, parents: object[], notes: string[]): Json {
+function toJson(value: unknown, path: string, parents: object[], notes: Reservations): Json {
     switch (typeof value) {
         case "string":
             if (!value.isWellFormed()) {
@@ -86,7 +98,7 @@ function toJson(value: unknown, path: string, parents: object[], notes: string[]
     }
 }
 
-function fromNumber(value: number, path: string, notes: string[]): Json {
+function fromNumber(value: number, path: string, { notes }: Reservations): Json {
     if (!Number.isFinite(value)) {
         note(notes, `${short(path)} is ${value}, which JSON cannot hold; it is kept as Pulumi marks it`);
         return { [SIGNATURE_KEY]: FLOAT_SIGNATURE, value: String(value) };
@@ -109,7 +121,7 @@ function short(path: string): string {
     return path.length <= MAX_PATH ? path : `${path.slice(0, MAX_PATH - 1)}…`;
 }
 
-function fromObject(value: object, path: string, parents: object[], notes: string[]): Json {
+function fromObject(value: object, path: string, parents: object[], notes: Reservations): Json {
     if (parents.includes(value)) {
         throw new BadValue(path, "refers back to an object that contains it: a state cannot hold cycles");
     }
@@ -121,6 +133,10 @@ function fromObject(value: object, path: string, parents: object[], notes: strin
         const list = value.map((item, index) => toJson(item, `${path}[${index}]`, parents, notes));
         parents.pop();
         return list;
+    }
+    const output = notes.outputs?.get(value);
+    if (output !== undefined) {
+        return fromOutput(output, path, [...parents, value], notes);
     }
     refuseSpecial(value, path);
     const symbol = Object.getOwnPropertySymbols(value).find((it) =>
@@ -152,6 +168,18 @@ function fromObject(value: object, path: string, parents: object[], notes: strin
     return members;
 }
 
+function fromOutput(output: Resolved | "open", path: string, parents: object[], notes: Reservations): Json {
+    if (output === "open") {
+        // The whole result is read once more when its outputs are there.
+        return null;
+    }
+    if (!output.isKnown) {
+        throw new BadValue(path, "is an output whose value is not known");
+    }
+    const value = toJson(output.value, path, parents, notes);
+    return output.isSecret ? { [SIGNATURE_KEY]: SECRET_SIGNATURE, value } : value;
+}
+
 /** Is it an object of its own kind (bytes, a Map, an output), which cannot count as the members that it has? */
 export function isSpecial(value: object): boolean {
     try {
@@ -171,7 +199,7 @@ function refuseSpecial(value: object, path: string): void {
     if ((value as { __pulumiOutput?: unknown }).__pulumiOutput === true) {
         throw new BadValue(
             path,
-            "is a Pulumi output: provider methods return plain values (declare a secret output with `additionalSecretOutputs`)",
+            "is a Pulumi output, which has no place here: return a plain value",
         );
     }
     if ((value as { __pulumiResource?: unknown }).__pulumiResource === true) {

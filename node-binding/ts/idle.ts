@@ -2,7 +2,7 @@
 // timers and callbacks are registered too. What provider calls leave behind (pools, timers) must not hold the end up.
 import * as channels from "node:diagnostics_channel";
 import type { Bridge } from "./bridge";
-import { currentCall } from "./run";
+import { callStorage } from "./current";
 
 /**
  * Resolves when nothing keeps the process alive but us: no timer, no open handle, no request under way. The caller must
@@ -31,7 +31,7 @@ export function processIdle(bridge: Bridge): Promise<void> {
 /** Keeps sockets and timers that provider calls open from holding up the end of the program. */
 export function releaseProviderHandles(): void {
     channels.subscribe("net.client.socket", (message) => {
-        if (currentCall.getStore() !== undefined) {
+        if (callStorage.getStore() !== undefined) {
             (message as { socket: { unref(): void } }).socket.unref();
         }
     });
@@ -40,7 +40,7 @@ export function releaseProviderHandles(): void {
         const replacement = (...args: unknown[]): NodeJS.Timeout => {
             const timer = original(...args);
             // While a provider call is under way, it is the call that keeps the process alive.
-            return currentCall.getStore() === undefined ? timer : timer.unref();
+            return callStorage.getStore() === undefined ? timer : timer.unref();
         };
         Object.defineProperties(replacement, Object.getOwnPropertyDescriptors(original));
         Object.defineProperty(globalThis, name, {

@@ -3,6 +3,8 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 
 export { type ProviderFactory, type ProviderOptions, registerProvider } from "./by-hand";
+export { currentCall, type ProviderCall } from "./current";
+export { type Checked, type Schema, TypedProvider, type Validated } from "./typed";
 
 /** The version of this package. */
 export const version: string = (

@@ -8,6 +8,7 @@ import { nameOf } from "./convert";
 import { declaredValue, findDeclaration } from "./declarations";
 import { describe, tracebackOf } from "./errors";
 import { fingerprintOf, type Revision, VERSION_MEMBER, versionOf } from "./revision";
+import { limitsOf } from "./limits";
 
 const HANDLE_PREFIX = "maloko:object:";
 const MAX_ATTRIBUTES = 64 * 1024;
@@ -25,7 +26,7 @@ export interface ProviderReference {
 
 /** Takes the descriptions of provider objects: the engine's side. */
 export interface Describer {
-    describe(object: number, reference: string, methods: number, namedProperty?: string, maxLength?: number): void;
+    describe(object: number, reference: string, methods: number, namedProperty?: string, maxLength?: number, limits?: string): void;
     forget(objects: number[]): void;
 }
 
@@ -72,7 +73,15 @@ export class ProviderRegistry {
         }
         const { property, maxLength } = autonamingOf(provider);
         const described = { ...reference, revision: revisionOf(provider) };
-        this.describer.describe(number, JSON.stringify(described), methodsOf(provider), property, maxLength);
+        const limits = limitsOf(provider);
+        this.describer.describe(
+            number,
+            JSON.stringify(described),
+            methodsOf(provider),
+            property,
+            maxLength,
+            limits && JSON.stringify(limits),
+        );
         return number;
     }
 
@@ -87,12 +96,12 @@ export class ProviderRegistry {
     }
 
     /** Calls a method of an object by its number. */
-    call(object: number, method: string, text: string, warn: Warn): Promise<string> {
+    call(object: number, method: string, text: string, warn: Warn, signal: AbortSignal): Promise<string> {
         const provider = this.#objects.get(object);
         if (provider === undefined) {
             return Promise.reject(new Error(`no provider object ${object} in this run`));
         }
-        return callProvider(provider, method, text, warn);
+        return callProvider(provider, method, text, warn, signal);
     }
 
     /** The object of a number. */

@@ -1,8 +1,8 @@
 // One program on its way through the SDK: its store, its clients, its end.
-import { AsyncLocalStorage } from "node:async_hooks";
 import { ModuleBodies } from "./bodies";
 import { type Bridge, type Operation, ProgramFailed, type RpcError } from "./bridge";
 import { capturedOutputs } from "./captured";
+import { callStorage, OpenCalls } from "./current";
 import { textOf } from "./errors";
 import { engineClient, monitorClient, type Requests } from "./monitor";
 import type { ProviderRegistry } from "./registry";
@@ -22,17 +22,7 @@ import {
     whenMade,
 } from "./seams";
 
-/** The provider call that code runs in. */
-export interface CurrentCall {
-    urn: string;
-    method: string;
-    engine: number;
-}
-
-/** Which provider call the running code belongs to. */
-export const currentCall = new AsyncLocalStorage<CurrentCall>();
-
-setInsideCall(() => currentCall.getStore() !== undefined);
+setInsideCall(() => callStorage.getStore() !== undefined);
 
 /** A program in the course of one operation. */
 export class Run implements Operation {
@@ -44,6 +34,7 @@ export class Run implements Operation {
     #drain: () => Promise<void> = () => Promise.resolve();
     #bodies: ModuleBodies | undefined;
     #root: string | undefined;
+    readonly #calls = new OpenCalls();
     #failed = false;
     #ended = false;
 
@@ -69,8 +60,19 @@ export class Run implements Operation {
         return this.#enter(() => serializeProvider(root, provider));
     };
 
-    withinCall<T>(urn: string, method: string, action: () => T): T {
-        return this.#enter(() => currentCall.run({ urn, method, engine: this.#engine }, action));
+    withinCall<T>(
+        number: number,
+        urn: string,
+        method: string,
+        action: (signal: AbortSignal) => Promise<T>,
+    ): Promise<T> {
+        return this.#calls.run(number, (signal) =>
+            this.#enter(() => callStorage.run({ urn, method, signal, engine: this.#engine }, () => action(signal))),
+        );
+    }
+
+    cancelCalls(numbers: number[]): void {
+        this.#calls.cancel(numbers);
     }
 
     runProgram(engine: number, description: string): Promise<void> {
@@ -101,7 +103,7 @@ export class Run implements Operation {
     }
 
     log(urn: string, level: number, message: string): void {
-        const call = currentCall.getStore();
+        const call = callStorage.getStore();
         this.bridge.native.log(this.#engine, urn || (call?.urn ?? ""), level, message);
     }
 

@@ -22,6 +22,8 @@ struct SdkTypes {
     archive: Py<PyType>,
     /// `maloko._assets.make`
     make_asset: Py<PyAny>,
+    /// `maloko._outputs.resolved`
+    resolved: Py<PyAny>,
 }
 
 fn sdk_types(py: Python<'_>) -> PyResult<&SdkTypes> {
@@ -35,6 +37,7 @@ fn sdk_types(py: Python<'_>) -> PyResult<&SdkTypes> {
             asset: class("Asset")?,
             archive: class("Archive")?,
             make_asset: py.import("maloko._assets")?.getattr("make")?.unbind(),
+            resolved: py.import("maloko._outputs")?.getattr("resolved")?.unbind(),
         })
     })
 }
@@ -314,11 +317,7 @@ impl<'a> Reader<'a> {
             return self.archive(object);
         }
         if object.is_instance(types.output.bind(py))? {
-            return Err(self.refused(
-                object,
-                "provider methods return plain values; to keep one secret, name it in the resource's \
-                 additional_secret_outputs",
-            ));
+            return self.output(object);
         }
         let advice = match object.get_type().name()?.to_str()? {
             "bytes" | "bytearray" | "memoryview" => "decode it, or encode it as base64",
@@ -330,6 +329,24 @@ impl<'a> Reader<'a> {
             _ => "return texts, numbers, booleans, None, lists and dicts",
         };
         Err(self.refused(object, advice))
+    }
+
+    /// An `Output`: its value, marked where it is a secret.
+    fn output(&mut self, object: &Bound<'_, PyAny>) -> Result<Value, Refused> {
+        let resolved = sdk_types(object.py())?.resolved.bind(object.py()).call1((object,));
+        let answer = resolved.map_err(|error| Refused(format!("{} is an Output that failed: {error}", self.path)))?;
+        let Some((known, secret, value)): Option<(bool, bool, Bound<'_, PyAny>)> = answer.extract()? else {
+            return Err(self.refused(
+                object,
+                "it is not resolved yet: return plain values, or secrets that the method itself has made with \
+                 pulumi.Output.secret(value)",
+            ));
+        };
+        if !known {
+            return if self.unknowns { Ok(Value::Unknown) } else { Err(self.unknown()) };
+        }
+        let value = self.value(&value)?;
+        Ok(if secret { Value::secret(value) } else { value })
     }
 
     fn asset(object: &Bound<'_, PyAny>) -> Result<Value, Refused> {

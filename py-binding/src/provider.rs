@@ -1,13 +1,14 @@
 //! The live provider objects of a Python process, as the engine asks for them.
 
 use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use maloko_core::autonaming::Autonaming;
 use maloko_core::event::Severity;
 use maloko_core::provider::{
-    Answer, Capabilities, CheckFailure, DiffAnswer, Host, Method, ObjectId, ProviderCall, ProviderDescription,
+    Answer, CallLimits, Capabilities, CheckFailure, DiffAnswer, Host, Method, ObjectId, ProviderCall, ProviderDescription,
     ProviderError, ProviderErrorKind, ProviderReference, Revision, SerializedProvider,
 };
 use maloko_core::{Engine, PropertyMap};
@@ -138,6 +139,9 @@ fn decode(
         "deleted" => Answer::Deleted,
         "bad" => return Ok(Err(ProviderError::new(ProviderErrorKind::BadReturn, item(1)?.extract::<String>()?))),
         "raised" => return Ok(Err(raised(answer)?)),
+        "interrupted" => {
+            return Ok(Err(ProviderError { kind: ProviderErrorKind::Interrupted, ..raised(answer)? }));
+        }
         "partial" => {
             let mut error = raised(answer)?;
             let id: String = item(4)?.extract()?;
@@ -204,7 +208,8 @@ fn not_rebuilt(answer: &Bound<'_, PyTuple>) -> PyResult<ProviderError> {
 }
 
 /// Module, name, attributes, why incomplete, which methods there are (in the order of `maloko._registry.METHODS`), and
-/// the property that is named automatically, with the longest name; the declared version and the fingerprint of the code.
+/// the property that is named automatically, with the longest name; the declared version and the fingerprint of the code;
+/// the class that limits its calls, how many may run at a time, and the seconds from one to the next.
 type Described = (
     String,
     String,
@@ -214,6 +219,7 @@ type Described = (
     Option<(String, Option<usize>)>,
     Option<u64>,
     Option<String>,
+    Option<(String, Option<usize>, f64)>,
 );
 
 impl PythonHost {
@@ -254,7 +260,7 @@ impl Host for PythonHost {
         Python::attach(|py| {
             let describe = || -> PyResult<ProviderDescription> {
                 let described = self.bridge.bind(py).call_method1("describe", (object,))?;
-                let (module, name, attributes, incomplete, methods, named, version, code): Described =
+                let (module, name, attributes, incomplete, methods, named, version, code, limits): Described =
                     described.extract()?;
                 let (configure, check, diff, read, update, delete) = methods;
                 Ok(ProviderDescription {
@@ -268,6 +274,11 @@ impl Host for PythonHost {
                         revision: Revision { version, code },
                     }),
                     capabilities: Capabilities { configure, check, diff, read, update, delete },
+                    limits: limits.map(|(class, max_concurrency, interval)| CallLimits {
+                        class,
+                        max_concurrency,
+                        min_interval: Duration::try_from_secs_f64(interval).unwrap_or_default(),
+                    }),
                     autonaming: named.map(|(property, max_length)| Autonaming { property, max_length }),
                 })
             };
@@ -324,8 +335,10 @@ impl Host for PythonHost {
                 self.pool.keep_one_idle(py)?;
                 let arguments = self.arguments(py, &call.method)?;
                 let context = context.as_ref().map(|context| context.bind(py));
-                let answer =
-                    self.bridge.bind(py).call_method1("call", (object, urn, method, arguments, context, completion))?;
+                let answer = self
+                    .bridge
+                    .bind(py)
+                    .call_method1("call", (object, call.number, urn, method, arguments, context, completion))?;
                 Ok(if answer.is_none() { None } else { Some(answer.unbind()) })
             },
             |_py, answer| self.read_answer(urn, method, answer),
@@ -349,6 +362,15 @@ impl Host for PythonHost {
             },
         )
         .await
+    }
+
+    fn cancel(&self, calls: &[u64]) {
+        // An interpreter that shuts down has no calls left.
+        let _ = Python::try_attach(|py| {
+            if let Err(error) = self.bridge.bind(py).call_method1("cancel", (calls.to_vec(),)) {
+                error.write_unraisable(py, None);
+            }
+        });
     }
 
     fn spawn(&self, task: BoxFuture<'static, ()>) {

@@ -70,7 +70,7 @@ impl Host for ScriptedHost {
         };
         let capabilities =
             Capabilities { configure: false, check: false, diff: false, read: true, update: true, delete: true };
-        Ok(ProviderDescription { reference: Arc::new(reference), capabilities, autonaming: None })
+        Ok(ProviderDescription { reference: Arc::new(reference), capabilities, autonaming: None, limits: None })
     }
 
     async fn rebuild(&self, _reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {

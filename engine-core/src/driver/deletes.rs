@@ -224,7 +224,7 @@ impl Engine {
         };
         let (operation, answer) = self.call_retried(call, method).await?;
         if let Err(error) = &answer
-            && error.kind == ProviderErrorKind::TimedOut
+            && matches!(error.kind, ProviderErrorKind::TimedOut | ProviderErrorKind::Interrupted)
         {
             // The object may be gone: the operation stays pending, and the next run names it.
             return Err(error.clone());

@@ -257,7 +257,7 @@ impl Engine {
         method: Method,
     ) -> Result<(u32, Result<Answer, ProviderError>), ProviderError> {
         let Journalled { served, kind, row, late, .. } = call;
-        let Ok(_permit) = self.permit(&row.urn).await else {
+        let Ok(_turn) = self.turn(&row.urn, served).await else {
             return Err(ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call"));
         };
         let (operation, change) = self.book().begin(kind, Arc::clone(row));
@@ -327,9 +327,12 @@ impl Engine {
                     return Err(error);
                 }
                 // The object may exist: the operation stays pending, and the next run names it.
-                ProviderErrorKind::BadReturn | ProviderErrorKind::TimedOut => return Err(error),
+                ProviderErrorKind::BadReturn | ProviderErrorKind::TimedOut | ProviderErrorKind::Interrupted => {
+                    return Err(error);
+                }
             },
         };
+        self.learn_secrets_of(&outputs);
         finish_row(step, &mut row, outputs, error.is_some());
         let row = Arc::new(row);
         let changes = self.book_outcome(step, &row, operation);

@@ -93,6 +93,7 @@ impl Engine {
         self.wind_up().await;
         self.stop.idle().await;
         self.tell_of_classes().await;
+        self.end_watch();
         self.tell_of_open_components();
         self.apply_stack_outputs();
         let folded = if self.operation.dry_run { Ok(()) } else { self.session.fold(self.final_snapshot()).await };

@@ -36,8 +36,11 @@ impl Engine {
             return Some(Err(ImportFailure::Refused(Refusal::import_without_read(&registration.urn))));
         }
         // When the run has been stopped, the question that follows says so.
-        let _permit = self.permit(&registration.urn).await.ok()?;
+        let _turn = self.turn(&registration.urn, served).await.ok()?;
         let answer = self.call_limited(served, &registration.urn, question.method.clone(), || None).await;
+        if let Ok(Answer::Read { outputs, inputs, .. }) = &answer {
+            outputs.iter().chain(inputs).for_each(|properties| self.learn_secrets_of(properties));
+        }
         Some(answer.map_err(ImportFailure::Call))
     }
 

@@ -31,6 +31,7 @@ impl Engine {
         method: Method,
         late: impl FnOnce() -> Option<Late>,
     ) -> Result<Answer, ProviderError> {
+        self.watch_calls();
         let limit = Duration::try_from_secs_f64(method.timeout()).ok().filter(|limit| !limit.is_zero());
         match (limit, self.this.upgrade()) {
             (Some(limit), Some(engine)) => Box::pin(self.call_within(limit, engine, served, urn, method, late())).await,
@@ -47,13 +48,13 @@ impl Engine {
         method: Method,
         late: Option<Late>,
     ) -> Result<Answer, ProviderError> {
-        let name = method.name();
+        let (name, number) = (method.name(), self.providers.next_number());
         let (done, answer) = oneshot::channel();
         let (stop, stopped) = oneshot::channel::<()>();
         let (served, callee) = (served.clone(), urn.clone());
         // A task of its own: a method that is not async holds the thread that polls it.
         self.host.spawn(Box::pin(async move {
-            let call = pin!(engine.providers.call(&served, &callee, method));
+            let call = pin!(engine.providers.call_numbered(number, &served, &callee, method));
             let Either::Left((answer, _)) = select(call, stopped).await else { return };
             if let (Err(answer), Some(late)) = (done.send(answer), late) {
                 late(Arc::clone(&engine), answer).await;
@@ -67,6 +68,7 @@ impl Engine {
             )),
             Either::Right(((), answer)) => {
                 drop(answer);
+                self.host.cancel(&[number]);
                 // Nobody listens when the call has just ended.
                 let _ = stop.send(());
                 Err(ProviderError::new(ProviderErrorKind::TimedOut, given_up_text(name, urn, limit)))

@@ -25,6 +25,8 @@ mod serialize;
 mod served;
 mod stop;
 mod transforms;
+mod turns;
+mod watch;
 
 #[cfg(test)]
 mod adoptions_tests;
@@ -60,6 +62,10 @@ mod rules_tests;
 mod testing;
 #[cfg(test)]
 mod transforms_tests;
+#[cfg(test)]
+mod turns_tests;
+#[cfg(test)]
+mod watch_tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -135,6 +141,8 @@ pub struct Engine {
     planning: RwLock<()>,
     permits: Semaphore,
     stop: Stop,
+    /// Kept while somebody watches for calls that hang.
+    watching: Mutex<Option<futures::channel::oneshot::Sender<()>>>,
     refresh_first: refresh_first::RefreshFirst,
     wound_up: tokio::sync::OnceCell<()>,
     /// The provider classes of which was said that they have no `read`.
@@ -161,6 +169,7 @@ impl Engine {
             planning: RwLock::new(()),
             permits: Semaphore::new(operation.parallel.clamp(1, Semaphore::MAX_PERMITS)),
             stop: Stop::default(),
+            watching: Mutex::default(),
             refresh_first: refresh_first::RefreshFirst::default(),
             wound_up: tokio::sync::OnceCell::new(),
             told_no_read: Mutex::default(),
@@ -207,9 +216,10 @@ impl Engine {
         self.stop.wait().await;
     }
 
-    /// Stops gracefully: what runs is awaited and recorded, nothing new begins.
+    /// Stops gracefully: nothing new begins, and what runs is told so, awaited and recorded.
     pub fn cancel(&self) {
         self.stop.cancel();
+        self.providers.cancel_calls();
     }
 
     /// The number of the program's requests that are being answered.

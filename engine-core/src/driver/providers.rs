@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio::sync::OnceCell;
 
@@ -21,6 +22,7 @@ use crate::value::PropertyMap;
 
 use super::plain_config;
 use super::served::{Served, Server};
+use super::turns::Classes;
 
 /// The live objects of one run.
 pub(super) struct Providers {
@@ -32,8 +34,19 @@ pub(super) struct Providers {
     /// Other stacks, for the resources that the engine serves itself.
     pub(super) stacks: OtherStacks,
     known: Mutex<Known>,
+    classes: Classes,
     next_call: AtomicU64,
-    calls: Mutex<BTreeMap<u64, (Urn, &'static str)>>,
+    calls: Mutex<BTreeMap<u64, InFlight>>,
+    cancelled: AtomicBool,
+}
+
+/// A call that is being made.
+struct InFlight {
+    urn: Urn,
+    method: &'static str,
+    began: Instant,
+    /// How long it had taken when it was last told of.
+    told: Duration,
 }
 
 type ObjectMap<V> = HashMap<ObjectId, V, foldhash::fast::FixedState>;
@@ -63,8 +76,10 @@ impl Providers {
             directory: operation.program_directory.clone().into(),
             stacks: operation.stacks.clone(),
             known: Mutex::default(),
+            classes: Classes::default(),
             next_call: AtomicU64::new(0),
             calls: Mutex::default(),
+            cancelled: AtomicBool::new(false),
         }
     }
 
@@ -79,6 +94,11 @@ impl Providers {
         let description = self.host.describe(object)?;
         self.known().described.insert(object, description.clone());
         Ok(description)
+    }
+
+    fn served(&self, object: ObjectId, description: &ProviderDescription) -> Served {
+        let turns = description.limits.as_ref().map(|limits| self.classes.of(limits));
+        Served::live(object, description, turns)
     }
 
     /// Notes that the program passed this object for that resource.
@@ -97,7 +117,7 @@ impl Providers {
             serving
         };
         known.by_urn.insert(urn.clone(), object);
-        Ok(Served::live(object, &description))
+        Ok(self.served(object, &description))
     }
 
     /// The object that serves a row, by the ladder: registered for the resource in this run; of equal reference in
@@ -108,7 +128,7 @@ impl Providers {
         }
         let registered = self.known().by_urn.get(&row.urn).copied();
         if let Some(object) = registered {
-            return Ok(Served::live(object, &self.describe(object)?));
+            return Ok(self.served(object, &self.describe(object)?));
         }
         let reference = self.stored_reference(row, session)?;
         let identity = Arc::new(reference.identity());
@@ -126,7 +146,7 @@ impl Providers {
             },
         };
         let description = self.describe(object)?;
-        Ok(Served::live(object, &ProviderDescription { reference, ..description }))
+        Ok(self.served(object, &ProviderDescription { reference, ..description }))
     }
 
     /// The object that the program registered for a resource in this run.
@@ -225,9 +245,25 @@ impl Providers {
         Arc::clone(kept.or_insert_with(|| Arc::new(shared)))
     }
 
+    /// A number for a call that is about to be made.
+    pub(super) fn next_number(&self) -> u64 {
+        self.next_call.fetch_add(1, Ordering::Relaxed)
+    }
+
     /// Calls a method of an object, configuring it first if that was not done yet. What the object does not have is
     /// answered here, as the SDK's base classes do.
     pub(super) async fn call(&self, served: &Served, urn: &Urn, method: Method) -> Result<Answer, ProviderError> {
+        self.call_numbered(self.next_number(), served, urn, method).await
+    }
+
+    /// Calls a method of an object under a number, by which the call can be cancelled.
+    pub(super) async fn call_numbered(
+        &self,
+        number: u64,
+        served: &Served,
+        urn: &Urn,
+        method: Method,
+    ) -> Result<Answer, ProviderError> {
         let object = match &served.server {
             Server::Live { object, .. } => *object,
             Server::BuiltIn { kind } => return builtin::answer(kind, method, &self.stacks).await,
@@ -236,12 +272,9 @@ impl Providers {
         if let Some(answer) = default_answer(served.capabilities, &method) {
             return Ok(answer);
         }
-        let number = self.next_call.fetch_add(1, Ordering::Relaxed);
         let name = method.name();
         let shown = shown_assets(&method);
-        self.calls().insert(number, (urn.clone(), name));
-        let answer = self.host.call(object, ProviderCall { urn: urn.clone(), method }).await;
-        self.calls().remove(&number);
+        let answer = self.ask_host(object, ProviderCall { number, urn: urn.clone(), method }).await;
         let mut answer = answer?;
         for properties in returned(&mut answer) {
             if assets::any_in(properties) {
@@ -278,12 +311,46 @@ impl Providers {
         Ok(())
     }
 
-    fn calls(&self) -> MutexGuard<'_, BTreeMap<u64, (Urn, &'static str)>> {
+    /// Makes a call, which counts as one in flight until it is answered or given up.
+    async fn ask_host(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
+        let number = call.number;
+        let (urn, method, began) = (call.urn.clone(), call.method.name(), self.host.now());
+        self.calls().insert(number, InFlight { urn, method, began, told: Duration::ZERO });
+        let _listed = Listed(self, number);
+        if self.cancelled.load(Ordering::Acquire) {
+            self.host.cancel(&[number]);
+        }
+        self.host.call(object, call).await
+    }
+
+    fn calls(&self) -> MutexGuard<'_, BTreeMap<u64, InFlight>> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn calls_in_flight(&self) -> Vec<(Urn, &'static str)> {
-        self.calls().values().cloned().collect()
+        self.calls().values().map(|call| (call.urn.clone(), call.method)).collect()
+    }
+
+    /// Tells the code of all calls in flight that the run is to end.
+    pub(super) fn cancel_calls(&self) {
+        self.cancelled.store(true, Ordering::Release);
+        let numbers: Vec<u64> = self.calls().keys().copied().collect();
+        if !numbers.is_empty() {
+            self.host.cancel(&numbers);
+        }
+    }
+
+    /// The calls to be told of: those that have taken `first`, and twice as long as when they were last told of.
+    pub(super) fn take_slow(&self, now: Instant, first: Duration) -> Vec<(Urn, &'static str, Duration)> {
+        let mut slow = Vec::new();
+        for call in self.calls().values_mut() {
+            let age = now.saturating_duration_since(call.began);
+            if age >= first.max(call.told.saturating_mul(2)) {
+                call.told = age;
+                slow.push((call.urn.clone(), call.method, age));
+            }
+        }
+        slow
     }
 
     async fn configure(&self, object: ObjectId, can: Capabilities, urn: &Urn) -> Result<(), ProviderError> {
@@ -293,9 +360,20 @@ impl Providers {
         let cell = Arc::clone(self.known().configured.entry(object).or_default());
         let outcome = cell.get_or_init(async || {
             let method = Method::Configure { config: Arc::clone(&self.config), project: self.project.clone() };
-            self.host.call(object, ProviderCall { urn: urn.clone(), method }).await.map(|_| ())
+            self.ask_host(object, ProviderCall { number: self.next_number(), urn: urn.clone(), method })
+                .await
+                .map(|_| ())
         });
         outcome.await.clone()
+    }
+}
+
+/// A call in the list of those in flight; it leaves the list also when it is given up.
+struct Listed<'a>(&'a Providers, u64);
+
+impl Drop for Listed<'_> {
+    fn drop(&mut self) {
+        self.0.calls().remove(&self.1);
     }
 }
 

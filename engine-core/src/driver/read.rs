@@ -121,8 +121,8 @@ impl Engine {
     async fn look_up(&self, mut row: Row, served: &Served, id: String) -> Result<Row, ProviderError> {
         let method =
             Method::Read { id: id.clone(), props: served.shown(&row.inputs), timeout: row.custom_timeouts.read };
-        let _permit = self
-            .permit(&row.urn)
+        let _turn = self
+            .turn(&row.urn, served)
             .await
             .map_err(|_| ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call"))?;
         match self.call_limited(served, &row.urn, method, || None).await? {
@@ -140,9 +140,7 @@ impl Engine {
                 for notice in self.providers.stacks.take_notices() {
                     self.diagnose(Some(&row.urn), Severity::Warning, notice);
                 }
-                if outputs.values().any(crate::Value::contains_secret) {
-                    self.events.learn_secrets(&outputs);
-                }
+                self.learn_secrets_of(&outputs);
                 row.outputs = Some(outputs.into());
                 mark_outputs(&mut row);
                 Ok(row)

@@ -133,8 +133,8 @@ impl Engine {
             props: served.shown(&row.outputs_or_empty()),
             timeout: row.custom_timeouts.read,
         };
-        let _permit = self
-            .permit(&row.urn)
+        let _turn = self
+            .turn(&row.urn, &served)
             .await
             .map_err(|_| ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call"))?;
         let (id, outputs, inputs) = match self.call_limited(&served, &row.urn, method, || None).await {
@@ -143,6 +143,7 @@ impl Engine {
             Err(ProviderError { kind: ProviderErrorKind::NotInitialized { mut properties, reasons, .. }, .. }) => {
                 let reason = reasons.join("; ");
                 self.diagnose(Some(&row.urn), Severity::Warning, format!("the object is not healthy: {reason}"));
+                self.learn_secrets_of(&properties);
                 let mut refreshed = Row { init_errors: reasons, ..(**row).clone() };
                 copy_secrets(&row.outputs_or_empty(), &mut properties);
                 refreshed.outputs = Some(properties.into());
@@ -156,6 +157,9 @@ impl Engine {
         }
         // Taken as "gone", an oversight would drop the row of an object that is there.
         let Some(mut outputs) = outputs else { return Err(no_outputs()) };
+        for properties in inputs.iter().chain([&outputs]) {
+            self.learn_secrets_of(properties);
+        }
         let mut refreshed = Row { id, init_errors: Vec::new(), ..(**row).clone() };
         if let Some(mut inputs) = inputs {
             copy_secrets(&row.inputs, &mut inputs);

@@ -247,15 +247,19 @@ impl Engine {
             }
         };
         let _permit = self.permit(&urn).await?;
-        self.providers.call(served, &urn, method).await.map_err(|error| self.fail_planning(&urn, &error))
+        self.watch_calls();
+        let answer = self.providers.call(served, &urn, method).await;
+        if let Ok(Answer::Checked { inputs, .. }) = &answer {
+            self.learn_secrets_of(inputs);
+        }
+        answer.map_err(|error| self.fail_planning(&urn, &error))
     }
 
-    /// Waits for a resource's turn to call its provider.
-    pub(super) async fn permit(&self, urn: &Urn) -> Result<tokio::sync::SemaphorePermit<'_>, RpcError> {
-        let permit = self.permits.acquire().await.map_err(|_| RpcError::unavailable())?;
-        self.go_on()?;
-        self.events.call_began(urn);
-        Ok(permit)
+    /// Has the secrets that a provider returned hidden from now on.
+    pub(super) fn learn_secrets_of(&self, properties: &crate::PropertyMap) {
+        if properties.values().any(crate::Value::contains_secret) {
+            self.events.learn_secrets(properties);
+        }
     }
 
     /// Ends a request when the run was stopped.
@@ -321,6 +325,9 @@ impl Engine {
                 "{}. The object was made and is kept in the state with its id '{id}'; the next run updates it",
                 error.message
             ),
+            (ProviderErrorKind::Interrupted, _) => {
+                "it was cancelled before it ended; what it has done is not known, and the next run names it".to_owned()
+            }
             (_, true) => error.message.clone(),
             (_, false) => format!("{}\n{}", error.message, error.traceback),
         };

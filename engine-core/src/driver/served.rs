@@ -8,6 +8,8 @@ use crate::plan::for_provider;
 use crate::provider::{Capabilities, ObjectId, ProviderDescription, ProviderReference, StoredProvider};
 use crate::value::PropertyMap;
 
+use super::turns::ClassTurns;
+
 /// What serves a resource.
 #[derive(Clone)]
 pub(super) struct Served {
@@ -15,6 +17,8 @@ pub(super) struct Served {
     pub(super) capabilities: Capabilities,
     /// Which of its objects' names the engine fills in.
     pub(super) autonaming: Option<Autonaming>,
+    /// The turns of its class, where that limits its calls.
+    pub(super) turns: Option<Arc<ClassTurns>>,
 }
 
 #[derive(Clone)]
@@ -27,12 +31,13 @@ pub(super) enum Server {
 
 impl Served {
     /// By a live object.
-    pub(super) fn live(object: ObjectId, description: &ProviderDescription) -> Self {
+    pub(super) fn live(object: ObjectId, description: &ProviderDescription, turns: Option<Arc<ClassTurns>>) -> Self {
         let reference = Arc::clone(&description.reference);
         Self {
             server: Server::Live { object, reference },
             capabilities: description.capabilities,
             autonaming: description.autonaming.clone(),
+            turns,
         }
     }
 
@@ -44,6 +49,7 @@ impl Served {
             server: Server::BuiltIn { kind: kind.into() },
             capabilities,
             autonaming: None,
+            turns: None,
         })
     }
 

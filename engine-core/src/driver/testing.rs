@@ -2,8 +2,8 @@
 #![expect(clippy::panic, reason = "a test that cannot finish its run has failed")]
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use futures::executor::block_on;
@@ -14,7 +14,7 @@ use crate::autonaming::Autonaming;
 use crate::event::{Event, EventSink};
 use crate::operation::{Operation, OperationKind};
 use crate::provider::{
-    Answer, Capabilities, CheckFailure, DiffAnswer, HANDLE_PREFIX, Host, Method, ObjectId, ProviderCall,
+    Answer, CallLimits, Capabilities, CheckFailure, DiffAnswer, HANDLE_PREFIX, Host, Method, ObjectId, ProviderCall,
     ProviderDescription, ProviderError, ProviderErrorKind, ProviderReference, Revision,
 };
 use crate::row::Row;
@@ -25,6 +25,7 @@ use crate::wire::{
     RegisterResourceRequest, RegisterResourceResponse, decode_properties, encode_properties,
 };
 
+use super::watch::LOOK;
 use super::{Engine, ProgramEnd, Report};
 
 /// One provider object that echoes its inputs, replaces when `zone` changes, and fails where it is told to. Its
@@ -56,6 +57,14 @@ pub(crate) struct ScriptedHost {
     pub(crate) functions: Mutex<HashMap<String, Function>>,
     /// Requests that every program makes before its resources.
     pub(crate) prelude: Mutex<Vec<(&'static str, Vec<u8>)>>,
+    /// How often its methods may be called. Time then passes as fast as it is waited for.
+    pub(crate) limits: Option<CallLimits>,
+    /// Do calls that hold their threads end when they are told to?
+    pub(crate) obedient: bool,
+    /// So often the watch over calls may look; with its last look, calls that hold their threads are let go.
+    pub(crate) looks: Mutex<u32>,
+    /// When the host was first asked for the time, and how much has passed since.
+    pub(crate) clock: (OnceLock<Instant>, Mutex<Duration>),
 }
 
 /// A call that lasts longer than any limit.
@@ -99,10 +108,22 @@ impl ScriptedHost {
         }
     }
 
-    fn release(&self) {
+    fn let_go(&self) {
         *lock(&self.released.0) = true;
         self.released.1.notify_all();
-        self.join();
+    }
+
+    fn pass(&self, time: Duration) {
+        *lock(&self.clock.1) += time;
+    }
+
+    fn release(&self) {
+        self.let_go();
+        // The first task of a run is the watch over its calls, which ends with the run.
+        let others = lock(&self.threads).split_off(1);
+        for thread in others {
+            assert!(thread.join().is_ok(), "a task panicked");
+        }
     }
 
     fn hold_thread(&self) {
@@ -155,6 +176,7 @@ impl Host for ScriptedHost {
                 delete: true,
             },
             autonaming: self.autonaming.clone(),
+            limits: self.limits.clone(),
         })
     }
 
@@ -241,8 +263,36 @@ impl Host for ScriptedHost {
         lock(&self.threads).push(std::thread::spawn(|| block_on(task)));
     }
 
+    fn cancel(&self, calls: &[u64]) {
+        if self.obedient {
+            lock(&self.calls).push(format!("told to end: {}", calls.len()));
+            self.let_go();
+        }
+    }
+
+    fn now(&self) -> Instant {
+        *self.clock.0.get_or_init(Instant::now) + *lock(&self.clock.1)
+    }
+
     /// Time passes for calls that hang, and for no others.
-    fn wait(&self, _time: Duration) -> BoxFuture<'static, ()> {
+    fn wait(&self, time: Duration) -> BoxFuture<'static, ()> {
+        if time == LOOK {
+            let mut looks = lock(&self.looks);
+            if *looks == 0 {
+                return Box::pin(futures::future::pending());
+            }
+            *looks -= 1;
+            self.pass(time);
+            if *looks == 0 {
+                self.let_go();
+            }
+            return Box::pin(futures::future::ready(()));
+        }
+        if self.limits.is_some() {
+            self.pass(time);
+            lock(&self.calls).push(format!("waited {time:?}"));
+            return Box::pin(futures::future::ready(()));
+        }
         if lock(&self.hanging).is_empty() {
             Box::pin(futures::future::pending())
         } else {
@@ -375,7 +425,7 @@ pub(crate) fn run_as(
     }
 }
 
-async fn run_program(
+pub(crate) async fn run_program(
     host: &ScriptedHost,
     engine: &Engine,
     program: &[Wanted],

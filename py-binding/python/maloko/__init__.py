@@ -2,12 +2,37 @@
 
 The command line is `maloko` (or `python -m maloko`). Programs need nothing from here; the exceptions are
 
-- `register_provider`, for provider objects that cannot be found again from the state alone, and
-- `PartialFailure`, for providers whose object was made but did not start.
+- `register_provider`, for provider objects that cannot be found again from the state alone,
+- `PartialFailure`, for providers whose object was made but did not start,
+- `TypedProvider`, a base class for providers whose inputs and outputs are dataclasses or pydantic models, and
+- `current_call`, for provider methods that take long and are to end when the run is cancelled.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from maloko._by_hand import register_provider
+from maloko._current import ProviderCall, current_call
 from maloko._errors import MalokoError, PartialFailure
 from maloko._maloko import VERSION as __version__  # noqa: N811 the name that packages use
 
-__all__ = ["MalokoError", "PartialFailure", "__version__", "register_provider"]
+__all__ = [
+    "MalokoError",
+    "PartialFailure",
+    "ProviderCall",
+    "TypedProvider",
+    "__version__",
+    "current_call",
+    "register_provider",
+]
+
+if TYPE_CHECKING:
+    from maloko._typed import TypedProvider
+
+
+def __getattr__(name: str) -> Any:
+    # With it comes the SDK, which takes its time to load.
+    if name == "TypedProvider":
+        from maloko._typed import TypedProvider
+
+        return TypedProvider
+    raise AttributeError(f"module 'maloko' has no attribute {name!r}")

@@ -6,12 +6,15 @@ top would hang or end the run instead of failing the resource.
 
 from __future__ import annotations
 
+import asyncio
 import contextvars
 import inspect
 import sys
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from maloko import _outputs
+from maloko._current import CURRENT_CALL, ProviderCall
 from maloko._errors import PartialFailure
 from maloko._tracebacks import format_error, message_of
 
@@ -23,36 +26,32 @@ Answer = tuple[Any, ...]
 """A kind followed by its fields; py-binding/src/provider.rs reads it."""
 
 
-class Call(NamedTuple):
-    """The provider call that the current code belongs to."""
-
-    urn: str
-    method: str
-
-
-CURRENT_CALL: contextvars.ContextVar[Call | None] = contextvars.ContextVar("maloko_call", default=None)
-"""Set while a provider method runs, also in the tasks and contexts that it makes."""
-
-
 class BadReturnError(Exception):
     """A method returned something that cannot be used."""
 
 
 def call_provider(
     provider: Any,
-    call: Call,
+    call: ProviderCall,
     arguments: tuple[Any, ...],
     context: contextvars.Context,
     loop: ProviderLoop,
     complete: Completion,
+    ended: Callable[[], object],
 ) -> Answer | None:
-    """Calls a method in a context of its own. An `async def` method answers later, through `complete`."""
+    """Calls a method in a context of its own. An `async def` method answers later, through `complete`.
+
+    `ended` is called before the answer is given.
+    """
     context = context.copy()
 
     def answer(result: Any, error: BaseException | None = None) -> Answer:
         _end_printed_lines()
+        ended()
+        if isinstance(error, asyncio.CancelledError) and call.was_cancelled():
+            return ("interrupted", *raised(error)[1:])
         if error is not None:
-            return raised(error)
+            return raised(error, call.method)
         try:
             return _READERS[call.method](result)
         except BadReturnError as error:
@@ -66,10 +65,13 @@ def call_provider(
         try:
             result = _method(provider, call.method)(*_arguments(call.method, arguments))
         except BaseException as error:  # see the module's text
+            _outputs.settle()
             return answer(None, error)
         if not inspect.isawaitable(result):
+            _outputs.settle()
             return answer(result)
-        complete.on_abandon(loop.start(result, lambda value, error: complete(answer(value, error))))
+        call.on_cancel(loop.start(result, lambda value, error: complete(answer(value, error)), _outputs.settle_async))
+        complete.on_abandon(call.cancel)
         return None
 
     return context.run(start)
@@ -83,11 +85,11 @@ def _end_printed_lines() -> None:
             end_call()
 
 
-def raised(error: BaseException) -> Answer:
-    """The answer of a call that raised."""
+def raised(error: BaseException, method: str = "") -> Answer:
+    """The answer of a call that raised. Only `create`, `update` and `read` can fail in part."""
     # The frames that are ours are of no use to anybody who catches the error later.
     described = ("raised", message_of(error), format_error(error), error)
-    if isinstance(error, PartialFailure):
+    if isinstance(error, PartialFailure) and method in ("create", "update", "read"):
         reasons = [str(reason) for reason in error.reasons] or [str(error)]
         return ("partial", *described[1:], _text_id(error.id) or "", error.outs, reasons)
     return described

@@ -55,6 +55,7 @@ def _functions(kind: type) -> tuple[tuple[FunctionType, tuple[str, ...]], ...]:
                 continue
             for value in vars(base).values():
                 function = getattr(value, "__func__", value)
+                function = getattr(function, "__wrapped__", function)
                 if isinstance(function, FunctionType):
                     names = _names(function.__code__)
                     if "get" in names:

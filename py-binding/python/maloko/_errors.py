@@ -11,19 +11,19 @@ class MalokoError(Exception):
 
 
 class PartialFailure(Exception):  # noqa: N818 it is no error to have an object, even one that did not start
-    """Raised by `create` or `update` when the object exists but did not start as it should.
+    """Raised by `create`, `update` or `read` when the object exists but is not as it should be.
 
     The engine keeps the id and the outputs, so that the object is neither lost nor made twice; the next `up` updates
     it.
     """
 
-    def __init__(self, id_: str, outs: Mapping[str, Any] | None = None, reasons: Sequence[str] = ()) -> None:
+    def __init__(self, id_: str, outs: Mapping[str, Any] | Any = None, reasons: Sequence[str] = ()) -> None:
         """
         :param id_: the object's id; not looked at after an update.
-        :param outs: its outputs so far.
+        :param outs: its outputs so far; of a `TypedProvider` also an object of its class.
         :param reasons: why it did not start, one sentence each.
         """
         super().__init__("; ".join(reasons) or "the resource did not start")
         self.id = id_
-        self.outs = dict(outs or {})
+        self.outs: Any = dict(outs or {}) if outs is None or isinstance(outs, Mapping) else outs
         self.reasons = list(reasons)

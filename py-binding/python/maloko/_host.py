@@ -10,10 +10,13 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from maloko import _outputs
 from maloko._bodies import ModuleBodies
-from maloko._calls import Answer, Call, call_provider, raised, unloadable
+from maloko._calls import Answer, call_provider, raised, unloadable
+from maloko._current import ProviderCall
 from maloko._loops import ProviderLoop
 from maloko._registry import HANDLE_PREFIX, Reference, Registry, Unloadable
+from maloko._traps import Traps
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -45,6 +48,7 @@ class Host:
 
     def __init__(self) -> None:
         self.registry = Registry()
+        self.traps = Traps()
         self.context = contextvars.copy_context()
         """Where provider methods run that no registration asked for: the program's context once there is a program."""
         self.loop: asyncio.AbstractEventLoop | None = None
@@ -65,6 +69,8 @@ class Host:
         self._known_classes: set[type] = set()
         self._changed: set[str] = set()
         self._outside_loop = threading.Lock()
+        self._calls: dict[int, ProviderCall] = {}
+        self._cancelled: set[int] = set()
         self._workers: list[threading.Thread] = []
 
     def attach_pool(self, pool: Pool) -> None:
@@ -74,7 +80,7 @@ class Host:
     def start_worker(self) -> None:
         """Starts a thread that polls the engine's tasks. A daemon: a method that hangs must not keep the process."""
         if self._pool is not None:
-            thread = threading.Thread(target=self._pool.work, name="maloko-worker", daemon=True)
+            thread = threading.Thread(target=_work, args=(self._pool,), name="maloko-worker", daemon=True)
             self._workers.append(thread)
             thread.start()
 
@@ -94,6 +100,7 @@ class Host:
         self.on_close.close()
         # The native half refers to this object, where no garbage collector sees it: keep nothing that is large.
         self.registry = Registry()
+        self.traps = Traps()
         self.context = contextvars.Context()
         self.callbacks = Callbacks()
         self.callback_names.clear()
@@ -107,11 +114,21 @@ class Host:
     def describe(
         self, number: int
     ) -> tuple[
-        str, str, str | None, str | None, tuple[bool, ...], tuple[str, int | None] | None, int | None, str | None
+        str,
+        str,
+        str | None,
+        str | None,
+        tuple[bool, ...],
+        tuple[str, int | None] | None,
+        int | None,
+        str | None,
+        tuple[str, int | None, float] | None,
     ]:
-        """Where to find the object again, its methods, which property is named automatically, which code it is."""
+        """Where to find the object again, its methods, which property is named automatically, which code it is, and how
+        often it may be called."""
         entry = self.registry.entry(number)
-        return (*entry.reference, entry.methods, entry.autonaming, entry.version, self.registry.code(number))
+        code = self.registry.code(number)
+        return (*entry.reference, entry.methods, entry.autonaming, entry.version, code, entry.limits)
 
     def find(self, language: str, module: str, name: str, attributes: str | None) -> int | None:
         """The number of an object of the program with that complete reference, `None` when there is none."""
@@ -169,6 +186,7 @@ class Host:
     def call(
         self,
         number: int,
+        call_number: int,
         urn: str,
         method: str,
         arguments: tuple[Any, ...],
@@ -179,8 +197,25 @@ class Host:
         provider = self.registry.entry(number).provider
         if method in ("create", "update"):
             self._changed.add(urn)
-        call = Call(urn, method)
-        return call_provider(provider, call, arguments, context or self.context, self._provider_loop, complete)
+        warning = self.traps.warning(provider, urn, method)
+        if warning is not None and self.engine is not None:
+            self.engine.log(urn, 2, warning)
+        call = self._calls[call_number] = ProviderCall(urn, method)
+        if call_number in self._cancelled:
+            call.cancel()
+        context, loop = context or self.context, self._provider_loop
+        return call_provider(
+            provider, call, arguments, context, loop, complete, lambda: self._calls.pop(call_number, None)
+        )
+
+    def cancel(self, numbers: list[int]) -> None:
+        """Tells the code of calls, by their numbers, that nobody waits for them any longer."""
+        # A call that begins meanwhile looks into the set after it has entered itself.
+        self._cancelled.update(numbers)
+        for number in numbers:
+            call = self._calls.get(number)
+            if call is not None:
+                call.cancel()
 
     def callback(self, token: str, request: bytes, complete: Completion) -> None:
         """Calls a transform or hook of the program, on the program's loop."""
@@ -239,6 +274,13 @@ class Host:
                 f"They are kept in the state, but the program cannot read them; to read one, declare it in the class "
                 f"('{first}: pulumi.Output[...]') and pass it to super().__init__ as None ('\"{first}\": None').",
             )
+
+
+def _work(pool: Pool) -> None:
+    try:
+        pool.work()
+    finally:
+        _outputs.close_loop()
 
 
 def some_of(names: list[str]) -> str:

@@ -33,16 +33,18 @@ class ProviderLoop:
         self,
         awaitable: Awaitable[Any],
         done: Callable[[Any, BaseException | None], object],
+        settle: Callable[[], Awaitable[None]],
     ) -> Callable[[], object]:
         """Awaits on the loop, in a copy of the current context, and calls `done` there with what came of it.
 
-        Returns what cancels it, from any thread.
+        `settle` is awaited before that, in the same context. Returns what cancels it all, from any thread.
         """
         tasks: list[weakref.ref[asyncio.Task[None]]] = []
 
         async def run() -> None:
             try:
                 result = await awaitable
+                await settle()
             except BaseException as error:  # whatever it is, it ends the call and not the loop
                 done(None, error)
             else:

@@ -14,7 +14,7 @@ import grpc
 from google.protobuf import message_factory
 from pulumi.runtime.proto import engine_pb2, resource_pb2
 
-from maloko._calls import CURRENT_CALL
+from maloko._current import CURRENT_CALL
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message

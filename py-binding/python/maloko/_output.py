@@ -14,7 +14,7 @@ import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
-from maloko._calls import CURRENT_CALL
+from maloko._current import CURRENT_CALL
 
 if TYPE_CHECKING:
     from maloko._maloko import Engine

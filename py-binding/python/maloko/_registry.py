@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from maloko import _by_hand
 from maloko._captured import captured_outputs
+from maloko._limits import limits_of
 from maloko._revision import Fingerprints, version_of
 
 MAX_ATTRIBUTES = 64 * 1024
@@ -53,6 +54,7 @@ class Entry:
     outputs: tuple[Any, ...]
     autonaming: tuple[str, int | None] | None
     version: int | None
+    limits: tuple[str, int | None, float] | None
 
 
 class Registry:
@@ -85,6 +87,7 @@ class Registry:
                     captured_outputs(provider),
                     autonaming_of(provider),
                     version_of(provider),
+                    limits_of(provider),
                 )
                 number = len(self._entries)
                 self._entries.append(entry)

@@ -15,6 +15,7 @@ import pathlib
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pulumi
@@ -25,10 +26,12 @@ from pulumi.runtime import rpc as sdk_rpc
 from pulumi.runtime import settings as sdk_settings
 from pulumi.runtime import stack as sdk_stack
 
-from maloko._calls import CURRENT_CALL
+from maloko._current import CURRENT_CALL
 from maloko._errors import MalokoError
 from maloko._monitor import EngineService, Monitor, SdkExecutor
+from maloko._outputs import made_in_call
 from maloko._sdk import lacks, sdk_version
+from maloko._threads import start_in_context, submit_in_context
 
 try:
     from pulumi.runtime._callbacks import _CallbackServicer
@@ -50,6 +53,9 @@ def _essential() -> list[tuple[Any, str, str]]:
     return [
         (pulumi.dynamic.dynamic, "serialize_provider", "pulumi.dynamic.dynamic"),
         (pulumi.Output, "get", "pulumi.Output"),
+        (pulumi.Output, "secret", "pulumi.Output"),
+        (pulumi.Output, "from_input", "pulumi.Output"),
+        (pulumi.Output, "all", "pulumi.Output"),
         (pulumi.runtime, "set_all_config", "pulumi.runtime"),
         (sdk_rpc, "contains_unknowns", "pulumi.runtime.rpc"),
         (sdk_settings, "ROOT", "pulumi.runtime.settings"),
@@ -192,8 +198,8 @@ def in_place() -> Iterator[None]:
                 _undo.close()
 
 
-def _replace(stack: contextlib.ExitStack, owner: Any, name: str, value: Any) -> None:
-    original = getattr(owner, name)
+def _replace(stack: contextlib.ExitStack, owner: Any, name: str, value: Any, *, static: bool = False) -> None:
+    original = vars(owner)[name] if static else getattr(owner, name)
     setattr(owner, name, value)
     stack.callback(setattr, owner, name, original)
 
@@ -202,6 +208,10 @@ def _put_in_place(stack: contextlib.ExitStack) -> None:
     module = pulumi.dynamic.dynamic
     _replace(stack, module, "serialize_provider", _handle_instead_of(module.serialize_provider))
     _replace(stack, pulumi.Output, "get", _get_inside_providers(pulumi.Output.get))
+    for name in ("secret", "from_input", "all"):
+        _replace(stack, pulumi.Output, name, staticmethod(made_in_call(getattr(pulumi.Output, name))), static=True)
+    _replace(stack, threading.Thread, "start", start_in_context(threading.Thread.start))
+    _replace(stack, ThreadPoolExecutor, "submit", submit_in_context(ThreadPoolExecutor.submit))
     for owner, name, made_from in _optional():
         if hasattr(owner, name):
             _replace(stack, owner, name, made_from(getattr(owner, name)))
@@ -224,7 +234,7 @@ def _handle_instead_of(original: Callable[[Any], str]) -> Callable[[Any], Any]:
             return original(provider)
         host = monitor.maloko_host
         handle = host.handle(provider)
-        _note_declared_outputs(host)
+        _note_resource(host, provider)
         captured = host.registry.captured(handle)
         if captured:
             # The registration waits for them, so that `get` has an answer.
@@ -235,7 +245,7 @@ def _handle_instead_of(original: Callable[[Any], str]) -> Callable[[Any], Any]:
     return serialize_provider
 
 
-def _note_declared_outputs(host: Host) -> None:
+def _note_resource(host: Host, provider: Any) -> None:
     """Finds the resource that is being made, in the frame of its constructor."""
     frame: Any = sys._getframe(2)
     for _ in range(6):
@@ -246,6 +256,7 @@ def _note_declared_outputs(host: Host) -> None:
             resource, name, props = type(local["self"]), local["name"], local["props"]
             kind = f"pulumi-python:{resource._resource_type_name}"
             host.note_resource(resource, kind, name, frozenset(props))
+            host.traps.note(provider, kind, name)
             if host.bodies is not None:
                 host.bodies.note(kind, name, frame)
             return

@@ -1,0 +1,79 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+
+use crate::event::Outcome as Ended;
+use crate::operation::{Operation, OperationKind};
+use crate::provider::{CallLimits, Capabilities, Host, ProviderDescription, ProviderReference};
+use crate::state::{Session, Snapshot};
+use crate::urn::Urn;
+
+use super::Engine;
+use super::served::Served;
+use super::testing::{Recorder, ScriptedHost, run, wanted};
+use super::turns::Classes;
+
+fn spaced(seconds: u64) -> Option<CallLimits> {
+    let min_interval = Duration::from_secs(seconds);
+    Some(CallLimits { class: "Provider".to_owned(), max_concurrency: None, min_interval })
+}
+
+#[test]
+fn calls_of_a_class_are_spaced_whatever_their_objects_and_methods() {
+    let host = Arc::new(ScriptedHost { limits: spaced(2), ..ScriptedHost::default() });
+    let mut second = wanted("b", "x");
+    second.object = 2;
+    let first = run(&host, OperationKind::Update, false, Vec::new(), &[wanted("a", "x"), second]);
+    assert_eq!(first.report.summary.outcome, Ended::Succeeded);
+    let calls = ["a.configure", "a.check", "a.create", "b.configure", "b.check", "waited 2s", "b.create"];
+    assert_eq!(first.calls, calls);
+    let gone = run(&host, OperationKind::Update, false, first.rows, &[]);
+    assert_eq!(gone.calls.iter().filter(|call| *call == "waited 2s").count(), 1, "{:?}", gone.calls);
+}
+
+#[test]
+fn check_and_diff_do_not_wait_for_their_class() {
+    let host = Arc::new(ScriptedHost { limits: spaced(2), ..ScriptedHost::default() });
+    let program = [wanted("a", "x"), wanted("b", "x")];
+    let first = run(&host, OperationKind::Update, false, Vec::new(), &program);
+    let again = run(&host, OperationKind::Update, false, first.rows, &program);
+    assert!(!again.calls.iter().any(|call| call.starts_with("waited")), "{:?}", again.calls);
+}
+
+fn served(classes: &Classes, class: &str, max_concurrency: usize) -> Served {
+    let limits =
+        CallLimits { class: class.to_owned(), max_concurrency: Some(max_concurrency), ..CallLimits::default() };
+    let reference = ProviderReference {
+        maloko: 1,
+        language: "test".to_owned(),
+        module: "tests".to_owned(),
+        name: class.to_owned(),
+        attributes: None,
+        incomplete: None,
+    };
+    let description = ProviderDescription {
+        reference: Arc::new(reference),
+        capabilities: Capabilities::default(),
+        autonaming: None,
+        limits: Some(limits.clone()),
+    };
+    Served::live(1, &description, Some(classes.of(&limits)))
+}
+
+#[test]
+fn who_waits_for_its_class_takes_no_turn_from_others() {
+    let operation = Operation { parallel: 2, ..Operation::new(OperationKind::Update, "proj", "dev") };
+    let host: Arc<ScriptedHost> = Arc::default();
+    let session = Session::read_only(Snapshot::default());
+    let engine = Engine::start(operation, session, host as Arc<dyn Host>, Arc::new(Recorder::default()));
+    let classes = Classes::default();
+    let (one, same, other) = (served(&classes, "One", 1), served(&classes, "One", 7), served(&classes, "Other", 1));
+    let urn = Urn::unchecked("urn:pulumi:dev::proj::pulumi-python:dynamic:Thing::a");
+    let first = engine.turn(&urn, &one).now_or_never();
+    assert!(matches!(first, Some(Ok(_))));
+    assert!(engine.turn(&urn, &same).now_or_never().is_none());
+    assert!(matches!(engine.turn(&urn, &other).now_or_never(), Some(Ok(_))));
+    drop(first);
+    assert!(matches!(engine.turn(&urn, &same).now_or_never(), Some(Ok(_))));
+}

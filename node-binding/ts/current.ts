@@ -1,0 +1,79 @@
+// The provider call that code belongs to, and how it learns that nobody waits for it any longer.
+import { AsyncLocalStorage } from "node:async_hooks";
+
+/** One call of a provider method. */
+export interface ProviderCall {
+    /** The resource on whose behalf the call is made; empty outside of calls. */
+    readonly urn: string;
+    /** The method's name; empty outside of calls. */
+    readonly method: string;
+    /** Aborted when the run is cancelled or the call has taken too long: pass it to `fetch` and the like. */
+    readonly signal: AbortSignal;
+}
+
+/** A call as this package keeps it. */
+export interface OwnCall extends ProviderCall {
+    engine: number;
+}
+
+/** Which provider call the running code belongs to. */
+export const callStorage = new AsyncLocalStorage<OwnCall>();
+
+/**
+ * The provider call that the running code belongs to. Outside of calls (in a test that calls a method itself) it is a
+ * call without a resource that is never cancelled.
+ */
+export function currentCall(): ProviderCall {
+    return callStorage.getStore() ?? { urn: "", method: "", signal: new AbortController().signal };
+}
+
+/** The calls of one run that can still be told to end. */
+export class OpenCalls {
+    readonly #open = new Map<number, AbortController>();
+    readonly #cancelled = new Set<number>();
+
+    /** Makes a call under its number; `action` gets the signal. */
+    async run<T>(number: number, action: (signal: AbortSignal) => Promise<T>): Promise<T> {
+        const controller = new AbortController();
+        this.#open.set(number, controller);
+        if (this.#cancelled.has(number)) {
+            controller.abort(new CancelledError());
+        }
+        try {
+            return await action(controller.signal);
+        } finally {
+            this.#open.delete(number);
+        }
+    }
+
+    /** Tells the code of calls that nobody waits for them. A number may come before its call. */
+    cancel(numbers: number[]): void {
+        for (const number of numbers) {
+            this.#cancelled.add(number);
+            this.#open.get(number)?.abort(new CancelledError());
+        }
+    }
+}
+
+/** The reason of an aborted signal. */
+export class CancelledError extends Error {
+    override readonly name = "AbortError";
+
+    constructor() {
+        super("the call was cancelled: the run is to end, or the call has taken longer than its limit");
+    }
+}
+
+/** Did a method end because its signal was aborted? What it has done is not known then. */
+export function isInterruption(thrown: unknown, signal: AbortSignal | undefined): boolean {
+    if (signal?.aborted !== true) {
+        return false;
+    }
+    for (let error = thrown, depth = 0; error instanceof Object && depth < 10; depth++) {
+        if (error === signal.reason || (error as { name?: unknown }).name === "AbortError") {
+            return true;
+        }
+        error = (error as { cause?: unknown }).cause;
+    }
+    return false;
+}
