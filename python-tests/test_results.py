@@ -297,5 +297,5 @@ def test_cancelling_a_run_reaches_the_methods(tmp_path: Path) -> None:
     assert running.returncode != 0, said
     assert (tmp_path / "cleaned").exists()
     assert "it was cancelled before it ended; what it has done is not known" in said
-    assert '"id": "ended"' in project.state()
+    assert '"id":"ended"' in project.state()
     assert "pending_operations" in project.state()

@@ -128,7 +128,9 @@ def test_a_typed_provider_without_types_is_an_error_that_says_how(stack: Stack) 
     result = stack.run("update", lambda: Thing(Bare(), "a"))
     assert "class Bare(TypedProvider[In, Out])" in "\n".join(result.messages("error"))
     with pytest.raises(TypeError, match="is neither a dataclass nor a pydantic model"):
-        type("Odd", (TypedProvider[dict, QueueOutputs],), {"__orig_bases__": (TypedProvider[dict, QueueOutputs],)})
+
+        class Odd(TypedProvider[dict, QueueOutputs]):
+            pass
 
 
 class Model(pydantic.BaseModel):

@@ -10,7 +10,7 @@ import math
 import pulumi
 import pytest
 from kit import Echo, Thing, creating
-from pulumi.dynamic import CheckResult, CreateResult, DiffResult, ResourceProvider, UpdateResult
+from pulumi.dynamic import CheckResult, CreateResult, DiffResult, ReadResult, ResourceProvider, UpdateResult
 
 from maloko._embedded import Result, Stack
 
@@ -236,3 +236,53 @@ def test_outputs_that_the_class_does_not_declare_are_told_once_per_class(stack: 
 def test_declared_outputs_are_no_reason_for_a_warning(stack: Stack) -> None:
     result = made(stack, {"extra": 1}, declared=["extra"])
     assert result.messages("warning") == []
+
+
+def recorded_by_every_method(stack: Stack, props: dict) -> dict:
+    """What each method is given of a property `v`, by the method and the place of the argument."""
+    seen: dict = {}
+
+    class Looking(ResourceProvider):
+        def check(self, olds, news):
+            seen.setdefault("check", news["v"])
+            return CheckResult(news, [])
+
+        def diff(self, _id, olds, news):
+            seen["diff"] = [olds["v"], news["v"]]
+            return DiffResult(changes=olds["n"] != news["n"])
+
+        def create(self, props):
+            seen["create"] = props["v"]
+            return CreateResult("x", props)
+
+        def update(self, _id, olds, news):
+            seen["update"] = [olds["v"], news["v"]]
+            return UpdateResult(news)
+
+        def read(self, id_, props):
+            seen["read"] = props["v"]
+            return ReadResult(id_, props)
+
+        def delete(self, _id, props):
+            seen["delete"] = props["v"]
+
+    for n in (1, 2):
+        stack.up(lambda n=n: Thing(Looking(), "a", {**props, "n": n}))
+    stack.refresh(lambda: Thing(Looking(), "a", {**props, "n": 2}))
+    stack.destroy(lambda: Thing(Looking(), "a", {**props, "n": 2}))
+    assert seen.keys() == {"check", "diff", "create", "update", "read", "delete"}
+    return {key: value if isinstance(value, list) else [value] for key, value in seen.items()}
+
+
+def test_whole_numbers_are_ints_in_every_method_where_the_project_says_so(stack: Stack) -> None:
+    stack.config["maloko:integers"] = "true"
+    for values in recorded_by_every_method(stack, {"v": {"deep": [3, 1.5, 4]}}).values():
+        for value in values:
+            assert [type(number) for number in value["deep"]] == [int, float, int]
+
+
+def test_assets_arrive_with_their_content_in_every_method(stack: Stack) -> None:
+    for values in recorded_by_every_method(stack, {"v": pulumi.StringAsset("text")}).values():
+        for value in values:
+            assert isinstance(value, pulumi.StringAsset)
+            assert value.text == "text"

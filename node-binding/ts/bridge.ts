@@ -28,12 +28,7 @@ export interface Operation {
     /** A provider object as the SDK itself would have stored it, by its number. */
     readonly serialize: (object: number) => Promise<SerializedProvider>;
     /** Runs something as a provider's call on behalf of a resource. */
-    withinCall<T>(
-        number: number,
-        urn: string,
-        method: string,
-        action: (signal: AbortSignal) => Promise<T>,
-    ): Promise<T>;
+    withinCall<T>(number: number, urn: string, method: string, action: (signal: AbortSignal) => Promise<T>): Promise<T>;
     /** Tells the code of calls, by their numbers, that nobody waits for them any longer. */
     cancelCalls(numbers: number[]): void;
     /** Runs the program against an engine; a program that failed throws `ProgramFailed`. */

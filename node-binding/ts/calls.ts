@@ -163,7 +163,9 @@ function whatWasMade(method: string, result: unknown, outputs: Outputs): Partial
         if (method === "update") {
             return { kind: "unusableOutputs", id: "", properties: usable(outs, outputs) };
         }
-        return typeof id === "string" && id !== "" ? { kind: "unusableOutputs", id, properties: usable(outs, outputs) } : {};
+        return typeof id === "string" && id !== ""
+            ? { kind: "unusableOutputs", id, properties: usable(outs, outputs) }
+            : {};
     } catch {
         // A getter of the result throws.
         return {};

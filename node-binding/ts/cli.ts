@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import * as path from "node:path";
 import { Bridge, type Front, ProgramFailed } from "./bridge";
+import { callStorage } from "./current";
 import { describe, textOf } from "./errors";
 import { processIdle, releaseProviderHandles } from "./idle";
 import {
@@ -17,7 +18,6 @@ import {
 } from "./program";
 import { ProviderRegistry } from "./registry";
 import { Run } from "./run";
-import { callStorage } from "./current";
 import { Sdk } from "./seams";
 
 // Set for a process that was started again under the flags that the project asks for.

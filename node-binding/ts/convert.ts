@@ -197,10 +197,7 @@ function refuseSpecial(value: object, path: string): void {
         return;
     }
     if ((value as { __pulumiOutput?: unknown }).__pulumiOutput === true) {
-        throw new BadValue(
-            path,
-            "is a Pulumi output, which has no place here: return a plain value",
-        );
+        throw new BadValue(path, "is a Pulumi output, which has no place here: return a plain value");
     }
     if ((value as { __pulumiResource?: unknown }).__pulumiResource === true) {
         throw new BadValue(path, "is a Pulumi resource: return the values that are needed of it");

@@ -26,7 +26,14 @@ export interface ProviderReference {
 
 /** Takes the descriptions of provider objects: the engine's side. */
 export interface Describer {
-    describe(object: number, reference: string, methods: number, namedProperty?: string, maxLength?: number, limits?: string): void;
+    describe(
+        object: number,
+        reference: string,
+        methods: number,
+        namedProperty?: string,
+        maxLength?: number,
+        limits?: string,
+    ): void;
     forget(objects: number[]): void;
 }
 

@@ -53,6 +53,8 @@ pub(crate) struct ScriptedHost {
     /// Where tasks run.
     pub(crate) threads: Mutex<Vec<std::thread::JoinHandle<()>>>,
     pub(crate) released: (Mutex<bool>, Condvar),
+    /// Does a call hold its thread?
+    pub(crate) held: (Mutex<bool>, Condvar),
     /// Functions of the program by token.
     pub(crate) functions: Mutex<HashMap<String, Function>>,
     /// Requests that every program makes before its resources.
@@ -127,6 +129,8 @@ impl ScriptedHost {
     }
 
     fn hold_thread(&self) {
+        *lock(&self.held.0) = true;
+        self.held.1.notify_all();
         let released = lock(&self.released.0);
         drop(self.released.1.wait_while(released, |released| !*released).unwrap_or_else(PoisonError::into_inner));
     }
@@ -281,6 +285,9 @@ impl Host for ScriptedHost {
             if *looks == 0 {
                 return Box::pin(futures::future::pending());
             }
+            // Time passes once there is something to see.
+            let held = lock(&self.held.0);
+            drop(self.held.1.wait_while(held, |held| !*held).unwrap_or_else(PoisonError::into_inner));
             *looks -= 1;
             self.pass(time);
             if *looks == 0 {

@@ -75,10 +75,10 @@ impl Engine {
         };
         let next = class.next.lock().await;
         self.go_on()?;
-        if let Some(wait) = class.wait(self.host.now()) {
-            if let Either::Right(_) = select(self.host.wait(wait), pin!(self.stop.wait())).await {
-                return Err(RpcError::unavailable());
-            }
+        if let Some(wait) = class.wait(self.host.now())
+            && let Either::Right(_) = select(self.host.wait(wait), pin!(self.stop.wait())).await
+        {
+            return Err(RpcError::unavailable());
         }
         let permit = self.permit(urn).await?;
         class.begin(self.host.now());

@@ -14,14 +14,14 @@ use super::served::Served;
 use super::testing::{Recorder, ScriptedHost, run, wanted};
 use super::turns::Classes;
 
-fn spaced(seconds: u64) -> Option<CallLimits> {
+fn spaced(seconds: u64) -> CallLimits {
     let min_interval = Duration::from_secs(seconds);
-    Some(CallLimits { class: "Provider".to_owned(), max_concurrency: None, min_interval })
+    CallLimits { class: "Provider".to_owned(), max_concurrency: None, min_interval }
 }
 
 #[test]
 fn calls_of_a_class_are_spaced_whatever_their_objects_and_methods() {
-    let host = Arc::new(ScriptedHost { limits: spaced(2), ..ScriptedHost::default() });
+    let host = Arc::new(ScriptedHost { limits: Some(spaced(2)), ..ScriptedHost::default() });
     let mut second = wanted("b", "x");
     second.object = 2;
     let first = run(&host, OperationKind::Update, false, Vec::new(), &[wanted("a", "x"), second]);
@@ -34,7 +34,7 @@ fn calls_of_a_class_are_spaced_whatever_their_objects_and_methods() {
 
 #[test]
 fn check_and_diff_do_not_wait_for_their_class() {
-    let host = Arc::new(ScriptedHost { limits: spaced(2), ..ScriptedHost::default() });
+    let host = Arc::new(ScriptedHost { limits: Some(spaced(2)), ..ScriptedHost::default() });
     let program = [wanted("a", "x"), wanted("b", "x")];
     let first = run(&host, OperationKind::Update, false, Vec::new(), &program);
     let again = run(&host, OperationKind::Update, false, first.rows, &program);

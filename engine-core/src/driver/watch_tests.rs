@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use futures::executor::block_on;
@@ -38,7 +39,7 @@ fn calls_are_told_when_the_run_is_cancelled_and_their_answers_count() {
         cancelled.cancel();
     });
     let report = block_on(async {
-        run_program(&host, &engine, &[wanted("a", "x"), wanted("b", "x")], &mut Default::default()).await;
+        run_program(&host, &engine, &[wanted("a", "x"), wanted("b", "x")], &mut HashMap::new()).await;
         engine.finish(ProgramEnd::default()).await
     });
     assert!(user.join().is_ok());
