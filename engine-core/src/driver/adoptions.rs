@@ -211,7 +211,7 @@ impl Engine {
         props.retain(|_, value| !value.contains_unknown());
         let method = Method::Read { id: adoption.id.clone(), props: served.shown(&props), timeout: 0.0 };
         let answer = {
-            let _permit = self.permit(urn).await?;
+            let _turn = self.turn(urn, served).await?;
             self.call_limited(served, urn, method, || None).await?
         };
         let Answer::Read { id, outputs: Some(outputs), inputs } = answer else {

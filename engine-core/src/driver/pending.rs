@@ -54,8 +54,8 @@ impl Engine {
         let served = self.providers.resolve(intended, &self.session).await?;
         let method = Method::Read { id: id.to_owned(), props: served.shown(&intended.inputs), timeout: 0.0 };
         let answer = {
-            let _permit = self
-                .permit(urn)
+            let _turn = self
+                .turn(urn, &served)
                 .await
                 .map_err(|_| ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call"))?;
             self.call_limited(&served, urn, method, || None).await?
@@ -64,6 +64,7 @@ impl Engine {
         if id.is_empty() {
             return Ok(None);
         }
+        self.learn_secrets_of(&outputs);
         let mut row = Row { id, ..(**intended).clone() };
         copy_secrets(&row.inputs, &mut outputs);
         row.outputs = Some(Arc::new(outputs));

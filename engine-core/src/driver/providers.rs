@@ -152,7 +152,7 @@ impl Providers {
     /// The object that the program registered for a resource in this run.
     pub(super) fn live(&self, urn: &Urn) -> Option<Result<Served, ProviderError>> {
         let object = self.known().by_urn.get(urn).copied()?;
-        Some(self.describe(object).map(|description| Served::live(object, &description)))
+        Some(self.describe(object).map(|description| self.served(object, &description)))
     }
 
     /// The objects that the program registered for resources of a type, each with one of those resources.
@@ -177,7 +177,7 @@ impl Providers {
         // Noted under what was named, so that there is one object of it in the run.
         self.known().by_reference.insert(Arc::clone(reference), object);
         let description = self.describe(object)?;
-        Ok(Some(Served::live(object, &description)))
+        Ok(Some(self.served(object, &description)))
     }
 
     /// Is the object that serves a row known by now: registered for the resource, or handed over by the program with an
