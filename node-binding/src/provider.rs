@@ -7,8 +7,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use maloko_core::provider::{
-    Answer, CallLimits, CheckFailure, DiffAnswer, Host, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
-    ProviderErrorKind, ProviderReference, SerializedProvider,
+    Answer, CallLimits, CheckFailure, DiffAnswer, Host, Method, ObjectId, ProviderCall, ProviderDescription,
+    ProviderError, ProviderErrorKind, ProviderReference, SerializedProvider,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

@@ -8,8 +8,8 @@ use futures::future::BoxFuture;
 use maloko_core::autonaming::Autonaming;
 use maloko_core::event::Severity;
 use maloko_core::provider::{
-    Answer, CallLimits, Capabilities, CheckFailure, DiffAnswer, Host, Method, ObjectId, ProviderCall, ProviderDescription,
-    ProviderError, ProviderErrorKind, ProviderReference, Revision, SerializedProvider,
+    Answer, CallLimits, Capabilities, CheckFailure, DiffAnswer, Host, Method, ObjectId, ProviderCall,
+    ProviderDescription, ProviderError, ProviderErrorKind, ProviderReference, Revision, SerializedProvider,
 };
 use maloko_core::{Engine, PropertyMap};
 use pyo3::prelude::*;
