@@ -5,7 +5,7 @@ use std::sync::Arc;
 use insta::assert_snapshot;
 use maloko_core::event::{Event, EventSink, Op};
 use maloko_core::plan::Step;
-use maloko_core::provider::{ProviderReference, StoredProvider};
+use maloko_core::provider::{ProviderReference, Revision, StoredProvider};
 use maloko_core::row::Row;
 use maloko_core::urn::Urn;
 use maloko_core::value::Value;
@@ -21,6 +21,7 @@ fn row(kind: &str, name: &str, module: &str, provider: &str) -> Row {
         name: provider.to_owned(),
         attributes: None,
         incomplete: None,
+        revision: Revision::default(),
     };
     let nested = Value::Object([("odd key".to_owned(), Value::Array(vec![Value::Null, Value::Bool(true)]))].into());
     Row {

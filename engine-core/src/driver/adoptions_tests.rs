@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::event::Outcome as Ended;
 use crate::operation::{Adoption, Operation, OperationKind, ProviderChoice};
-use crate::provider::ProviderReference;
+use crate::provider::{ProviderReference, Revision};
 use crate::row::Row;
 use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
@@ -42,6 +42,7 @@ fn named(number: u64) -> ProviderChoice {
         name: format!("Provider{number}"),
         attributes: None,
         incomplete: None,
+        revision: Revision::default(),
     }))
 }
 
