@@ -5,7 +5,7 @@ use futures::FutureExt;
 
 use crate::event::Outcome as Ended;
 use crate::operation::{Operation, OperationKind};
-use crate::provider::{CallLimits, Capabilities, Host, ProviderDescription, ProviderReference};
+use crate::provider::{CallLimits, Capabilities, Host, ProviderDescription, ProviderReference, Revision};
 use crate::state::{Session, Snapshot};
 use crate::urn::Urn;
 
@@ -51,6 +51,7 @@ fn served(classes: &Classes, class: &str, max_concurrency: usize) -> Served {
         name: class.to_owned(),
         attributes: None,
         incomplete: None,
+        revision: Revision::default(),
     };
     let description = ProviderDescription {
         reference: Arc::new(reference),
