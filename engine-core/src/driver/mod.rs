@@ -12,6 +12,7 @@ mod finish;
 mod hooks;
 mod import;
 mod limits;
+mod migrations;
 mod numbers;
 mod pending;
 mod planned;

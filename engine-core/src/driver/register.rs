@@ -107,6 +107,9 @@ impl Engine {
     pub(super) async fn plan_and_act(&self, goal: Goal) -> Result<(Urn, Registered), RpcError> {
         let custom = goal.custom;
         let object = goal.object;
+        if !goal.state_migrations.is_empty() {
+            Box::pin(self.migrate_state(&goal)).await?;
+        }
         let mut planning = Some(self.planning.read().await);
         self.go_on()?;
         let begun = self.book().planner.begin(goal);

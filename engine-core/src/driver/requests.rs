@@ -17,7 +17,7 @@ use super::register::registered_outputs;
 use super::{Engine, RpcError, plain_config};
 
 /// Features of the monitor, by id and by number of the public enumeration.
-const FEATURES: [(&str, i32); 11] = [
+const FEATURES: [(&str, i32); 12] = [
     ("secrets", 0),
     ("resourceReferences", 1),
     ("outputValues", 2),
@@ -29,6 +29,7 @@ const FEATURES: [(&str, i32); 11] = [
     ("invokeTransforms", 8),
     ("resourceHooks", 10),
     ("errorHooks", 11),
+    ("stateMigrations", 16),
 ];
 
 impl Engine {

@@ -71,6 +71,8 @@ pub struct Goal {
     pub additional_secret_outputs: Vec<String>,
     /// Former identities.
     pub aliases: Vec<Alias>,
+    /// Tokens of the functions that rewrite its prior state.
+    pub state_migrations: Vec<String>,
     /// Id to import; empty for none.
     pub import_id: String,
     /// Time limits.
@@ -138,6 +140,7 @@ impl Goal {
             hide_diff: request.hide_diffs,
             additional_secret_outputs: request.additional_secret_outputs,
             aliases: decode_aliases(&request.alias_urns, request.aliases)?,
+            state_migrations: request.state_migrations.into_iter().map(|callback| callback.token).collect(),
             import_id: request.import_id,
             custom_timeouts: decode_timeouts(&request.custom_timeouts.unwrap_or_default())?,
             deleted_with: optional_urn("deletedWith", &request.deleted_with)?,

@@ -114,10 +114,16 @@ impl Planner {
         &self.base
     }
 
-    /// Goes on from another row: a refresh found that its object is not as it was stored.
+    /// Goes on from another row: a refresh found that its object is not as it was stored, or a migration rewrote it.
     pub fn renew(&mut self, number: RowNumber, row: Arc<Row>) {
-        if let Some(place) = self.base.get_mut(number as usize) {
-            *place = row;
+        let Some(place) = self.base.get_mut(number as usize) else { return };
+        let former = std::mem::replace(place, row);
+        if former.urn != place.urn {
+            let urn = place.urn.clone();
+            if let Some(numbers) = self.by_urn.get_mut(&former.urn) {
+                numbers.retain(|other| *other != number);
+            }
+            self.by_urn.entry(urn).or_default().push(number);
         }
     }
 

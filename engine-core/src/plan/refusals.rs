@@ -50,6 +50,18 @@ impl Refusal {
         Self::of_run(format!("{kind} resource '{name}': {reason}"))
     }
 
+    /// A migration of the resource's state that returned what cannot be taken.
+    #[must_use]
+    pub fn migration(urn: &Urn, reason: &str) -> Self {
+        Self::on(
+            urn,
+            format!(
+                "the option `stateMigrations` of '{urn}': {reason}. Nothing of its state was changed; correct the \
+                 migration and run `maloko up` again"
+            ),
+        )
+    }
+
     pub(super) fn nameless(urn: &Urn, kind: &str) -> Self {
         Self::on(urn, format!("a resource of the type '{kind}' has an empty name; give it a name"))
     }

@@ -87,6 +87,12 @@ impl Session {
         Self { snapshot, notices: Vec::new(), crypter: None, store: None }
     }
 
+    /// What encrypts and decrypts the secrets of the stack; `None` for a session in memory.
+    #[must_use]
+    pub fn crypter(&self) -> Option<&Crypter> {
+        self.crypter.as_ref()
+    }
+
     /// A session that keeps nothing, for previews of a real stack: unseals with `crypter`.
     #[must_use]
     pub fn preview(snapshot: Snapshot, crypter: Crypter) -> Self {

@@ -225,3 +225,25 @@ pub struct ErrorHookResponse {
     #[prost(bool, tag = "2")]
     pub retry: bool,
 }
+
+/// Asks a function for the state that its resource goes on from.
+#[derive(Clone, PartialEq, Message)]
+pub struct StateMigrationRequest {
+    /// URN of the resource that is registered.
+    #[prost(string, tag = "1")]
+    pub urn: String,
+    /// JSON array of the rows of the resource and of all below it.
+    #[prost(bytes = "vec", tag = "2")]
+    pub old_state: Vec<u8>,
+}
+
+/// What a migration made of it.
+#[derive(Clone, PartialEq, Message)]
+pub struct StateMigrationResponse {
+    /// JSON array of the rows as they are from now on; empty: as they were.
+    #[prost(bytes = "vec", tag = "1")]
+    pub new_state: Vec<u8>,
+    /// What succeeds the URNs that are gone.
+    #[prost(btree_map = "string, string", tag = "2")]
+    pub successors: BTreeMap<String, String>,
+}

@@ -309,6 +309,9 @@ pub struct RegisterResourceRequest {
     /// A value whose change leads to a replacement.
     #[prost(message, optional, tag = "39")]
     pub replacement_trigger: Option<WireValue>,
+    /// Functions that rewrite its prior state.
+    #[prost(message, repeated, tag = "43")]
+    pub state_migrations: Vec<Callback>,
 }
 
 /// How a registration ended.

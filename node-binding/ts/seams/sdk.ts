@@ -167,7 +167,7 @@ export class Sdk {
             store.settings.options.rootDirectory = settings.projectRoot ?? process.cwd();
             for (const name of Object.keys(store)) {
                 // A second copy of the SDK does not ask the engine: it reads these.
-                if (name.startsWith("supports") && name !== "supportsStateMigrations") {
+                if (name.startsWith("supports")) {
                     store[name] = true;
                 }
             }

@@ -1,0 +1,201 @@
+//! State that a function of the program rewrites before its resource is planned (the SDKs' `stateMigrations`): what of
+//! it is allowed, and which rows it leads to.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::row::Row;
+use crate::state::RowNumber;
+use crate::urn::Urn;
+
+use super::goal::Goal;
+use super::planner::Planner;
+
+/// A resource of the state and what is below it, with their row numbers; parents come before their children.
+pub type Subtree = Vec<(RowNumber, Arc<Row>)>;
+
+/// What a migration does to a subtree.
+#[derive(Debug, Default)]
+pub struct Migration {
+    /// Rows that take the place of those with these numbers.
+    pub set: Vec<(RowNumber, Row)>,
+    /// Rows of components that were merged into another.
+    pub removed: Vec<RowNumber>,
+    /// What became of URNs that are gone.
+    pub successors: HashMap<Urn, Urn>,
+}
+
+impl Planner {
+    /// The row that a registration goes on from and all living rows below it; empty when there is none.
+    #[must_use]
+    pub fn subtree(&self, goal: &Goal) -> Subtree {
+        let Some((root, row)) = self.locate(goal).1 else { return Vec::new() };
+        let mut above = HashSet::from([row.urn.clone()]);
+        let mut found = vec![(root, row)];
+        for (number, row) in (0..).zip(self.base()).skip(root as usize + 1) {
+            let is_below = row.parent.as_ref().is_some_and(|parent| above.contains(parent));
+            if is_below && !row.delete && !self.is_handled(number) {
+                above.insert(row.urn.clone());
+                found.push((number, Arc::clone(row)));
+            }
+        }
+        found
+    }
+
+    /// The rows outside of a migrated subtree that name something which is gone, as they are from now on.
+    #[must_use]
+    pub fn followers(&self, migration: &Migration) -> Vec<(RowNumber, Row)> {
+        if migration.successors.is_empty() {
+            return Vec::new();
+        }
+        let inside: HashSet<RowNumber> =
+            migration.set.iter().map(|(number, _)| *number).chain(migration.removed.iter().copied()).collect();
+        (0..)
+            .zip(self.base())
+            .filter(|(number, _)| !inside.contains(number) && !self.is_handled(*number))
+            .filter_map(|(number, row)| {
+                let mut row = (**row).clone();
+                follow(&mut row, &migration.successors).then_some((number, row))
+            })
+            .collect()
+    }
+}
+
+/// Compares what a migration was given with what it returned. The error says what is wrong with that.
+pub fn migrate(
+    given: &[(RowNumber, Arc<Row>)],
+    returned: Vec<Row>,
+    successors: BTreeMap<String, String>,
+) -> Result<Migration, String> {
+    let names = names_of(&returned)?;
+    let mut migration = Migration { successors: read_successors(given, &names, successors)?, ..Migration::default() };
+    let mut taken = HashSet::new();
+    let outside = given.first().and_then(|(_, root)| root.parent.clone());
+    let mut placed: HashMap<Urn, RowNumber> = HashMap::new();
+    for mut row in returned {
+        let (number, old) = predecessor(given, &row, &migration.successors, &taken)?;
+        guard(&old, &row)?;
+        taken.insert(number);
+        follow(&mut row, &migration.successors);
+        if let Some(parent) = row.parent.as_ref().filter(|parent| Some(*parent) != outside.as_ref())
+            && !placed.get(parent).is_some_and(|above| *above < number)
+        {
+            return Err(format!("'{}' has the parent '{parent}', which does not stand before it", row.urn));
+        }
+        placed.insert(row.urn.clone(), number);
+        if row != *old {
+            migration.set.push((number, row));
+        }
+    }
+    for (number, row) in given.iter().filter(|(number, _)| !taken.contains(number)) {
+        if row.custom {
+            return Err(format!(
+                "'{}' stands for an object, which would be forgotten: what succeeds it must have its id",
+                row.urn
+            ));
+        }
+        migration.removed.push(*number);
+    }
+    Ok(migration)
+}
+
+fn names_of(rows: &[Row]) -> Result<HashSet<Urn>, String> {
+    let mut names = HashSet::new();
+    for row in rows {
+        if Urn::parse(row.urn.as_str()).is_none() || row.urn.own_type() != row.kind {
+            return Err(format!("'{}' is not the URN of a resource of the type '{}'", row.urn, row.kind));
+        }
+        if !names.insert(row.urn.clone()) {
+            return Err(format!("'{}' is returned twice", row.urn));
+        }
+    }
+    Ok(names)
+}
+
+fn read_successors(
+    given: &[(RowNumber, Arc<Row>)],
+    names: &HashSet<Urn>,
+    mut successors: BTreeMap<String, String>,
+) -> Result<HashMap<Urn, Urn>, String> {
+    let mut read = HashMap::new();
+    for (_, row) in given {
+        match (names.contains(&row.urn), successors.remove(row.urn.as_str())) {
+            (true, None) => {}
+            (true, Some(_)) => return Err(format!("'{}' is returned and has a successor as well", row.urn)),
+            (false, None) => {
+                return Err(format!("'{}' is left out: return it, or name what succeeds it in `successors`", row.urn));
+            }
+            (false, Some(successor)) => {
+                let successor = Urn::unchecked(&successor);
+                if !names.contains(&successor) {
+                    return Err(format!("the successor '{successor}' of '{}' is not returned", row.urn));
+                }
+                read.insert(row.urn.clone(), successor);
+            }
+        }
+    }
+    match successors.into_keys().next() {
+        Some(stranger) => Err(format!("`successors` names '{stranger}', which was not given")),
+        None => Ok(read),
+    }
+}
+
+/// The row whose place a returned one takes: that of its URN, else one that it succeeds, best the one with its id.
+fn predecessor(
+    given: &[(RowNumber, Arc<Row>)],
+    row: &Row,
+    successors: &HashMap<Urn, Urn>,
+    taken: &HashSet<RowNumber>,
+) -> Result<(RowNumber, Arc<Row>), String> {
+    if let Some((number, old)) = given.iter().find(|(_, old)| old.urn == row.urn) {
+        return Ok((*number, Arc::clone(old)));
+    }
+    let mut candidates =
+        given.iter().filter(|(number, old)| !taken.contains(number) && successors.get(&old.urn) == Some(&row.urn));
+    let exact = candidates.clone().find(|(_, old)| old.custom == row.custom && old.id == row.id);
+    exact.or_else(|| candidates.next()).map(|(number, old)| (*number, Arc::clone(old))).ok_or_else(|| {
+        format!("'{}' succeeds nothing that was given: a migration changes and renames rows, it adds none", row.urn)
+    })
+}
+
+/// A migration rewrites state; what objects are and how they are kept safe is not its business.
+fn guard(old: &Row, row: &Row) -> Result<(), String> {
+    if old.urn.provider_package().is_some() && old != row {
+        return Err(format!("'{}' is a provider, which must stay as it is", old.urn));
+    }
+    let changes = [
+        ("custom", old.custom != row.custom),
+        ("id", old.id != row.id),
+        ("provider", old.provider != row.provider),
+        ("external", old.external != row.external),
+        ("protect", old.protect != row.protect),
+        ("retainOnDelete", old.retain_on_delete != row.retain_on_delete),
+        ("delete", old.delete != row.delete),
+        ("pendingReplacement", old.pending_replacement != row.pending_replacement),
+        ("taint", old.taint != row.taint),
+    ];
+    match changes.into_iter().find(|(_, changed)| *changed) {
+        Some((member, _)) => {
+            Err(format!("'{}' has another `{member}` than '{}' had; it must keep it", row.urn, old.urn))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Rewrites references to what is gone; did it change anything?
+fn follow(row: &mut Row, successors: &HashMap<Urn, Urn>) -> bool {
+    let mut changed = false;
+    let properties = row.property_dependencies.values_mut().flatten();
+    let lists = row.dependencies.iter_mut().chain(properties).chain(&mut row.replace_with);
+    for urn in lists.chain(&mut row.deleted_with).chain(&mut row.parent) {
+        if let Some(successor) = successors.get(urn) {
+            urn.clone_from(successor);
+            changed = true;
+        }
+    }
+    changed
+}
+
+#[cfg(test)]
+#[path = "migration_tests.rs"]
+mod tests;
