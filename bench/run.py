@@ -204,8 +204,8 @@ def tables(languages: list[str], sizes: list[int], repeat: int, say: Callable[[s
         out += ["", f"| `up` {COLUMNS}", "| --- |" + " ---: |" * 9]
         for name, (what, _) in SHAPES.items():
             say(f"{language} {name}")
-            base, cost = shape(language, name, repeat)
-            out.append(f"| {what} | {' | '.join(cells(cost, base))} |")
+            sdk, cost = shape(language, name, repeat)
+            out.append(f"| {what} | {' | '.join(cells(cost, sdk))} |")
         out.append("")
     return "\n".join(out)
 

@@ -206,7 +206,7 @@ test("an operation is tried again for as long as an error hook asks for it", asy
         ["create", "a", { size: 1 }, ["TypeError: try 1"]],
         ["create", "a", { size: 1 }, ["TypeError: try 2", "TypeError: try 1"]],
     ]);
-    expect(texts(result, "warning")).toHaveLength(2);
+    expect(texts(result, "warning").filter((text) => text.includes("TypeError: try"))).toHaveLength(2);
     expect(names(stack)).toContain("a");
 });
 

@@ -253,6 +253,8 @@ impl Engine {
 /// How the outputs differ, path by path.
 fn drifted(old: &Row, new: &Row) -> DetailedDiff {
     let mut drift = diff_properties(&old.outputs_or_empty(), &new.outputs_or_empty());
-    drift.values_mut().for_each(|diff| diff.input_diff = false);
+    for diff in drift.values_mut() {
+        diff.input_diff = false;
+    }
     drift
 }

@@ -71,8 +71,9 @@ impl Engine {
 /// As a row keeps another tool's code. What is secret is encrypted when the row is written.
 fn stored(serialized: &SerializedProvider) -> StoredProvider {
     let text = json!(serialized.text);
-    StoredProvider::Foreign(Arc::new(match serialized.secret {
-        true => json!({ SIGNATURE_KEY: SECRET_SIGNATURE, "plaintext": text.to_string() }),
-        false => text,
+    StoredProvider::Foreign(Arc::new(if serialized.secret {
+        json!({ SIGNATURE_KEY: SECRET_SIGNATURE, "plaintext": text.to_string() })
+    } else {
+        text
     }))
 }

@@ -78,7 +78,7 @@ pub fn migrate(
         taken.insert(number);
         follow(&mut row, &migration.successors);
         if let Some(parent) = row.parent.as_ref().filter(|parent| Some(*parent) != outside.as_ref())
-            && !placed.get(parent).is_some_and(|above| *above < number)
+            && placed.get(parent).is_none_or(|above| *above >= number)
         {
             return Err(format!("'{}' has the parent '{parent}', which does not stand before it", row.urn));
         }

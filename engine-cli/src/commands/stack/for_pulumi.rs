@@ -42,7 +42,10 @@ pub(super) fn tell(workplace: &Workplace<'_>, missing: &[NotSerialized]) -> Resu
         count(missing.len(), "resource")
     );
     for NotSerialized { urn, reason } in missing {
-        text.push_str(&format!("\n  {urn}\n    {}", reason.replace('\n', "\n    ")));
+        text += "\n  ";
+        text += urn.as_str();
+        text += "\n    ";
+        text += &reason.replace('\n', "\n    ");
     }
     workplace.context.console.note(&text);
     Err(Failure::silent(code::FAILURE))
