@@ -7,8 +7,8 @@ import { CallFailed, callProvider, labelOf, methodsOf, type Warn } from "./calls
 import { nameOf } from "./convert";
 import { declaredValue, findDeclaration } from "./declarations";
 import { describe, tracebackOf } from "./errors";
-import { fingerprintOf, type Revision, VERSION_MEMBER, versionOf } from "./revision";
 import { limitsOf } from "./limits";
+import { fingerprintOf, type Revision, VERSION_MEMBER, versionOf } from "./revision";
 
 const HANDLE_PREFIX = "maloko:object:";
 const MAX_ATTRIBUTES = 64 * 1024;

@@ -78,7 +78,7 @@ class LabelProvider implements pulumi.dynamic.ResourceProvider<Inputs, Outputs> 
      *
      * It says what the inputs would be too: an import compares them with the program's.
      */
-    async read(id: string, props?: Outputs): Promise<pulumi.dynamic.ReadResult<Outputs>> {
+    async read(id: string, props?: Outputs): Promise<pulumi.dynamic.ReadResult> {
         const { repository, label: name } = props?.label ? props : placeOf(id);
         try {
             const { data } = await this.github.rest.issues.getLabel({ ...place(repository), name });

@@ -18,8 +18,9 @@ const stableIdProvider: pulumi.dynamic.ResourceProvider<Inputs, Outputs> = {
         return { id: text, outs: { size, text } };
     },
 
-    // An identifier is all in its id: so one that is in use already can be imported.
-    async read(id) {
+    // An identifier is all in its id: so one that is in use already can be imported. (The SDK's type of `inputs` is that of
+    // the outputs, hence `any`.)
+    async read(id): Promise<pulumi.dynamic.ReadResult> {
         const size = Buffer.from(id, "hex").length;
         return { id, props: { size, text: id }, inputs: { size } };
     },

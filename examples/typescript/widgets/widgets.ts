@@ -37,7 +37,7 @@ const widgetProvider: pulumi.dynamic.ResourceProvider<Inputs, Outputs> = {
 
     // By its id alone, which is all that a `get` or an import has. It says what the inputs would be too: an import
     // compares them with the program's.
-    async read(id) {
+    async read(id): Promise<pulumi.dynamic.ReadResult> {
         const response = await call("GET", `/widgets/${id}`);
         if (response.status === 404) return { id: "" };
         const props = outputsOf((await response.json()) as WireWidget);
