@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 
 use dialoguer::theme::ColorfulTheme;
-use dialoguer::{Confirm, Input, Password, Select};
+use dialoguer::{Confirm, FuzzySelect, Input, Password};
 
 use crate::console::Console;
 use crate::failure::{Failure, Result, code};
@@ -22,9 +22,9 @@ pub(crate) fn confirm(question: &str) -> Result<bool> {
     Confirm::with_theme(&ColorfulTheme::default()).with_prompt(question).default(false).interact().map_err(unanswered)
 }
 
-/// One of several; gives its index.
+/// One of several, chosen with the arrows or by typing it; gives its index.
 pub(crate) fn choose(question: &str, choices: &[String]) -> Result<usize> {
-    Select::with_theme(&ColorfulTheme::default())
+    FuzzySelect::with_theme(&ColorfulTheme::default())
         .with_prompt(question)
         .items(choices)
         .default(0)

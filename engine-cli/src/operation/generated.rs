@@ -58,7 +58,10 @@ fn code(rows: &[Arc<Row>], language: Language) -> String {
     }
     let head: String = match language {
         Language::Python => {
-            std::iter::once("import pulumi".to_owned()).chain(imports).map(|line| line + "\n").collect()
+            let classes = classes.into_iter().map(|class| format!("\n\n{class}"));
+            let imports = std::iter::once("import pulumi".to_owned()).chain(imports);
+            let separated = if classes.len() > 0 { "\n" } else { "" };
+            imports.map(|line| line + "\n").chain(classes).chain([separated.to_owned()]).collect()
         }
         Language::NodeJs => std::iter::once("import * as pulumi from \"@pulumi/pulumi\";".to_owned())
             .chain(imports)
@@ -81,6 +84,10 @@ fn maker(
         _ => None,
     };
     let class = row.kind.rsplit(':').next().unwrap_or("Resource");
+    // The SDKs' own class cannot be used as it is (Python) or hardly ever is (TypeScript).
+    let own = reference.map_or(class, |reference| reference.name.trim_end_matches("Provider"));
+    let own = capitalised(&identifier(own, language));
+    let own = if own.is_empty() || own == "Resource" { "Imported".to_owned() } else { own };
     let module = row.kind.split(':').nth(1).unwrap_or_default();
     match language {
         Language::Python => {
@@ -89,17 +96,14 @@ fn maker(
                 return (class.to_owned(), String::new());
             }
             let provider = reference.map_or_else(|| "...".to_owned(), |it| provider_expression(it, language, imports));
-            ("pulumi.dynamic.Resource".to_owned(), provider)
+            // A name that the program's own classes do not have.
+            let own = if own == "Imported" { own } else { format!("Imported{own}") };
+            classes.insert(format!("class {own}(pulumi.dynamic.Resource):\n    pass\n"));
+            (own, provider)
         }
         Language::NodeJs => {
             let provider =
                 reference.map_or_else(|| "undefined!".to_owned(), |it| provider_expression(it, language, imports));
-            let own = reference.map_or(class, |reference| reference.name.trim_end_matches("Provider"));
-            let own = capitalised(&identifier(own, language));
-            if own.is_empty() || own == "Resource" {
-                classes.insert("class Imported extends pulumi.dynamic.Resource {}".to_owned());
-                return ("Imported".to_owned(), provider);
-            }
             classes.insert(format!("class {own} extends pulumi.dynamic.Resource {{}}"));
             (own, provider)
         }

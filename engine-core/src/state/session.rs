@@ -171,6 +171,10 @@ impl Session {
     /// that of the calls.
     pub fn append(&self, changes: &[Change]) -> Ticket {
         let Some(store) = &self.store else { return Ticket(Outcome::Known(Some(Ok(())))) };
+        // With a wrong passphrase nothing is begun: what it led to could not be written.
+        if let Err(error) = store.options.crypter.verify() {
+            return Ticket(Outcome::Known(Some(Err(error))));
+        }
         let mut encoder = Encoder::new(Vec::with_capacity(2048), Some(&store.options.crypter), SecretText::Cipher);
         match encode_changes(changes, &mut encoder) {
             Ok(()) => Ticket(Outcome::Waiting(store.send(encoder.into_bytes()))),

@@ -298,6 +298,18 @@ fn a_wrong_passphrase_changes_nothing_and_gives_the_lease_back() {
 }
 
 #[test]
+fn with_a_wrong_passphrase_nothing_is_begun_even_where_nothing_is_secret() {
+    let (backend, _) = small_stack();
+    let before = backend.stored(&name()).unwrap().checkpoint;
+    let crypter = Crypter::new(Passphrase::given("no"), python_crypter().salt(), Surroundings::system()).unwrap();
+    let session = block_on(Session::open(&backend, &name(), SessionOptions { crypter, ..options() })).unwrap();
+    assert!(error_of(block_on(session.append(&[begin(0, row("b", 1.0))]))).contains("incorrect passphrase"));
+    block_on(session.abandon()).unwrap();
+    assert_eq!(backend.stored(&name()).unwrap().checkpoint, before);
+    assert!(open(&backend).notices().is_empty());
+}
+
+#[test]
 fn a_state_under_another_salt_is_brought_under_ours() {
     let backend = MemoryBackend::default();
     backend.restore(&name(), StoredStack { checkpoint: PULUMI_PYTHON.to_vec(), ..StoredStack::default() });
