@@ -46,6 +46,24 @@ struct Members {
     fields: BTreeMap<String, Vec<u8>>,
 }
 
+/// A list's value around what came.
+#[derive(Clone, PartialEq, Message)]
+struct List {
+    #[prost(message, optional, tag = "6")]
+    items: Option<Items>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Items {
+    #[prost(bytes = "vec", tag = "1")]
+    item: Vec<u8>,
+}
+
+/// The value as the only item of so many lists, each of which is two messages.
+fn in_lists(value: Vec<u8>, lists: usize) -> Vec<u8> {
+    (0..lists).fold(value, |item, _| List { items: Some(Items { item }) }.encode_to_vec())
+}
+
 /// The refusal of a request that cannot be decoded because a value in it is too deep; `None` when that is not why.
 pub(super) fn too_deep(method: &str, request: &[u8]) -> Option<Refusal> {
     let (urn, what, properties) = match method {
@@ -67,7 +85,11 @@ pub(super) fn too_deep(method: &str, request: &[u8]) -> Option<Refusal> {
         _ => return None,
     };
     let Members { fields } = Message::decode(&properties[..]).ok()?;
-    let (property, _) = fields.iter().find(|(_, value)| WireValue::decode(&value[..]).is_err())?;
+    // In its request a value stands three messages deeper than by itself.
+    let property = (0..=2).find_map(|lists| {
+        fields.iter().find(|(_, value)| WireValue::decode(&in_lists((*value).clone(), lists)[..]).is_err())
+    });
+    let (property, _) = property?;
     Some(Refusal {
         urn,
         messages: vec![format!(
