@@ -3,10 +3,15 @@
 #   make build    .venv/bin/maloko (from the wheel) and node-tests/node_modules/.bin/maloko (from the npm package);
 #                 PROFILE=dev builds them quickly, for work on maloko itself
 #   make test     every suite
+#   make test-python-versions   the testing kit, breakpoints and coverage on every Python that is found
 #   make demo     the examples, deployed, changed, previewed and destroyed in both languages
 #   make verify   formatting, lints, types, generated files
 #   make bench    the speed table of docs/performance.md (`make bench-engine`: the engine alone)
+#   make audit    licences, sources and known holes of what maloko is made of; needs the registries' databases
+#   make test-node-versions   debuggers, coverage and the kit under each Node that is supported; fetches them
 #   make kill     fifty runs killed at random moments, per language
+#   make kill-points   runs killed at each named point of the journal's life, per language
+#   make soak     the long forms of the tests of docs/reliability.md: hours
 #
 # Stamps in .build/ keep a target from being made twice; `make clean` removes what this file made, save Rust's target/.
 
@@ -35,7 +40,7 @@ MALOKO_PY := $(CURDIR)/$(VENV)/bin/maloko
 MALOKO_JS := $(CURDIR)/node-tests/node_modules/.bin/maloko
 
 # What the binaries are made from.
-RUST_SOURCES := Cargo.toml Cargo.lock $(shell find engine-core engine-cli -type f -not -path "*/tests/*" -not -path "*/benches/*" -not -name "*_tests.rs")
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find engine-core engine-stores engine-cli engine-kit -type f -not -path "*/tests/*" -not -path "*/benches/*" -not -name "*_tests.rs")
 PY_SOURCES := $(shell find py-binding -type f -not -path '*/__pycache__/*' -not -path '*/target/*' -not -name '*.so')
 NODE_SOURCES := $(shell find node-binding -type f -not -path '*/node_modules/*' -not -path '*/dist/*' -not -path '*/target/*' -not -name '*.node' -not -name '*.tgz')
 
@@ -55,7 +60,7 @@ $(STAMPS)/tools-checked: | $(STAMPS)
 $(STAMPS):
 	@mkdir -p $@
 
-$(STAMPS)/venv: requirements-dev.txt | $(STAMPS)/tools-checked
+$(STAMPS)/venv: requirements-dev.txt examples/python/requirements.txt | $(STAMPS)/tools-checked
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) -r requirements-dev.txt
 	@touch $@
@@ -100,26 +105,109 @@ $(STAMPS)/node: $(STAMPS)/npm-package $(STAMPS)/node-tests-modules
 # Test
 
 .PHONY: test test-rust test-python test-node conformance adoption test-examples kill-sample
-test: build test-rust model model-bugs test-python test-node conformance conformance-oldest adoption test-examples kill-sample
+test: build test-rust model test-python test-node conformance conformance-oldest adoption test-examples kill-sample
 	@echo "make test: every suite passed"
 
-test-rust:
-	$(CARGO) test --quiet -p maloko-core -p maloko-cli -p maloko-model
+# The object stores' servers: moto is in requirements-dev.txt, Azurite here.
+$(STAMPS)/test-servers: engine-stores/tests/servers/package.json engine-stores/tests/servers/package-lock.json $(STAMPS)/venv
+	$(NPM) --prefix engine-stores/tests/servers ci $(NPM_QUIET)
+	@touch $@
+
+# One set of features for all that is tested in Rust, so that everything is compiled once. The planted bugs are off where no
+# test turns one on; what is shipped does not know them, and is what the tests of both languages run.
+PLANTED = $(foreach crate,core stores cli model,--features maloko-$(crate)/planted-bugs) --features maloko-core/backend-conformance
+CARGO_TEST = $(CARGO) test --quiet $(foreach crate,core stores cli kit model,-p maloko-$(crate)) $(PLANTED)
+BUILT = $${CARGO_TARGET_DIR:-target}/debug
+
+# Each bug that is planted in the engine on purpose is noticed: among these tests.
+test-rust: $(STAMPS)/test-servers
+	$(CARGO_TEST)
 
 # Generated lifecycles against the engine and the model (docs/model.md); one of them again: make model SEED=1 PROGRAM=17
 PROGRAMS ?= 10000
 .PHONY: model model-bugs
-# Each bug that is planted in the engine on purpose must be noticed.
-model-bugs:
-	$(CARGO) test --quiet -p maloko-model --features planted-bugs --test planted
+# Each bug that is planted in the engine on purpose is noticed.
+model-bugs: $(STAMPS)/test-servers
+	$(CARGO_TEST) --test planted --test simulation_planted
+	$(CARGO_TEST) planted
 model:
-	$(CARGO) run --quiet -p maloko-model -- --seed $(SEED) $(if $(PROGRAM),--program $(PROGRAM),--programs $(PROGRAMS))
+	$(CARGO_TEST) --no-run
+	$(BUILT)/maloko-model --seed $(SEED) $(if $(PROGRAM),--program $(PROGRAM),--programs $(PROGRAMS))
+
+# The engine in a simulated world, cut off at every edge (docs/simulation.md); `make simulate` repeats one case with its trace.
+.PHONY: simulate soak soak-simulation
+SERVICE ?= plain
+SIMULATE = MALOKO_COMMIT=$$(git rev-parse --short HEAD) $(BUILT)/simulate
+simulate:
+	$(CARGO_TEST) --no-run
+	$(SIMULATE) --seed $(SEED) --program $(PROGRAM) --step $(STEP) --store $(STORE) --service $(SERVICE) --blow $(BLOW) --point $(POINT) $(if $(AGAIN),--again $(AGAIN))
+# The long forms of the tests of reliability (docs/reliability.md), hours of them.
+soak: soak-simulation soak-damage soak-disks soak-races soak-postgres soak-stores soak-hostile kill-points soak-model soak-fuzz
+.PHONY: soak-model soak-damage soak-disks soak-races soak-fuzz corpus
+soak-damage:
+	DAMAGE_SEED=$(SEED) DAMAGE_FLIPS=100000 $(CARGO_TEST) --test store -- --nocapture flipped
+soak-disks:
+	DISK_ERRORS=6 $(CARGO_TEST) --test store -- --nocapture disks
+soak-races:
+	RACE_SEED=$(SEED) RACES=10000 TAKEOVERS=300 $(CARGO_TEST) --test store -- --nocapture processes
+FUZZ_SECONDS ?= 3600
+soak-fuzz:
+	FUZZ_SEED=$(SEED) FUZZ_SECONDS=$(FUZZ_SECONDS) $(CARGO_TEST) --test fuzz -- --nocapture
+	FUZZ_SEED=$(SEED) FUZZ_SECONDS=$(FUZZ_SECONDS) $(CARGO_TEST) --lib fuzz -- --nocapture
+# The states and journals of this version, for later versions to load.
+corpus:
+	$(CARGO) run --quiet -p maloko-core --example make_corpus engine-core/tests/corpus
+# A million lifecycles.
+soak-model: PROGRAMS := 1000000
+soak-model: model
+soak-simulation: PROGRAMS := 40
+soak-simulation:
+	$(CARGO_TEST) --no-run
+	$(SIMULATE) --seed $(SEED) --programs $(PROGRAMS)
 
 test-python: $(STAMPS)/python
 	$(PY) -m pytest python-tests -q
 
+# The kit, breakpoints and coverage on each Python from 3.10 on that is found, or on those of PYTHONS="python3.10 /opt/...".
+# An old Python gets the newest tools that still know it.
+PYTHONS ?= python3.10 python3.11 python3.12 python3.13 python3.14
+TESTED_ON_EACH_PYTHON := test_kit_coverage test_kit_stack test_kit_faults test_laws
+.PHONY: test-python-versions
+test-python-versions: $(STAMPS)/wheel
+	@tried=0; for python in $(PYTHONS); do \
+		version=$$($$python -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])' 2> /dev/null) || continue; \
+		echo "Python $$version"; venv=$(STAMPS)/pythons/$$version; tried=$$((tried + 1)); \
+		test -d $$venv || $$python -m venv $$venv; \
+		sed -nE 's/^(coverage|debugpy|hypothesis|pulumi|pytest)==/\1<=/p' requirements-dev.txt | \
+			$$venv/bin/python -m pip install --quiet --disable-pip-version-check -r /dev/stdin; \
+		$$venv/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(STAMPS)/wheels/maloko-*.whl; \
+		$$venv/bin/python -m pytest -q -p no:cacheprovider $(TESTED_ON_EACH_PYTHON:%=python-tests/%.py); \
+	done; test $$tried -gt 0 || { echo "none of these was found: $(PYTHONS)" >&2; exit 1; }; echo "test-python-versions: $$tried versions passed"
+
 test-node: $(STAMPS)/node
 	$(NPM) --prefix node-tests test
+
+# Debuggers, coverage and the testing kit in both of vitest's pools, under the newest of each Node that is supported. The
+# binaries are those of the npm package `node`.
+NODE_VERSIONS ?= 20 22 24
+.PHONY: test-node-versions
+test-node-versions: $(STAMPS)/node $(foreach version,$(NODE_VERSIONS),$(STAMPS)/node-$(version)/stamp)
+	cd node-tests && for version in $(NODE_VERSIONS); do for pool in forks threads; do \
+		../$(STAMPS)/node-$$version/node_modules/node/bin/node node_modules/vitest/vitest.mjs run --pool $$pool kit_coverage kit_stack kit_faults || exit 1; \
+	done; done
+$(STAMPS)/node-%/stamp: | $(STAMPS)/tools-checked
+	$(NPM) install --prefix $(@D) --no-save $(NPM_QUIET) node@$*
+	@touch $@
+
+# What comes of misbehaving providers, for docs/hostile-providers.md; and 200 times loaded and unloaded.
+.PHONY: hostile-table soak-hostile
+hostile-table: $(STAMPS)/python $(STAMPS)/node
+	-MALOKO_HOSTILE_SEEN=$(CURDIR)/$(STAMPS)/hostile-python.json $(PY) -m pytest python-tests/hostile/test_hostile.py -q
+	-cd node-tests && MALOKO_HOSTILE_SEEN=$(CURDIR)/$(STAMPS)/hostile-nodejs.json npx vitest run hostile/hostile.test.ts
+	$(PY) python-tests/hostile/document.py $(STAMPS)/hostile-python.json $(STAMPS)/hostile-nodejs.json
+soak-hostile: $(STAMPS)/python $(STAMPS)/node
+	MALOKO_CYCLES=200 $(PY) -m pytest python-tests/hostile -q
+	cd node-tests && MALOKO_CYCLES=200 npx vitest run hostile
 
 # The cases that must pass stand in conformance/pass-LANGUAGE.txt; `make conformance-python CASES='cases/x.json'` runs others.
 cases = $(addprefix conformance/cases/,$(addsuffix .json,$(shell sed 's/\#.*//' $(1))))
@@ -179,10 +267,36 @@ kill kill-sample: build $(STAMPS)/examples-python $(STAMPS)/examples-node
 	$(PY) -m examples.kill.run --lang python --kills $(KILLS) --seed $(SEED)
 	$(PY) -m examples.kill.run --lang nodejs --kills $(KILLS) --seed $(SEED)
 
+# Real SIGKILLs at each named point of the journal's life, with a build of its own that knows the points.
+.PHONY: kill-points
+kill-points: $(STAMPS)/kill-points
+	@# What is shipped does not know the points.
+	! grep -q MALOKO_KILL_POINT node-tests/node_modules/maloko/*.node $(VENV)/lib/python3*/site-packages/maloko/*.so
+	$(PY) -m examples.kill.points --lang python --build $(STAMPS)/kill
+	$(PY) -m examples.kill.points --lang nodejs --build $(STAMPS)/kill
+$(STAMPS)/kill-points: $(RUST_SOURCES) $(STAMPS)/python $(STAMPS)/node
+	rm -rf $(STAMPS)/kill && mkdir -p $(STAMPS)/kill/node/node_modules
+	CARGO=$(CARGO) $(VENV)/bin/maturin build --profile dev --quiet --features kill-points --manifest-path py-binding/Cargo.toml --out $(STAMPS)/kill/wheels
+	$(PIP) --no-deps --target $(STAMPS)/kill/python $(STAMPS)/kill/wheels/maloko-*.whl
+	$(CARGO) build --quiet -p maloko-node --features kill-points
+	cd $(STAMPS)/kill/node/node_modules && ln -s $(CURDIR)/node-tests/node_modules/* . && rm maloko && cp -r $(CURDIR)/node-tests/node_modules/maloko .
+	cp target/debug/libmaloko_node.* $(STAMPS)/kill/ && rm -f $(STAMPS)/kill/*.d
+	for addon in $(STAMPS)/kill/node/node_modules/maloko/*.node; do cp $(STAMPS)/kill/libmaloko_node.* $$addon; done
+	@touch $@
+
+.PHONY: soak-postgres soak-stores
+# Ten thousand races for one stack, in each kind of object store.
+soak-stores: $(STAMPS)/test-servers
+	MALOKO_RACES=10000 $(CARGO_TEST) --test objects races
+
+soak-postgres: RACES ?= 10000
+soak-postgres:
+	RACES=$(RACES) $(CARGO_TEST) --test postgres
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Demo and bench
 
-.PHONY: demo bench bench-engine
+.PHONY: demo bench bench-engine bench-backends bench-kit
 demo: build $(STAMPS)/examples-python $(STAMPS)/examples-node
 	$(PY) -m examples.demo
 
@@ -192,13 +306,31 @@ bench: build
 # The engine without a host language: 100,000 resources (criterion).
 bench-engine:
 	$(CARGO) bench -p maloko-core
+# What the testing kits cost, and what the journal costs.
+bench-kit: build
+	$(PY) bench/kit.py
+	$(PY) bench/journal.py
+	cd node-tests && $(NODE) ../bench/journal.cjs
+# Each kind of store, with the engine over it: flushes, requests and bytes for each resource, from 100 to 10,000.
+bench-backends: $(STAMPS)/test-servers
+	$(CARGO) bench -p maloko-stores --bench backends
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Verify
 
 .PHONY: verify verify-rust verify-python verify-node verify-rules types types-fresh
-verify: verify-rust verify-python verify-node verify-rules types-fresh
+verify: verify-rust verify-python verify-node verify-rules types-fresh audit-own
 	@echo "make verify: clean"
+
+# What could not be checked because a database did not answer is said; STRICT=--strict makes it a failure.
+.PHONY: audit audit-own sanitize
+audit: $(STAMPS)/venv
+	$(PY) .ci/audit.py $(STRICT)
+audit-own:
+	$(PYTHON) .ci/audit.py --own
+# The core's state under the address sanitizer, where a nightly toolchain is installed.
+sanitize:
+	RUSTFLAGS=-Zsanitizer=address $(CARGO) +nightly test --quiet -p maloko-core --lib --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir target/sanitize -- state:: scrub::
 
 verify-rust:
 	$(CARGO) fmt --all --check
@@ -210,9 +342,10 @@ verify-python: $(STAMPS)/examples-python
 	$(VENV)/bin/mypy
 	for example in examples/python/*/; do (cd $$example && ../../../$(VENV)/bin/mypy --config-file= --explicit-package-bases --strict --python-version 3.10 .); done
 
-# Every test that the tables of docs/rules name is there.
+# Every test that the tables of docs/rules name is there, and each test has its twin in the other language.
 verify-rules:
 	$(PYTHON) docs/rules/check.py
+	$(PYTHON) .ci/twins.py
 
 verify-node: $(STAMPS)/node $(STAMPS)/node-binding-modules $(STAMPS)/examples-node
 	$(NPM) --prefix node-binding run --silent lint

@@ -27,8 +27,12 @@ export declare const enum MessageKind {
     Stopped = 9,
     /** The command line is done, with the exit code `code`. */
     Exit = 10,
-    /** The operation `number` of the library is over; `text` (JSON) is its report. */
-    Finished = 11
+    /** The operation or invocation `number` of the library is over; `text` (JSON) is its report. */
+    Finished = 11,
+    /** The invocation `number` has written `bytes` to stdout (`code` 1) or stderr (2). */
+    Written = 12,
+    /** An engine event of the invocation `number`: `text` (JSON). */
+    EngineEvent = 13
 }
 
 /** One message for the JavaScript side; see [`MessageKind`] for which members are set. */
@@ -45,6 +49,8 @@ export interface Message {
     ofCall?: number
     /** The provider method. */
     method?: string
+    /** The operation key of a `create`. */
+    operationKey?: string
     /** The resource concerned. */
     urn?: string
     /** Text or JSON. */
@@ -67,7 +73,7 @@ export declare class Bridge {
     fail(call: number, description: string, error: number): void
     /**
     * Describes a provider object: where to find it again (JSON) and which methods it has (bits: configure, check,
-    * diff, read, update, delete); which property is named automatically, and how long names may be;
+    * diff, create, read, update, delete, find); which property is named automatically, and how long names may be;
     * how often its class may be called (JSON).
     */
     describe(object: number, reference: string, methods: number, namedProperty?: string | undefined | null, maxLength?: number | undefined | null, limits?: string | undefined | null): void
@@ -86,8 +92,41 @@ export declare class Bridge {
     cancel(engine: number): void
     /** Runs the command line with these arguments; its end comes as a message with the exit code. */
     runCli(arguments: Array<string>, languageVersion: string, executable: string, sdkVersion: string): void
-    /** Begins an operation of the library that `settings` (JSON) describe; its end comes as a message with this number. */
-    runOperation(number: number, settings: string): void
+    /**
+    * Begins an invocation of the command line inside this process, which `request` (JSON) describes. What it writes, its
+    * engine events and its end come as messages with this number.
+    */
+    invoke(number: number, request: string): void
+    /** Asks an invocation to end gracefully, as a first Ctrl-C does. */
+    cancelInvocation(number: number): void
     /** Gives up on everything: the JavaScript thread is about to end. */
     close(): void
+    /**
+    * Begins an operation on a stack of a test: `order` (JSON) says which, `program` (JSON) is handed back with the order to
+    * run the program. Its end comes as a message with this number, whose text is the report, or `{ fault }`.
+    */
+    runTest(number: number, stack: TestStack, order: string, program: string): void
+}
+
+/** A private stack in memory or in a directory, with a clock of its own. */
+export declare class TestStack {
+    /** An empty stack. Throws for names that no stack can have. */
+    constructor(project: string, stack: string)
+    /**
+    * A stack in a directory, which outlives the process: made when it is not there yet. Throws for a directory that
+    * cannot be used.
+    */
+    static open(directory: string, project: string, stack: string): TestStack
+    /** Lets its clock advance by so many seconds. Throws for what is no span of time. */
+    advance(seconds: number): void
+    /** The rows of its state as JSON: `{ rows, suspects }`, with secrets in plain text. */
+    resources(): string
+    /** The state as Pulumi's deployment (JSON), with secrets in plain text. */
+    export(): string
+    /** Replaces the state by an exported one; `place` names it in errors. */
+    import(deployment: string, place: string): void
+    /** Another stack with the rows that these resources need, and without the resources themselves. */
+    without(urns: Array<string>): TestStack
+    /** The journal of an operation that did not come to its end, as it lies in the store. */
+    journal(): string | null
 }

@@ -249,3 +249,22 @@ test("all failures of check are told under their resource", async () => {
     ]);
     await goesOnAfter(stack);
 });
+
+test("a provider without create is refused before anything is recorded", async () => {
+    class OnlyReads {
+        async read(id: string, props: Props): Promise<unknown> {
+            return { id, props };
+        }
+    }
+    const stack = newStack();
+    for (const dryRun of [true, false]) {
+        const program = () => void new Thing(new OnlyReads(), "a", { n: 1 });
+        const result = await stack.run("update", program, { dryRun });
+        expect(result.outcome).toBe("failed");
+        expect(errorsOnTheResource(result)).toContain("OnlyReads has no `create`");
+    }
+    expect(stack.resources().a).toBeUndefined();
+    // Nothing was called, so that there is no object to wonder about.
+    const { diagnostics } = await stack.up(() => void new Thing(new Good(), "a", { n: 1 }));
+    expect(diagnostics.map(({ message }) => message).join("\n")).not.toContain("interrupted");
+});

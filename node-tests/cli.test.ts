@@ -1,3 +1,6 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { project } from "./project";
 
@@ -12,7 +15,7 @@ new Thing("a");
 console.log("printed by the program");
 export const n = 1;`;
 
-test("up preview refresh and destroy work from beginning to end", () => {
+test("up, preview and destroy", () => {
     const it = project({ "index.ts": PRINTING });
     expect(it.ok("preview", "--stack", "dev")).toContain("2 to create");
     it.up();
@@ -23,7 +26,32 @@ test("up preview refresh and destroy work from beginning to end", () => {
     expect(it.resources()).toEqual([]);
 });
 
-test("json output holds nothing but events, whatever is printed", () => {
+test("no secret is ever in plain text in the state", () => {
+    const it = project({
+        "index.ts": PRINTING.replace("name, {}", "name, { token }").replace(
+            "class Thing",
+            "const token = new pulumi.Config().requireSecret('token');\nclass Thing",
+        ),
+    });
+    it.ok("config", "set", "--secret", "token", "very-secret-token", "--stack", "dev");
+    it.up();
+    expect(it.resources()).toEqual(["a"]);
+    const state = join(it.directory, ".pulumi");
+    const kept = readdirSync(state, { recursive: true, encoding: "utf8" }).map((name) => join(state, name));
+    const files = [...kept, join(it.directory, "Pulumi.dev.yaml")].filter((file) => statSync(file).isFile());
+    expect(files.length).toBeGreaterThan(1);
+    expect(files.filter((file) => readFileSync(file, "utf8").includes("very-secret-token"))).toEqual([]);
+});
+
+test("a provider that raises fails the command and names the resource", () => {
+    const it = project({ "index.ts": PRINTING.replace("return { id", "throw new Error('no route'); return { id") });
+    const { status, output } = it.run("up", "--yes", "--skip-preview", "--stack", "dev");
+    expect(status).not.toBe(0);
+    expect(output).toContain("Error: no route");
+    expect(output).toMatch(/Resource a/);
+});
+
+test("JSON events stay whole, whatever is printed", () => {
     const it = project({ "index.ts": PRINTING });
     const lines = it.ok("up", "--yes", "--skip-preview", "--json", "--stack", "dev").trim().split("\n");
     const events = lines.map((line) => JSON.parse(line) as Record<string, { message?: string; urn?: string }>);
@@ -43,10 +71,25 @@ test("nodeargs of the runtime options are in force", () => {
     expect(it.outputs()).toEqual({ flags: "--max-old-space-size=321" });
 });
 
-test("about names the versions in use", () => {
-    const output = project({ "index.js": "" }).ok("about");
-    expect(output).toContain(process.version);
-    expect(output).toContain("3.270.0");
+test("version and about name the interpreter and the SDK", () => {
+    const it = project({ "index.js": "" });
+    const { version } = createRequire(import.meta.url)("maloko/package.json");
+    expect(it.ok("version")).toContain(version);
+    const about = it.ok("about");
+    expect(about).toContain(process.version);
+    expect(about).toContain("3.270.0");
+});
+
+test("commands that need no program do not load the SDK", () => {
+    const it = project({
+        "hook.cjs": `process.on("exit", () => {
+            const loaded = Object.keys(require.cache).filter((file) => file.includes("@pulumi"));
+            require("fs").writeFileSync("loaded", JSON.stringify(loaded));
+        });`,
+    });
+    const { status } = it.runWith({ NODE_OPTIONS: `--require ${join(it.directory, "hook.cjs")}` }, "version");
+    expect(status).toBe(0);
+    expect(JSON.parse(it.read("loaded"))).toEqual([]);
 });
 
 const SLOW = `const pulumi = require("@pulumi/pulumi"); const fs = require("fs");
@@ -60,7 +103,7 @@ const first = new Thing(provider, "first", {});
 new Thing(provider, "second", { after: first.id });`;
 const UP = ["up", "--yes", "--skip-preview", "--stack", "dev"];
 
-test("one Ctrl-C waits for the call in flight and begins nothing new", async () => {
+test("Ctrl-C lets the call in flight end and keeps what it made", async () => {
     const it = project({ "index.js": SLOW });
     const { status, output } = await it.interrupted(UP, async (command) => {
         command.signal();
@@ -72,7 +115,7 @@ test("one Ctrl-C waits for the call in flight and begins nothing new", async () 
     expect(it.resources()).toEqual(["first"]);
 });
 
-test("a second Ctrl-C leaves at once and forgets nothing", async () => {
+test("a second Ctrl-C leaves at once and the create is not forgotten", async () => {
     const it = project({ "index.js": SLOW });
     const { status } = await it.interrupted(UP, async (command) => {
         command.signal();

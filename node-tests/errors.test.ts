@@ -36,7 +36,7 @@ test.each([
     [42],
     [{ code: 7 }],
     [Object.create(null)],
-])("nothing that a provider throws hangs or ends the process: %s", async (thrown) => {
+])("no exception of a provider hangs or ends the process: %s", async (thrown) => {
     const provider = {
         create: async () => {
             throw thrown;
@@ -54,6 +54,25 @@ test("an error of the program is raised as the same object", async () => {
     };
     expect(await failureOf(newStack().up(raising))).toBe(boom);
     expect(await failureOf(newStack().up(async () => raising()))).toBe(boom);
+});
+
+test("an error in an apply fails the program", async () => {
+    const boom = new Error("in apply");
+    const program = () => {
+        new Thing(new Echo(), "a", { n: 1 }).n.apply(() => {
+            throw boom;
+        });
+    };
+    expect(await failureOf(newStack().up(program))).toBe(boom);
+});
+
+test("an asynchronous program that raises fails", async () => {
+    const boom = new Error("async");
+    const program = async () => {
+        await Promise.resolve();
+        throw boom;
+    };
+    expect(await failureOf(newStack().up(program))).toBe(boom);
 });
 
 test("what was made before the program failed is kept", async () => {

@@ -225,7 +225,7 @@ test("nothing executable is in the state", () => {
     expect(exported(it)).not.toContain("exports.handler");
 });
 
-test.each([false, true])("code in an adopted state is never run: secret %s", (secret) => {
+test.each([false, true])("code in an adopted state is never run: %s", (secret) => {
     const it = deployed(`new Thing(new Tagged("plain"), "plain");`);
     const trace = join(it.directory, "evaluated");
     const code = `require("fs").writeFileSync(${JSON.stringify(trace)}, ""); exports.handler = () => ({});`;

@@ -107,7 +107,7 @@ test("an object with a client is an error that names the attribute", async () =>
     expect(deleted).toEqual([]);
 });
 
-test("two objects of one class with clients of their own are never mixed up", async () => {
+test("two clients of one class are never mixed up", async () => {
     const stack = newStack();
     await stack.up(() => {
         new Thing(new WithClient("one"), "a");
@@ -291,7 +291,7 @@ test("a provider that could not be found again is warned of once when it makes s
         expect(others).toEqual([]);
         expect(warning).toContain("WithClient");
         expect(warning).toContain("3 resources");
-        expect(warning).toContain("is not declared at the top level");
+        expect(warning).toContain("of its files only the exports of CommonJS modules are known");
         expect(warning).toContain("make clients and locks in `configure`");
         expect(warning).toContain('registerProvider(":WithClient"');
     }

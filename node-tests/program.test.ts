@@ -59,13 +59,35 @@ export default { n, out: new Thing("a", {}).out };`,
     expect(it.outputs()).toEqual({ n: 2, out: "o" });
 });
 
-test("main of Pulumi.yaml names a directory or a file", () => {
+test("main names a directory or a file", () => {
     const it = project({
         "Pulumi.yaml": "name: test\nruntime: nodejs\nmain: src/\n",
         "src/index.ts": "export const where = process.cwd().split('/').pop();",
     });
     it.up();
     expect(it.outputs()).toEqual({ where: "src" });
+});
+
+test("the two passes of up each run the program afresh", () => {
+    const it = project({
+        "state.js": "exports.runs = [];",
+        "index.js": "const { runs } = require('./state'); runs.push(1); exports.runs = runs.length;",
+    });
+    it.ok("up", "--yes", "--stack", "dev");
+    expect(it.outputs()).toEqual({ runs: 1 });
+});
+
+test("what was made before the program raised stays", () => {
+    const it = project({
+        "index.js": `const pulumi = require("@pulumi/pulumi");
+class Thing extends pulumi.dynamic.Resource {}
+const made = new Thing({ create: async () => ({ id: "made", outs: {} }) }, "b", {});
+made.id.apply(() => { throw new Error("midway"); });`,
+    });
+    const { status, output } = it.run("up", "--yes", "--skip-preview", "--stack", "dev");
+    expect(status).not.toBe(0);
+    expect(output).toContain("Error: midway");
+    expect(it.resources()).toEqual(["b"]);
 });
 
 test("resources that are made in timers are registered", () => {
@@ -116,7 +138,7 @@ ${body}`;
     expect(it.resources()).toEqual([]);
 });
 
-test("a resource that is removed together with its class stays, with an error that says how to go on", () => {
+test("resource and class removed at once is an error and loses nothing", () => {
     const it = project({ "index.ts": `import * as pulumi from "@pulumi/pulumi";${TYPED}\nnew Thing("a", {});` });
     it.up();
     it.write({ "index.ts": "export const nothing = 1;" });

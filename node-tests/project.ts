@@ -31,12 +31,25 @@ export interface Interrupted {
 export class Project {
     readonly directory = mkdtempSync(join(tmpdir(), "maloko-project-"));
 
-    /** `cleanUp` is told what removes it, at the end of the test unless it says otherwise. */
-    constructor(files: Record<string, string>, cleanUp: (remove: () => void) => void = onTestFinished) {
+    readonly #variables: NodeJS.ProcessEnv;
+
+    /**
+     * `cleanUp` is told what removes it, at the end of the test unless it says otherwise; `variables` are set for every
+     * command; `init` makes its stack.
+     */
+    constructor(
+        files: Record<string, string>,
+        cleanUp: (remove: () => void) => void = onTestFinished,
+        variables: NodeJS.ProcessEnv = {},
+        init = true,
+    ) {
+        this.#variables = variables;
         cleanUp(() => rmSync(this.directory, { recursive: true, force: true }));
         symlinkSync(join(HERE, "node_modules"), join(this.directory, "node_modules"));
         this.write({ "Pulumi.yaml": "name: test\nruntime: nodejs\n", "package.json": "{}", ...files });
-        this.ok("stack", "init", "dev");
+        if (init) {
+            this.ok("stack", "init", "dev");
+        }
     }
 
     write(files: Record<string, string>): void {
@@ -67,14 +80,20 @@ export class Project {
             cwd: this.directory,
             encoding: "utf8",
             timeout: 50_000,
+            maxBuffer: 1 << 28,
             env: { ...this.#environment(), ...environment },
         });
         return { status, stdout, stderr, output: stdout + stderr };
     }
 
     /** Runs a command that is interrupted once the program has written the file `started`. */
-    async interrupted(args: string[], interrupt: (child: Interrupted) => Promise<void>): Promise<Outcome> {
-        const child = spawn(process.execPath, [COMMAND, ...args], { cwd: this.directory, env: this.#environment() });
+    async interrupted(
+        args: string[],
+        interrupt: (child: Interrupted) => Promise<void>,
+        environment: NodeJS.ProcessEnv = {},
+    ): Promise<Outcome> {
+        const env = { ...this.#environment(), ...environment };
+        const child = spawn(process.execPath, [COMMAND, ...args], { cwd: this.directory, env });
         onTestFinished(() => void child.kill("SIGKILL"));
         let output = "";
         const note = (data: Buffer) => {
@@ -104,6 +123,7 @@ export class Project {
             PULUMI_BACKEND_URL: `file://${this.directory}`,
             NODE_OPTIONS: "",
             NO_COLOR: "1",
+            ...this.#variables,
         };
     }
 

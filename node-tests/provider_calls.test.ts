@@ -103,6 +103,23 @@ test("config stack name and log work inside methods", async () => {
     expect(message?.urn).toMatch(/::a$/);
 });
 
+test("transforms and hooks are called back in process", async () => {
+    const stack = newStack();
+    const seen: unknown[] = [];
+    const closed = { over: new Map([["added", "yes"]]) };
+    await stack.up(() => {
+        const transform: pulumi.ResourceTransform = ({ props, opts }) => ({
+            props: { ...props, added: closed.over.get("added") },
+            opts,
+        });
+        const hook = new pulumi.ResourceHook("noting", () => void seen.push(closed));
+        new Thing(new Echo(), "a", { v: 1 }, { transforms: [transform], hooks: { afterCreate: [hook] } });
+    });
+    expect(stack.resources().a?.inputs).toMatchObject({ added: "yes" });
+    expect(seen).toEqual([closed]);
+    expect(seen[0]).toBe(closed);
+});
+
 test("methods that a provider lacks are answered as the dynamic server does", async () => {
     const stack = newStack();
     await stack.up(() => void new Thing(new Echo(), "a", { n: 1 }));

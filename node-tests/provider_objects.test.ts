@@ -124,7 +124,7 @@ test("output get answers inside a provider method", async () => {
     expect(stack.resources().second?.id).toBe("size-7");
 });
 
-test("output get of a closed over output answers too, also in a helper", async () => {
+test("output get of a closed over output answers too", async () => {
     const stack = newStack();
     await stack.up(() => {
         const first = new Thing(new Recording(), "first", { size: 7, color: "red" });

@@ -23,6 +23,22 @@ exports.last = last.n;`,
     it.run("destroy", "--yes", "--skip-preview");
 });
 
+test("a circle of dependencies is an error", () => {
+    const it = project({
+        "index.js": `${ITEM}
+let link;
+const waiting = new Promise((resolve) => { link = resolve; });
+const first = new Item("first", { n: 1 }, { dependsOn: pulumi.output(waiting) });
+const second = new Item("second", { n: 2 }, { dependsOn: [first] });
+link([second]);`,
+    });
+    const { status, output } = it.run("up", "--yes", "--skip-preview", "--stack", "dev");
+    expect(status).not.toBe(0);
+    expect(output).toContain("ended before these resources could be registered");
+    expect(output).toContain("* first [pulumi-nodejs:dynamic:Resource]");
+    expect(output).toContain("* second [pulumi-nodejs:dynamic:Resource]");
+});
+
 test("components 500 deep", () => {
     const it = project({
         "index.js": `${ITEM}

@@ -59,6 +59,24 @@ test("a typed provider gets and returns objects", async () => {
     expect(stack.resources().a?.outputs).toMatchObject({ retention: 5, url: "made!" });
 });
 
+test("a typed method can be called with objects", async () => {
+    const { outs } = await new QueueProvider().create({ title: "q", retention: 60 });
+    expect(outs).toEqual({ title: "q", retention: 60, url: "made" });
+});
+
+test("a typed failure in part keeps the object", async () => {
+    class Starting extends QueueProvider {
+        override async create(inputs: QueueInputs): Promise<never> {
+            const properties: QueueOutputs = { ...inputs, url: "none" };
+            throw Object.assign(new Error("not ready"), { id: "half", properties, reasons: ["no answer"] });
+        }
+    }
+    const stack = newStack();
+    const result = await stack.run("update", () => void new Thing(new Starting(), "a", { title: "q" }));
+    expect(result.outcome).toBe("failed");
+    expect(stack.resources().a?.outputs).toMatchObject({ url: "none" });
+});
+
 test.each([
     [{}, "title", "must be a text"],
     [{ title: "q", consumers: [{ port: 1 }, { port: 1.5 }] }, "consumers[1].port", "must be a whole number"],

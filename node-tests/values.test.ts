@@ -65,16 +65,21 @@ test.each([
     [{ list: [0, { when: new Date(0) }] }, "outs.value.list[1].when is a Date"],
     [{ "odd key": 1n }, 'outs.value["odd key"] is the bigint'],
     ["\ud800", "outs.value holds half of a surrogate pair"],
-
-    [cyclic, "outs.value.nested.back refers back"],
-    [deep, "nested more than"],
 ])("what cannot be kept is refused with its place: %#", async (value, reason) => {
     const message = await refusal({ value });
     expect(message).toContain("`create` of");
     expect(message).toContain(reason);
 });
 
-test("NaN and infinity are kept with a warning", async () => {
+test("a cycle is refused", async () => {
+    expect(await refusal({ value: cyclic })).toContain("outs.value.nested.back refers back");
+});
+
+test("endless nesting is refused", async () => {
+    expect(await refusal({ value: deep })).toContain("nested more than");
+});
+
+test("NaN is kept with a warning", async () => {
     const stack = newStack();
     let summary = await stack.up(() => void new Thing(creating({ nan: Number.NaN, inf: -Infinity }), "a"));
     expect(summary.outcome).toBe("succeeded");
@@ -129,11 +134,12 @@ test("secret inputs are secret in the state", async () => {
     const stack = newStack();
     await stack.up(() => void new Thing(new Echo(), "a", { token: pulumi.secret("hush"), plain: "seen" }));
     const { inputs, outputs } = stack.resources().a ?? {};
-    expect(JSON.stringify([inputs, outputs])).not.toContain("hush");
-    expect(inputs).toMatchObject({ plain: "seen", token: { [SIGNATURE]: "1b47061264138c4ac30d75fd1eb44270" } });
+    const secret = { [SIGNATURE]: "1b47061264138c4ac30d75fd1eb44270" };
+    expect(inputs).toMatchObject({ plain: "seen", token: secret });
+    expect(outputs).toMatchObject({ plain: "seen", token: secret });
 });
 
-test("outputs that the class does not declare are told once per type", async () => {
+test("outputs that the class does not declare are told once per class", async () => {
     const summary = await newStack().up(() => {
         new Thing(creating({ declared: 1, hidden: 2 }), "a", {}, {}, ["declared"]);
         new Thing(creating({ declared: 1, hidden: 2 }), "b", {}, {}, ["declared"]);

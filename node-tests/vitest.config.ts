@@ -2,12 +2,13 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
     test: {
-        include: ["*.test.ts"],
+        include: ["*.test.ts", "hostile/*.test.ts"],
         // Our package first: then the SDK loads without its serialiser, and quickly.
         setupFiles: ["./setup.ts"],
         pool: "forks",
         // Each file has a process of its own; two at a time are what a small machine bears.
         maxWorkers: 2,
         testTimeout: 60_000,
+        hookTimeout: 60_000,
     },
 });

@@ -52,7 +52,8 @@ class Project:
 
     def events(self, *arguments: str) -> list[dict[str, object]]:
         """The events of a command with `--json`."""
-        return [json.loads(line) for line in self.run(*arguments, "--json").stdout.splitlines()]
+        # Not `splitlines`: texts may hold other ends of lines.
+        return [json.loads(line) for line in self.run(*arguments, "--json").stdout.split("\n") if line]
 
     def state(self) -> str:
         """The stack file as it stands."""

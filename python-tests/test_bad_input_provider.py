@@ -230,3 +230,18 @@ def test_all_failures_of_check_are_told_under_their_resource(stack: Stack) -> No
         "its inputs are not valid: nothing fits",
     ]
     goes_on_after(stack)
+
+
+def test_a_provider_without_create_is_refused_before_anything_is_recorded(stack: Stack) -> None:
+    class OnlyReads(ResourceProvider):
+        def read(self, id_, props):
+            return ReadResult(id_, props)
+
+    for run in (stack.preview, stack.up):
+        result = run(lambda: Thing(OnlyReads(), "a", {"n": 1}))
+        assert result.outcome == "failed"
+        assert "OnlyReads has no `create`" in errors_on_the_resource(result)
+    assert "a" not in stack.resources()
+    # Nothing was called, so that there is no object to wonder about.
+    told = stack.up(lambda: Thing(Good(), "a", {"n": 1})).diagnostics
+    assert [text for severity, _, text in told if severity == "warning"] == []

@@ -195,3 +195,14 @@ def test_a_dynamic_resource_outside_of_the_run_is_refused(stack: Stack) -> None:
     stack.up(program)
     assert "outside of a run" in str(raised[0])
     assert stack.resources() == {}
+
+
+def test_two_resources_with_one_urn_are_refused(stack: Stack) -> None:
+    def program() -> None:
+        Thing(Echo(), "twin")
+        Thing(Echo(), "twin")
+
+    result = stack.run("update", program)
+    assert result.outcome == "failed"
+    assert "Duplicate resource URN" in (result.error or "") + str(result.diagnostics)
+    assert "twin" in (result.error or "") + str(result.diagnostics)

@@ -132,7 +132,8 @@ def test_a_resource_is_found_by_each_form_of_alias(stack: Stack) -> None:
 
 def test_aliases_of_stack_project_and_type_are_found(stack: Stack) -> None:
     stack.up(lambda: aliased("one"))
-    other = Stack(project="other", name="prod", state=stack.state)
+    other = Stack(project="other", name="prod")
+    other.restore(stack.export())
     alias = pulumi.Alias(stack="dev", project="project")
     result = other.up(lambda: aliased("one", alias))
     assert "same one" in ops(result)

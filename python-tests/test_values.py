@@ -193,6 +193,18 @@ def test_inputs_that_are_nested_too_deeply_are_errors_that_name_resource_and_pro
     stack.up(lambda: Thing(Echo(), "a", {"v": [[[{"a": [[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]}]]]}))
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_inputs_that_are_too_large_are_errors_that_name_resource_and_property(stack: Stack, sign) -> None:
+    value = {"list": [1, sign * 10**400]}
+    for give in (lambda: value, lambda: pulumi.Output.from_input(value)):
+        result = stack.run("update", lambda give=give: Thing(Echo(), "a", {"flat": 1, "v": give()}))
+        assert result.outcome == "failed"
+        said = "resource 'a': property 'v.list[1]' is a whole number too large for a double; pass it as a text"
+        assert said in str(result.exception)
+    result = stack.run("update", lambda: pulumi.export("v", value))
+    assert str(result.exception).startswith("property 'v.list[1]' is a whole number too large")
+
+
 def test_secret_inputs_are_secret_in_the_state(stack: Stack) -> None:
     seen = []
 
@@ -286,3 +298,22 @@ def test_assets_arrive_with_their_content_in_every_method(stack: Stack) -> None:
         for value in values:
             assert isinstance(value, pulumi.StringAsset)
             assert value.text == "text"
+
+
+def test_enormous_outputs_are_kept(stack: Stack) -> None:
+    made(stack, {"text": "x" * 5_000_000})
+    assert len(outputs(stack)["text"]) == 5_000_000
+
+
+def test_check_and_diff_and_read_that_return_nothing_usable_are_refused(stack: Stack) -> None:
+    def refusal(**methods) -> str:
+        provider = type(
+            "Odd", (Echo,), {name: lambda _self, *_, answer=answer: answer for name, answer in methods.items()}
+        )
+        result = stack.run("update", lambda: Thing(provider(), "a", {"n": 1}))
+        return "\n".join(text for severity, _, text in result.diagnostics if severity == "error")
+
+    assert "check returned None" in refusal(check=None)
+    assert refusal() == ""
+    assert "diff returned None" in refusal(diff=None)
+    assert "diff returned replaces='n'" in refusal(diff=DiffResult(changes=True, replaces="n"))  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use maloko_core::scrub::Scrubber;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 
@@ -48,8 +49,9 @@ struct Pipes {
 }
 
 impl Capture {
-    /// Replaces descriptors 1 and 2 by pipes, and begins to hand their lines on.
-    pub(crate) fn begin(sink: LineSink) -> std::io::Result<Self> {
+    /// Replaces descriptors 1 and 2 by pipes, and begins to hand their lines on. `scrubber` says where a line that is
+    /// too long may be cut.
+    pub(crate) fn begin(sink: LineSink, scrubber: Arc<Scrubber>) -> std::io::Result<Self> {
         let saved = [rustix::io::dup(rustix::stdio::stdout())?, rustix::io::dup(rustix::stdio::stderr())?];
         // The ends that are kept must not be inherited: a child that outlives the operation holds only its own.
         let (out_read, out_write) = pipe_with(PipeFlags::CLOEXEC)?;
@@ -62,7 +64,7 @@ impl Capture {
         let theirs = Arc::clone(&pipes);
         let reader = std::thread::Builder::new()
             .name("maloko-output".to_owned())
-            .spawn(move || read_lines(&theirs, &stop_read, &sink))?;
+            .spawn(move || read_lines(&theirs, &stop_read, &Lines { sink, scrubber }))?;
         let capture = Self { saved, pipes, stop, reader: Some(reader) };
         drop(std::io::stdout().flush());
         rustix::stdio::dup2_stdout(&out_write)?;
@@ -128,7 +130,7 @@ impl Pipes {
     }
 }
 
-fn read_lines(pipes: &Pipes, stop: &OwnedFd, sink: &LineSink) {
+fn read_lines(pipes: &Pipes, stop: &OwnedFd, lines: &Lines) {
     let mut pending = [Vec::new(), Vec::new()];
     let mut open = [true, true];
     let mut stopping = false;
@@ -144,24 +146,24 @@ fn read_lines(pipes: &Pipes, stop: &OwnedFd, sink: &LineSink) {
         }
         pipes.set_busy(true);
         for (stream, end) in pipes.ends.iter().enumerate() {
-            open[stream] = open[stream] && drain(end, &mut pending[stream], sink);
+            open[stream] = open[stream] && drain(end, &mut pending[stream], lines);
         }
         pipes.set_busy(false);
     }
     for rest in &mut pending {
         if !rest.is_empty() {
-            sink(&String::from_utf8_lossy(rest));
+            (lines.sink)(&String::from_utf8_lossy(rest));
         }
     }
 }
 
 /// Takes what is there now; `false` when nothing will follow.
-fn drain(end: impl AsFd, pending: &mut Vec<u8>, sink: &LineSink) -> bool {
+fn drain(end: impl AsFd, pending: &mut Vec<u8>, lines: &Lines) -> bool {
     let mut buffer = [0; 16 * 1024];
     loop {
         match rustix::io::read(&end, &mut buffer) {
             Ok(0) => return false,
-            Ok(count) => take(&buffer[..count], pending, sink),
+            Ok(count) => lines.take(&buffer[..count], pending),
             Err(rustix::io::Errno::INTR) => {}
             Err(rustix::io::Errno::AGAIN) => return true,
             Err(_) => return false,
@@ -169,13 +171,50 @@ fn drain(end: impl AsFd, pending: &mut Vec<u8>, sink: &LineSink) -> bool {
     }
 }
 
-fn take(bytes: &[u8], pending: &mut Vec<u8>, sink: &LineSink) {
-    for part in bytes.split_inclusive(|byte| *byte == b'\n') {
-        pending.extend_from_slice(part);
-        if part.ends_with(b"\n") || pending.len() >= LONGEST_LINE {
-            let line = String::from_utf8_lossy(pending);
-            sink(line.trim_end_matches(['\n', '\r']));
+/// Where lines go.
+struct Lines {
+    sink: LineSink,
+    scrubber: Arc<Scrubber>,
+}
+
+impl Lines {
+    /// Takes bytes as they come, in whatever pieces: a secret in a line is whole when the line is handed on.
+    fn take(&self, bytes: &[u8], pending: &mut Vec<u8>) {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            pending.extend_from_slice(part);
+            if part.ends_with(b"\n") {
+                (self.sink)(String::from_utf8_lossy(pending).trim_end_matches(['\n', '\r']));
+                pending.clear();
+            } else if pending.len() >= LONGEST_LINE {
+                self.cut(pending);
+            }
+        }
+    }
+
+    /// Hands on the beginning of a line that is too long.
+    fn cut(&self, pending: &mut Vec<u8>) {
+        let whole = match std::str::from_utf8(pending) {
+            // The end of a letter may still come.
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            _ => pending.len(),
+        };
+        let (length, text) = match std::str::from_utf8(&pending[..whole]) {
+            Ok(text) => (self.scrubber.cut(text), text.into()),
+            Err(_) => (0, String::from_utf8_lossy(pending)),
+        };
+        if length > 0 {
+            (self.sink)(&text[..length]);
+            drop(text);
+            pending.drain(..length);
+        } else if pending.len() >= 2 * LONGEST_LINE || whole == pending.len() && std::str::from_utf8(pending).is_err() {
+            // No text, or a secret of that size: it goes on as it is.
+            (self.sink)(&text);
+            drop(text);
             pending.clear();
         }
     }
 }
+
+#[cfg(test)]
+#[path = "capture_tests.rs"]
+mod tests;

@@ -1,14 +1,43 @@
 //! Where a command writes to, and whether there is somebody to ask.
 
 use std::io::{IsTerminal, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::arguments::{ColorChoice, GlobalArguments};
 
+/// A stream to which several write, a whole text at a time.
+#[derive(Clone)]
+pub(crate) struct Stream(Arc<Mutex<Box<dyn Write + Send>>>);
+
+impl Stream {
+    fn new(to: Box<dyn Write + Send>) -> Self {
+        Self(Arc::new(Mutex::new(to)))
+    }
+
+    fn say(&self, text: &str) {
+        let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // A reader that has gone away is no error of the command's.
+        drop(stream.write_all(text.as_bytes()).and_then(|()| stream.flush()));
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).flush()
+    }
+}
+
 /// The two output streams of a command.
+#[derive(Clone)]
 pub(crate) struct Console {
-    out: Mutex<Box<dyn Write + Send>>,
-    err: Mutex<Box<dyn Write + Send>>,
+    out: Stream,
+    err: Stream,
+    /// May what is piped into the process be read?
+    pub(crate) reads_stdin: bool,
     /// May questions be asked?
     pub(crate) interactive: bool,
     /// Is stdout a terminal?
@@ -23,8 +52,9 @@ impl Console {
     pub(crate) fn system(global: &GlobalArguments, variable: &dyn Fn(&str) -> Option<std::ffi::OsString>) -> Self {
         let is_terminal = std::io::stdout().is_terminal();
         Self {
-            out: Mutex::new(Box::new(std::io::stdout())),
-            err: Mutex::new(Box::new(std::io::stderr())),
+            out: Stream::new(Box::new(std::io::stdout())),
+            err: Stream::new(Box::new(std::io::stderr())),
+            reads_stdin: true,
             interactive: !global.non_interactive && std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),
             is_terminal,
             color: match global.color {
@@ -35,16 +65,30 @@ impl Console {
         }
     }
 
-    /// Streams of a test's own; nothing is asked.
-    #[cfg(test)]
+    /// Streams of somebody's own; nothing is asked, nothing is read.
     pub(crate) fn to(out: Box<dyn Write + Send>, err: Box<dyn Write + Send>) -> Self {
-        Self { out: Mutex::new(out), err: Mutex::new(err), interactive: false, is_terminal: false, color: false }
+        let (out, err) = (Stream::new(out), Stream::new(err));
+        Self { out, err, reads_stdin: false, interactive: false, is_terminal: false, color: false }
+    }
+
+    /// The same streams, with colours if that is asked for.
+    pub(crate) fn with_color(self, global: &GlobalArguments) -> Self {
+        Self { color: global.color == ColorChoice::Always, ..self }
+    }
+
+    /// Where stdout goes.
+    pub(crate) fn out(&self) -> Stream {
+        self.out.clone()
+    }
+
+    /// Where stderr goes.
+    pub(crate) fn err(&self) -> Stream {
+        self.err.clone()
     }
 
     /// Writes text to stdout. A reader that has gone away is no error of the command's.
     pub(crate) fn print(&self, text: &str) {
-        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+        self.out.say(text);
     }
 
     /// Writes a line to stdout.
@@ -54,8 +98,7 @@ impl Console {
 
     /// Writes a line to stderr.
     pub(crate) fn note(&self, text: &str) {
-        let mut err = self.err.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(writeln!(err, "{text}").and_then(|()| err.flush()));
+        self.err.say(&format!("{text}\n"));
     }
 
     /// Writes a warning to stderr.

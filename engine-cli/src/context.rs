@@ -1,6 +1,7 @@
 //! What a command knows about the world it was started in. Nothing below reads the environment by itself.
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use crate::arguments::GlobalArguments;
 use crate::console::Console;
 use crate::failure::{Failure, Result};
 use crate::front::Front;
+use crate::library::Library;
 use crate::project::Project;
 
 /// Gives the value of an environment variable.
@@ -35,6 +37,8 @@ pub(crate) struct Context {
     pub(crate) variables: Variables,
     /// Clock and randomness of the state.
     pub(crate) surroundings: Surroundings,
+    /// What else there is to know when the process is not the command's own: then nothing of it may be changed.
+    pub(crate) library: Option<Arc<Library>>,
 }
 
 impl Context {
@@ -57,7 +61,45 @@ impl Context {
             config_directory: dirs::config_dir(),
             variables,
             surroundings: Surroundings::system(),
+            library: None,
         })
+    }
+
+    /// The world that a library gives to a command.
+    pub(crate) fn library(
+        arguments: Vec<OsString>,
+        global: GlobalArguments,
+        front: Arc<dyn Front>,
+        directory: PathBuf,
+        variables: Variables,
+        (out, err): (Box<dyn Write + Send>, Box<dyn Write + Send>),
+        library: Arc<Library>,
+    ) -> Result<Self> {
+        let home = variables("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+        let directory = match &global.cwd {
+            Some(other) => directory.join(other),
+            None => directory,
+        };
+        Ok(Self {
+            console: Console::to(out, err).with_color(&global),
+            arguments,
+            global,
+            front,
+            directory: real_directory(&directory)?,
+            config_directory: crate::platform::config_directory(home.as_deref(), &*variables),
+            home,
+            variables,
+            surroundings: Surroundings::system(),
+            library: Some(library),
+        })
+    }
+
+    /// Refuses what needs a process or a terminal of the command's own.
+    pub(crate) fn refuse_in_library(&self, verb: &str) -> Result<()> {
+        if self.library.is_none() {
+            return Ok(());
+        }
+        Err(Failure::configuration(format!("`{verb}` needs a process of its own: run `maloko {verb}`")))
     }
 
     /// A variable of the environment as text; one that is not UTF-8 is taken as not set.

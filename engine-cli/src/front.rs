@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use maloko_core::provider::Host;
+use maloko_core::provider::{Host, HostError};
 use maloko_core::{Engine, ProgramEnd};
 
 /// The language whose projects a command line serves.
@@ -59,6 +59,17 @@ pub struct ProgramSpec {
     pub runtime_options: serde_json::Value,
 }
 
+/// An error object of a host in words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ErrorText {
+    /// The name of its class.
+    pub kind: String,
+    /// What it says.
+    pub message: String,
+    /// Where it was raised, formatted as the language does; empty when that is not known.
+    pub traceback: String,
+}
+
 /// How the preview pass of a two-pass command ended.
 #[derive(Clone, Debug, Default)]
 pub struct PassResult {
@@ -92,6 +103,18 @@ pub trait Front: Send + Sync {
 
     /// Makes the providers of a program findable for an operation that does not run it (`--no-program`).
     async fn attach(&self, _engine: Arc<Engine>, _program: ProgramSpec) {}
+
+    /// A signal has cancelled the run. The engine has dealt with it; programs of some languages have handlers of their own, which
+    /// a host that keeps them from taking the engine's place calls here. May wait for the interpreter.
+    fn interrupted(&self, _signal: i32) {}
+
+    /// Sends a signal on to the process that `run_pass` waits for, where the host does not do so by itself.
+    fn interrupt_pass(&self, _signal: i32) {}
+
+    /// Puts an error object of this host into words, for a process that does not have the object.
+    fn describe_error(&self, _error: &HostError) -> Option<ErrorText> {
+        None
+    }
 
     /// Runs the command line once more with these arguments, in a world in which no user code ran yet (Python: a child
     /// forked now; Node: a child process), with the terminal shared, and gives its exit code.

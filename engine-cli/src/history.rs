@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use jiff::Timestamp;
-use maloko_core::state::{HistoryEntry, StackName};
+use maloko_core::Result;
+use maloko_core::state::{Backend, HistoryEntry, StackName};
 
+use crate::arguments::RunArguments;
 use crate::settings::Settings;
 use crate::workplace::Workplace;
 
@@ -14,13 +16,20 @@ pub(crate) struct Beginning {
     kind: &'static str,
     at: Timestamp,
     message: String,
+    exec_kind: String,
 }
 
 impl Beginning {
     /// Notes that an operation begins now.
-    pub(crate) fn now(workplace: &Workplace<'_>, kind: &'static str, message: Option<&str>) -> Self {
+    pub(crate) fn now(workplace: &Workplace<'_>, kind: &'static str) -> Self {
         let at = workplace.context.surroundings.clock.now();
-        Self { kind, at, message: message.unwrap_or_default().to_owned() }
+        Self { kind, at, message: String::new(), exec_kind: "cli".to_owned() }
+    }
+
+    /// Notes that an operation begins now that was asked for with these flags.
+    pub(crate) fn of_run(workplace: &Workplace<'_>, kind: &'static str, run: &RunArguments) -> Self {
+        let message = run.message.clone().unwrap_or_default();
+        Self { message, exec_kind: run.exec_kind.clone(), ..Self::now(workplace, kind) }
     }
 
     /// Adds the operation to the stack's history. The operation itself is over, so a history that cannot be written is
@@ -46,20 +55,50 @@ impl Beginning {
     ) -> crate::failure::Result<()> {
         let end = workplace.context.surroundings.clock.now();
         let backend = &workplace.backend;
-        let before = backend.history(stack).await?.len();
+        let version = next_version(&**backend, stack).await?;
         let entry = HistoryEntry {
             kind: self.kind.to_owned(),
             start_time: self.at.as_second(),
             message: self.message,
-            environment: environment(&workplace.project.root),
+            environment: environment(workplace, &self.exec_kind),
             config: configuration(&workplace.settings(stack)?),
-            version: u64::try_from(before).unwrap_or(u64::MAX).saturating_add(1),
+            version,
             result: if succeeded { "succeeded" } else { "failed" }.to_owned(),
             end_time: end.as_second(),
             resource_changes: changes.iter().map(|(op, number)| ((*op).to_owned(), *number)).collect(),
         };
-        Ok(backend.add_history(stack, end.as_nanosecond(), &entry.encode()?).await?)
+        let keep = workplace.keep_history;
+        Ok(backend.add_history(stack, end.as_nanosecond(), &entry.encode()?, keep).await?)
     }
+}
+
+/// The number of the next operation. Only the newest entry is read where it has a number.
+async fn next_version(backend: &dyn Backend, stack: &StackName) -> Result<u64> {
+    let newest = backend.history(stack, 1).await?;
+    let last = newest.first().and_then(|entry| HistoryEntry::decode(entry).ok()).map_or(0, |entry| entry.version);
+    if last > 0 || newest.is_empty() {
+        return Ok(last + 1);
+    }
+    let entries: Vec<HistoryEntry> = backend
+        .history(stack, 0)
+        .await?
+        .iter()
+        .map(|stored| HistoryEntry::decode(stored).unwrap_or_default())
+        .collect();
+    Ok(numbers(&entries).first().copied().unwrap_or_default() + 1)
+}
+
+/// The numbers of entries, of which the newest comes first. Pulumi does not number what it writes into a directory:
+/// such an entry follows the one before it.
+pub(crate) fn numbers(entries: &[HistoryEntry]) -> Vec<u64> {
+    let mut numbers = Vec::with_capacity(entries.len());
+    let mut last = 0;
+    for entry in entries.iter().rev() {
+        last = if entry.version > last { entry.version } else { last + 1 };
+        numbers.push(last);
+    }
+    numbers.reverse();
+    numbers
 }
 
 /// The configuration as it stands in the settings file: what is secret stays encrypted.
@@ -70,13 +109,18 @@ fn configuration(settings: &Settings) -> serde_json::Map<String, serde_json::Val
         .collect()
 }
 
-/// Where the operation is run from.
-fn environment(project: &Path) -> BTreeMap<String, String> {
-    let mut known = BTreeMap::from([
-        ("exec.kind".to_owned(), "cli".to_owned()),
-        ("maloko.version".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
-    ]);
-    if let Some((name, commit)) = git_head(project) {
+/// Where the operation is run from, and by whom.
+fn environment(workplace: &Workplace<'_>, exec_kind: &str) -> BTreeMap<String, String> {
+    let identity = &workplace.context.surroundings.identity;
+    let known = [
+        ("exec.kind", exec_kind),
+        ("maloko.version", env!("CARGO_PKG_VERSION")),
+        ("maloko.user", &identity.user),
+        ("maloko.host", &identity.host),
+    ];
+    let known = known.into_iter().filter(|(_, text)| !text.is_empty());
+    let mut known: BTreeMap<String, String> = known.map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
+    if let Some((name, commit)) = git_head(&workplace.project.root) {
         known.extend(name.map(|name| ("git.headName".to_owned(), name)));
         known.insert("git.head".to_owned(), commit);
     }

@@ -52,6 +52,10 @@ impl Host for SettlingHost {
         self.inner.rebuild(reference).await
     }
 
+    async fn named(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
+        self.inner.named(reference).await
+    }
+
     async fn is_by_hand(&self, reference: &ProviderReference) -> Result<bool, ProviderError> {
         self.inner.is_by_hand(reference).await
     }
@@ -80,6 +84,10 @@ impl Host for SettlingHost {
 
     fn wait(&self, time: Duration) -> BoxFuture<'static, ()> {
         self.inner.wait(time)
+    }
+
+    fn watch(&self, time: Duration) -> BoxFuture<'static, ()> {
+        self.inner.watch(time)
     }
 
     fn spawn(&self, task: BoxFuture<'static, ()>) {

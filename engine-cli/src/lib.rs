@@ -9,13 +9,20 @@ mod context;
 pub mod display;
 mod failure;
 pub mod front;
+#[cfg(all(test, unix))]
+mod fuzz_tests;
 mod history;
 mod host;
+mod library;
 mod operation;
 mod plain;
 mod platform;
 mod project;
 mod prompt;
+#[cfg(all(test, unix))]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#[path = "../../engine-core/tests/store/random.rs"]
+mod random;
 mod settings;
 mod signals;
 #[cfg(test)]
@@ -32,7 +39,9 @@ use arguments::{Arguments, Command};
 use context::Context;
 use failure::{Failure, code};
 
-pub use front::{Front, FrontAbout, Language, PackageUse, PassResult, ProgramSpec};
+pub use library::{Cancellation, EngineEvents, Finished, Invocation, OperationEnd, run_in};
+
+pub use front::{ErrorText, Front, FrontAbout, Language, PackageUse, PassResult, ProgramSpec};
 
 /// Runs the command line with these arguments (without the program's name) and gives the exit code.
 pub async fn run(arguments: Vec<OsString>, front: Arc<dyn Front>) -> i32 {
@@ -75,7 +84,8 @@ async fn perform(context: Context, command: Command) -> failure::Result<i32> {
         Command::New(arguments) => commands::new::run(context, &arguments).await?,
         Command::Check(arguments) => commands::check::run(&context, &arguments).await?,
         Command::Cancel { stack_name, yes } => commands::cancel::run(&context, stack_name.as_deref(), yes).await?,
-        Command::Login { url, .. } => commands::login::login(&context, url.as_deref())?,
+        Command::Login { url, .. } => commands::login::login(&context, url.as_deref()).await?,
+        Command::Whoami { verbose, json } => commands::login::whoami(&context, verbose, json).await?,
         Command::Logout => commands::login::logout(&context)?,
         Command::About { json } => commands::about::run(&context, json).await?,
         Command::Version => commands::about::version(&context),

@@ -1,7 +1,8 @@
 //! What differs between operating systems for the command line.
 
+use std::ffi::OsString;
 use std::fs::Permissions;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The mode of a file that others may read: that of the file as it is, else what the user's mask allows.
 #[cfg(unix)]
@@ -29,4 +30,14 @@ pub(crate) fn write_private_file(file: &Path, bytes: &[u8]) -> std::io::Result<(
         open.set_permissions(Permissions::from_mode(0o600))?;
     }
     open.write_all(bytes)
+}
+
+/// Where the settings of programs are kept by the user with this home directory and this environment.
+#[must_use]
+pub(crate) fn config_directory(home: Option<&Path>, variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    if cfg!(target_os = "macos") {
+        return home.map(|home| home.join("Library/Application Support"));
+    }
+    let named = variable("XDG_CONFIG_HOME").map(PathBuf::from).filter(|directory| directory.is_absolute());
+    named.or_else(|| home.map(|home| home.join(".config")))
 }

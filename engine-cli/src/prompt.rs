@@ -77,10 +77,10 @@ pub(crate) fn permission(console: &Console, yes: bool, question: &str) -> Result
     if confirm(question)? { Ok(()) } else { Err(Failure { code: code::CANCELLED, message: "cancelled".to_owned() }) }
 }
 
-/// All of stdin, when it is not a terminal.
-pub(crate) fn piped_text() -> Result<Option<String>> {
+/// All of stdin, when it is not a terminal, and the command's own.
+pub(crate) fn piped_text(console: &Console) -> Result<Option<String>> {
     let stdin = std::io::stdin();
-    if stdin.is_terminal() {
+    if !console.reads_stdin || stdin.is_terminal() {
         return Ok(None);
     }
     std::io::read_to_string(stdin).map(Some).map_err(|error| Failure::io("stdin cannot be read", &error))

@@ -1,31 +1,84 @@
 //! Ctrl-C and SIGTERM, for the command line only.
 //!
 //! The handlers are set after the language host has set its own, so that no exception of the host (a
-//! `KeyboardInterrupt`) lands in the middle of a create.
+//! `KeyboardInterrupt`) lands in the middle of a create. Nothing here waits for the host: neither an interpreter lock
+//! that is held nor an event loop that is blocked keeps a signal from being heard.
 
-use std::sync::Arc;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
+use maloko_core::planted::{self, Bug};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
-/// Notes signals without doing anything about them, and without a thread: for the time in which another process of
-/// this command works.
+/// The signals that end a command, with the exit codes by which a shell counts a process that died of them.
+const ENDING: [(i32, i32); 2] = [(SIGINT, 130), (SIGTERM, 143)];
+
+/// How long the last words of a process that leaves at once may take: what hangs, the leaving does not wait for.
+const LAST_WORDS: Duration = Duration::from_millis(700);
+
+/// Set while nobody watches: then a signal ends the process where it stands. Without it a signal would be lost between two
+/// watches and after the last one, for the system's own way of dying of it is gone with the first handler.
+fn unwatched() -> io::Result<&'static AtomicBool> {
+    static UNWATCHED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    if let Some(flag) = UNWATCHED.get() {
+        return Ok(flag);
+    }
+    let flag = Arc::new(AtomicBool::new(false));
+    for (signal, code) in ENDING {
+        signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(&flag))?;
+    }
+    Ok(UNWATCHED.get_or_init(|| flag))
+}
+
+/// Held by whoever deals with signals; they end the process again when it is dropped.
+struct Watching(&'static AtomicBool);
+
+impl Watching {
+    fn begin() -> io::Result<Self> {
+        let flag = unwatched()?;
+        flag.store(false, Ordering::SeqCst);
+        Ok(Self(flag))
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Notes signals, for the time in which another process of this command works, and sends on to that process what it does not
+/// hear of by itself.
 pub(crate) struct Noted {
     flag: Arc<AtomicBool>,
-    registrations: Vec<signal_hook::SigId>,
+    handle: Handle,
+    thread: Option<JoinHandle<()>>,
+    _watching: Watching,
 }
 
 impl Noted {
-    /// Begins to note signals.
-    pub(crate) fn begin() -> std::io::Result<Self> {
+    /// Begins to note signals. `send_on` gets each SIGTERM, and each SIGINT but the first: a terminal sends the first one to
+    /// both processes.
+    pub(crate) fn begin(send_on: impl Fn(i32) + Send + 'static) -> io::Result<Self> {
+        let watching = Watching::begin()?;
         let flag = Arc::new(AtomicBool::new(false));
-        let registrations = [SIGINT, SIGTERM]
-            .into_iter()
-            .map(|signal| signal_hook::flag::register(signal, Arc::clone(&flag)))
-            .collect::<Result<_, _>>()?;
-        Ok(Self { flag, registrations })
+        let mut signals = Signals::new(ENDING.map(|(signal, _)| signal))?;
+        let handle = signals.handle();
+        let noted = Arc::clone(&flag);
+        let thread = std::thread::Builder::new().name("maloko-signals".to_owned()).spawn(move || {
+            for signal in signals.forever() {
+                if signal != SIGINT || noted.load(Ordering::Relaxed) {
+                    send_on(signal);
+                }
+                noted.store(true, Ordering::Relaxed);
+            }
+        })?;
+        Ok(Self { flag, handle, thread: Some(thread), _watching: watching })
     }
 
     /// Was there a signal?
@@ -37,36 +90,64 @@ impl Noted {
 
 impl Drop for Noted {
     fn drop(&mut self) {
-        for registration in &self.registrations {
-            signal_hook::low_level::unregister(*registration);
+        self.handle.close();
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join());
         }
     }
+}
+
+/// Why a process leaves at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leaving {
+    /// A second signal came.
+    SecondSignal,
+    /// After the first one, the patience has run out.
+    NoPatience,
 }
 
 /// A thread that waits for signals.
 pub(crate) struct Watch {
     handle: Handle,
     thread: Option<JoinHandle<()>>,
+    /// Goes with the watch, which ends the waiting of the thread that knows how long the patience lasts.
+    _over: Sender<()>,
+    _watching: Watching,
 }
 
 impl Watch {
-    /// Calls `first` at the first signal and `second` at the second one.
+    /// Calls `first` at the first signal. At the second one, or when `patience` has run out after the first, `last_words` is
+    /// called and the process leaves with `code`, for which it waits less than a second.
+    ///
+    /// Both run on threads of their own: whatever they wait for (the interpreter's lock, a terminal that is not read), the
+    /// next signal is heard.
     pub(crate) fn begin(
-        first: impl Fn() + Send + 'static,
-        second: impl Fn() + Send + 'static,
-    ) -> std::io::Result<Self> {
-        let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        patience: Duration,
+        code: i32,
+        first: impl FnOnce(i32) + Send + 'static,
+        last_words: impl Fn(Leaving) + Send + Sync + 'static,
+    ) -> io::Result<Self> {
+        let watching = Watching::begin()?;
+        let mut signals = Signals::new(ENDING.map(|(signal, _)| signal))?;
         let handle = signals.handle();
-        let thread = std::thread::Builder::new().name("maloko-signals".to_owned()).spawn(move || {
-            for (number, _) in signals.forever().enumerate() {
-                if number == 0 {
-                    first();
-                } else {
-                    second();
+        let (over, ended) = channel::<()>();
+        let last_words = Arc::new(last_words);
+        let wait = move || {
+            let mut arriving = signals.forever();
+            let Some(signal) = arriving.next() else { return };
+            let later = Arc::clone(&last_words);
+            beside("maloko-cancelling", move || first(signal));
+            beside("maloko-patience", move || {
+                if ended.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
+                    leave_with(code, move || later(Leaving::NoPatience));
                 }
+            });
+            if arriving.next().is_some() && !planted::has(Bug::SecondSignalWaits) {
+                leave_with(code, move || last_words(Leaving::SecondSignal));
             }
-        })?;
-        Ok(Self { handle, thread: Some(thread) })
+        };
+        let thread = std::thread::Builder::new().name("maloko-signals".to_owned()).spawn(planted::inherited(wait))?;
+        Ok(Self { handle, thread: Some(thread), _over: over, _watching: watching })
     }
 }
 
@@ -79,7 +160,41 @@ impl Drop for Watch {
     }
 }
 
+/// Does something on a thread of its own, which nobody waits for. Where there is no thread to be had, it is done here.
+fn beside(name: &str, work: impl FnOnce() + Send + 'static) {
+    let work = Arc::new(std::sync::Mutex::new(Some(work)));
+    let theirs = Arc::clone(&work);
+    let take =
+        |work: &std::sync::Mutex<Option<_>>| work.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+    let run = move || {
+        if let Some(work) = take(&theirs) {
+            work();
+        }
+    };
+    if std::thread::Builder::new().name(name.to_owned()).spawn(run).is_err()
+        && let Some(work) = take(&work)
+    {
+        work();
+    }
+}
+
+/// Says the last words, for as long as there is patience for them, and leaves.
+pub(crate) fn leave_with(code: i32, last_words: impl FnOnce() + Send + 'static) -> ! {
+    let (done, said) = channel();
+    beside("maloko-leaving", move || {
+        last_words();
+        // Nobody listens once the patience has run out.
+        let _ = done.send(());
+    });
+    let _ = said.recv_timeout(LAST_WORDS);
+    leave(code)
+}
+
 /// Leaves the process at once: no destructors, no interpreter, no waiting for threads.
 pub(crate) fn leave(code: i32) -> ! {
     signal_hook::low_level::exit(code)
 }
+
+#[cfg(test)]
+#[path = "signals_tests.rs"]
+mod tests;

@@ -38,6 +38,10 @@ impl Host for NoLanguage {
         Ok(None)
     }
 
+    async fn named(&self, _reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
+        Ok(None)
+    }
+
     async fn call(&self, _object: ObjectId, _call: ProviderCall) -> Result<Answer, ProviderError> {
         Err(no_provider())
     }
@@ -79,7 +83,7 @@ impl Front for NoLanguage {
 
 /// Bytes that a command wrote.
 #[derive(Clone, Default)]
-struct Written(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Written(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Written {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
@@ -93,7 +97,7 @@ impl Write for Written {
 }
 
 impl Written {
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
 }
@@ -147,6 +151,7 @@ impl World {
             config_directory: Some(self.home.join(".config")),
             variables: Arc::new(move |name| variables.get(name).map(OsString::from)),
             surroundings: Surroundings::system(),
+            library: None,
         }
     }
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use maloko_core::state::{
-    Backend, Crypter, PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, Session, SessionOptions, Snapshot,
-    StackName, StackReading, overwrite_stack, read_stack,
+    Backend, Crypter, LEAST_GENERATIONS, PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, Session,
+    SessionOptions, Snapshot, StackName, StackReading, overwrite_stack, read_stack_with, reseal_stack,
 };
 
 use crate::backend::{self, PROJECT_DIRECTORY, Place};
@@ -20,6 +20,12 @@ const KEY_FILE: &str = "passphrase";
 pub(crate) const SECRETS_PROVIDER: &str = "secretsprovider";
 const PASSPHRASE_PROVIDER: &str = "passphrase";
 const SELECTION_FILE: &str = "stack";
+/// How many former states of a stack, and entries of its history, are kept when nothing else is said.
+const KEPT_GENERATIONS: usize = 10;
+const KEPT_HISTORY: usize = 500;
+/// What says otherwise.
+const GENERATIONS_VARIABLE: &str = "MALOKO_GENERATIONS";
+const HISTORY_VARIABLE: &str = "MALOKO_HISTORY_LIMIT";
 
 /// A project, the place of its state, and the store there.
 pub(crate) struct Workplace<'c> {
@@ -31,6 +37,10 @@ pub(crate) struct Workplace<'c> {
     pub(crate) place: Place,
     /// The store.
     pub(crate) backend: Arc<dyn Backend>,
+    /// How many former states of a stack are kept.
+    pub(crate) keep_generations: usize,
+    /// How many entries of a stack's history are kept; 0: all.
+    pub(crate) keep_history: usize,
     typed_passphrase: Mutex<Option<Passphrase>>,
 }
 
@@ -40,7 +50,15 @@ impl<'c> Workplace<'c> {
         let project = context.project()?;
         let place = backend::place(context, Some(&project))?;
         let backend = backend::open(context, &place)?;
-        Ok(Self { context, project, place, backend, typed_passphrase: Mutex::new(None) })
+        Ok(Self {
+            context,
+            project,
+            place,
+            backend,
+            keep_generations: number(context, GENERATIONS_VARIABLE, LEAST_GENERATIONS, KEPT_GENERATIONS)?,
+            keep_history: number(context, HISTORY_VARIABLE, 0, KEPT_HISTORY)?,
+            typed_passphrase: Mutex::new(None),
+        })
     }
 
     /// Is the state kept inside the project?
@@ -92,8 +110,11 @@ impl<'c> Workplace<'c> {
         }
     }
 
-    /// Selects a stack, or none.
+    /// Selects a stack, or none. What a library works with is no choice of the user's.
     pub(crate) fn select(&self, stack: Option<&StackName>) -> Result<()> {
+        if self.context.library.is_some() {
+            return Ok(());
+        }
         let file = self.selection_file();
         let write = match stack {
             Some(stack) => {
@@ -152,13 +173,28 @@ impl<'c> Workplace<'c> {
         self.read_checked(stack, false).await
     }
 
+    /// Reads a stack without locking it, with the key that tells whether its seal is genuine.
+    pub(crate) async fn read_with(&self, stack: &StackName, crypter: &Crypter) -> Result<Snapshot> {
+        self.reading(stack, self.checks_integrity(), Some(crypter)).await
+    }
+
     async fn read_checked(&self, stack: &StackName, check_integrity: bool) -> Result<Snapshot> {
-        let StackReading { snapshot, notices } =
-            read_stack(&*self.backend, stack, check_integrity).await.map_err(|error| self.explain(error, stack))?;
+        self.reading(stack, check_integrity, None).await
+    }
+
+    async fn reading(&self, stack: &StackName, check_integrity: bool, crypter: Option<&Crypter>) -> Result<Snapshot> {
+        let reading = read_stack_with(&*self.backend, stack, check_integrity, crypter).await;
+        let StackReading { snapshot, notices } = reading.map_err(|error| self.explain(error, stack))?;
         for notice in notices {
             self.context.console.warn(&notice);
         }
         Ok(snapshot)
+    }
+
+    /// Seals a stack's state as it is; gives what was accepted.
+    pub(crate) async fn reseal(&self, stack: &StackName, crypter: Crypter) -> Result<Vec<String>> {
+        let options = self.session_options(crypter, "maloko state reseal", true);
+        reseal_stack(&*self.backend, stack, &options).await.map_err(|error| self.explain(error, stack))
     }
 
     /// Fails when there is no such stack.
@@ -181,7 +217,9 @@ impl<'c> Workplace<'c> {
         self.session_checked(stack, crypter, command, false).await
     }
 
-    fn checks_integrity(&self) -> bool {
+    /// Is the integrity of the state to be checked?
+    #[must_use]
+    pub(crate) fn checks_integrity(&self) -> bool {
         !self.context.global.disable_integrity_checking
     }
 
@@ -201,12 +239,14 @@ impl<'c> Workplace<'c> {
         Ok(session)
     }
 
-    fn session_options(&self, crypter: Crypter, command: &str, check_integrity: bool) -> SessionOptions {
+    /// How this command opens a stack for writing.
+    pub(crate) fn session_options(&self, crypter: Crypter, command: &str, check_integrity: bool) -> SessionOptions {
         SessionOptions {
             crypter,
             surroundings: self.context.surroundings.clone(),
             check_integrity,
             command: command.to_owned(),
+            keep_generations: self.keep_generations,
         }
     }
 
@@ -228,7 +268,8 @@ impl<'c> Workplace<'c> {
         Ok(())
     }
 
-    fn explain(&self, error: maloko_core::Error, stack: &StackName) -> Failure {
+    /// An error about a stack, with what can be done.
+    pub(crate) fn explain(&self, error: maloko_core::Error, stack: &StackName) -> Failure {
         match error {
             maloko_core::Error::NoStack { .. } => {
                 let name = self.shown(stack);
@@ -259,6 +300,16 @@ impl<'c> Workplace<'c> {
         settings.set_member("encryptionsalt", crypter.salt())?;
         self.save_settings(settings)?;
         Ok(crypter)
+    }
+
+    /// As [`crypter`](Self::crypter), for a state that may not be sound: it is looked at only where the settings have no
+    /// salt.
+    pub(crate) async fn crypter_for_repair(&self, stack: &StackName) -> Result<Crypter> {
+        let mut settings = self.settings(stack)?;
+        match self.crypter_of_settings(&settings)? {
+            Some(crypter) => Ok(crypter),
+            None => self.crypter(stack, &mut settings).await,
+        }
     }
 
     /// Puts the settings file right that a killed `stack change-secrets-provider` left beside its place: it belongs there
@@ -334,6 +385,11 @@ impl<'c> Workplace<'c> {
         self.is_embedded().then(|| self.project.root.join(PROJECT_DIRECTORY).join(KEY_FILE))
     }
 
+    /// The key file of embedded state, if there is one.
+    pub(crate) fn existing_key_file(&self) -> Option<PathBuf> {
+        self.key_file().filter(|file| file.is_file())
+    }
+
     /// The passphrase in the key file of embedded state; the file is made when there is none.
     pub(crate) fn key_file_passphrase(&self) -> Result<Passphrase> {
         backend::make_project_directory(&self.project)?;
@@ -359,6 +415,17 @@ impl<'c> Workplace<'c> {
                 Ok(typed.insert(passphrase).clone())
             }
             key_file => Err(no_passphrase(key_file.as_deref())),
+        }
+    }
+}
+
+/// The number that a variable gives.
+fn number(context: &Context, variable: &str, least: usize, otherwise: usize) -> Result<usize> {
+    let Some(text) = context.text_variable(variable).filter(|text| !text.is_empty()) else { return Ok(otherwise) };
+    match text.trim().parse() {
+        Ok(number) if number >= least => Ok(number),
+        _ => {
+            Err(Failure::configuration(format!("{variable} is '{text}'; it has to be a number, and at least {least}")))
         }
     }
 }

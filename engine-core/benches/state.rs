@@ -13,8 +13,8 @@ use futures::future::join_all;
 
 use maloko_core::provider::{ProviderReference, Revision, StoredProvider};
 use maloko_core::state::{
-    Backend, Change, Checkpoint, Crypter, LocalBackend, Passphrase, PendingKind, PendingOperation, Session,
-    SessionOptions, Snapshot, StackName, Surroundings, integrity,
+    Backend, Change, Checkpoint, Crypter, LEAST_GENERATIONS, LocalBackend, Passphrase, PendingKind, PendingOperation,
+    Session, SessionOptions, Snapshot, StackName, Surroundings, integrity,
 };
 use maloko_core::value::Value;
 use maloko_core::{PropertyMap, Row, Urn};
@@ -114,6 +114,7 @@ fn sessions(c: &mut Criterion) {
             crypter: crypter.clone(),
             surroundings: Surroundings::system(),
             check_integrity: true,
+            keep_generations: LEAST_GENERATIONS,
             command: "bench".into(),
         };
         block_on(Session::open(&backend, &stack, options)).unwrap()
@@ -146,7 +147,7 @@ fn journal(session: &Session, row: &Arc<Row>) -> Duration {
         let numbers = || (0..u32::try_from(IN_FLIGHT).unwrap()).map(|n| batch * u32::try_from(IN_FLIGHT).unwrap() + n);
         let start = |operation| {
             let pending = PendingOperation { row: Arc::clone(row), kind: PendingKind::Creating };
-            session.append(&[Change::Begin { operation, pending }])
+            session.append(&[Change::Begin { operation, pending, attempt: None }])
         };
         let end = |operation| {
             let put = Change::Put { number: first + operation, row: Arc::clone(row), in_place_of: None };

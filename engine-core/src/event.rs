@@ -278,10 +278,6 @@ pub trait EventSink: Send + Sync {
     /// Takes one event.
     fn emit(&self, event: Event);
 
-    /// The secrets among these properties must not be shown. Told as soon as the engine knows them, before any event or
-    /// provider call can mention one.
-    fn learn_secrets(&self, _properties: &PropertyMap) {}
-
     /// A provider method is called on behalf of this resource now. A step that began may have waited for its turn until
     /// here (`--parallel`); no event says so, because Pulumi's stream of events knows none.
     fn call_began(&self, _urn: &Urn) {}

@@ -12,6 +12,7 @@ pub mod diff;
 pub mod driver;
 pub mod error;
 pub mod event;
+pub mod kill_point;
 pub mod operation;
 pub mod plan;
 #[doc(hidden)]
@@ -19,7 +20,9 @@ pub mod planted;
 pub mod provider;
 pub mod row;
 pub mod schedule;
+pub mod scrub;
 pub mod state;
+pub mod timer;
 pub mod urn;
 pub mod value;
 pub mod wire;

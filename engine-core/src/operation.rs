@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::plan::UpdatePlan;
+use crate::plan::{UpdatePlan, parse_duration};
 
 use crate::autonaming::Seed;
 use crate::builtin::OtherStacks;
 use crate::provider::ProviderReference;
+use crate::scrub::Scrubber;
 use crate::urn::Urn;
 use crate::value::PropertyMap;
 
@@ -124,9 +126,32 @@ pub struct Operation {
     pub adoptions: Vec<Adoption>,
     /// `Refresh`: resources whose creation was interrupted, with the ids of the objects that it made.
     pub pending_creates: Vec<(Urn, String)>,
+    /// The plain texts that no message and no record may show. The engine teaches it the secrets of the configuration,
+    /// of the state, and those that it meets.
+    pub scrubber: Arc<Scrubber>,
+    /// `Refresh`: leave creates whose outcome nobody knows as they are.
+    pub skip_suspects: bool,
 }
 
+/// The configuration that limits every call of a provider for which the resource itself has no limit.
+pub const CALL_LIMIT: &str = "maloko:callLimit";
+
 impl Operation {
+    /// How long a call of a provider may take where the option `customTimeouts` says nothing; `None` without a limit. An
+    /// error says what is wrong with the configuration.
+    pub fn call_limit(&self) -> Result<Option<Duration>, String> {
+        let Some(text) = self.config.get(CALL_LIMIT).map(|entry| entry.value.trim()) else { return Ok(None) };
+        let seconds = parse_duration(text).filter(|_| !text.is_empty());
+        let limit = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let limit = limit.ok_or_else(|| {
+            format!(
+                "the configuration '{CALL_LIMIT}' is '{text}', which is not a duration such as 90s, 10m or 1h30m; set it with \
+                 `maloko config set {CALL_LIMIT} 10m`, or remove it with `maloko config rm {CALL_LIMIT}`"
+            )
+        })?;
+        Ok(Some(limit).filter(|limit| !limit.is_zero()))
+    }
+
     /// An operation with no options set.
     #[must_use]
     pub fn new(kind: OperationKind, project: &str, stack: &str) -> Self {
@@ -155,6 +180,8 @@ impl Operation {
             stacks: OtherStacks::default(),
             adoptions: Vec::new(),
             pending_creates: Vec::new(),
+            scrubber: Arc::default(),
+            skip_suspects: false,
         }
     }
 }

@@ -1,5 +1,6 @@
-//! Bugs that are planted on purpose, one small hook each, to see that the model of `engine-model` notices them. Without the
-//! feature `planted-bugs` the question [`has`] is answered at compile time, and nothing of this is left.
+//! Bugs that are planted on purpose, one small hook each, to see that the tests notice them: the model of `engine-model`,
+//! and for each promise of docs/reliability.md the test that is named for it. Without the feature `planted-bugs` the question
+//! [`has`] is answered at compile time, and nothing of this is left.
 
 /// A planted bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,6 +47,72 @@ pub enum Bug {
     RefreshKeepsGone,
     /// With continue-on-error, who depends on a failure is run.
     DependentsOfFailureRun,
+    /// The journal is written, and not synced.
+    JournalNotSynced,
+    /// The journal is synced, its name is not.
+    JournalNameNotSynced,
+    /// A checkpoint takes the place of the one before without having been synced.
+    CheckpointNotSynced,
+    /// A provider is called before the journal's record of it is durable.
+    CallBeforeIntent,
+    /// A step is reported as done before the journal's record of it is durable.
+    DoneBeforeDurable,
+    /// A journal is replayed although the checkpoint has taken it in.
+    FoldedJournalReplayed,
+    /// With the torn end of a journal the record before it is dropped.
+    TornTailTakesPredecessor,
+    /// A row that stays is not journalled although it refers to others than before.
+    KeptReferencesForgotten,
+    /// A lease that was lost is as good as one that is held.
+    FenceDropped,
+    /// Of a create that raised there is no record.
+    RaisedCreateForgotten,
+    /// Each attempt to make an object gets an operation key of its own.
+    KeyOfEachAttempt,
+    /// A create is repeated although the provider could say whether its object exists.
+    SuspectNotLookedFor,
+    /// Of a create whose result cannot be read there is no record.
+    UnreadableCreateForgotten,
+    /// A state file with nothing in it is taken for a stack with nothing in it.
+    DamageTakenForEmpty,
+    /// Lines of the journal are not compared with their checksums.
+    ChecksumNotCompared,
+    /// No room is kept for the outcomes of calls.
+    RoomNotReserved,
+    /// That a write of the journal failed is not noticed.
+    WriteErrorIgnored,
+    /// A lease is given although another holds it.
+    LeaseShared,
+    /// How long a holder has been silent is judged by the time that it wrote down.
+    ClockBelieved,
+    /// The second signal waits for what is in flight, as the first one does.
+    SecondSignalWaits,
+    /// Known secrets are left in messages.
+    RedactionSkipped,
+    /// A key is taken without trying whether it is the right one.
+    KeyNotVerified,
+    /// A state is not compared with its seal.
+    SealNotCompared,
+    /// A seal is taken for genuine whoever wrote it.
+    SealNotAuthenticated,
+    /// Whether a journal was written under the stack's key is not looked at.
+    JournalNotAuthenticated,
+    /// Files and directories get the permissions that are usual.
+    ModeNotSet,
+    /// Links inside a store are followed.
+    LinkFollowed,
+    /// Members of a state that are not known are left out when it is written.
+    UnknownMembersStripped,
+    /// A state that a newer version wrote is taken for one of this version.
+    NewerFormatTaken,
+    /// The sign of a zero is lost in the state.
+    SignOfZeroLost,
+    /// A line of a journal is cut where it ought to be long enough.
+    LineCutUnchecked,
+    /// Reading a journal takes memory that has nothing to do with its size.
+    MemoryUnbounded,
+    /// Each record of the journal is flushed by itself.
+    EachRecordFlushed,
 }
 
 #[cfg(feature = "planted-bugs")]
@@ -63,18 +130,55 @@ mod active {
         ACTIVE.set(bug);
     }
 
-    pub(crate) fn has(bug: Bug) -> bool {
+    /// Is the bug turned on?
+    #[must_use]
+    pub fn has(bug: Bug) -> bool {
         ACTIVE.get() == Some(bug)
+    }
+
+    /// Work for another thread, which has there the bug that is turned on here.
+    pub fn inherited<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
+        let bug = ACTIVE.get();
+        move || {
+            plant(bug);
+            work()
+        }
+    }
+
+    /// Gives the bug that is turned on here to every thread that calls it.
+    pub fn heirs() -> impl Fn() + Send + Sync + 'static {
+        let bug = ACTIVE.get();
+        move || plant(bug)
+    }
+
+    /// Does a test fail while the bug is turned on?
+    #[must_use]
+    pub fn is_noticed(bug: Bug, test: fn()) -> bool {
+        plant(Some(bug));
+        let passed = std::panic::catch_unwind(test).is_ok();
+        plant(None);
+        !passed
     }
 }
 
 #[cfg(feature = "planted-bugs")]
-pub(crate) use active::has;
-#[cfg(feature = "planted-bugs")]
-pub use active::plant;
+pub use active::{has, heirs, inherited, is_noticed, plant};
 
 /// Is the bug turned on? Never, without the feature.
 #[cfg(not(feature = "planted-bugs"))]
-pub(crate) const fn has(_bug: Bug) -> bool {
+#[must_use]
+pub const fn has(_bug: Bug) -> bool {
     false
+}
+
+/// Work for another thread.
+#[cfg(not(feature = "planted-bugs"))]
+pub fn inherited<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
+    work
+}
+
+/// Nothing that a thread could be given.
+#[cfg(not(feature = "planted-bugs"))]
+pub fn heirs() -> impl Fn() + Send + Sync + 'static {
+    || ()
 }

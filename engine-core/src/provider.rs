@@ -119,12 +119,16 @@ pub struct Capabilities {
     pub check: bool,
     /// Has `diff`.
     pub diff: bool,
+    /// Has `create`. Nothing stands in for it: without one a resource can only be read.
+    pub create: bool,
     /// Has `read`.
     pub read: bool,
     /// Has `update`.
     pub update: bool,
     /// Has `delete`.
     pub delete: bool,
+    /// Has `find`.
+    pub find: bool,
 }
 
 /// A live object as its host describes it, once per object and run.
@@ -193,6 +197,17 @@ pub enum Method {
     Create {
         /// Checked inputs.
         inputs: PropertyMap,
+        /// The operation key: the same for every attempt to make this object, to be passed on as an idempotency key.
+        key: String,
+        /// Limit in seconds; 0 means none.
+        timeout: f64,
+    },
+    /// Looks for the object that an earlier `create` may have made.
+    Find {
+        /// The operation key of that `create`.
+        key: String,
+        /// Its inputs.
+        inputs: PropertyMap,
         /// Limit in seconds; 0 means none.
         timeout: f64,
     },
@@ -236,6 +251,7 @@ impl Method {
             Method::Check { .. } => "check",
             Method::Diff { .. } => "diff",
             Method::Create { .. } => "create",
+            Method::Find { .. } => "find",
             Method::Read { .. } => "read",
             Method::Update { .. } => "update",
             Method::Delete { .. } => "delete",
@@ -248,6 +264,7 @@ impl Method {
         match self {
             Method::Configure { .. } | Method::Check { .. } | Method::Diff { .. } => 0.0,
             Method::Create { timeout, .. }
+            | Method::Find { timeout, .. }
             | Method::Read { timeout, .. }
             | Method::Update { timeout, .. }
             | Method::Delete { timeout, .. } => *timeout,
@@ -298,7 +315,7 @@ pub enum Answer {
         /// Its outputs.
         outputs: PropertyMap,
     },
-    /// The object as it is.
+    /// The object as it is; also the answer to `find`.
     Read {
         /// Its id; empty when it is gone.
         id: String,
@@ -339,6 +356,13 @@ pub enum ProviderErrorKind {
     Raised,
     /// The method returned something that cannot be used; after `create` the object may exist all the same.
     BadReturn,
+    /// `create` returned something of which no row can be made: the object is most likely there.
+    Unreadable {
+        /// What it returned, in words; may hold secrets.
+        returned: String,
+        /// Its id in text, if what was returned has something like one; else empty.
+        id: String,
+    },
     /// `create` or `update` did its work, but returned outputs that cannot be kept.
     UnusableOutputs {
         /// The object's id; empty for an update.
@@ -357,6 +381,8 @@ pub enum ProviderErrorKind {
     },
     /// No live object serves the resource; the message names the ways out.
     NoProvider,
+    /// The provider lacks a method for which the engine has no answer of its own. Nothing was called.
+    NoMethod,
     /// The call took longer than its limit and was abandoned.
     TimedOut,
     /// The method was asked to end with the run, and ended without saying what it has done.
@@ -371,6 +397,40 @@ impl ProviderError {
     /// An error without traceback or source.
     pub fn new(kind: ProviderErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), traceback: String::new(), source: None }
+    }
+}
+
+/// Of a longer message or traceback only the beginning is kept, in bytes.
+const LONGEST_MESSAGE: usize = 16 * 1024;
+const LONGEST_TRACEBACK: usize = 64 * 1024;
+/// Of more reasons for which an object did not start only the first are kept.
+const MOST_REASONS: usize = 100;
+
+impl ProviderError {
+    /// The error with texts of a length that a terminal and a state can bear.
+    #[must_use]
+    pub(crate) fn bounded(mut self) -> Self {
+        shorten(&mut self.message, LONGEST_MESSAGE);
+        shorten(&mut self.traceback, LONGEST_TRACEBACK);
+        if let ProviderErrorKind::NotInitialized { reasons, .. } = &mut self.kind {
+            let more = reasons.len().saturating_sub(MOST_REASONS);
+            reasons.truncate(MOST_REASONS);
+            for reason in reasons.iter_mut() {
+                shorten(reason, LONGEST_MESSAGE);
+            }
+            if more > 0 {
+                reasons.push(format!("and {more} more reasons"));
+            }
+        }
+        self
+    }
+}
+
+fn shorten(text: &mut String, longest: usize) {
+    let length = text.len();
+    if length > longest {
+        let end = (0..=longest).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+        *text = format!("{}... (cut: {length} bytes in all)", &text[..end]);
     }
 }
 
@@ -406,9 +466,7 @@ pub trait Host: Send + Sync {
     async fn rebuild(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError>;
 
     /// Finds what a user named as a provider: an object at that place, or a class, of which one is made.
-    async fn named(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
-        self.rebuild(reference).await
-    }
+    async fn named(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError>;
 
     /// Was an object registered by hand for references to this class, so that it can be had again even if the reference
     /// is not complete?
@@ -440,7 +498,13 @@ pub trait Host: Send + Sync {
 
     /// Resolves after a time. Tests let time pass as they like.
     fn wait(&self, time: Duration) -> BoxFuture<'static, ()> {
-        Box::pin(futures_timer::Delay::new(time))
+        crate::timer::wait(time)
+    }
+
+    /// Resolves after a time, for those who only look whether something hangs. Where time is made up, nothing moves it for
+    /// their sake.
+    fn watch(&self, time: Duration) -> BoxFuture<'static, ()> {
+        self.wait(time)
     }
 
     /// Runs a task beside others, where the host wants its provider calls to happen (Python: on one of its threads).

@@ -157,6 +157,23 @@ impl Row {
         Some((Urn::unchecked(urn), id))
     }
 
+    /// The resources that it names, other than its provider (that reference holds an id, too), to be exchanged.
+    pub fn references_mut(&mut self) -> impl Iterator<Item = &mut Urn> {
+        let single = self.parent.iter_mut().chain(&mut self.deleted_with);
+        let lists = self.dependencies.iter_mut().chain(&mut self.replace_with);
+        single.chain(lists).chain(self.property_dependencies.values_mut().flatten())
+    }
+
+    /// Drops those references, other than that to its provider, that `keep` refuses. A property without any left stays in
+    /// the list of properties.
+    pub fn retain_references(&mut self, keep: impl Fn(&Urn) -> bool) {
+        self.parent.take_if(|urn| !keep(urn));
+        self.deleted_with.take_if(|urn| !keep(urn));
+        self.dependencies.retain(&keep);
+        self.replace_with.retain(&keep);
+        self.property_dependencies.values_mut().for_each(|urns| urns.retain(&keep));
+    }
+
     /// The outputs; empty when there are none.
     #[must_use]
     pub fn outputs_or_empty(&self) -> Arc<PropertyMap> {

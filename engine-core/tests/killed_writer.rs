@@ -10,8 +10,8 @@ use std::sync::Arc;
 use futures::executor::block_on;
 
 use maloko_core::state::{
-    Change, Crypter, LocalBackend, Passphrase, PendingKind, PendingOperation, Session, SessionOptions, StackName,
-    Surroundings, create_stack,
+    Change, Crypter, LEAST_GENERATIONS, LocalBackend, Passphrase, PendingKind, PendingOperation, Session,
+    SessionOptions, StackName, Surroundings, create_stack,
 };
 use maloko_core::{Row, Urn};
 
@@ -28,6 +28,7 @@ fn options(salt: &str) -> SessionOptions {
         crypter: Crypter::new(Passphrase::given("p"), salt, Surroundings::system()).unwrap(),
         surroundings: Surroundings::system(),
         check_integrity: true,
+        keep_generations: LEAST_GENERATIONS,
         command: "up".into(),
     }
 }
@@ -44,7 +45,7 @@ fn write_for_ever(directory: &Path, salt: &str) -> ! {
     println!("writer: open");
     for number in 0.. {
         let pending = PendingOperation { row: component(number), kind: PendingKind::Creating };
-        block_on(session.append(&[Change::Begin { operation: number, pending }])).unwrap();
+        block_on(session.append(&[Change::Begin { operation: number, pending, attempt: None }])).unwrap();
         let put = Change::Put { number, row: component(number), in_place_of: None };
         block_on(session.append(&[Change::End { operation: number }, put])).unwrap();
         println!("writer: {number}");

@@ -198,18 +198,24 @@ pub fn outputs(model: &Model<'_>, found: &BTreeMap<String, String>) -> Result<()
     Err(Broken::new(Invariant::Outputs, format!("the model wants {:?}, the engine has {found:?}", model.outputs)))
 }
 
-/// The pending operations are the creates that may have happened.
-pub fn pending(suspects: &BTreeSet<String>, snapshot: &Snapshot) -> Result<(), Broken> {
+/// The pending operations are the creates that may have happened; suspects are these, and those that raised.
+pub fn pending(suspects: &BTreeSet<String>, raised: &BTreeSet<String>, snapshot: &Snapshot) -> Result<(), Broken> {
     let found: BTreeSet<String> = snapshot
         .pending
         .iter()
         .filter(|pending| pending.kind == PendingKind::Creating)
         .map(|pending| pending.row.urn.to_string())
         .collect();
-    if *suspects == found {
+    if *suspects != found {
+        return Err(Broken::new(Invariant::Pending, format!("the model wants {suspects:?}, the engine has {found:?}")));
+    }
+    let wanted: BTreeSet<String> = suspects.union(raised).cloned().collect();
+    let recorded: BTreeSet<String> = snapshot.suspects.iter().map(|suspect| suspect.urn().to_string()).collect();
+    if wanted == recorded {
         return Ok(());
     }
-    Err(Broken::new(Invariant::Pending, format!("the model wants {suspects:?}, the engine has {found:?}")))
+    let text = format!("the model wants the suspects {wanted:?}, the engine has {recorded:?}");
+    Err(Broken::new(Invariant::Pending, text))
 }
 
 /// A preview changes nothing.

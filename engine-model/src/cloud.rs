@@ -60,6 +60,18 @@ pub enum ReadMode {
     Absent,
 }
 
+/// What a service does for those whose `create` is repeated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Service {
+    /// Nothing: each `create` makes an object.
+    #[default]
+    Plain,
+    /// It knows the operation key, and gives the object that was made under it.
+    Keys,
+    /// Its objects can be looked for by the operation key: the provider has `find`.
+    Finds,
+}
+
 /// How a provider behaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -91,9 +103,11 @@ impl ProviderKind {
             configure: false,
             check: self.check != CheckMode::Absent,
             diff: self.diff != DiffMode::Absent,
+            create: true,
             read: self.read != ReadMode::Absent,
             update: true,
             delete: true,
+            find: false,
         }
     }
 }
@@ -114,7 +128,11 @@ pub struct Object {
 pub struct Cloud {
     /// Living objects by id.
     pub objects: BTreeMap<String, Object>,
+    /// What it does for those whose `create` is repeated.
+    pub service: Service,
     made: u32,
+    /// The objects that were made under an operation key, where the service keeps them.
+    keys: BTreeMap<String, String>,
 }
 
 /// What a call does with the cloud, and answers.
@@ -166,6 +184,12 @@ fn raised(name: &str, method: &str) -> ProviderError {
 }
 
 impl Cloud {
+    /// An empty one.
+    #[must_use]
+    pub fn of(service: Service) -> Self {
+        Self { service, ..Self::default() }
+    }
+
     /// Changes an object behind the engine's back. `id` is the one that the state names.
     pub fn drift(&mut self, drift: &Drift, id: &str) {
         if drift.gone {
@@ -192,7 +216,9 @@ impl Cloud {
             Method::Configure { .. } => Ok(Answer::Configured),
             Method::Check { olds, news } => Ok(check(kind, fault, olds, news)),
             Method::Diff { olds, news, .. } => Ok(Answer::Diffed(diff(kind, olds, news))),
-            Method::Create { inputs, .. } => self.create(name, fault, inputs),
+            Method::Create { inputs, key, .. } => self.create(name, fault, inputs, key),
+            // Asked of providers that have the method, which is where the service keeps the keys.
+            Method::Find { key, .. } => Ok(self.read(kind, self.keys.get(key).map_or("", String::as_str))),
             Method::Update { id, news, .. } => self.update(name, fault, id, news),
             Method::Read { id, .. } => match (fault, self.objects.get(id)) {
                 (Some(_), Some(object)) => Err(not_initialized(id.clone(), outputs(id, object))),
@@ -205,12 +231,18 @@ impl Cloud {
         }
     }
 
-    fn create(&mut self, name: &str, fault: Option<FaultKind>, inputs: &PropertyMap) -> Outcome {
-        self.made += 1;
-        let id = format!("o{}", self.made);
+    fn create(&mut self, name: &str, fault: Option<FaultKind>, inputs: &PropertyMap, key: &str) -> Outcome {
+        let known = self.keys.get(key).filter(|id| self.service == Service::Keys && self.objects.contains_key(*id));
+        let id = known.cloned().unwrap_or_else(|| {
+            self.made += 1;
+            format!("o{}", self.made)
+        });
         let object = Object { name: name.to_owned(), properties: inputs.clone(), version: 1 };
         let outputs = outputs(&id, &object);
         self.objects.insert(id.clone(), object);
+        if self.service != Service::Plain {
+            self.keys.insert(key.to_owned(), id.clone());
+        }
         match fault {
             Some(FaultKind::NoId) => Ok(Answer::Created { id: String::new(), outputs }),
             Some(_) => Err(not_initialized(id, outputs)),

@@ -79,29 +79,45 @@ impl Simulated {
     }
 }
 
+/// The description of a provider object, given the kinds of all.
+#[must_use]
+pub fn description(objects: &[ProviderKind], object: ObjectId) -> ProviderDescription {
+    let index = usize::try_from(object).unwrap_or(usize::MAX);
+    let kind = objects.get(index).copied().unwrap_or_default();
+    ProviderDescription {
+        reference: Arc::new(ProviderReference {
+            maloko: 1,
+            language: "model".to_owned(),
+            module: "model".to_owned(),
+            name: format!("P{object}"),
+            attributes: None,
+            incomplete: None,
+            revision: Revision::default(),
+        }),
+        autonaming: None,
+        limits: None,
+        capabilities: kind.capabilities(),
+    }
+}
+
+/// The object that a reference names.
+#[must_use]
+pub fn object_of(reference: &ProviderReference) -> Option<ObjectId> {
+    reference.name.strip_prefix('P').and_then(|number| number.parse().ok())
+}
+
 #[async_trait]
 impl Host for Simulated {
     fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError> {
-        let index = usize::try_from(object).unwrap_or(usize::MAX);
-        let kind = self.objects.get(index).copied().unwrap_or_default();
-        Ok(ProviderDescription {
-            reference: Arc::new(ProviderReference {
-                maloko: 1,
-                language: "model".to_owned(),
-                module: "model".to_owned(),
-                name: format!("P{object}"),
-                attributes: None,
-                incomplete: None,
-                revision: Revision::default(),
-            }),
-            autonaming: None,
-            limits: None,
-            capabilities: kind.capabilities(),
-        })
+        Ok(description(&self.objects, object))
     }
 
     async fn rebuild(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
-        Ok(reference.name.strip_prefix('P').and_then(|number| number.parse().ok()))
+        Ok(object_of(reference))
+    }
+
+    async fn named(&self, _reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
+        Ok(None)
     }
 
     async fn call(&self, _object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {

@@ -37,6 +37,10 @@ pub enum Invariant {
     Settled,
     /// After a destroy that succeeded nothing is left.
     Destroyed,
+    /// What was reported as done survives whatever happens.
+    Durable,
+    /// Of two processes one writes, and after it lost its lease it writes nothing more.
+    OneWriter,
 }
 
 impl Invariant {
@@ -61,6 +65,8 @@ impl Invariant {
             Invariant::PreviewTrue => "preview true",
             Invariant::Settled => "settled",
             Invariant::Destroyed => "destroyed",
+            Invariant::Durable => "durable",
+            Invariant::OneWriter => "one writer",
         }
     }
 }

@@ -14,4 +14,5 @@ pub mod run;
 pub mod sdk;
 pub mod show;
 pub mod shrink;
+pub mod simulation;
 pub mod urns;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use maloko_core::event::{Event, Outcome};
 use maloko_core::state::{
-    Crypter, MemoryBackend, Passphrase, Session, SessionOptions, Snapshot, StackName, Surroundings, create_stack,
-    overwrite_stack, read_stack,
+    Crypter, LEAST_GENERATIONS, MemoryBackend, Passphrase, Session, SessionOptions, Snapshot, StackName, Surroundings,
+    create_stack, overwrite_stack, read_stack,
 };
 use maloko_core::{Engine, Operation, OperationKind, ProgramEnd, Row, Value};
 
@@ -50,6 +50,7 @@ fn options() -> Result<SessionOptions, String> {
         crypter: made.clone()?,
         surroundings: Surroundings::system(),
         check_integrity: true,
+        keep_generations: LEAST_GENERATIONS,
         command: "model".to_owned(),
     })
 }
@@ -62,7 +63,10 @@ struct Stack {
     cloud: Cloud,
     /// Objects that stay although no row names them.
     let_go: BTreeSet<String>,
+    /// Resources whose create may have made an object.
     suspects: BTreeSet<String>,
+    /// Resources whose create raised.
+    raised: BTreeSet<String>,
 }
 
 /// Runs a lifecycle to its end or to the first broken invariant. Counts what was exercised.
@@ -87,6 +91,7 @@ pub fn run(lifecycle: &Lifecycle, counts: &mut Counts) -> Result<(), Failure> {
             cloud: Cloud::default(),
             let_go: BTreeSet::new(),
             suspects: BTreeSet::new(),
+            raised: BTreeSet::new(),
         };
         for (index, step) in lifecycle.steps.iter().enumerate() {
             let preview = RefCell::new(true);
@@ -123,6 +128,7 @@ impl Stack {
             cloud: self.cloud.clone(),
             let_go: self.let_go.clone(),
             suspects: self.suspects.clone(),
+            raised: self.raised.clone(),
         }
     }
 
@@ -249,8 +255,13 @@ impl Stack {
             if !self.suspects.is_empty() {
                 counts.hit(Rule::PendingCreateCarried);
             }
+            for urn in &model.resolved {
+                self.suspects.remove(urn);
+                self.raised.remove(urn);
+            }
             self.suspects.extend(model.suspects.iter().cloned());
-            check::pending(&self.suspects, &self.snapshot().await?)?;
+            self.raised.extend(model.raised.iter().cloned());
+            check::pending(&self.suspects, &self.raised, &self.snapshot().await?)?;
             self.cloud = observed.cloud.clone();
         }
         counts.add(&model.counts);
@@ -278,6 +289,7 @@ impl Stack {
         let mut program = Program { engine: &engine, lifecycle, step, dry_run, ids, known: BTreeMap::new() };
         let runs = step.verb == Verb::Up || step.with_program;
         let ran = if runs { program.run().await } else { sdk::Ran::default() };
+        engine.all_told().await;
         let (calls, events) = (host.calls_so_far(), host.events_so_far());
         let raised = runs && !ran.completed && step.raises_after.is_some();
         let error = raised.then(|| "the program raised".to_owned());
@@ -330,7 +342,7 @@ fn outputs(rows: &[Arc<Row>]) -> BTreeMap<String, String> {
 }
 
 /// The step with names in selections turned into URNs where the state knows them, into globs elsewhere.
-fn resolved(step: &Step, before: &Snapshot) -> Step {
+pub(crate) fn resolved(step: &Step, before: &Snapshot) -> Step {
     let resolve = |names: &[String]| -> Vec<String> {
         let urn = |name: &String| {
             if name.starts_with("urn:") || name.starts_with("**") {
@@ -349,7 +361,7 @@ fn resolved(step: &Step, before: &Snapshot) -> Step {
     }
 }
 
-fn operation(step: &Step, dry_run: bool) -> Operation {
+pub(crate) fn operation(step: &Step, dry_run: bool) -> Operation {
     let kind = match step.verb {
         Verb::Up => OperationKind::Update,
         Verb::Refresh => OperationKind::Refresh,
@@ -365,6 +377,7 @@ fn operation(step: &Step, dry_run: bool) -> Operation {
         excludes: step.excludes.clone(),
         exclude_dependents: step.exclude_dependents,
         replace: step.replace.clone(),
+        seed: [7; 32],
         ..Operation::new(kind, urns::PROJECT, urns::STACK)
     }
 }

@@ -94,6 +94,17 @@ pub fn object(lifecycle: &Lifecycle, name: &str) -> usize {
     lifecycle.providers.keys().position(|known| known == name).map_or(0, |index| index + 1)
 }
 
+/// The resources that a resource refers to.
+fn referred(resource: &Resource) -> impl Iterator<Item = &String> {
+    let uses = resource.uses.values().map(|used| &used.of);
+    let parents = resource.aliases.iter().filter_map(|alias| alias.parent.as_ref());
+    uses.chain(&resource.depends_on)
+        .chain(&resource.replace_with)
+        .chain(&resource.parent)
+        .chain(&resource.deleted_with)
+        .chain(parents)
+}
+
 /// One run of a program over an engine.
 pub struct Program<'a> {
     /// The engine.
@@ -114,12 +125,7 @@ impl Program<'_> {
     /// Runs the program to its end, or to the first request that is not answered.
     pub async fn run(&mut self) -> Ran {
         let mut ran = Ran::default();
-        let stack = RegisterResourceRequest {
-            r#type: urns::STACK_TYPE.to_owned(),
-            name: format!("{}-{}", urns::PROJECT, urns::STACK),
-            ..RegisterResourceRequest::default()
-        };
-        if self.engine.rpc("RegisterResource", &stack.encode_to_vec()).await.is_err() {
+        if !self.begin().await {
             return ran;
         }
         for (index, resource) in self.step.program.iter().enumerate() {
@@ -138,6 +144,45 @@ impl Program<'_> {
         }
         self.export().await;
         ran.completed = self.step.raises_after.is_none_or(|count| count > self.step.program.len());
+        ran
+    }
+
+    /// Registers the stack; false when the run was stopped.
+    async fn begin(&self) -> bool {
+        let stack = RegisterResourceRequest {
+            r#type: urns::STACK_TYPE.to_owned(),
+            name: format!("{}-{}", urns::PROJECT, urns::STACK),
+            ..RegisterResourceRequest::default()
+        };
+        self.engine.rpc("RegisterResource", &stack.encode_to_vec()).await.is_ok()
+    }
+
+    /// Runs the program as programs of an SDK run: each registration begins once those that it refers to are answered,
+    /// beside all others. Ends when nothing more can begin.
+    pub async fn run_side_by_side(&mut self) -> Ran {
+        let mut ran = Ran::default();
+        if !self.begin().await {
+            return ran;
+        }
+        let mut waiting: Vec<&Resource> = self.step.program.iter().collect();
+        while !waiting.is_empty() {
+            let is_known = |name: &String| {
+                self.known.contains_key(name) || !self.step.program.iter().any(|resource| resource.name == *name)
+            };
+            let (ready, rest): (Vec<_>, Vec<_>) =
+                waiting.into_iter().partition(|resource| referred(resource).all(is_known));
+            let answers = ready.iter().map(|resource| self.register(resource, inputs(resource, &self.known, false)));
+            let answers = futures::future::join_all(answers).await;
+            if ready.is_empty() || answers.iter().any(Option::is_none) {
+                return ran;
+            }
+            for (resource, known) in ready.iter().zip(answers.into_iter().flatten()) {
+                self.known.insert(resource.name.clone(), known);
+            }
+            waiting = rest;
+        }
+        self.export().await;
+        ran.completed = true;
         ran
     }
 

@@ -35,7 +35,7 @@ pub fn call(name: &str, method: &Method) -> String {
         Method::Diff { id, olds, news } | Method::Update { id, olds, news, .. } => {
             format!("{id} olds {} news {}", properties(olds), properties(news))
         }
-        Method::Create { inputs, .. } => properties(inputs),
+        Method::Create { inputs, .. } | Method::Find { inputs, .. } => properties(inputs),
         Method::Read { id, props, .. } | Method::Delete { id, props, .. } => format!("{id} {}", properties(props)),
     };
     format!("{name}.{} {arguments}", method.name())

@@ -32,7 +32,8 @@ class Service:
     """An in-memory HTTP service on 127.0.0.1; its state may be read and changed by the process that runs it.
 
     `token` is what a request must carry; `delay` is a pause in seconds before every answer; `requests` counts what
-    came in, by "METHOD route".
+    came in, by "METHOD route". While `answers` is cleared, what is asked for is done and not answered; `held` counts
+    those requests.
     """
 
     def __init__(self, token: str) -> None:
@@ -41,6 +42,9 @@ class Service:
         self.requests: Counter[str] = Counter()
         self.lock = threading.Lock()
         self.url = ""
+        self.answers = threading.Event()
+        self.answers.set()
+        self.held = threading.Semaphore(0)
 
     def routes(self) -> list[tuple[str, str, Callable[..., Answer]]]:
         """The service's (method, path template, handler) triples; a template's {name} becomes an argument."""
@@ -89,6 +93,9 @@ class Service:
                     status, body = service.answer(table, self, self.command)
                 except Refused as refused:
                     status, body = refused.status, refused.body
+                if not service.answers.is_set():
+                    service.held.release()
+                    service.answers.wait()
                 self.send(status, body)
 
         server = ThreadingHTTPServer(("127.0.0.1", port), Bound)

@@ -1,5 +1,8 @@
 """The widgets example against a local service; its token comes from the environment at call time."""
 
+import os
+import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -43,6 +46,40 @@ def test_widgets_are_made_changed_previewed_and_deleted(project: Project, servic
     outputs = project.outputs()
     revision = (outputs if project.language == "python" else outputs["widgets"])["dial"]["revision"]
     assert revision == 2
+    assert project.destroy() == {"delete": 3}
+    assert service.widgets == {}
+
+
+def test_a_create_that_is_killed_before_its_answer_makes_one_widget(project: Project, service: WidgetService) -> None:
+    service.answers.clear()
+    process = subprocess.Popen(
+        [project.cli, "up", "--yes", "--skip-preview"],
+        cwd=project.folder,
+        env=project.env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    # Both widgets are made, and nobody has been told.
+    for _ in range(2):
+        assert service.held.acquire(timeout=100)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    service.answers.set()
+    first_keys = set(service.keys)
+    assert service.made == len(first_keys) == 2
+
+    said = project.must("stack")
+    assert "2 suspect creates" in said
+    assert all(key in said for key in first_keys)
+
+    assert project.up()["create"] == 2
+    assert service.made == 2
+    assert set(service.keys) == first_keys
+    assert sizes(service) == {"dial of dev": "small", "lever of dev": "large"}
+    assert "suspect" not in project.must("stack")
+    assert project.up() == {"same": 3}
     assert project.destroy() == {"delete": 3}
     assert service.widgets == {}
 

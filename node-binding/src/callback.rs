@@ -43,8 +43,12 @@ pub enum MessageKind {
     Stopped,
     /// The command line is done, with the exit code `code`.
     Exit,
-    /// The operation `number` of the library is over; `text` (JSON) is its report.
+    /// The operation or invocation `number` of the library is over; `text` (JSON) is its report.
     Finished,
+    /// The invocation `number` has written `bytes` to stdout (`code` 1) or stderr (2).
+    Written,
+    /// An engine event of the invocation `number`: `text` (JSON).
+    EngineEvent,
 }
 
 /// One message for the JavaScript side; see [`MessageKind`] for which members are set.
@@ -62,6 +66,8 @@ pub struct Message {
     pub of_call: Option<f64>,
     /// The provider method.
     pub method: Option<String>,
+    /// The operation key of a `create`.
+    pub operation_key: Option<String>,
     /// The resource concerned.
     pub urn: Option<String>,
     /// Text or JSON.
@@ -73,7 +79,18 @@ pub struct Message {
 impl Message {
     /// A message without contents.
     pub(crate) fn new(kind: MessageKind, number: u32) -> Self {
-        Self { kind, number, target: None, code: None, of_call: None, method: None, urn: None, text: None, bytes: None }
+        Self {
+            kind,
+            number,
+            target: None,
+            code: None,
+            of_call: None,
+            method: None,
+            operation_key: None,
+            urn: None,
+            text: None,
+            bytes: None,
+        }
     }
 
     /// With a text.

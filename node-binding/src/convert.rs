@@ -206,6 +206,7 @@ fn signed(signature: &str, mut members: PropertyMap) -> Result<Value, String> {
     };
     match signature {
         FLOAT_SIGNATURE => Ok(Value::Number(match text("value").as_deref() {
+            Some("-0") => -0.0,
             Some("Infinity") => f64::INFINITY,
             Some("-Infinity") => f64::NEG_INFINITY,
             _ => f64::NAN,

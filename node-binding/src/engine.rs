@@ -13,10 +13,10 @@ use maloko_core::{Engine, ProgramEnd};
 use napi::bindgen_prelude::{Buffer, BufferSlice, Function};
 use napi_derive::napi;
 
+use crate::automation::{self, Invocations};
 use crate::callback::{Crossing, Message, MessageKind, Reply};
 use crate::error::host_error;
 use crate::front::NodeFront;
-use crate::operation;
 use crate::provider::{Descriptions, JsHost, Limits};
 use crate::runtime::{runtime, spawn};
 
@@ -49,12 +49,18 @@ pub(crate) struct Thread {
     pub(crate) crossing: Arc<Crossing>,
     pub(crate) descriptions: Arc<Descriptions>,
     pub(crate) engines: Arc<Engines>,
+    pub(crate) invocations: Invocations,
 }
 
 impl Thread {
     /// The live providers of a registry of this thread.
     pub(crate) fn host(&self, registry: u32) -> Arc<JsHost> {
         Arc::new(JsHost::new(Arc::clone(&self.crossing), Arc::clone(&self.descriptions), registry))
+    }
+
+    /// Tells the package that an operation of the library is over.
+    pub(crate) fn finished(&self, number: u32, report: String) {
+        self.crossing.post(Message::new(MessageKind::Finished, number).text(report));
     }
 
     /// Has the program that `description` (JSON) names run against an engine, and awaits its end.
@@ -97,6 +103,13 @@ pub struct Bridge {
     thread: Arc<Thread>,
 }
 
+impl Bridge {
+    /// What the engine's side knows of this thread.
+    pub(crate) fn thread(&self) -> Arc<Thread> {
+        Arc::clone(&self.thread)
+    }
+}
+
 #[napi]
 impl Bridge {
     /// `wake` is called on this thread when `take` has something to give; it must not throw.
@@ -109,6 +122,7 @@ impl Bridge {
                 crossing: Arc::new(Crossing::new(wake)),
                 descriptions: Arc::default(),
                 engines: Arc::default(),
+                invocations: Invocations::default(),
             }),
         })
     }
@@ -139,7 +153,7 @@ impl Bridge {
     }
 
     /// Describes a provider object: where to find it again (JSON) and which methods it has (bits: configure, check,
-    /// diff, read, update, delete); which property is named automatically, and how long names may be;
+    /// diff, create, read, update, delete, find); which property is named automatically, and how long names may be;
     /// how often its class may be called (JSON).
     #[napi]
     pub fn describe(
@@ -158,9 +172,11 @@ impl Bridge {
             configure: has(0),
             check: has(1),
             diff: has(2),
-            read: has(3),
-            update: has(4),
-            delete: has(5),
+            create: has(3),
+            read: has(4),
+            update: has(5),
+            delete: has(6),
+            find: has(7),
         };
         let max_length = max_length.and_then(|length| usize::try_from(length).ok());
         let autonaming = named_property.map(|property| Autonaming { property, max_length });
@@ -245,7 +261,7 @@ impl Bridge {
     #[napi]
     pub fn run_cli(&self, arguments: Vec<String>, language_version: String, executable: String, sdk_version: String) {
         let about = FrontAbout { language_version, executable, sdk_version };
-        let front = Arc::new(NodeFront::new(Arc::clone(&self.thread), about));
+        let front = Arc::new(NodeFront::new(Arc::clone(&self.thread), about, 0));
         let crossing = Arc::clone(&self.thread.crossing);
         spawn(async move {
             let arguments = arguments.into_iter().map(OsString::from).collect();
@@ -256,14 +272,22 @@ impl Bridge {
         });
     }
 
-    /// Begins an operation of the library that `settings` (JSON) describe; its end comes as a message with this number.
+    /// Begins an invocation of the command line inside this process, which `request` (JSON) describes. What it writes, its
+    /// engine events and its end come as messages with this number.
     #[napi]
-    pub fn run_operation(&self, number: u32, settings: String) {
+    pub fn invoke(&self, number: u32, request: String) {
         let thread = Arc::clone(&self.thread);
+        let cancellation = thread.invocations.begin(number);
         spawn(async move {
-            let report = operation::run(&thread, number, &settings).await;
+            let report = automation::run(&thread, number, &request, cancellation).await;
             thread.crossing.post(Message::new(MessageKind::Finished, number).text(report));
         });
+    }
+
+    /// Asks an invocation to end gracefully, as a first Ctrl-C does.
+    #[napi]
+    pub fn cancel_invocation(&self, number: u32) {
+        self.thread.invocations.cancel(number);
     }
 
     /// Gives up on everything: the JavaScript thread is about to end.

@@ -28,6 +28,7 @@ pub(crate) fn error_number(error: Option<&HostError>) -> u32 {
 enum Kind {
     Raised,
     BadReturn,
+    Unreadable,
     UnusableOutputs,
     NotInitialized,
     NoProvider,
@@ -41,6 +42,8 @@ struct Failure {
     message: String,
     #[serde(default)]
     traceback: String,
+    #[serde(default)]
+    returned: String,
     #[serde(default)]
     id: String,
     #[serde(default)]
@@ -58,6 +61,7 @@ pub(crate) fn provider_error(description: &str, error: u32) -> ProviderError {
     let kind = match failure.kind {
         Kind::Raised => ProviderErrorKind::Raised,
         Kind::BadReturn => ProviderErrorKind::BadReturn,
+        Kind::Unreadable => ProviderErrorKind::Unreadable { returned: failure.returned, id: failure.id },
         Kind::UnusableOutputs => {
             ProviderErrorKind::UnusableOutputs { id: failure.id, properties: failure.properties.0 }
         }
@@ -77,10 +81,10 @@ pub(crate) fn bad_answer(fault: &serde_json::Error) -> ProviderError {
     ProviderError::new(ProviderErrorKind::BadReturn, format!("the provider's answer could not be read: {fault}"))
 }
 
-/// The error of a call whose JavaScript thread ended before it answered.
+/// The error of a call whose JavaScript thread ended before it answered: what the call has done is not known.
 pub(crate) fn thread_ended() -> ProviderError {
     ProviderError::new(
-        ProviderErrorKind::Raised,
+        ProviderErrorKind::Interrupted,
         "the JavaScript thread that runs the provider ended before the call was answered",
     )
 }

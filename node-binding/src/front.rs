@@ -17,11 +17,13 @@ use crate::engine::Thread;
 pub(crate) struct NodeFront {
     thread: Arc<Thread>,
     about: FrontAbout,
+    /// Under which number the JavaScript side serves it; 0 is the command line of the process.
+    registry: u32,
 }
 
 impl NodeFront {
-    pub(crate) fn new(thread: Arc<Thread>, about: FrontAbout) -> Self {
-        Self { thread, about }
+    pub(crate) fn new(thread: Arc<Thread>, about: FrontAbout, registry: u32) -> Self {
+        Self { thread, about, registry }
     }
 
     /// Asks the JavaScript side for an exit code.
@@ -31,6 +33,27 @@ impl NodeFront {
             Some(Reply::Text(text)) => serde_json::from_str(&text).unwrap_or(Some(255)),
             _ => Some(255),
         }
+    }
+
+    /// What JavaScript needs to know of a run.
+    fn description(&self, engine: &Engine, program: &ProgramSpec) -> serde_json::Value {
+        let operation = engine.operation();
+        let secret_keys: Vec<&str> =
+            operation.config.iter().filter(|(_, value)| value.secret).map(|(key, _)| key.as_str()).collect();
+        let config: serde_json::Map<String, serde_json::Value> =
+            operation.config.iter().map(|(key, value)| (key.clone(), value.value.clone().into())).collect();
+        json!({
+            "registry": self.registry,
+            "project": operation.project,
+            "stack": operation.stack,
+            "organization": operation.organization,
+            "dryRun": operation.dry_run,
+            "config": config,
+            "secretKeys": secret_keys,
+            "projectRoot": program.project_root,
+            "entry": program.entry,
+            "runtimeOptions": program.runtime_options,
+        })
     }
 }
 
@@ -58,12 +81,12 @@ impl Front for NodeFront {
     }
 
     fn host(&self) -> Arc<dyn Host> {
-        self.thread.host(0)
+        self.thread.host(self.registry)
     }
 
     async fn attach(&self, engine: Arc<Engine>, program: ProgramSpec) {
         // The same as for a run, up to the point at which the program's first file would be loaded.
-        let mut description = description(&engine, &program);
+        let mut description = self.description(&engine, &program);
         description["attachOnly"] = true.into();
         if let Some(error) = self.thread.run_program(&engine, description.to_string()).await.error {
             let message = format!("the program's loader could not be prepared: {error}");
@@ -72,31 +95,11 @@ impl Front for NodeFront {
     }
 
     async fn run_program(&self, engine: Arc<Engine>, program: ProgramSpec) -> ProgramEnd {
-        self.thread.run_program(&engine, description(&engine, &program).to_string()).await
+        self.thread.run_program(&engine, self.description(&engine, &program).to_string()).await
     }
 
     async fn run_pass(&self, arguments: Vec<OsString>) -> PassResult {
         let code = self.code(MessageKind::RunPass, json!(texts(&arguments))).await;
         PassResult { code: code.unwrap_or(255) }
     }
-}
-
-/// What JavaScript needs to know of a run by path.
-fn description(engine: &Engine, program: &ProgramSpec) -> serde_json::Value {
-    let operation = engine.operation();
-    let secret_keys: Vec<&str> =
-        operation.config.iter().filter(|(_, value)| value.secret).map(|(key, _)| key.as_str()).collect();
-    let config: serde_json::Map<String, serde_json::Value> =
-        operation.config.iter().map(|(key, value)| (key.clone(), value.value.clone().into())).collect();
-    json!({
-        "project": operation.project,
-        "stack": operation.stack,
-        "organization": operation.organization,
-        "dryRun": operation.dry_run,
-        "config": config,
-        "secretKeys": secret_keys,
-        "projectRoot": program.project_root,
-        "entry": program.entry,
-        "runtimeOptions": program.runtime_options,
-    })
 }

@@ -5,16 +5,18 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "napi hands functions, texts and buffers over by value")]
 
+mod automation;
 mod callback;
 mod convert;
 mod engine;
 mod error;
 mod front;
-mod operation;
+mod kit;
 mod provider;
 mod runtime;
 
 pub use engine::Bridge;
+pub use kit::TestStack;
 
 /// A run allocates from many threads at once and in small pieces; docs/architecture.md has why it is this one.
 #[global_allocator]

@@ -109,6 +109,8 @@ struct Arguments<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     olds: Option<Outgoing<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     news: Option<Outgoing<'a>>,
@@ -126,7 +128,7 @@ impl<'a> Arguments<'a> {
         props: Option<Outgoing<'a>>,
         timeout: Option<f64>,
     ) -> Self {
-        Self { id, olds, news, props, timeout }
+        Self { id, key: None, olds, news, props, timeout }
     }
 }
 
@@ -143,8 +145,12 @@ fn arguments(method: &Method) -> serde_json::Result<String> {
         Method::Diff { id, olds, news } => {
             Arguments::of(Some(id), Some(Outgoing::hashes(olds)), Some(Outgoing::hashes(news)), None, None)
         }
-        Method::Create { inputs, timeout } => {
+        Method::Create { inputs, timeout, .. } => {
             Arguments::of(None, None, None, Some(Outgoing::whole(inputs)), Some(*timeout))
+        }
+        Method::Find { key, inputs, timeout } => {
+            let arguments = Arguments::of(None, None, None, Some(Outgoing::whole(inputs)), Some(*timeout));
+            Arguments { key: Some(key), ..arguments }
         }
         Method::Read { id, props, timeout } | Method::Delete { id, props, timeout } => {
             Arguments::of(Some(id), None, None, Some(Outgoing::hashes(props)), Some(*timeout))
@@ -226,7 +232,7 @@ fn answer(method: &str, text: &str) -> serde_json::Result<Answer> {
             let created: Created = serde_json::from_str(text)?;
             Answer::Created { id: created.id, outputs: created.outs.0 }
         }
-        "read" => {
+        "read" | "find" => {
             let read: Read = serde_json::from_str(text)?;
             Answer::Read { id: read.id, outputs: read.props.map(|it| it.0), inputs: read.inputs.map(|it| it.0) }
         }
@@ -275,6 +281,9 @@ impl Host for JsHost {
             message.method = Some(method.to_owned());
             message.of_call = Some(as_number(call.number));
             message.urn = Some(call.urn.as_str().to_owned());
+            if let Method::Create { key, .. } = &call.method {
+                message.operation_key = Some(key.clone());
+            }
             message
         });
         match reply.await {

@@ -2,8 +2,10 @@
 
 import { MessageKind } from "../native";
 import { CallFailed, type Failure } from "./calls";
+import type { ProviderCall } from "./current";
 import { describe, textOf, tracebackOf } from "./errors";
-import { loadAddon, type NativeBridge, type NativeMessage } from "./native";
+import { loadAddon, type NativeBridge, type NativeMessage, type NativeStack } from "./native";
+import { parseJson, toJsonText } from "./originals";
 import type { ProviderReference, ProviderRegistry } from "./registry";
 import { CallbackFailed, type SerializedProvider } from "./seams";
 
@@ -12,6 +14,9 @@ export interface RpcError extends Error {
     code: number;
     details: string;
 }
+
+/** What is said of an error that cannot even be described. What the method did before it is not known. */
+const UNSPEAKABLE = '{"kind":"badReturn","message":"the call failed with an error that cannot be read"}';
 
 /** Takes the answer to a request. */
 export type RpcCallback = (error: RpcError | null, bytes: Uint8Array) => void;
@@ -28,7 +33,11 @@ export interface Operation {
     /** A provider object as the SDK itself would have stored it, by its number. */
     readonly serialize: (object: number) => Promise<SerializedProvider>;
     /** Runs something as a provider's call on behalf of a resource. */
-    withinCall<T>(number: number, urn: string, method: string, action: (signal: AbortSignal) => Promise<T>): Promise<T>;
+    withinCall<T>(
+        number: number,
+        call: Omit<ProviderCall, "signal">,
+        action: (signal: AbortSignal) => Promise<T>,
+    ): Promise<T>;
     /** Tells the code of calls, by their numbers, that nobody waits for them any longer. */
     cancelCalls(numbers: number[]): void;
     /** Runs the program against an engine; a program that failed throws `ProgramFailed`. */
@@ -62,18 +71,28 @@ export interface Front {
     exit(code: number): void;
 }
 
+/** Takes what an invocation of the command line tells while it goes on. */
+export interface InvocationListener {
+    written(stream: "out" | "err", bytes: Uint8Array): void;
+    event(event: unknown): void;
+}
+
 /** One per JavaScript thread. */
 export class Bridge {
     readonly native: NativeBridge;
     readonly #requests = new Map<number, RpcCallback>();
     readonly #operations = new Map<number, Operation>();
     readonly #finished = new Map<number, (report: string) => void>();
+    readonly #listeners = new Map<number, InvocationListener>();
     // Error objects that the engine knows by number only, so that the same object can be thrown again.
-    readonly #errors = new Map<number, unknown>();
+    readonly #errors = new Map<number, { thrown: unknown; operation: number }>();
     readonly #keepAlive: NodeJS.Timeout;
     #holds = 0;
+    #left = false;
     #lastRequest = 0;
     #lastError = 0;
+    // 0 is the command line's.
+    #lastOperation = 0;
     #front: Front | undefined;
 
     /** Has the engine begun to ask for things? From then on it is the one who deals with signals. */
@@ -93,9 +112,18 @@ export class Bridge {
         return Bridge.#only;
     }
 
+    /**
+     * From now on somebody else keeps the process alive as long as it is needed: a test runner, which must be able to end
+     * although a call of a test hangs.
+     */
+    leaveProcess(): void {
+        this.#keepAlive.unref();
+        this.#left = true;
+    }
+
     /** Keeps the process alive until `release` was called as often. */
     hold(): void {
-        if (this.#holds++ === 0) {
+        if (this.#holds++ === 0 && !this.#left) {
             this.#keepAlive.ref();
         }
     }
@@ -119,16 +147,21 @@ export class Bridge {
         this.native.rpc(engine, number, method, asBuffer(request));
     }
 
-    /** Keeps an error object and gives its number. */
-    keepError(thrown: unknown): number {
+    /** Keeps an error object until its operation is over, and gives its number. */
+    keepError(thrown: unknown, operation: number): number {
         const number = ++this.#lastError;
-        this.#errors.set(number, thrown);
+        this.#errors.set(number, { thrown, operation });
         return number;
     }
 
     /** The error object of a number; `{ thrown }` because anything can be thrown. */
     errorOf(number: number): { thrown: unknown } | undefined {
-        return this.#errors.has(number) ? { thrown: this.#errors.get(number) } : undefined;
+        return this.#errors.get(number);
+    }
+
+    /** A number that no operation of this thread has had. */
+    newOperation(): number {
+        return ++this.#lastOperation;
     }
 
     /** Serves an operation's messages under a number; 0 is the command line's. */
@@ -138,8 +171,10 @@ export class Bridge {
 
     stopServing(number: number): void {
         this.#operations.delete(number);
-        if (this.#operations.size === 0) {
-            this.#errors.clear();
+        for (const [error, { operation }] of this.#errors) {
+            if (operation === number) {
+                this.#errors.delete(error);
+            }
         }
     }
 
@@ -150,12 +185,26 @@ export class Bridge {
         this.native.runCli(args, about.version, about.executable, about.sdk);
     }
 
-    /** Runs an operation of the library and gives its report (JSON). */
-    runOperation(number: number, settings: string): Promise<string> {
+    /** Runs an operation on a stack of the kit and gives its report (JSON). */
+    runTest(number: number, stack: NativeStack, order: string, program: string): Promise<string> {
+        return this.#finish(number, () => this.native.runTest(number, stack, order, program));
+    }
+
+    #finish(number: number, begin: () => void): Promise<string> {
         this.hold();
         return new Promise((resolve) => {
             this.#finished.set(number, resolve);
-            this.native.runOperation(number, settings);
+            begin();
+        });
+    }
+
+    /** Runs the command line in this process and gives its report (JSON). */
+    invoke(number: number, request: string, listener: InvocationListener): Promise<string> {
+        this.hold();
+        this.#listeners.set(number, listener);
+        return new Promise((resolve) => {
+            this.#finished.set(number, resolve);
+            this.native.invoke(number, request);
         });
     }
 
@@ -165,7 +214,7 @@ export class Bridge {
                 this.#handle(message);
             } catch (error) {
                 // Nothing may escape into the engine's thread; whoever waits for an answer gets the error.
-                this.#fail(message.number, error);
+                this.#fail(message.number, error, 0);
             }
         }
     }
@@ -181,25 +230,25 @@ export class Bridge {
                 this.#callProvider(message);
                 break;
             case MessageKind.CancelCalls:
-                this.#operations.get(message.target ?? 0)?.cancelCalls(JSON.parse(message.text ?? "[]") as number[]);
+                this.#operations.get(message.target ?? 0)?.cancelCalls(parseJson(message.text ?? "[]") as number[]);
                 break;
             case MessageKind.Rebuild:
                 this.engaged = true;
-                void this.#answer(message.number, async () => {
+                void this.#answer(message.number, message.target ?? 0, async () => {
                     const { registry, within, serialize } = this.#operation(message.target);
                     if (message.method === "serialize") {
-                        return JSON.stringify(await serialize(Number(message.text)));
+                        return toJsonText(await serialize(Number(message.text)));
                     }
-                    const reference = JSON.parse(message.text ?? "{}") as ProviderReference;
+                    const reference = parseJson(message.text ?? "{}") as ProviderReference;
                     switch (message.method) {
                         case "find":
-                            return JSON.stringify(registry.find(reference) ?? null);
+                            return toJsonText(registry.find(reference) ?? null);
                         case "isByHand":
-                            return JSON.stringify(registry.isByHand(reference));
+                            return toJsonText(registry.isByHand(reference));
                         case "named":
-                            return JSON.stringify((await within(() => registry.named(reference))) ?? null);
+                            return toJsonText((await within(() => registry.named(reference))) ?? null);
                         default:
-                            return JSON.stringify((await within(() => registry.rebuild(reference))) ?? null);
+                            return toJsonText((await within(() => registry.rebuild(reference))) ?? null);
                     }
                 });
                 break;
@@ -211,13 +260,13 @@ export class Bridge {
                 this.#runProgram(message);
                 break;
             case MessageKind.RunPass:
-                void this.#answer(message.number, async () => {
-                    return JSON.stringify((await this.#front?.runPass(JSON.parse(message.text ?? "[]"))) ?? 255);
+                void this.#answer(message.number, 0, async () => {
+                    return toJsonText((await this.#front?.runPass(parseJson(message.text ?? "[]"))) ?? 255);
                 });
                 break;
             case MessageKind.ReExecute:
-                void this.#answer(message.number, async () => {
-                    return JSON.stringify((await this.#front?.reExecute(JSON.parse(message.text ?? "{}"))) ?? null);
+                void this.#answer(message.number, 0, async () => {
+                    return toJsonText((await this.#front?.reExecute(parseJson(message.text ?? "{}"))) ?? null);
                 });
                 break;
             case MessageKind.Stopped:
@@ -233,6 +282,15 @@ export class Bridge {
                 this.release();
                 this.#finished.get(message.number)?.(message.text ?? "{}");
                 this.#finished.delete(message.number);
+                this.#listeners.delete(message.number);
+                break;
+            case MessageKind.Written:
+                this.#listeners
+                    .get(message.number)
+                    ?.written(message.code === 2 ? "err" : "out", message.bytes ?? new Uint8Array());
+                break;
+            case MessageKind.EngineEvent:
+                this.#listeners.get(message.number)?.event(parseJson(message.text ?? "{}"));
                 break;
         }
     }
@@ -257,21 +315,17 @@ export class Bridge {
     }
 
     #callProvider(message: NativeMessage): void {
-        const { number, target = 0, ofCall = 0, method = "", urn = "", text = "{}" } = message;
-        let owner: Operation | undefined;
-        for (const operation of this.#operations.values()) {
-            if (operation.registry.has(target)) {
-                owner = operation;
-                break;
-            }
-        }
-        if (owner === undefined) {
+        const { number, target = 0, ofCall = 0, method = "", urn = "", text = "{}", operationKey = "" } = message;
+        const found = [...this.#operations].find(([, operation]) => operation.registry.has(target));
+        if (found === undefined) {
             throw new Error(`provider object ${target} belongs to no run that goes on`);
         }
+        const [operation, owner] = found;
         const { registry } = owner;
         const warn = (warning: string): void => owner.log(urn, 2, warning);
-        void this.#answer(number, () => {
-            return owner.withinCall(ofCall, urn, method, (signal) => registry.call(target, method, text, warn, signal));
+        void this.#answer(number, operation, () => {
+            const call = { urn, method, operationKey };
+            return owner.withinCall(ofCall, call, (signal) => registry.call(target, method, text, warn, signal));
         });
     }
 
@@ -280,7 +334,7 @@ export class Bridge {
         Promise.resolve()
             .then(() => this.#operation(message.target).callBack(message.text ?? "", message.bytes ?? new Uint8Array()))
             .then((bytes) => this.native.answerBytes(message.number, asBuffer(bytes)))
-            .catch((error: unknown) => this.#fail(message.number, error))
+            .catch((error: unknown) => this.#fail(message.number, error, message.target ?? 0))
             .finally(() => this.release());
     }
 
@@ -288,38 +342,59 @@ export class Bridge {
     #runProgram(message: NativeMessage): void {
         const engine = message.target ?? 0;
         const description = message.text ?? "{}";
-        const { registry = 0 } = JSON.parse(description) as { registry?: number };
+        const { registry = 0 } = parseJson(description) as { registry?: number };
         this.#operation(registry)
             .runProgram(engine, description)
             .then(() => this.native.answer(message.number, ""))
             .catch((error: unknown) => {
                 const failed = error instanceof ProgramFailed ? error : new ProgramFailed(textOf(error), error);
-                this.native.fail(message.number, failed.text, this.keepError(failed.thrown));
+                this.native.fail(message.number, failed.text, this.keepError(failed.thrown, registry));
             });
     }
 
-    async #answer(call: number, action: () => Promise<string>): Promise<void> {
+    async #answer(call: number, operation: number, action: () => Promise<string>): Promise<void> {
         this.hold();
         try {
             this.native.answer(call, await action());
         } catch (error) {
-            this.#fail(call, error);
+            this.#fail(call, error, operation);
         } finally {
             this.release();
         }
     }
 
-    #fail(call: number, error: unknown): void {
+    // Whatever the error is like, the call is answered: what nobody answers, the run waits for.
+    #fail(call: number, error: unknown, operation: number): void {
+        try {
+            this.#describeFailure(call, error, operation);
+        } catch {
+            this.native.fail(call, UNSPEAKABLE, 0);
+        }
+    }
+
+    #describeFailure(call: number, error: unknown, operation: number): void {
         if (error instanceof CallFailed) {
-            this.native.fail(call, JSON.stringify(error.failure), this.keepError(error.thrown));
+            this.native.fail(call, toJsonText(wellFormed(error.failure)), this.keepError(error.thrown, operation));
             return;
         }
         const ofCallback = error instanceof CallbackFailed;
         const thrown = ofCallback ? error.thrown : error;
         const message = ofCallback ? error.message : describe(error);
         const failure: Failure = { kind: "raised", message, traceback: tracebackOf(thrown) };
-        this.native.fail(call, JSON.stringify(failure), this.keepError(thrown));
+        this.native.fail(call, toJsonText(wellFormed(failure)), this.keepError(thrown, operation));
     }
+}
+
+// Half of a surrogate pair is no text that anybody else can read.
+function wellFormed(failure: Failure): Failure {
+    const { message, traceback, id, reasons } = failure;
+    return {
+        ...failure,
+        message: message.toWellFormed(),
+        ...(traceback === undefined ? {} : { traceback: traceback.toWellFormed() }),
+        ...(id === undefined ? {} : { id: id.toWellFormed() }),
+        ...(reasons === undefined ? {} : { reasons: reasons.map((reason) => reason.toWellFormed()) }),
+    };
 }
 
 // The same memory, as the addon takes it.

@@ -1,7 +1,10 @@
 // Calls the methods of live provider objects and turns what they return or throw into answers for the engine.
 import { BadValue, type Bag, fromText, isSpecial, nameOf, type Reservations, toBag, usable } from "./convert";
 import { isInterruption } from "./current";
+import { describeResult, idIn } from "./described";
 import { describe, tracebackOf } from "./errors";
+import { METHODS } from "./methods";
+import { toJsonText } from "./originals";
 import { Outputs } from "./outputs";
 import { typedInputs } from "./typed";
 
@@ -10,9 +13,11 @@ export type ProviderObject = { [method: string]: unknown };
 
 /** What a failed call means; the shape that error.rs reads. */
 export interface Failure {
-    kind: "raised" | "badReturn" | "unusableOutputs" | "notInitialized" | "noProvider" | "interrupted";
+    kind: "raised" | "badReturn" | "unreadable" | "unusableOutputs" | "notInitialized" | "noProvider" | "interrupted";
     message: string;
     traceback?: string;
+    /** What `create` returned, in words. */
+    returned?: string;
     id?: string;
     properties?: Bag;
     reasons?: string[];
@@ -30,6 +35,7 @@ export class CallFailed extends Error {
 
 interface Arguments {
     id: string;
+    key: string;
     olds: Bag;
     news: Bag;
     props: Bag;
@@ -37,15 +43,18 @@ interface Arguments {
     project: string;
 }
 
-const METHODS = ["configure", "check", "diff", "read", "update", "delete"] as const;
-
-/** Which optional methods an object has, as the bits that `describe` takes. */
+/** Which methods an object has, as the bits that `describe` takes. */
 export function methodsOf(provider: object): number {
     return METHODS.reduce(
-        (bits, method, index) =>
-            typeof (provider as ProviderObject)[method] === "function" ? bits | (1 << index) : bits,
+        (bits, method, index) => (has(provider as ProviderObject, method) ? bits | (1 << index) : bits),
         0,
     );
+}
+
+function has(provider: ProviderObject, method: string): boolean {
+    const found = provider[method];
+    // `find` is no method of the SDK's: a helper of that name may be something else.
+    return typeof found === "function" && (method !== "find" || found.length <= 2);
 }
 
 /** The configuration that `configure` gets; it answers as the SDK's own does. */
@@ -90,7 +99,7 @@ export async function callProvider(
     const args = fromText(text) as Arguments;
     let result: unknown;
     try {
-        if (method === "create") {
+        if (method === "create" || method === "find") {
             args.props = await typedInputs(provider, args.props);
         } else if (method === "update" || method === "diff") {
             args.news = await typedInputs(provider, args.news);
@@ -148,6 +157,9 @@ function unusable(provider: object, method: string, result: unknown, fault: unkn
     const message = `\`${method}\` of ${labelOf(provider)} returned something that cannot be used: ${reason}`;
     const thrown = new TypeError(message, { cause: fault instanceof BadValue ? undefined : fault });
     const failure: Failure = { kind: "badReturn", message };
+    if (method === "create") {
+        Object.assign(failure, { kind: "unreadable", returned: describeResult(result), id: idIn(result) });
+    }
     if (method === "create" || method === "update") {
         Object.assign(failure, whatWasMade(method, result, outputs));
     }
@@ -163,7 +175,7 @@ function whatWasMade(method: string, result: unknown, outputs: Outputs): Partial
         if (method === "update") {
             return { kind: "unusableOutputs", id: "", properties: usable(outs, outputs) };
         }
-        return typeof id === "string" && id !== ""
+        return typeof id === "string" && id !== "" && id.isWellFormed()
             ? { kind: "unusableOutputs", id, properties: usable(outs, outputs) }
             : {};
     } catch {
@@ -190,6 +202,8 @@ function invoke(provider: ProviderObject, method: string, args: Arguments): unkn
             return call(args.id, args.olds, args.news);
         case "create":
             return call(args.props);
+        case "find":
+            return call(args.key, args.props);
         default:
             return call(args.id, args.props);
     }
@@ -198,25 +212,34 @@ function invoke(provider: ProviderObject, method: string, args: Arguments): unkn
 function answerOf(result: unknown, method: string, args: Arguments, notes: Reservations): string {
     switch (method) {
         case "check":
-            return JSON.stringify(checkAnswer(members(result, "an object with `inputs`"), args.news, notes));
+            return toJsonText(checkAnswer(members(result, "an object with `inputs`"), args.news, notes));
         case "diff":
-            return JSON.stringify(diffAnswer(members(result, "an object (`{}`: let the engine compare)")));
+            return toJsonText(diffAnswer(members(result, "an object (`{}`: let the engine compare)")));
         case "create": {
             const { id, outs } = members(result, "an object with `id` and `outs`");
             if (typeof id !== "string" || id === "") {
                 const what = id === undefined || id === "" ? "no id" : `${nameOf(id)} as id`;
                 throw new BadValue("the result", `has ${what}: every created resource needs one, a non-empty text`);
             }
-            return JSON.stringify({ id, outs: bagOrEmpty(outs, "outs", notes) });
+            if (!id.isWellFormed()) {
+                throw new BadValue("the result", "has an id that is no valid text: it holds half a character");
+            }
+            return toJsonText({ id, outs: bagOrEmpty(outs, "outs", notes) });
         }
         case "update": {
             const { outs } =
                 result === undefined || result === null ? { outs: undefined } : members(result, "`{ outs }`");
-            return JSON.stringify({ outs: bagOrEmpty(outs, "outs", notes) });
+            return toJsonText({ outs: bagOrEmpty(outs, "outs", notes) });
         }
         case "read":
-            return JSON.stringify(
+            return toJsonText(
                 readAnswer(members(result, 'an object with `id` and `props` (`{ id: "" }` when it is gone)'), notes),
+            );
+        case "find":
+            return toJsonText(
+                result === undefined || result === null
+                    ? { id: "", props: null, inputs: null }
+                    : readAnswer(members(result, "an object with `id` and `props`, or undefined"), notes),
             );
         default:
             return "";
@@ -295,14 +318,20 @@ function failureOf(thrown: unknown, method: string, outputs: Outputs): Failure {
     const failure: Failure = { kind: "raised", message: describe(thrown), traceback: tracebackOf(thrown) };
     const partial = thrown as { id?: unknown; properties?: unknown; reasons?: unknown } | null | undefined;
     if (
-        (method !== "create" && method !== "update" && method !== "read") ||
+        !["create", "update", "read", "find"].includes(method) ||
         typeof partial !== "object" ||
         partial === null ||
         !partial.id
     ) {
         return failure;
     }
-    const reasons = Array.isArray(partial.reasons) ? partial.reasons.map(String) : [];
+    // The object exists: its id must not be lost over words or properties that cannot be read.
+    let reasons: string[] = [];
+    try {
+        reasons = Array.isArray(partial.reasons) ? partial.reasons.map(String) : [];
+    } catch (fault) {
+        reasons = [`a reason that cannot be shown: ${describe(fault)}`];
+    }
     if (reasons.length === 0) {
         reasons.push(describe(thrown));
     }
@@ -310,7 +339,6 @@ function failureOf(thrown: unknown, method: string, outputs: Outputs): Failure {
     try {
         properties = bagOrEmpty(partial.properties, "the error's properties", { notes: [], outputs });
     } catch (fault) {
-        // The object exists: its id must not be lost over a property that cannot be kept.
         reasons.push(describe(fault));
     }
     return { ...failure, kind: "notInitialized", id: String(partial.id), properties, reasons };

@@ -1,6 +1,7 @@
 // Outputs that provider methods read with `.get()`. The stock runtime writes their values into the serialised provider;
 // live providers get them by waiting for those outputs before their resource is registered.
 import * as inspector from "node:inspector";
+import { METHODS } from "./methods";
 
 /** An output of any copy of the SDK. */
 export interface AnyOutput {
@@ -11,7 +12,6 @@ export interface AnyOutput {
     resources(): Set<unknown>;
 }
 
-const METHODS = ["configure", "check", "diff", "create", "read", "update", "delete"];
 // `a.b.c.get(`: what is read, as a path from a name in scope or from `this`.
 const READ = /((?:this|[A-Za-z_$][\w$]*)(?:\??\.[A-Za-z_$][\w$]*)*)\??\.get\(/g;
 const NAME = /[A-Za-z_$][\w$]*/g;

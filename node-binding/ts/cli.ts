@@ -1,10 +1,13 @@
 // The command line: Rust reads the arguments and runs the engine, this side runs the program.
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import * as path from "node:path";
 import { Bridge, type Front, ProgramFailed } from "./bridge";
 import { callStorage } from "./current";
 import { describe, textOf } from "./errors";
+import { refuseExits } from "./exits";
 import { processIdle, releaseProviderHandles } from "./idle";
+import { nodeFlags } from "./node-flags";
+import { attributeOutput } from "./output";
 import {
     checkTypes,
     type Entry,
@@ -18,7 +21,7 @@ import {
 } from "./program";
 import { ProviderRegistry } from "./registry";
 import { Run } from "./run";
-import { Sdk } from "./seams";
+import { Sdk, sdkVersionOf } from "./seams";
 
 // Set for a process that was started again under the flags that the project asks for.
 const RESTARTED = "MALOKO_NODE_RESTARTED";
@@ -51,8 +54,15 @@ export function main(args: string[]): void {
     const registry = new ProviderRegistry(bridge.native, process.cwd(), loadFile);
     const command = new Command(bridge, registry);
     bridge.serve(0, command.run);
-    bridge.runCli(args, { version: process.version, executable: process.execPath, sdk: sdkVersion() }, command);
+    bridge.runCli(
+        args,
+        { version: process.version, executable: process.execPath, sdk: sdkVersionOf(process.cwd()) },
+        command,
+    );
 }
+
+// The process of the pass that is waited for, and whether a signal has come meanwhile.
+const passes: { child: ChildProcess | undefined; heard: boolean } = { child: undefined, heard: false };
 
 // Node's own handlers raise a signal a second time, which the engine would take for a second Ctrl-C. The engine sets its
 // handlers after these and deals with signals; before it is at work, they end the command.
@@ -62,27 +72,24 @@ function leaveSignalsToEngine(bridge: Bridge): void {
         ["SIGTERM", 15],
     ] as const) {
         process.on(signal, () => {
-            if (!bridge.engaged) {
+            if (passes.child !== undefined) {
+                // A terminal sends the first Ctrl-C to both processes; of all else the other one hears from here.
+                if (signal !== "SIGINT" || passes.heard) {
+                    passes.child.kill(signal);
+                }
+                passes.heard = true;
+            } else if (!bridge.engaged) {
                 process.exit(128 + number);
             }
         });
     }
 }
 
-function sdkVersion(): string {
-    try {
-        return (
-            require(require.resolve("@pulumi/pulumi/package.json", { paths: [process.cwd(), __dirname] })) as {
-                version: string;
-            }
-        ).version;
-    } catch {
-        return "";
-    }
-}
-
-class Command implements Front {
+/** Runs programs by their paths, in a process that is theirs. */
+export class Command implements Front {
     readonly run: Run;
+    // Node's own, for the end of the command.
+    #exit = process.exit;
 
     constructor(
         private readonly bridge: Bridge,
@@ -107,6 +114,8 @@ class Command implements Front {
             process.chdir(entry.directory);
             process.argv = [process.argv[0] ?? "node", entry.file];
             this.#attributeErrors(sdk, entry.file);
+            this.#exit = process.exit;
+            refuseExits((code) => run.exited(code));
             attributeOutput(this.bridge);
             if (entry.warning !== undefined) {
                 run.log("", 2, entry.warning);
@@ -150,7 +159,7 @@ class Command implements Front {
         this.bridge.release();
         const idle = processIdle(this.bridge);
         void idle.then(() => {
-            if (!settled) {
+            if (!settled || this.run.unregistered.length > 0) {
                 this.run.abortWith(this.run.stuck(file));
             }
         });
@@ -190,25 +199,22 @@ class Command implements Front {
     }
 
     async runPass(args: string[]): Promise<number> {
-        // The other process hears of signals by itself.
-        this.bridge.engaged = true;
         const code = await runNode(process.execArgv, args, process.env);
         this.bridge.engaged = false;
         return code;
     }
 
     async reExecute(request: { runtimeOptions: unknown; arguments: string[] }): Promise<number | undefined> {
-        const { nodeargs } = (request.runtimeOptions ?? {}) as { nodeargs?: unknown };
-        if (typeof nodeargs !== "string" || nodeargs.trim() === "" || process.env[RESTARTED] !== undefined) {
+        const flags = nodeFlags(request.runtimeOptions);
+        if (flags.length === 0 || process.env[RESTARTED] !== undefined) {
             return undefined;
         }
-        const flags = nodeargs.match(/"[^"]*"|'[^']*'|\S+/g)?.map((flag) => flag.replace(/^(["'])(.*)\1$/, "$2")) ?? [];
         return runNode([...process.execArgv, ...flags], request.arguments, { ...process.env, [RESTARTED]: "1" });
     }
 
     exit(code: number): void {
         // What the user's program left open must not keep a finished command from ending.
-        process.exit(code);
+        this.#exit.call(process, code);
     }
 }
 
@@ -216,27 +222,12 @@ function runNode(flags: string[], args: string[], env: NodeJS.ProcessEnv): Promi
     const command = path.join(__dirname, "..", "bin", "maloko.js");
     return new Promise((resolve) => {
         const child = spawn(process.execPath, [...flags, command, ...args], { stdio: "inherit", env });
-        child.on("error", () => resolve(255));
-        child.on("exit", (code, signal) => resolve(code ?? (signal === null ? 255 : 130)));
+        Object.assign(passes, { child, heard: false });
+        const ended = (code: number): void => {
+            passes.child = undefined;
+            resolve(code);
+        };
+        child.on("error", () => ended(255));
+        child.on("exit", (code, signal) => ended(code ?? (signal === null ? 255 : 130)));
     });
-}
-
-// What provider code prints belongs to the resource of the call.
-function attributeOutput(bridge: Bridge): void {
-    for (const stream of [process.stdout, process.stderr]) {
-        const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
-        stream.write = ((chunk: unknown, ...rest: unknown[]): boolean => {
-            const call = callStorage.getStore();
-            if (call === undefined) {
-                return write(chunk, ...rest);
-            }
-            const text = typeof chunk === "string" ? chunk : Buffer.from(chunk as Uint8Array).toString("utf8");
-            bridge.native.log(call.engine, call.urn, 4, text.replace(/\n$/, ""));
-            const done = rest.find((it) => typeof it === "function") as (() => void) | undefined;
-            if (done !== undefined) {
-                process.nextTick(done);
-            }
-            return true;
-        }) as typeof stream.write;
-    }
 }

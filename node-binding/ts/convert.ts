@@ -1,11 +1,18 @@
 // What provider methods return, as JSON for the engine; and the engine's JSON as property bags for provider methods.
 
+import { parseJson, toJsonText } from "./originals";
 import type { Outputs, Resolved } from "./outputs";
+import { SECRET_SIGNATURE, SIGNATURE_KEY } from "./signatures";
 
-const SIGNATURE_KEY = "4dabf18193072939515e22adb298388d";
-const SECRET_SIGNATURE = "1b47061264138c4ac30d75fd1eb44270";
 // Marks a number that JSON cannot hold, as Pulumi marks it in its state.
 const FLOAT_SIGNATURE = "8ad145fe-0d11-4827-bfd7-1abcbf086f5c";
+// What an object with the key may be: a number, a secret, or an asset or archive of the inputs.
+const MARKS = new Set<unknown>([
+    FLOAT_SIGNATURE,
+    SECRET_SIGNATURE,
+    "c44067f5952c0a294b673a41bacd8c17",
+    "0def7320c3a5731c473e5ecbe6d01bc7",
+]);
 // Deeper values could not be read back by Pulumi either: its messages are limited to about a hundred levels.
 const MAX_DEPTH = 90;
 const MAX_PATH = 120;
@@ -103,6 +110,10 @@ function fromNumber(value: number, path: string, { notes }: Reservations): Json 
         note(notes, `${short(path)} is ${value}, which JSON cannot hold; it is kept as Pulumi marks it`);
         return { [SIGNATURE_KEY]: FLOAT_SIGNATURE, value: String(value) };
     }
+    if (Object.is(value, -0)) {
+        // JSON could hold it, but JavaScript writes it without its sign.
+        return { [SIGNATURE_KEY]: FLOAT_SIGNATURE, value: "-0" };
+    }
     // What JavaScript itself writes with an exponent is a measure, and no number that anybody counts to.
     if (Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < 1e21) {
         note(notes, `${short(path)} is a whole number beyond 2^53 and loses its last digits; return it as a text`);
@@ -152,7 +163,7 @@ function fromObject(value: object, path: string, parents: object[], notes: Reser
         if (member === undefined) {
             continue;
         }
-        const at = /^[A-Za-z_$][\w$]*$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
+        const at = /^[A-Za-z_$][\w$]*$/.test(key) ? `${path}.${key}` : `${path}[${toJsonText(key)}]`;
         if (!key.isWellFormed()) {
             throw new BadValue(at, "has a name that holds half of a surrogate pair, which is no valid text");
         }
@@ -165,6 +176,10 @@ function fromObject(value: object, path: string, parents: object[], notes: Reser
         });
     }
     parents.pop();
+    const mark = members[SIGNATURE_KEY];
+    if (mark !== undefined && !MARKS.has(mark)) {
+        throw new BadValue(path, `has the key "${SIGNATURE_KEY}" with a value that is no signature of Pulumi's`);
+    }
     return members;
 }
 
@@ -240,7 +255,7 @@ function refuseSpecial(value: object, path: string): void {
 
 /** Reads the engine's JSON; numbers that JSON cannot hold are restored. Each call gives fresh objects. */
 export function fromText(text: string): unknown {
-    return text.includes(FLOAT_SIGNATURE) ? JSON.parse(text, revive) : JSON.parse(text);
+    return text.includes(FLOAT_SIGNATURE) ? parseJson(text, revive) : parseJson(text);
 }
 
 function revive(_key: string, value: unknown): unknown {

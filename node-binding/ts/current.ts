@@ -7,6 +7,11 @@ export interface ProviderCall {
     readonly urn: string;
     /** The method's name; empty outside of calls. */
     readonly method: string;
+    /**
+     * In `create`: a key that stays the same for every attempt to make this object, on whatever machine, until one is known
+     * to have succeeded. Pass it on as an idempotency key. Empty in all other methods.
+     */
+    readonly operationKey: string;
     /** Aborted when the run is cancelled or the call has taken too long: pass it to `fetch` and the like. */
     readonly signal: AbortSignal;
 }
@@ -24,7 +29,7 @@ export const callStorage = new AsyncLocalStorage<OwnCall>();
  * call without a resource that is never cancelled.
  */
 export function currentCall(): ProviderCall {
-    return callStorage.getStore() ?? { urn: "", method: "", signal: new AbortController().signal };
+    return callStorage.getStore() ?? { urn: "", method: "", operationKey: "", signal: new AbortController().signal };
 }
 
 /** The calls of one run that can still be told to end. */

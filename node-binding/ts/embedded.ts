@@ -1,11 +1,10 @@
 // Operations inside the caller's own process, with a program that is a function: for tests of providers and benches.
-import * as fs from "node:fs";
-import * as path from "node:path";
-import { Bridge } from "./bridge";
 import type { Bag } from "./convert";
-import { ProviderRegistry } from "./registry";
-import { Run } from "./run";
+import { messageOf } from "./errors";
+import { loadAddon, type NativeStack } from "./native";
+import { parseJson } from "./originals";
 import { Sdk } from "./seams";
+import { type ConfigEntry, type Order, operate } from "./testing/operate";
 
 /** A stack in a directory of this machine. */
 export interface StackOptions {
@@ -15,12 +14,10 @@ export interface StackOptions {
     project?: string;
     /** Default: `dev`. */
     stack?: string;
-    /** Full keys (`project:key`) and values. */
+    /** Keys and values; a key without a namespace is one of the project. */
     config?: Record<string, string>;
     /** Which of the keys are secret. */
     secretKeys?: string[];
-    /** Encrypts secrets in the state; default: a text that everybody knows. */
-    passphrase?: string;
     /** Provider calls at a time; default 16. */
     parallel?: number;
 }
@@ -42,8 +39,10 @@ export interface Summary {
     outcome: "succeeded" | "failed" | "cancelled";
     /** Counts by kind of step, such as `{ create: 2 }`. */
     changes: Record<string, number>;
-    steps: { op: string; urn: string; failed?: boolean }[];
-    diagnostics: { urn: string | null; severity: string; message: string }[];
+    /** What was done, in order. */
+    steps: { op: string; urn: string }[];
+    /** `urn` is empty for what concerns the run as a whole. */
+    diagnostics: { urn: string; severity: string; message: string }[];
 }
 
 /** A `Summary` with what was thrown, for callers that expect failures. */
@@ -76,20 +75,12 @@ Sdk.prepare(process.cwd());
 type Program = () => unknown;
 type Verb = "update" | "refresh" | "destroy";
 
-const DEFAULTS = {
-    project: "project",
-    stack: "dev",
-    config: {} as Record<string, string>,
-    secretKeys: [] as string[],
-    passphrase: "embedded",
-    parallel: 16,
-};
-
-// 0 is the command line's.
-let lastOperation = 0;
+const FAILED: Summary = { outcome: "failed", changes: {}, steps: [], diagnostics: [] };
 
 /** A stack whose operations run in this process. Several may run at once. */
 export class EmbeddedStack {
+    #native: NativeStack | undefined;
+
     constructor(private readonly options: StackOptions = {}) {}
 
     /** Makes the world as the program says. Throws the very error object that failed it. */
@@ -125,48 +116,72 @@ export class EmbeddedStack {
     }
 
     /** Does an operation and says how it ended, without throwing. */
-    async run(verb: Verb, program: Program, options: OperationOptions = {}): Promise<Result> {
-        const bridge = Bridge.get();
-        const sdk = Sdk.load(process.cwd());
-        const number = ++lastOperation;
-        const stack = { ...DEFAULTS, ...this.options };
-        const settings = { dryRun: false, ...stack, ...options, verb, program: { registry: number } };
-        const registry = new ProviderRegistry(bridge.native, process.cwd());
-        const run = new Run(bridge, registry, (_engine, _text, it) =>
-            it.execute(sdk, { ...settings, organization: "organization" }, "program", program),
-        );
-        run.guardModuleBodies(stack.project, stack.stack);
-        bridge.serve(number, run);
+    async run(verb: Verb, program: Program, { dryRun = false, ...options }: OperationOptions = {}): Promise<Result> {
+        const { directory, parallel } = this.options;
+        const order: Order = {
+            ...options,
+            verb: verb === "update" ? "up" : verb,
+            preview: dryRun,
+            time: "real",
+            config: this.#config(),
+            references: {},
+            ...(parallel === undefined ? {} : { parallel }),
+            ...(directory === undefined ? { unkept: true } : {}),
+        };
+        const place = { ...this.#names, directory: process.cwd(), providers: [], alive: false };
         try {
-            const report = await bridge.runOperation(
-                number,
-                JSON.stringify({ ...settings, directory: stack.directory ?? null }),
-            );
-            return resultOf(bridge, JSON.parse(report));
-        } finally {
-            registry.close();
-            bridge.stopServing(number);
+            const { report } = operate(this.#stack(), order, [], place, program);
+            const { outcome, changes, steps, diagnostics, thrown } = await report;
+            return {
+                outcome: outcome === "crashed" ? "failed" : outcome,
+                changes,
+                steps: steps.map(([op, urn]) => ({ op, urn })),
+                diagnostics,
+                ...(thrown === undefined ? {} : { thrown }),
+            };
+        } catch (error) {
+            return { ...FAILED, fault: messageOf(error) };
         }
     }
 
-    /** The rows of the state that are neither the stack nor a provider, by name. */
+    /** The state as Pulumi's deployment (JSON), with secrets in plain text. */
+    export(): string {
+        return this.#stack().export();
+    }
+
+    /** Replaces the state by an exported one, which may be another stack's. Throws for a document that is not sound. */
+    restore(deployment: string): void {
+        this.#stack().import(deployment, "the exported state");
+    }
+
+    /** The rows of the state that are neither the stack nor a provider, by name; with secrets in plain text. */
     resources(): Record<string, Row> {
-        const { directory = "", project, stack } = { ...DEFAULTS, ...this.options };
-        const file = path.join(directory, ".pulumi", "stacks", project, `${stack}.json`);
-        const { checkpoint } = JSON.parse(fs.readFileSync(file, "utf8")) as {
-            checkpoint: { latest?: { resources?: Row[] } };
-        };
-        const rows = checkpoint.latest?.resources ?? [];
-        const shown = rows.filter(
+        const { deployment } = parseJson(this.#stack().export()) as { deployment: { resources?: Row[] } };
+        const shown = (deployment.resources ?? []).filter(
             ({ type }) => type !== "pulumi:pulumi:Stack" && !type.startsWith("pulumi:providers:"),
         );
         return Object.fromEntries(shown.map((row) => [row.urn.slice(row.urn.lastIndexOf("::") + 2), row]));
     }
-}
 
-function resultOf(bridge: Bridge, report: Result & { error: number }): Result {
-    const { error, ...result } = report;
-    const original = bridge.errorOf(error);
-    const empty = { outcome: "failed" as const, changes: {}, steps: [], diagnostics: [] };
-    return { ...empty, ...result, ...(original === undefined ? {} : { thrown: { value: original.thrown } }) };
+    get #names(): { project: string; stack: string } {
+        const { project = "project", stack = "dev" } = this.options;
+        return { project, stack };
+    }
+
+    #stack(): NativeStack {
+        const { TestStack: Native } = loadAddon();
+        const { project, stack } = this.#names;
+        const { directory } = this.options;
+        this.#native ??= directory === undefined ? new Native(project, stack) : Native.open(directory, project, stack);
+        return this.#native;
+    }
+
+    #config(): Record<string, ConfigEntry> {
+        const { config = {}, secretKeys = [] } = this.options;
+        const entries = Object.entries(config).map(([key, value]): [string, ConfigEntry] => [
+            key,
+            { value, secret: secretKeys.includes(key) },
+        ]);
+        return Object.fromEntries(entries);
+    }
 }

@@ -1,6 +1,8 @@
 // What was thrown, as users want to read it: its own class and message, their own frames, and what caused it. Anything
 // can be thrown, and reading it may throw again.
 
+import { toJsonText } from "./originals";
+
 const MAX_CAUSES = 10;
 const MAX_MEMBERS = 20;
 
@@ -15,7 +17,7 @@ export function describe(thrown: unknown): string {
         if (thrown === undefined || thrown === null) {
             return `${thrown} was thrown`;
         }
-        return typeof thrown === "object" ? JSON.stringify(thrown) : String(thrown);
+        return typeof thrown === "object" ? toJsonText(thrown) : String(thrown);
     } catch {
         return "something that cannot be shown was thrown";
     }

@@ -1,14 +1,15 @@
 // Loads the addon of this platform.
 import * as fs from "node:fs";
 import * as path from "node:path";
-import type { Bridge, Message } from "../native";
+import type { Bridge, Message, TestStack } from "../native";
 
 interface Addon {
     Bridge: typeof Bridge;
+    TestStack: typeof TestStack;
 }
 
 /** The addon's side of a thread, and what it tells. */
-export type { Bridge as NativeBridge, Message as NativeMessage };
+export type { Bridge as NativeBridge, Message as NativeMessage, TestStack as NativeStack };
 
 /** The platforms for which a tarball is built; others are named in the error. */
 function platformKey(): string {

@@ -1,5 +1,6 @@
 // Outputs that provider methods return: `pulumi.secret` marks what is to be kept secret.
 import { type AnyOutput, isOutput } from "./captured";
+import { allOf } from "./originals";
 
 /** An output with its value. */
 export interface Resolved {
@@ -30,9 +31,9 @@ export class Outputs {
     async resolve(): Promise<boolean> {
         const open = [...this.#open];
         this.#open.clear();
-        await Promise.all(
+        await allOf(
             open.map(async (output) => {
-                const [isKnown, isSecret, value] = await Promise.all([
+                const [isKnown, isSecret, value] = await allOf([
                     output.isKnown,
                     output.isSecret ?? Promise.resolve(false),
                     output.promise(true),

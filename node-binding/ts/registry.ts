@@ -5,7 +5,7 @@ import { autonamingOf } from "./autonaming";
 import { factoryOf, type Locate, today } from "./by-hand";
 import { CallFailed, callProvider, labelOf, methodsOf, type Warn } from "./calls";
 import { nameOf } from "./convert";
-import { declaredValue, findDeclaration } from "./declarations";
+import { declaredFiles, declaredValue, findDeclaration } from "./declarations";
 import { describe, tracebackOf } from "./errors";
 import { limitsOf } from "./limits";
 import { fingerprintOf, type Revision, VERSION_MEMBER, versionOf } from "./revision";
@@ -54,6 +54,8 @@ export class ProviderRegistry {
         private root: string,
         /** Loads a program file that nothing has loaded in this run. */
         private readonly load: (file: string) => Promise<unknown> = () => Promise.resolve(undefined),
+        /** Gives an object of an earlier run in this process, where the program of a test does not make one any more. */
+        private readonly earlier: (reference: ProviderReference) => object | undefined = () => undefined,
     ) {}
 
     /** Names the project's directory, where it is not known from the beginning. */
@@ -116,6 +118,11 @@ export class ProviderRegistry {
         return this.#objects.get(object);
     }
 
+    /** All objects of the run. */
+    get objects(): object[] {
+        return [...this.#numbers.keys()];
+    }
+
     has(object: number): boolean {
         return this.#objects.has(object);
     }
@@ -140,7 +147,12 @@ export class ProviderRegistry {
         const found = this.#find(ownClass);
         if (found === undefined) {
             const what = ownClass.name === "" ? "an anonymous class" : `class \`${ownClass.name}\``;
-            reference.incomplete = `${what} is not declared at the top level of a file of the program`;
+            // Without a file, the program was not loaded by our loader.
+            const [known] = declaredFiles();
+            reference.incomplete =
+                known !== undefined
+                    ? `${what} is not declared at the top level of a file of the program`
+                    : `${what} has no name to be found by: the program was loaded by others (an inline one), and of its files only the exports of CommonJS modules are known`;
         } else {
             Object.assign(reference, found);
         }
@@ -197,6 +209,10 @@ export class ProviderRegistry {
         const made = await this.#make(reference);
         if (made !== undefined) {
             return made;
+        }
+        const earlier = this.earlier(reference);
+        if (earlier !== undefined) {
+            return this.numberOf(earlier);
         }
         const current = this.#today(reference);
         if (current === reference) {
@@ -402,10 +418,19 @@ function declaresPrivate(classText: string): boolean {
     }
 }
 
+// What no module exported, and how many modules there were then: looking through them all takes long.
+const notExported = new WeakMap<object, number>();
+
 // Where a class or object is exported, among the CommonJS modules that are loaded (provider classes of packages).
 function findExport(wanted: object): { file: string; name: string } | undefined {
-    for (const [file, module] of Object.entries(require.cache)) {
+    const modules = Object.entries(require.cache);
+    if (notExported.get(wanted) === modules.length) {
+        return undefined;
+    }
+    let allLoaded = true;
+    for (const [file, module] of modules) {
         const exports: unknown = module?.exports;
+        allLoaded &&= module?.loaded !== false;
         if (
             exports === null ||
             (typeof exports !== "object" && typeof exports !== "function") ||
@@ -423,6 +448,10 @@ function findExport(wanted: object): { file: string; name: string } | undefined 
                 return { file, name };
             }
         }
+    }
+    // A module that is still being loaded may come to export it.
+    if (allLoaded) {
+        notExported.set(wanted, modules.length);
     }
     return undefined;
 }

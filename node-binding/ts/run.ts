@@ -2,15 +2,17 @@
 import { ModuleBodies } from "./bodies";
 import { type Bridge, type Operation, ProgramFailed, type RpcError } from "./bridge";
 import { capturedOutputs } from "./captured";
-import { callStorage, OpenCalls } from "./current";
+import { callStorage, OpenCalls, type ProviderCall } from "./current";
 import { textOf } from "./errors";
 import { engineClient, monitorClient, type Requests } from "./monitor";
+import { endOutput } from "./output";
 import type { ProviderRegistry } from "./registry";
 import {
     callByToken,
     currentStore,
     giveHandles,
     pendingRegistrations,
+    quietFailures,
     type RunSettings,
     type Sdk,
     type SerializedProvider,
@@ -34,7 +36,11 @@ export class Run implements Operation {
     #drain: () => Promise<void> = () => Promise.resolve();
     #bodies: ModuleBodies | undefined;
     #root: string | undefined;
+    #sdk: Sdk | undefined;
     readonly #calls = new OpenCalls();
+    readonly #making = new Map<number, Omit<ProviderCall, "signal">>();
+    #requests = 0;
+    #quiet = false;
     #failed = false;
     #ended = false;
 
@@ -42,6 +48,8 @@ export class Run implements Operation {
         private readonly bridge: Bridge,
         readonly registry: ProviderRegistry,
         private readonly launch: (engine: number, description: string, run: Run) => Promise<void>,
+        /** Enters the async context of whoever started the operation. */
+        private readonly context: <T>(action: () => T) => T = (action) => action(),
     ) {}
 
     /** Is code of this run's program calling? */
@@ -62,13 +70,16 @@ export class Run implements Operation {
 
     withinCall<T>(
         number: number,
-        urn: string,
-        method: string,
+        call: Omit<ProviderCall, "signal">,
         action: (signal: AbortSignal) => Promise<T>,
     ): Promise<T> {
-        return this.#calls.run(number, (signal) =>
-            this.#enter(() => callStorage.run({ urn, method, signal, engine: this.#engine }, () => action(signal))),
-        );
+        this.#making.set(number, call);
+        const made = this.#calls.run(number, (signal) => {
+            const current = { ...call, signal, engine: this.#engine };
+            const done = this.#enter(() => callStorage.run(current, () => action(signal)));
+            return done.finally(() => endOutput(current));
+        });
+        return made.finally(() => this.#making.delete(number));
     }
 
     cancelCalls(numbers: number[]): void {
@@ -102,6 +113,28 @@ export class Run implements Operation {
         }
     }
 
+    /** Ends the program with an error that nobody has caught. */
+    failUncaught(thrown: unknown, label: string): void {
+        this.fail(thrown, this.#sdk === undefined ? textOf(thrown) : this.errorText(this.#sdk, label, thrown));
+    }
+
+    /** The program wants to end the process with that code. Is it this run's to deal with? */
+    exited(code: number): boolean {
+        if (this.#store === undefined || this.#ended) {
+            return false;
+        }
+        if (code !== 0) {
+            const text = `the program ended with process.exit(${code})`;
+            this.fail(new Error(text), text);
+        } else if (!this.#failed) {
+            // As with `sys.exit(0)` in Python: what it has registered is what it has.
+            this.#failed = true;
+            const end = (): void => this.#abort("stopped");
+            this.within(this.#drain).then(end, end);
+        }
+        return true;
+    }
+
     log(urn: string, level: number, message: string): void {
         const call = callStorage.getStore();
         this.bridge.native.log(this.#engine, urn || (call?.urn ?? ""), level, message);
@@ -113,6 +146,7 @@ export class Run implements Operation {
      */
     async execute(sdk: Sdk, settings: RunSettings, label: string, program: (run: Run) => unknown): Promise<void> {
         this.#root = sdk.root;
+        this.#sdk = sdk;
         const aborted = new Promise<ProgramFailed | "stopped">((resolve) => {
             this.#abort = resolve;
         });
@@ -125,7 +159,7 @@ export class Run implements Operation {
         const clients = { monitor: monitorClient(sdk, requests), engine: engineClient(sdk, requests) };
         const done = sdk.inStore(settings, clients, async (store, enter) => {
             this.#store = store;
-            this.#enter = enter;
+            this.#enter = (action) => this.context(() => enter(action));
             this.#callbacks = store.callbacks;
             this.#drain = () => sdk.drain();
             giveHandles(store, (provider) => {
@@ -133,6 +167,9 @@ export class Run implements Operation {
                 const outputs = capturedOutputs(provider);
                 return outputs.length === 0 ? handle : waitingFor(sdk.root, handle, outputs);
             });
+            if (this.#quiet) {
+                quietFailures(store);
+            }
             const bodies = this.#bodies;
             if (bodies !== undefined) {
                 whenMade(store, (type, name) => bodies.note(type, name));
@@ -150,7 +187,10 @@ export class Run implements Operation {
                     return new Promise<never>(() => {});
                 }
             });
-            return "done" as const;
+            // An error that nobody catches is told when the promises that are at hand have had their turn.
+            await new Promise((resolve) => setImmediate(resolve));
+            // The program has failed, and what it had begun before is still being registered.
+            return this.#failed ? aborted : ("done" as const);
         });
         const end = await Promise.race([
             done.catch((thrown: unknown) => new ProgramFailed(this.errorText(sdk, label, thrown), thrown)),
@@ -180,9 +220,29 @@ export class Run implements Operation {
         this.#bodies = new ModuleBodies(project, stack);
     }
 
+    /** The provider calls that go on just now. */
+    get making(): Omit<ProviderCall, "signal">[] {
+        return [...this.#making.values()];
+    }
+
+    /** Others watch this process for rejections that nobody handles: a test runner. */
+    keepQuiet(): void {
+        this.#quiet = true;
+    }
+
+    /** Does the program wait for nothing that the engine does, without having ended? */
+    get waitsForItself(): boolean {
+        return this.#store !== undefined && !this.#ended && this.#requests === 0;
+    }
+
+    /** The resources that the program has made, and whose registration still waits for an input, dependency or parent. */
+    get unregistered(): string[] {
+        return this.#store === undefined ? [] : pendingRegistrations(this.#store);
+    }
+
     /** What to say when the process has nothing left to do, but the program waits for something. */
     stuck(label: string): ProgramFailed {
-        const pending = this.#store === undefined ? [] : pendingRegistrations(this.#store);
+        const pending = this.unregistered;
         const list = pending.map((resource) => `\n  * ${resource}`).join("");
         const text =
             pending.length === 0
@@ -208,7 +268,9 @@ export class Run implements Operation {
     }
 
     #send(method: string, request: Uint8Array, callback: (error: RpcError | null, bytes: Uint8Array) => void): void {
+        this.#requests++;
         this.bridge.rpc(this.#engine, method, request, (error, bytes) => {
+            this.#requests--;
             if (error === null) {
                 // Only resolves a promise, whose followers know their run themselves.
                 callback(error, bytes);

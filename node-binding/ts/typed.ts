@@ -1,4 +1,5 @@
 // A base class for providers whose inputs and outputs have declared types, checked at run time where there is a schema.
+import { UNKNOWN } from "./signatures";
 
 /** What the schema libraries (zod, valibot, ArkType) have in common: https://standardschema.dev. */
 export interface Schema<T> {
@@ -23,9 +24,6 @@ export interface Checked<Inputs> {
     failures?: { property: string; reason: string }[];
 }
 
-// What stands for a value that is not known yet, of any kind.
-const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
-
 /**
  * A provider whose methods are typed by its inputs and outputs. With `static inputs` set to a schema, `check` refuses
  * inputs that do not fit, each with its property; and `create`, `update` and `diff` get what the schema made of them.
@@ -44,6 +42,9 @@ export abstract class TypedProvider<Inputs extends object, Outputs extends objec
         olds: Outputs,
         news: Inputs,
     ): Promise<{ changes?: boolean; replaces?: string[]; stables?: string[]; deleteBeforeReplace?: boolean }>;
+
+    /** Looks for the object that an earlier `create` with this operation key and these inputs may have made. */
+    find?(key: string, inputs: Inputs): Promise<{ id?: string; props?: Outputs; inputs?: Inputs } | undefined>;
 
     read?(id: string, props: Outputs): Promise<{ id?: string; props?: Outputs; inputs?: Inputs }>;
 

@@ -79,8 +79,9 @@ pub(crate) async fn call_python<T>(
         Some(Ok((Some(answer), _))) => answer,
         Some(Ok((None, awaited))) => {
             let answer = receiver.await.map_err(|_| {
+                // What it has done until then is not known.
                 ProviderError::new(
-                    ProviderErrorKind::Raised,
+                    ProviderErrorKind::BadReturn,
                     "the call was dropped before it answered; its event loop ended",
                 )
             });

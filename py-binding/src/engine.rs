@@ -1,5 +1,6 @@
 //! The engine as the Python package sees it: requests and answers in protobuf bytes.
 
+use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 use maloko_core::driver::RpcError;
@@ -14,8 +15,10 @@ use crate::runtime::{block_on, lock, without_panic};
 /// One operation on one stack, for the monitor and engine objects that the SDK is given.
 #[pyclass(frozen, module = "maloko._maloko")]
 pub(crate) struct Engine {
-    engine: Arc<maloko_core::Engine>,
+    inner: Arc<maloko_core::Engine>,
     host: Arc<PythonHost>,
+    /// The process that runs it; a copy that is forked off has none of its threads.
+    process: u32,
 }
 
 type Answer = Result<Vec<u8>, RpcError>;
@@ -43,9 +46,25 @@ fn panicked() -> RpcError {
 
 impl Engine {
     pub(crate) fn new(engine: Arc<maloko_core::Engine>, host: Arc<PythonHost>) -> Self {
-        Self { engine, host }
+        Self { inner: engine, host, process: std::process::id() }
+    }
+
+    /// The refusal of what a forked copy of the process asks for.
+    fn of_a_copy(&self) -> Option<RpcError> {
+        let copy = std::process::id();
+        (copy != self.process).then(|| RpcError {
+            code: FAILED_PRECONDITION,
+            message: format!(
+                "process {copy} was forked off the run of process {}, and only that one has the engine: a forked copy cannot \
+                 register resources. Start processes with subprocess, or with multiprocessing and a function that makes none",
+                self.process
+            ),
+        })
     }
 }
+
+/// The gRPC status of a request that this process must not make.
+const FAILED_PRECONDITION: i32 = 9;
 
 #[pymethods]
 impl Engine {
@@ -53,7 +72,10 @@ impl Engine {
     /// a message.
     #[pyo3(signature = (method: "str", request: "bytes") -> "bytes | tuple[int, str]")]
     fn rpc<'py>(&self, py: Python<'py>, method: &str, request: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-        let answer = py.detach(|| block_on(without_panic(self.engine.rpc(method, request))));
+        if let Some(refusal) = self.of_a_copy() {
+            return answer_to_python(py, Err(refusal));
+        }
+        let answer = py.detach(|| block_on(without_panic(self.inner.rpc(method, request))));
         answer_to_python(py, answer.unwrap_or_else(|| Err(panicked())))
     }
 
@@ -71,9 +93,12 @@ impl Engine {
         context: Py<PyAny>,
         complete: Py<PyAny>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if let Some(refusal) = self.of_a_copy() {
+            return answer_to_python(py, Err(refusal)).map(Some);
+        }
         let slot = Arc::new(Mutex::new(Slot::Open));
         let answered = Arc::clone(&slot);
-        let engine = Arc::clone(&self.engine);
+        let engine = Arc::clone(&self.inner);
         self.host.pool().keep_one(py)?;
         py.detach(|| {
             self.host.pool().begin_on_event_loop(
@@ -116,20 +141,25 @@ impl Engine {
             4 => Severity::Output,
             _ => Severity::Error,
         };
-        py.detach(|| self.engine.log(urn, severity, message, ephemeral));
+        if self.of_a_copy().is_some() {
+            // What shows messages is a thread of the run's own process; its stderr is ours too.
+            let _ = writeln!(std::io::stderr(), "{message}");
+            return;
+        }
+        py.detach(|| self.inner.log(urn, severity, message, ephemeral));
     }
 
     /// Keeps a resource from being deleted for the only reason that this run did not register it; the run fails with
     /// that reason if it would be.
     #[pyo3(signature = (urn, reason))]
     fn refuse_deletion(&self, urn: &str, reason: String) {
-        self.engine.refuse_deletion(urn, reason);
+        self.inner.refuse_deletion(urn, reason);
     }
 
     /// Calls `notify` from another thread once the run cannot go on.
     #[pyo3(signature = (notify: "object"))]
     fn when_stopped(&self, notify: Py<PyAny>) {
-        let engine = Arc::clone(&self.engine);
+        let engine = Arc::clone(&self.inner);
         self.host.pool().spawn(Box::pin(async move {
             engine.stopped().await;
             Python::try_attach(|py| {
@@ -143,49 +173,49 @@ impl Engine {
     /// The project's name.
     #[getter]
     fn project(&self) -> &str {
-        &self.engine.operation().project
+        &self.inner.operation().project
     }
 
     /// The stack's short name.
     #[getter]
     fn stack(&self) -> &str {
-        &self.engine.operation().stack
+        &self.inner.operation().stack
     }
 
     /// The organization's name.
     #[getter]
     fn organization(&self) -> &str {
-        &self.engine.operation().organization
+        &self.inner.operation().organization
     }
 
     /// The directory of Pulumi.yaml.
     #[getter]
     fn project_root(&self) -> String {
-        self.engine.operation().project_root.to_string_lossy().into_owned()
+        self.inner.operation().project_root.to_string_lossy().into_owned()
     }
 
     /// The directory of the program.
     #[getter]
     fn program_directory(&self) -> String {
-        self.engine.operation().program_directory.to_string_lossy().into_owned()
+        self.inner.operation().program_directory.to_string_lossy().into_owned()
     }
 
     /// Is it a preview?
     #[getter]
     fn dry_run(&self) -> bool {
-        self.engine.operation().dry_run
+        self.inner.operation().dry_run
     }
 
     /// Provider operations at a time.
     #[getter]
     fn parallel(&self) -> usize {
-        self.engine.operation().parallel
+        self.inner.operation().parallel
     }
 
     /// `update`, `refresh`, `destroy` or `import`.
     #[getter]
     fn kind(&self) -> &'static str {
-        match self.engine.operation().kind {
+        match self.inner.operation().kind {
             OperationKind::Update => "update",
             OperationKind::Refresh => "refresh",
             OperationKind::Destroy => "destroy",
@@ -197,7 +227,7 @@ impl Engine {
     /// The configuration by full key, decrypted, and the keys that are secret.
     #[pyo3(signature = () -> "tuple[dict[str, str], list[str]]")]
     fn config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let config = &self.engine.operation().config;
+        let config = &self.inner.operation().config;
         let values = PyDict::new(py);
         for (key, value) in config.iter() {
             values.set_item(key, &value.value)?;

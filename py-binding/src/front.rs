@@ -8,17 +8,18 @@ use std::ffi::OsString;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::mpsc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::channel::oneshot;
 use maloko_cli::front::PackageUse;
-use maloko_cli::{Front, FrontAbout, Language, PassResult, ProgramSpec};
+use maloko_cli::{ErrorText, Front, FrontAbout, Language, PassResult, ProgramSpec};
 use maloko_core::event::Severity;
-use maloko_core::provider::Host;
+use maloko_core::provider::{Host, HostError};
 use maloko_core::{Engine, ProgramEnd};
 use pyo3::prelude::*;
 
-use crate::error::host_error;
+use crate::error::{exception_of, host_error};
 use crate::provider::PythonHost;
 
 type Job = Box<dyn for<'py> FnOnce(Python<'py>) + Send>;
@@ -33,7 +34,10 @@ enum Message {
 /// The exit code of a command line that could not do its work.
 const FAILED: i32 = 255;
 
-struct PythonFront {
+/// How often a thread that serves looks whether it was interrupted.
+const LOOK: Duration = Duration::from_millis(50);
+
+pub(crate) struct PythonFront {
     jobs: mpsc::Sender<Message>,
     host: Arc<PythonHost>,
     /// `maloko._front.Front`.
@@ -55,6 +59,18 @@ impl PythonFront {
         });
         self.jobs.send(Message::Run(job)).ok()?;
         receiver.await.ok()
+    }
+}
+
+impl PythonFront {
+    /// Tells Python of a signal, from the thread that heard it.
+    fn tell(&self, method: &str, signal: i32) {
+        // An interpreter that shuts down has nothing left to interrupt.
+        let _ = Python::try_attach(|py| {
+            if let Err(error) = self.front.bind(py).call_method1(method, (signal,)) {
+                error.write_unraisable(py, None);
+            }
+        });
     }
 }
 
@@ -133,6 +149,23 @@ impl Front for PythonFront {
         ended.unwrap_or_else(|| ProgramEnd { error: Some("the program was cut off".to_owned()), source: None })
     }
 
+    fn describe_error(&self, error: &HostError) -> Option<ErrorText> {
+        Python::try_attach(|py| {
+            let exception = exception_of(py, error)?;
+            let texts = self.front.bind(py).call_method1("describe_error", (exception,)).ok()?;
+            let (kind, message, traceback) = texts.extract().ok()?;
+            Some(ErrorText { kind, message, traceback })
+        })?
+    }
+
+    fn interrupted(&self, signal: i32) {
+        self.tell("interrupted", signal);
+    }
+
+    fn interrupt_pass(&self, signal: i32) {
+        self.tell("interrupt_pass", signal);
+    }
+
     async fn run_pass(&self, arguments: Vec<OsString>) -> PassResult {
         let code = self
             .on_main_thread(move |py, front| {
@@ -169,32 +202,53 @@ fn run_program(
     }
 }
 
+impl PythonFront {
+    /// Runs `work` with a front on a thread of its own, and serves here what it asks of Python. `front` is a
+    /// `maloko._front.Front` or its like, `bridge` a `maloko._host.Host`. `between` is called while nothing is asked for.
+    /// Gives `None` when the work panicked.
+    pub(crate) fn serve<T: Send + 'static, F: Future<Output = T>>(
+        py: Python<'_>,
+        front: Py<PyAny>,
+        bridge: Py<PyAny>,
+        work: impl FnOnce(Arc<Self>) -> F + Send + 'static,
+        mut between: impl FnMut(Python<'_>) + Send,
+    ) -> PyResult<Option<T>> {
+        let host = PythonHost::new(py, bridge)?;
+        host.bridge().call_method1(py, "attach_pool", (Bound::new(py, crate::Pool::new(&host))?,))?;
+        let (language_version, executable, sdk_version) = front.call_method0(py, "about")?.extract(py)?;
+        let (jobs, asked) = mpsc::channel::<Message>();
+        let ended = jobs.clone();
+        let front = Arc::new(Self {
+            jobs,
+            host: Arc::clone(&host),
+            front: Arc::new(front),
+            about: FrontAbout { language_version, executable, sdk_version },
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+        let command_line = std::thread::Builder::new().name("maloko-cli".to_owned()).spawn(move || {
+            let done = std::panic::catch_unwind(AssertUnwindSafe(|| runtime.block_on(work(front))));
+            // The main thread only waits for this; when it is gone, so is the process.
+            let _ = ended.send(Message::Ended);
+            done
+        })?;
+        py.detach(move || {
+            loop {
+                match asked.recv_timeout(LOOK) {
+                    Ok(Message::Run(job)) => Python::attach(job),
+                    Err(mpsc::RecvTimeoutError::Timeout) => Python::attach(&mut between),
+                    Ok(Message::Ended) | Err(mpsc::RecvTimeoutError::Disconnected) => break,
+                }
+            }
+        });
+        let done = py.detach(|| command_line.join());
+        py.detach(|| host.pool().close());
+        Ok(done.ok().and_then(Result::ok))
+    }
+}
+
 /// Runs the command line; `front` is a `maloko._front.Front`, `bridge` a `maloko._host.Host`.
 pub(crate) fn cli_main(py: Python<'_>, arguments: Vec<OsString>, front: Py<PyAny>, bridge: Py<PyAny>) -> PyResult<i32> {
-    let host = PythonHost::new(py, bridge)?;
-    host.bridge().call_method1(py, "attach_pool", (Bound::new(py, crate::Pool::new(&host))?,))?;
-    let (language_version, executable, sdk_version) = front.call_method0(py, "about")?.extract(py)?;
-    let (jobs, work) = mpsc::channel::<Message>();
-    let ended = jobs.clone();
-    let front: Arc<dyn Front> = Arc::new(PythonFront {
-        jobs,
-        host: Arc::clone(&host),
-        front: Arc::new(front),
-        about: FrontAbout { language_version, executable, sdk_version },
-    });
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    let command_line = std::thread::Builder::new().name("maloko-cli".to_owned()).spawn(move || {
-        let code = std::panic::catch_unwind(AssertUnwindSafe(|| runtime.block_on(maloko_cli::run(arguments, front))));
-        // The main thread only waits for this; when it is gone, so is the process.
-        let _ = ended.send(Message::Ended);
-        code.unwrap_or(FAILED)
-    })?;
-    py.detach(move || {
-        while let Ok(Message::Run(job)) = work.recv() {
-            Python::attach(job);
-        }
-    });
-    let code = py.detach(|| command_line.join());
-    host.pool().close();
+    let code =
+        PythonFront::serve(py, front, bridge, |front| maloko_cli::run(arguments, front as Arc<dyn Front>), |_| {})?;
     Ok(code.unwrap_or(FAILED))
 }

@@ -1,11 +1,12 @@
 //! The native half of the Python package `maloko`. The package `maloko` is the public face; this module is private.
 
+mod automation;
 mod callback;
 mod convert;
-mod embedded;
 mod engine;
 mod error;
 mod front;
+mod kit;
 mod provider;
 mod runtime;
 
@@ -39,8 +40,8 @@ impl Pool {
     }
 
     /// Lets the workers go once nothing is left to do.
-    fn close(&self) {
-        self.host.pool().close();
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| self.host.pool().close());
     }
 }
 
@@ -53,15 +54,31 @@ mod _maloko {
     #[pymodule_export]
     use super::Pool;
     #[pymodule_export]
+    use super::automation::LibraryRun;
+    #[pymodule_export]
     use super::callback::Completion;
     #[pymodule_export]
-    use super::embedded::{EmbeddedRun, MemoryState};
-    #[pymodule_export]
     use super::engine::Engine;
+    #[pymodule_export]
+    use super::kit::{TestRun, TestStack, converted};
 
     /// The version of the package.
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+    /// Refuses sub-interpreters with an `ImportError`: objects of one would be called in another.
+    #[pyfunction]
+    #[expect(unsafe_code, reason = "PyO3 has no safe way to ask which interpreter this is")]
+    fn require_main_interpreter(_py: Python<'_>) -> PyResult<()> {
+        // SAFETY: whoever has `Python<'_>` is attached to an interpreter, which has an id since it was made.
+        let interpreter = unsafe { pyo3::ffi::PyInterpreterState_GetID(pyo3::ffi::PyInterpreterState_Get()) };
+        if interpreter == 0 {
+            return Ok(());
+        }
+        Err(pyo3::exceptions::PyImportError::new_err(
+            "maloko works in the main interpreter only, and not in subinterpreters: use threads or processes",
+        ))
+    }
 
     /// Runs the command line with these arguments (without the program's name) and returns its exit code.
     #[pyfunction]

@@ -83,6 +83,7 @@ impl PythonHost {
                 (id, bag(olds)?, bag(news)?).into_pyobject(py)
             }
             Method::Create { inputs, .. } => (bag(inputs)?,).into_pyobject(py),
+            Method::Find { key, inputs, .. } => (key, bag(inputs)?).into_pyobject(py),
             Method::Read { id, props, .. } | Method::Delete { id, props, .. } => (id, bag(props)?).into_pyobject(py),
         }
     }
@@ -138,6 +139,10 @@ fn decode(
         },
         "deleted" => Answer::Deleted,
         "bad" => return Ok(Err(ProviderError::new(ProviderErrorKind::BadReturn, item(1)?.extract::<String>()?))),
+        "unreadable" => {
+            let kind = ProviderErrorKind::Unreadable { returned: item(2)?.extract()?, id: item(3)?.extract()? };
+            return Ok(Err(ProviderError::new(kind, item(1)?.extract::<String>()?)));
+        }
         "raised" => return Ok(Err(raised(answer)?)),
         "interrupted" => {
             return Ok(Err(ProviderError { kind: ProviderErrorKind::Interrupted, ..raised(answer)? }));
@@ -215,7 +220,7 @@ type Described = (
     String,
     Option<String>,
     Option<String>,
-    (bool, bool, bool, bool, bool, bool),
+    (bool, bool, bool, bool, bool, bool, bool, bool),
     Option<(String, Option<usize>)>,
     Option<u64>,
     Option<String>,
@@ -262,7 +267,7 @@ impl Host for PythonHost {
                 let described = self.bridge.bind(py).call_method1("describe", (object,))?;
                 let (module, name, attributes, incomplete, methods, named, version, code, limits): Described =
                     described.extract()?;
-                let (configure, check, diff, read, update, delete) = methods;
+                let (configure, check, diff, create, read, update, delete, find) = methods;
                 Ok(ProviderDescription {
                     reference: Arc::new(ProviderReference {
                         maloko: 1,
@@ -273,7 +278,7 @@ impl Host for PythonHost {
                         incomplete,
                         revision: Revision { version, code },
                     }),
-                    capabilities: Capabilities { configure, check, diff, read, update, delete },
+                    capabilities: Capabilities { configure, check, diff, create, read, update, delete, find },
                     limits: limits.map(|(class, max_concurrency, interval)| CallLimits {
                         class,
                         max_concurrency,
@@ -335,11 +340,21 @@ impl Host for PythonHost {
                 self.pool.keep_one_idle(py)?;
                 let arguments = self.arguments(py, &call.method)?;
                 let context = context.as_ref().map(|context| context.bind(py));
+                let key = if let Method::Create { key, .. } = &call.method { key.as_str() } else { "" };
                 let answer = self
                     .bridge
                     .bind(py)
-                    .call_method1("call", (object, call.number, urn, method, arguments, context, completion))?;
-                Ok(if answer.is_none() { None } else { Some(answer.unbind()) })
+                    .call_method1("call", (object, call.number, urn, method, arguments, context, completion, key));
+                match answer {
+                    Ok(answer) if answer.is_none() => Ok(None),
+                    Ok(answer) => Ok(Some(answer.unbind())),
+                    // Nothing is known of what was done before this could get out: the method may have been called.
+                    Err(error) => {
+                        let text =
+                            format!("what became of {method} is not known, because maloko's own code failed: {error}");
+                        Ok(Some(("bad", text).into_pyobject(py)?.into_any().unbind()))
+                    }
+                }
             },
             |_py, answer| self.read_answer(urn, method, answer),
         )

@@ -11,7 +11,7 @@ use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
 use futures::FutureExt;
@@ -88,12 +88,20 @@ mod phase {
     pub(super) const QUEUED: u8 = 1;
     pub(super) const RUNNING: u8 = 2;
     pub(super) const RUNNING_AND_WOKEN: u8 = 3;
+    /// It has ended; whoever still holds a waker (a timer) does not bring it back.
+    pub(super) const DONE: u8 = 4;
 }
 
 struct Task {
-    future: Mutex<Option<BoxFuture<'static, ()>>>,
+    /// Gone once it is done, whoever holds the task for longer.
+    work: Mutex<Option<Work>>,
     phase: AtomicU8,
     pool: Arc<Pool>,
+}
+
+struct Work {
+    future: BoxFuture<'static, ()>,
+    /// Where user code runs that it calls.
     context: Option<Arc<Py<PyAny>>>,
 }
 
@@ -114,19 +122,24 @@ impl Wake for Task {
 impl Task {
     /// Polls once. The phase is `RUNNING` already.
     fn poll(self: Arc<Self>) {
-        let outer = CONTEXT.replace(self.context.clone());
-        let mut slot = lock(&self.future);
-        if let Some(future) = slot.as_mut() {
+        let mut slot = lock(&self.work);
+        if let Some(work) = slot.as_mut() {
+            let outer = CONTEXT.replace(work.context.clone());
             let waker = Waker::from(Arc::clone(&self));
             // A panic ends this task and not the worker; whoever waits for it sees its channel closed.
-            let polled =
-                std::panic::catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut Context::from_waker(&waker))));
+            let polled = std::panic::catch_unwind(AssertUnwindSafe(|| {
+                work.future.as_mut().poll(&mut Context::from_waker(&waker))
+            }));
             if !matches!(polled, Ok(Poll::Pending)) {
                 *slot = None;
             }
+            CONTEXT.set(outer);
+        }
+        if slot.is_none() {
+            self.phase.store(phase::DONE, Ordering::Release);
+            return;
         }
         drop(slot);
-        CONTEXT.set(outer);
         let next = |phase| Some(if phase == phase::RUNNING_AND_WOKEN { phase::QUEUED } else { phase::IDLE });
         if self.phase.fetch_update(Ordering::AcqRel, Ordering::Acquire, next) == Ok(phase::RUNNING_AND_WOKEN) {
             let pool = Arc::clone(&self.pool);
@@ -155,6 +168,9 @@ impl Queue {
 /// The workers of a run and the tasks that they poll.
 pub(crate) struct Pool {
     queue: Mutex<Queue>,
+    /// The tasks that were handed to the workers. Some wait for what need not happen any more, such as the end of the engine,
+    /// which they keep themselves; they go when the pool is closed.
+    handed: Mutex<Vec<Weak<Task>>>,
     work: Condvar,
     /// Starts one more Python thread that calls [`Pool::work`].
     start_worker: Py<PyAny>,
@@ -163,11 +179,17 @@ pub(crate) struct Pool {
 impl Pool {
     /// A pool without workers. `start_worker` is a Python callable that starts a thread, which calls `work`.
     pub(crate) fn new(start_worker: Py<PyAny>) -> Arc<Self> {
-        Arc::new(Self { queue: Mutex::default(), work: Condvar::new(), start_worker })
+        Arc::new(Self { queue: Mutex::default(), handed: Mutex::default(), work: Condvar::new(), start_worker })
     }
 
     fn push(&self, task: Arc<Task>) {
         let mut queue = lock(&self.queue);
+        if queue.closed && queue.without_workers() {
+            // Nobody would take it out again; it would keep the pool, and the pool it.
+            drop(queue);
+            drop(task);
+            return;
+        }
         queue.tasks.push_back(task);
         drop(queue);
         self.work.notify_one();
@@ -177,10 +199,9 @@ impl Pool {
     /// running user code, and afterwards by workers. Call it detached.
     pub(crate) fn begin_on_event_loop(self: &Arc<Self>, context: Option<Py<PyAny>>, future: BoxFuture<'static, ()>) {
         let task = Arc::new(Task {
-            future: Mutex::new(Some(future)),
+            work: Mutex::new(Some(Work { future, context: context.map(Arc::new) })),
             phase: AtomicU8::new(phase::RUNNING),
             pool: Arc::clone(self),
-            context: context.map(Arc::new),
         });
         let outer = LOOP_THREAD.replace(true);
         task.poll();
@@ -196,13 +217,19 @@ impl Pool {
                 Python::attach(|py| error.write_unraisable(py, None));
             }
         }
-        self.push(Arc::new(Task {
-            future: Mutex::new(Some(future)),
+        let task = Arc::new(Task {
+            // What a call is taken out of, to be given up by a time limit, runs where it would have run.
+            work: Mutex::new(Some(Work { future, context: current_context() })),
             phase: AtomicU8::new(phase::QUEUED),
             pool: Arc::clone(self),
-            // What a call is taken out of, to be given up by a time limit, runs where it would have run.
-            context: current_context(),
-        }));
+        });
+        let mut handed = lock(&self.handed);
+        if handed.len() == handed.capacity() {
+            handed.retain(|task| task.strong_count() > 0);
+        }
+        handed.push(Arc::downgrade(&task));
+        drop(handed);
+        self.push(task);
     }
 
     /// Makes sure that there is a worker.
@@ -248,10 +275,18 @@ impl Pool {
         }
     }
 
-    /// Lets the workers go once nothing is left to poll. A worker inside a provider method leaves when that returns.
+    /// Lets the workers go once nothing is left to poll. A worker inside a provider method leaves when that returns. Call
+    /// it detached.
     pub(crate) fn close(&self) {
         lock(&self.queue).closed = true;
         self.work.notify_all();
+        let handed = std::mem::take(&mut *lock(&self.handed));
+        for task in handed.iter().filter_map(Weak::upgrade) {
+            // One that is locked is at work; it goes when its provider method returns.
+            if let Ok(mut work) = task.work.try_lock() {
+                *work = None;
+            }
+        }
     }
 }
 

@@ -22,6 +22,9 @@ pub(crate) struct StackArguments {
     /// Show secret outputs in plain text
     #[arg(long)]
     pub(crate) show_secrets: bool,
+    /// Print one JSON document
+    #[arg(long, conflicts_with = "show_name")]
+    pub(crate) json: bool,
 }
 
 /// The verbs of `stack`.
@@ -43,6 +46,8 @@ pub(crate) enum StackCommand {
     Import(StackImport),
     /// Give the stack another name
     Rename(StackRename),
+    /// Move the stack to another backend, with its history; nothing is decrypted
+    Migrate(StackMigrate),
     /// Encrypt the stack's secrets with another passphrase or key
     ChangeSecretsProvider(StackChangeSecretsProvider),
     /// Show what was done to the stack
@@ -148,6 +153,20 @@ pub(crate) struct StackImport {
 pub(crate) struct StackRename {
     /// The new name
     pub(crate) new_name: String,
+}
+
+/// `stack migrate`.
+#[derive(Debug, Args)]
+pub(crate) struct StackMigrate {
+    /// The backend to move it to
+    #[arg(long, value_name = "URL")]
+    pub(crate) to: String,
+    /// Remove the stack from where it is, once the copy is whole
+    #[arg(long)]
+    pub(crate) remove_source: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    pub(crate) yes: bool,
 }
 
 /// `stack change-secrets-provider`.
@@ -321,8 +340,16 @@ pub(crate) enum StateCommand {
     Untaint(StateFlag),
     /// Open the state in an editor (`VISUAL`, `EDITOR`)
     Edit,
+    /// List the former states that are kept, or go back to one of them
+    Restore(StateRestore),
     /// Put rows into a sound order and drop references to resources that do not exist
     Repair {
+        /// Do not ask
+        #[arg(short, long)]
+        yes: bool,
+    },
+    /// Accept the state as it is, after a change that was not made with maloko
+    Reseal {
         /// Do not ask
         #[arg(short, long)]
         yes: bool,
@@ -344,6 +371,23 @@ pub(crate) struct StateDelete {
     /// Every resource
     #[arg(long, conflicts_with = "urn")]
     pub(crate) all: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+}
+
+/// `state restore`.
+#[derive(Debug, Args)]
+pub(crate) struct StateRestore {
+    /// Go back to this generation
+    #[arg(long, value_name = "N", conflicts_with = "journal")]
+    pub(crate) generation: Option<u64>,
+    /// Keep what is readable of the damaged journal of an interrupted run
+    #[arg(long)]
+    pub(crate) journal: bool,
+    /// The list as JSON
+    #[arg(short, long, conflicts_with_all = ["generation", "journal"])]
+    pub(crate) json: bool,
     /// Do not ask
     #[arg(short, long)]
     pub(crate) yes: bool,

@@ -12,18 +12,18 @@ mod tests;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 pub(crate) use import::ImportArguments;
 pub(crate) use manage::{
     CheckArguments, ConfigArguments, ConfigCommand, ConfigGet, ConfigRemove, ConfigSet, ConfigSetAll, NewArguments,
     ScalarType, StackArguments, StackChangeSecretsProvider, StackCommand, StackExport, StackGraph, StackHistory,
-    StackImport, StackInit, StackList, StackOutput, StackRemove, StackRename, StackSelect, StateCommand, StateDelete,
-    StateFlag, StateMove, StateRename, Template,
+    StackImport, StackInit, StackList, StackMigrate, StackOutput, StackRemove, StackRename, StackSelect, StateCommand,
+    StateDelete, StateFlag, StateMove, StateRename, StateRestore, Template,
 };
 pub(crate) use operate::{
-    ConfirmArguments, DestroyArguments, OperateArguments, PreviewArguments, RefreshArguments, UpArguments,
-    WatchArguments,
+    ConfirmArguments, DestroyArguments, OperateArguments, PreviewArguments, RefreshArguments, RunArguments,
+    UpArguments, WatchArguments,
 };
 
 /// Runs infrastructure programs with dynamic providers inside this process.
@@ -50,7 +50,7 @@ pub(crate) struct GlobalArguments {
     #[arg(short, long, global = true, value_name = "NAME")]
     pub(crate) stack: Option<String>,
     /// Where state is kept, instead of the project's own choice
-    #[arg(long, global = true, value_name = "file://DIR")]
+    #[arg(long, global = true, value_name = "URL")]
     pub(crate) backend: Option<String>,
     /// Never ask; fail where an answer would be needed
     #[arg(long, global = true)]
@@ -124,8 +124,8 @@ pub(crate) enum Command {
     },
     /// Choose where the state of projects is kept that do not say so themselves
     Login {
-        /// The address of a directory
-        #[arg(required_unless_present = "local", value_name = "file://DIR")]
+        /// The address of a directory, a bucket or a database
+        #[arg(required_unless_present = "local", value_name = "URL")]
         url: Option<String>,
         /// The home directory (file://~)
         #[arg(short, long, conflicts_with = "url")]
@@ -133,6 +133,15 @@ pub(crate) enum Command {
     },
     /// Forget what `login` chose
     Logout,
+    /// Show the name under which others see what you do
+    Whoami {
+        /// Also where state is kept, why there, and whether it answers
+        #[arg(short, long)]
+        verbose: bool,
+        /// As JSON
+        #[arg(short, long)]
+        json: bool,
+    },
     /// Show versions, the project, the stack and where state is kept
     About {
         /// As JSON
@@ -153,6 +162,31 @@ pub(crate) enum Command {
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Arguments, clap::Error> {
     let name = OsString::from("maloko");
     Arguments::try_parse_from(std::iter::once(&name).chain(arguments))
+}
+
+/// Reads the arguments (without the program's name) where `variable` stands for the environment.
+pub(crate) fn parse_with(
+    arguments: &[OsString],
+    variable: &dyn Fn(&str) -> Option<OsString>,
+) -> Result<Arguments, clap::Error> {
+    let name = OsString::from("maloko");
+    let mut grammar = with_variables(grammar(), variable);
+    let matches = grammar.try_get_matches_from_mut(std::iter::once(&name).chain(arguments))?;
+    Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut grammar))
+}
+
+/// The grammar with what these variables say in the place of what those of the process say.
+fn with_variables(grammar: clap::Command, variable: &dyn Fn(&str) -> Option<OsString>) -> clap::Command {
+    let set = |argument: clap::Arg| {
+        let Some(name) = argument.get_env().and_then(std::ffi::OsStr::to_str) else { return argument };
+        let value = variable(name);
+        let argument = argument.env(clap::builder::Resettable::Reset);
+        match value.and_then(|value| value.into_string().ok()) {
+            Some(value) => argument.default_value(value),
+            None => argument,
+        }
+    };
+    grammar.mut_args(set).mut_subcommands(|below| with_variables(below, variable))
 }
 
 /// The grammar itself, for completion scripts.

@@ -5,6 +5,35 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::BoolishValueParser;
 
+/// What every run has in common, also that of `import`.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct RunArguments {
+    /// A message that is shown at the head of the operation
+    #[arg(short, long, value_name = "TEXT")]
+    pub(crate) message: Option<String>,
+    /// Provider calls at a time; 1 means one after the other
+    #[arg(short, long, value_name = "N", env = "PULUMI_PARALLEL", hide_env_values = true)]
+    pub(crate) parallel: Option<i64>,
+    /// Print events as JSON, and nothing else, on stdout
+    #[arg(short, long)]
+    pub(crate) json: bool,
+    /// Show property by property what changes
+    #[arg(long)]
+    pub(crate) diff: bool,
+    /// Do not show progress while resources are worked on
+    #[arg(long)]
+    pub(crate) suppress_progress: bool,
+    /// Also write each engine event to this file, as a line of JSON.
+    #[arg(long, hide = true, value_name = "FILE")]
+    pub(crate) event_log: Option<PathBuf>,
+    /// Write what came of the operation to this file, as JSON.
+    #[arg(long, hide = true, value_name = "FILE")]
+    pub(crate) outcome_file: Option<PathBuf>,
+    /// What the stack's history says of how the operation was run.
+    #[arg(long, hide = true, value_name = "KIND", default_value = "cli")]
+    pub(crate) exec_kind: String,
+}
+
 /// What the four operations have in common.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct OperateArguments {
@@ -17,12 +46,6 @@ pub(crate) struct OperateArguments {
     /// Do not compare the configuration with what Pulumi.yaml declares
     #[arg(long)]
     pub(crate) skip_config_validation: bool,
-    /// A message that is shown at the head of the operation
-    #[arg(short, long, value_name = "TEXT")]
-    pub(crate) message: Option<String>,
-    /// Provider calls at a time; 1 means one after the other
-    #[arg(short, long, value_name = "N", env = "PULUMI_PARALLEL", hide_env_values = true)]
-    pub(crate) parallel: Option<i64>,
     /// Only these resources: URNs, where * stands for a part between colons and ** for anything
     #[arg(short, long, value_name = "URN")]
     pub(crate) target: Vec<String>,
@@ -35,12 +58,9 @@ pub(crate) struct OperateArguments {
     /// Also leave alone what depends on excluded resources
     #[arg(long)]
     pub(crate) exclude_dependents: bool,
-    /// Print events as JSON, and nothing else, on stdout
-    #[arg(short, long)]
-    pub(crate) json: bool,
-    /// Show property by property what changes
-    #[arg(long)]
-    pub(crate) diff: bool,
+    /// How the run goes and is shown.
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
     /// Show resources that do not change
     #[arg(long)]
     pub(crate) show_sames: bool,
@@ -50,9 +70,6 @@ pub(crate) struct OperateArguments {
     /// Do not show the stack's outputs
     #[arg(long)]
     pub(crate) suppress_outputs: bool,
-    /// Do not show progress while resources are worked on
-    #[arg(long)]
-    pub(crate) suppress_progress: bool,
 }
 
 /// What the operations that change something have in common.

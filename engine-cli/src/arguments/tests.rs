@@ -23,8 +23,8 @@ fn operations_take_pulumis_flags() {
     let Command::Up(up) = parsed("up --yes --skip-preview --json --stack dev --parallel 1 --refresh").command else {
         panic!("not an up");
     };
-    assert!(up.confirm.yes && up.confirm.skip_preview && up.operate.json);
-    assert_eq!(up.operate.parallel, Some(1));
+    assert!(up.confirm.yes && up.confirm.skip_preview && up.operate.run.json);
+    assert_eq!(up.operate.run.parallel, Some(1));
     assert_eq!(up.act.refresh, Some(true));
 
     let Command::Up(up) = parsed("update -y -f -j -p 8 -t a -t b -x c -c k=v -m note --refresh=false").command else {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use maloko_core::state::{Backend, LocalBackend};
+use maloko_stores::World;
 
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -18,6 +19,9 @@ pub(crate) use login::{forget_login, record_login};
 
 /// The directory in a project that holds what is maloko's: embedded state, key file, selected stack.
 pub(crate) const PROJECT_DIRECTORY: &str = ".maloko";
+
+/// The kinds of addresses, as errors list them.
+const KINDS: &str = "file://DIR, s3://BUCKET, gs://BUCKET, azblob://CONTAINER or postgres://USER@HOST/DATABASE";
 
 /// What named the place of the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,28 +101,39 @@ pub(crate) fn place(context: &Context, project: Option<&Project>) -> Result<Plac
 pub(crate) fn open(context: &Context, place: &Place) -> Result<Arc<dyn Backend>> {
     check_scheme(&place.url).map_err(|why| Failure::configuration(format!("{why} (from {})", place.origin.name())))?;
     let surroundings = context.surroundings.clone();
-    let backend = LocalBackend::open_url(&place.url, &place.base, context.home.as_deref(), surroundings)?;
-    Ok(Arc::new(backend))
+    if place.url.starts_with("file://") {
+        let backend = LocalBackend::open_url(&place.url, &place.base, context.home.as_deref(), surroundings)?;
+        return Ok(Arc::new(backend));
+    }
+    let variables = Arc::clone(&context.variables);
+    let console = context.console.clone();
+    let world = World {
+        variables: Arc::new(move |name| variables(name).and_then(|value| value.into_string().ok())),
+        home: context.home.clone(),
+        surroundings,
+        // Waiting is told at once, on the side of the messages: `--json` has its standard output for itself.
+        notify: Arc::new(move |text| console.note(text)),
+    };
+    Ok(maloko_stores::open(&place.url, &world)?)
+}
+
+/// A place that an argument names.
+pub(crate) fn named(context: &Context, url: &str) -> Place {
+    Place { origin: Origin::Flag, url: url.to_owned(), base: context.directory.clone() }
 }
 
 /// Is it an address of a kind that is built? The error names those that are.
 pub(crate) fn check_scheme(url: &str) -> std::result::Result<(), String> {
     let Some((scheme, _)) = url.split_once("://") else {
-        return Err(format!(
-            "'{url}' is not the address of a backend: write file://DIR (file://~ is the home directory)"
-        ));
+        return Err(format!("'{url}' is not the address of a backend: write {KINDS} (file://~ is the home directory)"));
     };
     match scheme {
-        "file" => Ok(()),
-        "s3" | "gs" | "azblob" | "postgres" | "postgresql" => Err(format!(
-            "'{url}': this version keeps state in directories only; use file://DIR, or move the stack with `stack \
-             export` and `stack import`"
-        )),
+        "file" | "s3" | "gs" | "azblob" | "postgres" | "postgresql" => Ok(()),
         "http" | "https" => Err(format!(
-            "'{url}': maloko does not talk to the Pulumi service; use file://DIR, and move the stack with `pulumi \
-             stack export` and `maloko stack import`"
+            "'{url}': maloko does not talk to the Pulumi service; use {KINDS}, and move the stack with `pulumi stack \
+             export` and `maloko stack import`"
         )),
-        _ => Err(format!("'{url}': there is no backend of the kind '{scheme}'; use file://DIR")),
+        _ => Err(format!("'{url}': there is no backend of the kind '{scheme}'; use {KINDS}")),
     }
 }
 

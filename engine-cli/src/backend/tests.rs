@@ -27,10 +27,10 @@ fn the_first_that_names_a_place_decides() {
 
 #[test]
 fn addresses_that_are_not_served_say_what_is() {
-    let urls = ["/a/directory", "s3://bucket", "https://api.pulumi.com", "ftp://host"];
+    let urls = ["/a/directory", "mysql://host/db", "https://api.pulumi.com", "ftp://host"];
     let errors: Vec<String> = urls.iter().map(|url| check_scheme(url).unwrap_err()).collect();
     insta::assert_snapshot!(errors.join("\n"));
-    let failure = World::new().failure("stack ls --backend s3://bucket");
+    let failure = World::new().failure("stack ls --backend ftp://host");
     assert!(failure.starts_with("2: ") && failure.contains("(from --backend)"), "{failure}");
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use maloko_core::state::PendingKind;
 use serde_json::json;
 
 use super::{count, packages, pretty};
@@ -90,7 +91,10 @@ async fn check_state(findings: &mut Findings, context: &Context) {
     for stack in stacks.iter().filter(|stack| stack.project() == workplace.project.name) {
         let read = workplace.read(stack).await;
         if let Some(snapshot) = findings.take(format!("the state of stack '{}'", workplace.shown(stack)), read) {
-            for pending in &snapshot.pending {
+            for suspect in snapshot.all_suspects() {
+                findings.notes.push(format!("{} is suspect: {}", suspect.urn(), suspect.summary()));
+            }
+            for pending in snapshot.pending.iter().filter(|pending| pending.kind != PendingKind::Creating) {
                 findings.notes.push(format!("{} was interrupted while {}", pending.row.urn, pending.kind.name()));
             }
         }

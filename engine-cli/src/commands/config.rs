@@ -9,12 +9,18 @@ use crate::failure::{Failure, Result};
 use crate::plain::HIDDEN;
 use crate::prompt;
 use crate::settings::path::{self, Segment};
-use crate::settings::{Settings, key, value};
+use crate::settings::{Settings, key, turn, value};
 use crate::workplace::Workplace;
 
 /// Runs `config`.
 pub(crate) async fn run(context: &Context, arguments: ConfigArguments) -> Result<()> {
     let json = arguments.json;
+    let _turn = match &arguments.command {
+        Some(ConfigCommand::Set(_) | ConfigCommand::SetAll(_) | ConfigCommand::Rm(_)) => {
+            turn::take(&context.project()?).await
+        }
+        None | Some(ConfigCommand::Ls { .. } | ConfigCommand::Get(_)) => None,
+    };
     match &arguments.command {
         None => list(context, json, arguments.show_secrets).await,
         Some(ConfigCommand::Ls { show_secrets }) => list(context, json, *show_secrets || arguments.show_secrets).await,
@@ -156,7 +162,7 @@ async fn set(context: &Context, arguments: &ConfigSet) -> Result<()> {
 }
 
 fn ask_for_value(context: &Context, arguments: &ConfigSet) -> Result<String> {
-    if let Some(text) = prompt::piped_text()? {
+    if let Some(text) = prompt::piped_text(&context.console)? {
         let text = text.strip_suffix('\n').unwrap_or(&text);
         return Ok(text.strip_suffix('\r').unwrap_or(text).to_owned());
     }

@@ -1,22 +1,93 @@
-//! `login` and `logout`.
+//! `login`, `logout` and `whoami`: where state is kept that nothing else says, and who works on it.
 
-use crate::backend::{forget_login, record_login};
+use std::time::Duration;
+
+use maloko_stores::postgres::has_password;
+use serde_json::json;
+
+use super::pretty;
+use crate::backend::{self, Origin, Place};
 use crate::context::Context;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 
 const HOME: &str = "file://~";
+/// `whoami -v` does not wait for long for a place that does not answer.
+const LIMIT: Duration = Duration::from_secs(20);
 
-/// Runs `login`; without an address the home directory is meant.
-pub(crate) fn login(context: &Context, url: Option<&str>) -> Result<()> {
+/// Runs `login`; without an address the home directory is meant. An address that does not work is not recorded.
+pub(crate) async fn login(context: &Context, url: Option<&str>) -> Result<()> {
     let url = url.unwrap_or(HOME);
-    record_login(context, url)?;
-    context.console.line(&format!("State of projects that do not say where theirs is will be kept in {url}"));
+    if has_password(url) {
+        return Err(Failure::configuration(
+            "the address holds a password, and `login` would write it into a file; leave it out and set PGPASSWORD, or put \
+             it into ~/.pgpass (mode 0600)",
+        ));
+    }
+    let place = backend::named(context, url);
+    let opened = backend::open(context, &place)?;
+    let stacks = opened.list().await.map_err(|error| {
+        let Failure { code, message } = Failure::from(error);
+        Failure { code, message: format!("{message}. The login was not changed") }
+    })?;
+    backend::record_login(context, url)?;
+    context.console.line(&format!(
+        "Logged in to {} as {} ({} there)",
+        opened.url(),
+        user(context),
+        super::count(stacks.len(), "stack")
+    ));
+    context.console.line("State of projects that do not say where theirs is will be kept there");
     Ok(())
 }
 
 /// Runs `logout`.
 pub(crate) fn logout(context: &Context) -> Result<()> {
-    let text = if forget_login(context)? { "Logged out" } else { "Not logged in" };
+    let text = if backend::forget_login(context)? { "Logged out" } else { "Not logged in" };
     context.console.line(text);
     Ok(())
+}
+
+/// Runs `whoami`.
+pub(crate) async fn whoami(context: &Context, verbose: bool, as_json: bool) -> Result<()> {
+    let user = user(context);
+    if !verbose && !as_json {
+        context.console.line(&user);
+        return Ok(());
+    }
+    let project = context.project().ok();
+    let place = backend::place(context, project.as_ref())?;
+    let opened = backend::open(context, &place)?;
+    let url = opened.url();
+    if as_json {
+        // Pulumi's members; there are no organizations in a store of one's own.
+        context.console.line(&pretty(&json!({ "user": user, "organizations": [], "url": url })));
+        return Ok(());
+    }
+    let state = match tokio::time::timeout(LIMIT, opened.list()).await {
+        Ok(Ok(stacks)) => super::count(stacks.len(), "stack"),
+        Ok(Err(error)) => format!("cannot be used: {error}"),
+        Err(_) => format!("no answer within {} seconds", LIMIT.as_secs()),
+    };
+    let Place { origin, .. } = place;
+    let identity = &context.surroundings.identity;
+    let host = if identity.host.is_empty() { "an unnamed machine" } else { &identity.host };
+    for (name, fact) in [
+        ("User", user.as_str()),
+        ("Host", host),
+        ("Backend URL", &url),
+        (
+            "Chosen by",
+            if origin == Origin::Embedded { "nothing else: state inside the project" } else { origin.name() },
+        ),
+        ("State", &state),
+    ] {
+        context.console.line(&format!("{name}: {fact}"));
+    }
+    Ok(())
+}
+
+/// The name under which others see what this user does.
+fn user(context: &Context) -> String {
+    let name = &context.surroundings.identity.user;
+    if name.is_empty() { "unknown".to_owned() } else { name.clone() }
 }

@@ -4,13 +4,19 @@ pub(crate) mod about;
 pub(crate) mod cancel;
 pub(crate) mod check;
 pub(crate) mod config;
+#[cfg(test)]
+mod damage_tests;
 pub(crate) mod login;
 pub(crate) mod new;
 pub(crate) mod packages;
+#[cfg(test)]
+mod places_tests;
 pub(crate) mod stack;
 pub(crate) mod state;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod wrong_key_tests;
 
 use comfy_table::{Table, presets};
 

@@ -9,7 +9,7 @@ use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
 use super::redact::{Redactor, Visible};
-use super::scrub::SECRET_TEXT;
+use maloko_core::scrub::SECRET_TEXT;
 
 /// What is written for a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,6 @@ mod plain;
 mod preview_json;
 mod redact;
 mod screen;
-mod scrub;
 mod summary;
 mod table;
 mod tree;
@@ -30,7 +29,7 @@ use std::time::SystemTime;
 use maloko_core::event::EventSink;
 use maloko_core::operation::OperationKind;
 
-pub use scrub::Scrubber;
+pub use maloko_core::scrub::Scrubber;
 
 /// The shapes in which an operation is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +40,7 @@ pub enum DisplayMode {
     PreviewJson,
     /// One line per event, for logs and pipes.
     Plain,
-    /// A tree that is redrawn in place, on a terminal.
+    /// A tree that is redrawn in place, on a terminal that can move its cursor.
     Tree,
 }
 
@@ -71,6 +70,8 @@ pub struct DisplayOptions {
     /// The plain texts of secrets, which no message may show. The caller teaches it those of the configuration; the
     /// display adds those that it meets in resources.
     pub scrubber: Arc<Scrubber>,
+    /// The size that a tree takes where no terminal says it: rows and columns.
+    pub fallback_size: (usize, usize),
 }
 
 impl DisplayOptions {
@@ -89,6 +90,7 @@ impl DisplayOptions {
             suppress_progress: false,
             color: false,
             scrubber: Arc::default(),
+            fallback_size: (24, 80),
         }
     }
 }
@@ -105,8 +107,7 @@ pub trait Display: EventSink {
 /// stops to show anything; the operation goes on.
 #[must_use]
 pub fn open(mode: DisplayMode, options: DisplayOptions, out: Box<dyn Write + Send>) -> Arc<dyn Display> {
-    let redactor = redact::Redactor::new(options.show_secrets, Arc::clone(&options.scrubber));
-    Arc::new(worker::Worker::start(renderer(mode, options, SystemTime::now()), redactor, out))
+    Arc::new(worker::Worker::start(renderer(mode, options, SystemTime::now()), out))
 }
 
 /// What draws in a mode; `opened` is the wall clock's time from which events count theirs.
@@ -115,10 +116,10 @@ fn renderer(mode: DisplayMode, options: DisplayOptions, opened: SystemTime) -> B
     match mode {
         DisplayMode::JsonEvents => Box::new(json::JsonLines::new(redactor, options.is_preview, opened)),
         DisplayMode::PreviewJson => Box::new(preview_json::PreviewDocument::new(redactor, options.show_sames)),
-        // A terminal that cannot move its cursor gets lines.
-        DisplayMode::Tree if std::env::var_os("TERM").is_none_or(|term| term != "dumb") => {
-            Box::new(tree::Tree::new(options, redactor, screen::controlling_terminal()))
+        DisplayMode::Tree => {
+            let probe = screen::controlling_terminal(options.fallback_size);
+            Box::new(tree::Tree::new(options, redactor, probe))
         }
-        DisplayMode::Tree | DisplayMode::Plain => Box::new(plain::Plain::new(options, redactor)),
+        DisplayMode::Plain => Box::new(plain::Plain::new(options, redactor)),
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use maloko_core::row::Row;
 use maloko_core::value::{Archive, Asset, PROVIDER_KEY, PropertyMap, ResourceReference, Value};
 
-use super::scrub::{Scrubber, VALUE_MINIMUM};
+use maloko_core::scrub::{Scrubber, VALUE_MINIMUM};
 
 /// A value as it may be shown. Displays look at values only through [`Redactor::see`].
 #[derive(Clone, Copy, Debug)]

@@ -64,9 +64,9 @@ const CLEAR_LINE: &str = "\x1b[K";
 const CLEAR_BELOW: &str = "\x1b[J";
 
 /// The size of the terminal that controls this process (standard output may be captured while an operation runs).
-/// Where there is none, `LINES` and `COLUMNS`, or 24 by 80.
-pub(super) fn controlling_terminal() -> SizeProbe {
-    let fallback = Size { rows: from_environment("LINES", 24), columns: from_environment("COLUMNS", 80) };
+/// Where there is none, `rows` by `columns`.
+pub(super) fn controlling_terminal((rows, columns): (usize, usize)) -> SizeProbe {
+    let fallback = Size { rows, columns };
     let terminal = open_terminal();
     Box::new(move || {
         let known = terminal.as_ref().and_then(console::Term::size_checked);
@@ -74,10 +74,6 @@ pub(super) fn controlling_terminal() -> SizeProbe {
             .filter(|(rows, columns)| *rows > 0 && *columns > 0)
             .map_or(fallback, |(rows, columns)| Size { rows: usize::from(rows), columns: usize::from(columns) })
     })
-}
-
-fn from_environment(name: &str, default: usize) -> usize {
-    std::env::var(name).ok().and_then(|text| text.trim().parse().ok()).filter(|size| *size > 0).unwrap_or(default)
 }
 
 #[cfg(unix)]

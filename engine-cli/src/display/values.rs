@@ -3,8 +3,8 @@
 use maloko_core::value::{ArchiveSource, AssetSource, Value};
 
 use super::redact::{Redactor, Visible};
-use super::scrub::SECRET_TEXT;
 use super::words::{clean, count};
+use maloko_core::scrub::SECRET_TEXT;
 
 /// What stands in the place of a value that is not known yet.
 pub(super) const UNKNOWN: &str = "[unknown]";

@@ -9,10 +9,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use maloko_core::event::{Event, EventSink};
 use maloko_core::urn::Urn;
-use maloko_core::value::PropertyMap;
 
 use super::Display;
-use super::redact::Redactor;
 
 /// Turns events into bytes. Lives on the drawing thread; the times are since the display was opened, so that a test can
 /// say what time it is.
@@ -51,12 +49,11 @@ pub(super) struct Worker {
     /// Set when the output is gone (a closed pipe, a full disk): the run goes on, nothing more is shown.
     gone: Arc<AtomicBool>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    redactor: Redactor,
 }
 
 impl Worker {
     /// Starts to draw. Where no thread can be had, nothing is shown.
-    pub(super) fn start(renderer: Box<dyn Renderer>, redactor: Redactor, out: Box<dyn Write + Send>) -> Self {
+    pub(super) fn start(renderer: Box<dyn Renderer>, out: Box<dyn Write + Send>) -> Self {
         let (queue, messages) = channel();
         let gone = Arc::new(AtomicBool::new(false));
         let seen_by_thread = Arc::clone(&gone);
@@ -70,7 +67,7 @@ impl Worker {
         if thread.is_err() {
             gone.store(true, Ordering::Relaxed);
         }
-        Self { queue, gone, thread: Mutex::new(thread.ok()), redactor }
+        Self { queue, gone, thread: Mutex::new(thread.ok()) }
     }
 }
 
@@ -86,10 +83,6 @@ impl EventSink for Worker {
         if !self.gone.load(Ordering::Relaxed) {
             let _ = self.queue.send(Message::Called(Instant::now(), urn.clone()));
         }
-    }
-
-    fn learn_secrets(&self, properties: &PropertyMap) {
-        self.redactor.learn(properties);
     }
 }
 

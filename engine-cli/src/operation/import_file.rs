@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use maloko_core::event::{Event, EventSink, Op};
 use maloko_core::row::Row;
 use maloko_core::urn::Urn;
-use maloko_core::value::{PropertyMap, Value};
+use maloko_core::value::{PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
@@ -15,13 +15,11 @@ use crate::failure::{Failure, Result};
 
 /// What stands in a written list for an id that the user has to find.
 pub(super) const PLACEHOLDER: &str = "<PLACEHOLDER>";
-/// The member that marks a value in JSON as special, and its value for secrets.
-const SIGNATURE: &str = "4dabf18193072939515e22adb298388d";
-const SECRET: &str = "1b47061264138c4ac30d75fd1eb44270";
 
 /// A list of objects.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "members of the type `Unused` are accepted and never looked at")]
 pub(super) struct ImportFile {
     /// Names that stand for resources of the stack.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -30,13 +28,16 @@ pub(super) struct ImportFile {
     pub(super) resources: Vec<Listed>,
     /// Pulumi's, for native providers.
     #[serde(default, skip_serializing)]
-    #[expect(dead_code, reason = "it is accepted, and of no use to dynamic providers")]
-    pub(super) provider_inputs: serde::de::IgnoredAny,
+    pub(super) provider_inputs: Unused,
 }
+
+/// What is accepted, and of no use to dynamic providers.
+type Unused = serde::de::IgnoredAny;
 
 /// An object of a list.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "members of the type `Unused` are accepted and never looked at")]
 pub(super) struct Listed {
     /// Type token, or the place of the provider.
     #[serde(rename = "type")]
@@ -61,20 +62,15 @@ pub(super) struct Listed {
     pub(super) outputs: BTreeMap<String, serde_json::Value>,
     // Pulumi's, for packages that are not dynamic.
     #[serde(default, skip_serializing)]
-    #[expect(dead_code, reason = "it is accepted, and of no use to dynamic providers")]
-    pub(super) version: serde::de::IgnoredAny,
+    pub(super) version: Unused,
     #[serde(default, skip_serializing)]
-    #[expect(dead_code, reason = "it is accepted, and of no use to dynamic providers")]
-    pub(super) plugin_download_url: serde::de::IgnoredAny,
+    pub(super) plugin_download_url: Unused,
     #[serde(default, skip_serializing)]
-    #[expect(dead_code, reason = "it is accepted, and of no use to dynamic providers")]
-    pub(super) remote: serde::de::IgnoredAny,
+    pub(super) remote: Unused,
     #[serde(default, skip_serializing)]
-    #[expect(dead_code, reason = "it is accepted, and of no use to dynamic providers")]
-    pub(super) parameterization: serde::de::IgnoredAny,
+    pub(super) parameterization: Unused,
     #[serde(default, skip_serializing)]
-    #[expect(dead_code, reason = "it is accepted, and of no use to dynamic providers")]
-    pub(super) extension: serde::de::IgnoredAny,
+    pub(super) extension: Unused,
 }
 
 impl ImportFile {
@@ -106,7 +102,7 @@ fn value_of(json: &serde_json::Value) -> Value {
         serde_json::Value::String(text) => Value::String(text.clone()),
         serde_json::Value::Array(items) => Value::Array(items.iter().map(value_of).collect()),
         serde_json::Value::Object(members) => {
-            if members.get(SIGNATURE).and_then(serde_json::Value::as_str) == Some(SECRET)
+            if members.get(SIGNATURE_KEY).and_then(serde_json::Value::as_str) == Some(SECRET_SIGNATURE)
                 && let Some(text) = members.get("plaintext").and_then(serde_json::Value::as_str)
                 && let Ok(inner) = serde_json::from_str::<serde_json::Value>(text)
             {

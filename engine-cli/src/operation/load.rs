@@ -1,12 +1,12 @@
 //! Running a program for its live provider objects only, on behalf of a command that is no operation.
 
-use std::fs::File;
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
+use maloko_core::Engine;
 use maloko_core::event::{Event, EventSink, Severity};
 use maloko_core::state::StackName;
-use maloko_core::{Engine, PropertyMap};
 
 use super::request::Request;
 use super::run::{Prepared, prepare};
@@ -15,8 +15,11 @@ use crate::display::Scrubber;
 use crate::failure::{Failure, Result, code};
 use crate::front::ProgramSpec;
 use crate::host::SettlingHost;
-use crate::signals::{self, Watch};
+use crate::signals::Watch;
 use crate::workplace::Workplace;
+
+/// How long a program is waited for after a signal; nothing is at stake.
+const LOAD_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Runs the program against the stack's state, of which nothing is changed, and then `work` while its provider objects
 /// are alive. What the program prints and logs goes to stderr. A program that fails is a warning: what it handed over
@@ -30,17 +33,22 @@ pub(crate) async fn with_program<T>(
 ) -> Result<T> {
     let request = Request::load(verb);
     let Prepared { operation, session, scrubber, .. } = prepare(workplace, &request, stack, &program).await?;
-    let err = capture::standard_error().map_err(|error| Failure::io("stderr cannot be kept aside", &error))?;
+    let context = workplace.context;
+    let err: Box<dyn Write + Send> = if context.library.is_some() {
+        Box::new(context.console.err())
+    } else {
+        Box::new(capture::standard_error().map_err(|error| Failure::io("stderr cannot be kept aside", &error))?)
+    };
     let front = &workplace.context.front;
     let host = Arc::new(SettlingHost::new(front.host()));
     let engine = Engine::start(operation, session, Arc::clone(&host) as Arc<_>, Arc::new(Told::new(err, scrubber)));
-    let log = Arc::clone(&engine);
-    let capture = Capture::begin(Box::new(move |line| log.log("", Severity::Output, line, false)))
-        .map_err(|error| Failure::io("standard output cannot be captured", &error))?;
-    host.settle_with(capture.settler());
-    let cancelled = Arc::clone(&engine);
-    let watch = Watch::begin(move || cancelled.cancel(), || signals::leave(code::CANCELLED))
-        .map_err(|error| Failure::io("signals cannot be watched", &error))?;
+    let own_process = match &context.library {
+        None => Some(begin(&engine, &host)?),
+        Some(library) => {
+            library.cancellation.watch(&engine);
+            None
+        }
+    };
     let end = front.run_program(Arc::clone(&engine), program).await;
     if let Some(error) = end.error {
         let message = format!(
@@ -51,19 +59,36 @@ pub(crate) async fn with_program<T>(
     }
     let done = work(&engine).await;
     host.settle();
-    drop(watch);
-    capture.end();
+    if let Some((capture, watch)) = own_process {
+        drop(watch);
+        capture.end();
+    }
     Ok(done)
+}
+
+/// Captures what is printed and watches for signals, in a process that is the command's own.
+fn begin(engine: &Arc<Engine>, host: &SettlingHost) -> Result<(Capture, Watch)> {
+    let log = Arc::clone(engine);
+    let capture = Capture::begin(
+        Box::new(move |line| log.log("", Severity::Output, line, false)),
+        Arc::clone(&engine.operation().scrubber),
+    )
+    .map_err(|error| Failure::io("standard output cannot be captured", &error))?;
+    host.settle_with(capture.settler());
+    let cancelled = Arc::clone(engine);
+    let watch = Watch::begin(LOAD_PATIENCE, code::CANCELLED, move |_| cancelled.cancel(), |_| {})
+        .map_err(|error| Failure::io("signals cannot be watched", &error))?;
+    Ok((capture, watch))
 }
 
 /// Writes messages to the stderr of before, without secrets.
 struct Told {
-    err: Mutex<File>,
+    err: Mutex<Box<dyn Write + Send>>,
     scrubber: Arc<Scrubber>,
 }
 
 impl Told {
-    fn new(err: File, scrubber: Arc<Scrubber>) -> Self {
+    fn new(err: Box<dyn Write + Send>, scrubber: Arc<Scrubber>) -> Self {
         Self { err: Mutex::new(err), scrubber }
     }
 }
@@ -82,9 +107,5 @@ impl EventSink for Told {
         let mut err = self.err.lock().unwrap_or_else(PoisonError::into_inner);
         // A reader that has gone away is no error of the command's.
         drop(writeln!(err, "{label}{whose}{message}"));
-    }
-
-    fn learn_secrets(&self, properties: &PropertyMap) {
-        self.scrubber.learn_properties(properties);
     }
 }

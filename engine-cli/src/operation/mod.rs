@@ -4,8 +4,11 @@ mod generated;
 mod handover;
 mod import;
 mod import_file;
+mod interrupts;
 mod load;
-mod plan;
+mod outcome_file;
+mod own_process;
+pub(crate) mod plan;
 mod preview_pass;
 mod request;
 mod run;
@@ -31,7 +34,9 @@ pub(crate) async fn perform(context: &Context, request: Request) -> Result<i32> 
     check_confirmation(context, &request)?;
     let workplace = Workplace::open(context)?;
     let program = workplace.project.program(context.front.language())?;
-    if let Some(code) = context.front.re_execute(&program, &context.arguments).await {
+    if context.library.is_none()
+        && let Some(code) = context.front.re_execute(&program, &context.arguments).await
+    {
         return Ok(code);
     }
     let stack = workplace.stack_name(None)?;
@@ -43,7 +48,7 @@ pub(crate) async fn perform(context: &Context, request: Request) -> Result<i32> 
         set_given_config(&workplace, &stack, &request)?;
     }
     // No thread was started so far: a binding may fork here.
-    let plan = if request.is_dry() || request.confirm.skip_preview {
+    let plan = if request.is_dry() || request.confirm.skip_preview || context.library.is_some() {
         None
     } else {
         // Asked for before the preview, and only here.
@@ -75,7 +80,17 @@ fn set_given_config(workplace: &Workplace<'_>, stack: &StackName, request: &Requ
 }
 
 async fn remove_if_empty(workplace: &Workplace<'_>, stack: &StackName) -> Result<()> {
-    let left = workplace.read(stack).await?.rows.iter().filter(|row| !row.urn.is_root_stack()).count();
+    let snapshot = workplace.read(stack).await?;
+    let left = snapshot.rows.iter().filter(|row| !row.urn.is_root_stack()).count();
+    let uncertain = crate::commands::stack::uncertain(&snapshot);
+    if left == 0 && uncertain > 0 {
+        return Err(Failure::new(format!(
+            "the stack '{}' was not removed: it still knows of {} whose objects may exist. `maloko stack` lists them; look for \
+             the objects, then forget the creates with `maloko refresh --clear-pending-creates`",
+            workplace.shown(stack),
+            crate::commands::count(uncertain, "suspect create")
+        )));
+    }
     if left > 0 {
         return Err(Failure::new(format!(
             "the stack '{}' was not removed: {} left in it",

@@ -7,7 +7,6 @@ use std::sync::{Mutex, PoisonError};
 use maloko_core::autonaming::Seed;
 use maloko_core::event::{Event, EventSink, Op};
 use maloko_core::urn::Urn;
-use maloko_core::value::PropertyMap;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, Result};
@@ -121,12 +120,6 @@ impl EventSink for Fan {
     fn call_began(&self, urn: &Urn) {
         for watcher in &self.0 {
             watcher.call_began(urn);
-        }
-    }
-
-    fn learn_secrets(&self, properties: &PropertyMap) {
-        for watcher in &self.0 {
-            watcher.learn_secrets(properties);
         }
     }
 }

@@ -56,7 +56,11 @@ pub(super) async fn preview_and_ask(
         let key = handover::put(passphrase, file.path(), &*context.surroundings.entropy)?;
         arguments.extend(["--passphrase-key".into(), key.into()]);
     }
-    let noted = signals::Noted::begin().map_err(|error| Failure::io("signals cannot be watched", &error))?;
+    let noted = signals::Noted::begin({
+        let front = std::sync::Arc::clone(&context.front);
+        move |signal| front.interrupt_pass(signal)
+    })
+    .map_err(|error| Failure::io("signals cannot be watched", &error))?;
     let code = context.front.run_pass(arguments).await.code;
     if noted.any() {
         return Ok(Verdict::Over(code::CANCELLED));

@@ -53,6 +53,8 @@ pub(crate) struct Request {
     pub(crate) import_file: Option<PathBuf>,
     /// URNs of interrupted creates and the ids of the objects that they made, in turn.
     pub(crate) pending_creates: Vec<String>,
+    /// Leave creates whose outcome is not known as they are?
+    pub(crate) skip_pending_creates: bool,
     /// What is to be taken over.
     pub(crate) import: Option<ImportRequest>,
 }
@@ -79,6 +81,7 @@ impl Request {
             save_plan: None,
             import_file: None,
             pending_creates: Vec::new(),
+            skip_pending_creates: false,
             import: None,
         }
     }
@@ -101,7 +104,7 @@ impl Request {
     pub(crate) fn operation(&self, project: &str, stack: &str, refresh_always: bool, processors: usize) -> Operation {
         Operation {
             dry_run: self.is_dry(),
-            parallel: match self.operate.parallel {
+            parallel: match self.operate.run.parallel {
                 Some(number) => usize::try_from(number).unwrap_or(1).max(1),
                 None => processors.saturating_mul(4).max(1),
             },
@@ -160,14 +163,14 @@ impl From<RefreshArguments> for Request {
             expect,
             clear_pending_creates,
             import_pending_creates,
-            // That is what happens without any of the three flags.
-            skip_pending_creates: _,
+            skip_pending_creates,
         } = arguments;
         Self {
             expect_no_changes: expect.expect_no_changes,
             runs_program: program.runs(),
             clear_pending_creates,
             pending_creates: import_pending_creates,
+            skip_pending_creates,
             ..Self::new(OperationKind::Refresh, "refresh", operate, confirm)
         }
     }
@@ -189,7 +192,9 @@ impl From<DestroyArguments> for Request {
 
 impl From<ImportArguments> for Request {
     fn from(arguments: ImportArguments) -> Self {
-        let (operate, confirm) = arguments.shared();
+        let operate =
+            OperateArguments { run: arguments.run.clone(), suppress_outputs: true, ..OperateArguments::default() };
+        let confirm = arguments.confirm.clone();
         Self {
             runs_program: !arguments.no_program,
             import: Some(arguments.into()),

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use maloko_core::autonaming::Seed;
 use maloko_core::builtin::{BackendStacks, OtherStacks};
@@ -14,26 +13,24 @@ use maloko_core::{Engine, ProgramEnd, Report};
 
 use super::generated::Imported;
 use super::import_file::ListWriter;
+use super::interrupts;
+use super::outcome_file;
+use super::own_process;
 use super::plan::{Fan, Plan, Recorder};
 use super::request::Request;
 use super::update_plan::{self, PlanWriter};
-use crate::capture::{self, Capture};
+use crate::capture;
 use crate::display::{self, Display, DisplayMode, DisplayOptions, Scrubber};
 use crate::failure::{Failure, Result, code};
 use crate::front::ProgramSpec;
 use crate::history::Beginning;
 use crate::host::SettlingHost;
+use crate::library::EventLines;
 use crate::project::Project;
 use crate::settings::Settings;
 use crate::settings::resolve::resolve;
-use crate::signals::{self, Watch};
+use crate::signals;
 use crate::workplace::Workplace;
-
-/// How long a program that cannot go on is waited for, after its last provider call has ended.
-const GRACE: Duration = Duration::from_secs(5);
-const GRACE_STEP: Duration = Duration::from_millis(100);
-/// How long a second signal waits for the disk.
-const LAST_FLUSH: Duration = Duration::from_secs(3);
 
 /// Runs the operation in this process. `plan` is what the user was shown before.
 pub(super) async fn run(
@@ -43,31 +40,43 @@ pub(super) async fn run(
     program: ProgramSpec,
     plan: Option<Plan>,
 ) -> Result<i32> {
-    let beginning = Beginning::now(workplace, history_kind(request), request.operate.message.as_deref());
+    let beginning = Beginning::of_run(workplace, history_kind(request), &request.operate.run);
     let Prepared { mut operation, session, scrubber, crypter } = prepare(workplace, request, stack, &program).await?;
     if let Some(plan) = &plan {
         operation.seed = plan.seed;
     }
     let seed = operation.seed;
-    let mut show = Show::open(workplace, request, stack, scrubber, plan.is_some())?;
+    let mut show = Show::open(workplace, request, stack, Arc::clone(&scrubber), plan.is_some())?;
     if request.save_plan.is_some() {
         show.plan = Some(Arc::new(PlanWriter::new(&operation.config, seed, crypter.clone())));
     }
     let (report, left_behind) = operate(workplace, request, program, operation, session, &show).await?;
-    show.display.close();
+    show.close();
+    let succeeded = report.summary.outcome == Outcome::Succeeded;
+    if let Some(library) = &workplace.context.library {
+        library.ended((&report).into());
+    }
+    if let Some(file) = &request.operate.run.outcome_file {
+        outcome_file::write(workplace.context, file, &report, &scrubber)?;
+    }
     if request.is_dry() {
         // A preview may get along without the key; what follows it does not, and the time to say so is now.
         crypter.verify()?;
-    } else {
-        let succeeded = report.summary.outcome == Outcome::Succeeded;
+    } else if report.state_written || !succeeded || request.operate.run.message.is_some() || is_driven(request) {
+        // A run that changed nothing writes nothing: neither state nor history.
         beginning.ended(workplace, stack, succeeded, &report.summary.changes).await;
     }
     let code = conclude(workplace, request, &show, &report, plan.as_ref(), seed)?;
-    if left_behind {
+    if left_behind && workplace.context.library.is_none() {
         // The program still sits on a thread of the interpreter, which would wait for it for ever.
         signals::leave(code);
     }
     Ok(code)
+}
+
+/// Is the operation driven by a library? It tells its caller of every operation by the entry in the history.
+fn is_driven(request: &Request) -> bool {
+    request.operate.run.exec_kind != "cli"
 }
 
 /// The verb as Pulumi's history names it.
@@ -116,16 +125,15 @@ pub(super) async fn prepare(
         operation.adoptions = import.adoptions(workplace.context, stack)?;
     }
     operation.pending_creates = pending_creates(&request.pending_creates)?;
+    operation.skip_suspects = request.skip_pending_creates;
     if let Some(file) = &request.plan {
         let plan = update_plan::read(workplace.context, file, &operation.config, &crypter)?;
         // The names that were planned are the ones that are made.
         operation.seed = plan.seed.unwrap_or(operation.seed);
         operation.plan = Some(Arc::new(plan));
     }
-    let scrubber = Arc::new(Scrubber::default());
-    for value in operation.config.values().filter(|value| value.secret) {
-        scrubber.learn(&value.value);
-    }
+    let scrubber = Arc::clone(&operation.scrubber);
+    crypter.hide_passphrase(&scrubber);
     let backend = Arc::clone(&workplace.backend);
     let stacks = BackendStacks::new(backend, crypter.clone(), stack.project());
     operation.stacks = OtherStacks::new(Arc::new(stacks));
@@ -167,7 +175,7 @@ async fn open_session(
     crypter: Crypter,
 ) -> Result<Session> {
     if request.is_dry() {
-        let mut snapshot = workplace.read(stack).await?;
+        let mut snapshot = workplace.read_with(stack, &crypter).await?;
         unseal(&mut snapshot, &crypter)?;
         return Ok(Session::preview(snapshot, crypter));
     }
@@ -175,7 +183,7 @@ async fn open_session(
     if request.clear_pending_creates {
         let session = workplace.session(stack, crypter.clone(), &command).await?;
         let mut snapshot = session.snapshot().clone();
-        snapshot.pending.clear();
+        snapshot.forget_suspects();
         session.fold(snapshot).await?;
     }
     workplace.session(stack, crypter, &command).await
@@ -193,6 +201,8 @@ fn unseal(snapshot: &mut maloko_core::state::Snapshot, crypter: &Crypter) -> Res
 /// What watches the operation.
 struct Show {
     display: Arc<dyn Display>,
+    /// For those who asked for events: hands on every one as JSON.
+    events: Vec<Arc<dyn Display>>,
     /// Notes the steps: in a preview pass for the process that goes on, after one to compare.
     recorder: Option<Arc<Recorder>>,
     /// In a preview pass: the changes property by property, for those who ask for them.
@@ -216,21 +226,28 @@ impl Show {
         let console = &workplace.context.console;
         let flags = &request.operate;
         let is_pass = request.confirm.preview_pass.is_some();
+        let size = |variable, otherwise| {
+            let text = workplace.context.text_variable(variable);
+            text.and_then(|text| text.trim().parse().ok()).filter(|size| *size > 0).unwrap_or(otherwise)
+        };
         let options = DisplayOptions {
-            diff: flags.diff,
+            diff: flags.run.diff,
             show_sames: flags.show_sames,
             show_secrets: flags.show_secrets,
             suppress_outputs: flags.suppress_outputs,
-            suppress_progress: flags.suppress_progress,
+            suppress_progress: flags.run.suppress_progress,
             color: console.color,
             scrubber,
+            fallback_size: (size("LINES", 24), size("COLUMNS", 80)),
             ..DisplayOptions::new(request.kind, request.is_dry(), stack.project(), stack.stack())
         };
         let streams = is_pass || workplace.context.is_set("PULUMI_ENABLE_STREAMING_JSON_PREVIEW");
-        let mode = match flags.json {
+        let mode = match flags.run.json {
             true if request.is_dry() && !streams => DisplayMode::PreviewJson,
             true => DisplayMode::JsonEvents,
-            false if console.is_terminal && captures(workplace) => DisplayMode::Tree,
+            false if console.is_terminal && own_process::captures(workplace) && moves_cursor(workplace) => {
+                DisplayMode::Tree
+            }
             false => DisplayMode::Plain,
         };
         let details = is_pass.then(|| {
@@ -238,10 +255,24 @@ impl Show {
             let options = DisplayOptions { diff: true, ..options.clone() };
             (display::open(DisplayMode::Plain, options, Box::new(buffer.clone())), buffer)
         });
-        let out =
-            capture::standard_output().map_err(|error| Failure::io("standard output cannot be kept aside", &error))?;
+        let library = workplace.context.library.as_ref();
+        let mut events: Vec<Box<dyn Write + Send>> = Vec::new();
+        if let Some(to) = library.and_then(|library| library.events.as_ref()) {
+            events.push(Box::new(EventLines::new(Arc::clone(to))));
+        }
+        if let Some(file) = &flags.run.event_log {
+            events.push(Box::new(outcome_file::open_event_log(workplace.context, file)?));
+        }
+        let events = events.into_iter().map(|to| display::open(DisplayMode::JsonEvents, options.clone(), to)).collect();
+        let out: Box<dyn Write + Send> = if library.is_some() {
+            Box::new(console.out())
+        } else {
+            let out = capture::standard_output();
+            Box::new(out.map_err(|error| Failure::io("standard output cannot be kept aside", &error))?)
+        };
         Ok(Self {
-            display: display::open(mode, options, Box::new(out)),
+            display: display::open(mode, options, out),
+            events,
             recorder: (is_pass || after_preview).then(Arc::<Recorder>::default),
             details,
             plan: None,
@@ -254,8 +285,17 @@ impl Show {
         })
     }
 
+    /// Shows what is still held back.
+    fn close(&self) {
+        self.display.close();
+        for events in &self.events {
+            events.close();
+        }
+    }
+
     fn sink(&self) -> Arc<dyn EventSink> {
         let mut watchers: Vec<Arc<dyn EventSink>> = vec![Arc::clone(&self.display) as Arc<dyn EventSink>];
+        watchers.extend(self.events.iter().map(|events| Arc::clone(events) as Arc<dyn EventSink>));
         watchers.extend(self.recorder.iter().map(|recorder| Arc::clone(recorder) as Arc<dyn EventSink>));
         watchers.extend(self.details.iter().map(|(details, _)| Arc::clone(details) as Arc<dyn EventSink>));
         watchers.extend(self.plan.iter().map(|plan| Arc::clone(plan) as Arc<dyn EventSink>));
@@ -268,9 +308,9 @@ impl Show {
     }
 }
 
-/// Is printed output captured? `MALOKO_CAPTURE=0` leaves it alone, for those who sit in a debugger on the terminal.
-fn captures(workplace: &Workplace<'_>) -> bool {
-    workplace.context.text_variable("MALOKO_CAPTURE").is_none_or(|text| text != "0")
+/// Can the terminal draw over what it shows?
+fn moves_cursor(workplace: &Workplace<'_>) -> bool {
+    workplace.context.text_variable("TERM").is_none_or(|term| term != "dumb")
 }
 
 /// Runs the program against an engine, to the end of the operation. The second answer: the program did not end and was
@@ -286,25 +326,21 @@ async fn operate(
     let front = &workplace.context.front;
     let host = Arc::new(SettlingHost::new(front.host()));
     let engine = Engine::start(operation, session, Arc::clone(&host) as Arc<_>, show.sink());
-    if let Some(message) = &request.operate.message {
+    if let Some(message) = &request.operate.run.message {
         engine.log("", Severity::Info, message, false);
     }
-    let capture = if captures(workplace) || request.operate.json {
-        let log = Arc::clone(&engine);
-        let capture = Capture::begin(Box::new(move |line| log_line(&log, line)))
-            .map_err(|error| Failure::io("standard output cannot be captured", &error))?;
-        host.settle_with(capture.settler());
-        Some(capture)
-    } else {
-        None
+    let own_process = match &workplace.context.library {
+        None => Some(own_process::OwnProcess::begin(workplace, request, &engine, &host, &show.display)?),
+        Some(library) => {
+            library.cancellation.watch(&engine);
+            None
+        }
     };
-    let watch =
-        watch_signals(&engine, &show.display).map_err(|error| Failure::io("signals cannot be watched", &error))?;
     let (end, left_behind) = if request.runs_program {
         let running = front.run_program(Arc::clone(&engine), program);
         tokio::select! {
             end = running => (end, false),
-            () = grace(&engine) => (ProgramEnd { error: Some(left_behind_message()), source: None }, true),
+            () = interrupts::grace(&engine) => (ProgramEnd { error: Some(interrupts::left_behind_message()), source: None }, true),
         }
     } else {
         front.attach(Arc::clone(&engine), program).await;
@@ -312,87 +348,15 @@ async fn operate(
     };
     host.settle();
     let report = engine.finish(end).await;
-    drop(watch);
-    if let Some(capture) = capture {
-        capture.end();
+    if let Some(own_process) = own_process {
+        own_process.end();
     }
     // An error of the state was told with the other ones of the run.
     let report = report.map_err(|_| {
-        show.display.close();
+        show.close();
         Failure::silent(code::FAILURE)
     })?;
     Ok((report, left_behind))
-}
-
-fn left_behind_message() -> String {
-    format!("the program did not end within {} seconds after the run was stopped, and was left behind", GRACE.as_secs())
-}
-
-/// A printed line belongs to the only resource whose provider is at work, else to the run.
-fn log_line(engine: &Engine, line: &str) {
-    let calls = engine.calls_in_flight();
-    let urn = match calls.as_slice() {
-        [(urn, _)] => urn.as_str(),
-        _ => "",
-    };
-    engine.log(urn, Severity::Output, line, false);
-}
-
-/// Ends when the run was stopped and the program had its chance to notice.
-async fn grace(engine: &Engine) {
-    engine.stopped().await;
-    let mut quiet = Duration::ZERO;
-    while quiet < GRACE {
-        tokio::time::sleep(GRACE_STEP).await;
-        quiet = if engine.calls_in_flight().is_empty() { quiet + GRACE_STEP } else { Duration::ZERO };
-    }
-}
-
-fn watch_signals(engine: &Arc<Engine>, display: &Arc<dyn Display>) -> std::io::Result<Watch> {
-    let cancelled = Arc::clone(engine);
-    let abandoned = Arc::clone(engine);
-    let display = Arc::clone(display);
-    Watch::begin(
-        move || {
-            let calls = cancelled.calls_in_flight();
-            let what = match calls.len() {
-                0 => "the program to end".to_owned(),
-                number => format!("{} in flight: {}", crate::commands::count(number, "call"), named(&calls)),
-            };
-            let message = format!("cancelling (press again to leave at once): waiting for {what}");
-            cancelled.log("", Severity::Warning, &message, false);
-            cancelled.cancel();
-        },
-        move || {
-            let calls = abandoned.calls_in_flight();
-            let during = if calls.is_empty() { String::new() } else { format!(" during {}", named(&calls)) };
-            let message = format!("left at once{during}; the next run takes up from what was journalled");
-            abandoned.log("", Severity::Error, &message, false);
-            flush(&abandoned);
-            display.close();
-            signals::leave(code::CANCELLED);
-        },
-    )
-}
-
-/// Calls in flight as a message names them: `create of 'docs'`.
-fn named(calls: &[(maloko_core::Urn, &'static str)]) -> String {
-    const NAMED: usize = 3;
-    let mut list: Vec<String> =
-        calls.iter().take(NAMED).map(|(urn, method)| format!("{method} of '{}'", urn.name())).collect();
-    if calls.len() > NAMED {
-        list.push(format!("{} more", calls.len() - NAMED));
-    }
-    list.join(", ")
-}
-
-/// Makes durable what was journalled, if the disk answers in time.
-fn flush(engine: &Engine) {
-    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_time().build() else { return };
-    let flushed = runtime.block_on(async { tokio::time::timeout(LAST_FLUSH, engine.abandon()).await });
-    if let Ok(Err(error)) = flushed {
-        engine.log("", Severity::Error, &error.to_string(), false);
-    }
 }
 
 /// What is to be said and done once the display is closed; gives the exit code.
@@ -471,7 +435,7 @@ fn write_code(
             Failure::io(format!("the code {} (from --out) cannot be written", file.display()), &error)
         })?;
         context.console.note(&format!("The code for the program was written to {}", file.display()));
-    } else if !request.operate.json {
+    } else if !request.operate.run.json {
         context.console.line("\nPut this into the program; adapt it to the classes that it has:\n");
         context.console.line(code.trim_end());
     }

@@ -6,6 +6,7 @@ pub(crate) mod resolve;
 mod staged;
 #[cfg(test)]
 mod tests;
+pub(crate) mod turn;
 pub(crate) mod value;
 
 use std::path::{Path, PathBuf};

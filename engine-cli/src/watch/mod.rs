@@ -24,14 +24,19 @@ const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Runs `up`, and again after every change, until Ctrl-C.
 pub(crate) async fn run(context: &Context, arguments: &WatchArguments) -> Result<()> {
+    context.refuse_in_library("watch")?;
     let workplace = Workplace::open(context)?;
     workplace.require(&workplace.stack_name(None)?).await?;
     let files = Files::new(&workplace.project.root, &arguments.path)?;
-    let noted = Noted::begin().map_err(|error| Failure::io("signals cannot be watched", &error))?;
+    let noted = Noted::begin({
+        let front = std::sync::Arc::clone(&context.front);
+        move |signal| front.interrupt_pass(signal)
+    })
+    .map_err(|error| Failure::io("signals cannot be watched", &error))?;
     let command = up(context, &arguments.up_flags);
     loop {
         let before = files.look();
-        // No watcher runs meanwhile: a binding may fork here, and threads do not survive that.
+        // No watcher runs meanwhile: what a run writes itself is no change.
         let code = context.front.run_pass(command.clone()).await.code;
         if noted.any() {
             return Ok(());

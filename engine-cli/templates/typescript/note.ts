@@ -42,7 +42,7 @@ class NoteProvider implements pulumi.dynamic.ResourceProvider<NoteInputs, NoteOu
         const file = path.join(directory, id);
         try {
             const text = await fs.readFile(file, "utf8");
-            return { id, props: { ...(props ?? { file: id }), text, path: file } };
+            return { id, props: { file: id, ...props, text, path: file } };
         } catch (error) {
             if ((error as NodeJS.ErrnoException).code === "ENOENT") {
                 return { id: "" };

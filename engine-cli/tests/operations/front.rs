@@ -68,13 +68,25 @@ impl Host for ScriptedHost {
             incomplete: None,
             revision: Revision::default(),
         };
-        let capabilities =
-            Capabilities { configure: false, check: false, diff: false, read: true, update: true, delete: true };
+        let capabilities = Capabilities {
+            configure: false,
+            check: false,
+            diff: false,
+            create: true,
+            read: true,
+            update: true,
+            delete: true,
+            find: false,
+        };
         Ok(ProviderDescription { reference: Arc::new(reference), capabilities, autonaming: None, limits: None })
     }
 
     async fn rebuild(&self, _reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
         Ok(Some(1))
+    }
+
+    async fn named(&self, _reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
+        Ok(None)
     }
 
     async fn call(&self, _object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {

@@ -1,5 +1,7 @@
 //! What is done to stacks between operations, and that operations go on from there.
 
+use std::path::Path;
+
 use serde_json::Value as Json;
 
 use super::front::Script;
@@ -70,6 +72,49 @@ fn a_renamed_stack_keeps_resources_configuration_and_history() {
     let up = shop.run("up --yes --skip-preview --expect-no-changes", &script(&["a", "b"]));
     assert_eq!(up.code, 0, "{}{}", up.out, up.err);
     assert_eq!(shop.run("stack history --stack dev", &Script::default()).code, 6);
+}
+
+/// Every file of a directory is put into another one, unless it is there already.
+fn fill_in(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let (path, target) = (entry.as_ref().unwrap().path(), to.join(entry.unwrap().file_name()));
+        if path.is_dir() {
+            fill_in(&path, &target);
+        } else if !target.exists() {
+            std::fs::copy(&path, &target).unwrap();
+        }
+    }
+}
+
+/// As a kill leaves it: before the old state was removed, and before the settings had their new name.
+#[test]
+fn a_rename_that_was_killed_is_finished_by_the_same_command() {
+    let shop = deployed();
+    ok(&shop, "config set --secret token hush");
+    let (state, before) = (shop.path().join(".maloko"), tempfile::tempdir().unwrap());
+    let (old_settings, new_settings) = (shop.path().join("Pulumi.dev.yaml"), shop.path().join("Pulumi.live.yaml"));
+    fill_in(&state, before.path());
+    ok(&shop, "stack rename live");
+    for both_are_there in [true, false] {
+        if both_are_there {
+            fill_in(before.path(), &state);
+            std::fs::remove_file(state.join(".pulumi/maloko/shop/live/seal")).unwrap();
+        }
+        std::fs::rename(&new_settings, &old_settings).unwrap();
+        let said = ok(&shop, "stack rename live --stack dev");
+        assert!(said.contains("Renamed 'dev' to 'live'"), "{said}");
+        let stacks: Vec<Json> = serde_json::from_str(&ok(&shop, "stack ls --json")).unwrap();
+        assert_eq!(stacks.iter().map(|stack| stack["name"].as_str().unwrap()).collect::<Vec<_>>(), ["live"]);
+        assert_eq!(ok(&shop, "config get token --stack live"), "hush\n");
+        let up = shop.run("up --yes --skip-preview --expect-no-changes --stack live", &script(&["a", "b"]));
+        assert_eq!(up.code, 0, "{}{}", up.out, up.err);
+    }
+    // Another stack of that name is another stack.
+    ok(&shop, "stack init dev");
+    assert_eq!(shop.run("up --yes --skip-preview --stack dev", &script(&["c"])).code, 0);
+    let refused = shop.run("stack rename live --stack dev", &Script::default());
+    assert!(refused.code != 0 && refused.err.contains("there is a stack named 'live' already"), "{}", refused.err);
 }
 
 #[test]

@@ -55,6 +55,11 @@ fn refused(message: String) -> ProviderError {
     ProviderError::new(ProviderErrorKind::Raised, message)
 }
 
+/// What the engine serves itself makes nothing that could be looked for.
+fn nothing_found() -> Answer {
+    Answer::Read { id: String::new(), outputs: None, inputs: None }
+}
+
 fn checked(inputs: PropertyMap, required: &str) -> Answer {
     let missing = matches!(inputs.get(required), None | Some(Value::Null));
     let failures = missing.then(|| CheckFailure { property: required.to_owned(), reason: "it is required".to_owned() });

@@ -20,6 +20,7 @@ pub(super) async fn answer(method: Method, stacks: &OtherStacks) -> Result<Answe
             let name = name_of(&inputs)?;
             Answer::Created { outputs: outputs(&name, stacks).await?, id: name }
         }
+        Method::Find { .. } => super::nothing_found(),
         Method::Read { id, .. } => Answer::Read { outputs: Some(outputs(&id, stacks).await?), id, inputs: None },
         Method::Update { news, .. } => Answer::Updated { outputs: outputs(&name_of(&news)?, stacks).await? },
         Method::Delete { .. } => Answer::Deleted,

@@ -19,6 +19,7 @@ pub(super) fn answer(method: Method) -> Answer {
             foresee(&mut outputs);
             Answer::Created { id: uuid::Uuid::new_v4().to_string(), outputs }
         }
+        Method::Find { .. } => super::nothing_found(),
         Method::Read { id, props, .. } => Answer::Read { id, outputs: Some(props), inputs: None },
         Method::Update { mut olds, news, .. } => {
             let kept = olds.remove(OUTPUT).unwrap_or(Value::Null);

@@ -11,7 +11,7 @@ use futures::future::join_all;
 
 use crate::event::{Event, Op, Severity};
 use crate::operation::{Adoption, ProviderChoice};
-use crate::plan::{Refusal, Step, copy_secrets, mark_outputs};
+use crate::plan::{Refusal, Step, copy_secrets};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::row::Row;
 use crate::state::RowNumber;
@@ -37,7 +37,10 @@ impl From<Refusal> for Trouble {
 
 impl From<ProviderError> for Trouble {
     fn from(error: ProviderError) -> Self {
-        Trouble::Call(error)
+        match error.kind {
+            ProviderErrorKind::Cancelled => Trouble::Stopped,
+            _ => Trouble::Call(error),
+        }
     }
 }
 
@@ -106,12 +109,12 @@ impl Engine {
         }
         let intended = Arc::new(self.bare_row(&adoption));
         let step = Step::new(Op::Import, &urn, None, Some(Arc::clone(&intended)));
-        self.events.emit(Event::StepStarted(step.metadata(Some(intended))));
+        self.tell(Event::StepStarted(step.metadata(Some(intended))));
         match self.learn(&adoption).await {
             Ok(row) => match self.adopt(&Step { new: Some(Arc::new(row)), ..step.clone() }).await {
                 Ok(row) => {
                     self.book().count(Op::Import, &urn);
-                    self.events.emit(Event::StepDone(step.metadata(Some(row))));
+                    self.tell(Event::StepDone(step.metadata(Some(row))));
                 }
                 Err(error) => self.fail_adoption(&step, Trouble::Call(error)),
             },
@@ -126,7 +129,7 @@ impl Engine {
             Trouble::Call(error) => self.report_failure(&step.urn, &error, false),
             Trouble::Stopped => {}
         }
-        self.events.emit(Event::StepFailed(step.metadata(step.new.clone())));
+        self.tell(Event::StepFailed(step.metadata(step.new.clone())));
     }
 
     /// The row of a resource, made by this run or by an earlier one.
@@ -138,8 +141,7 @@ impl Engine {
 
     /// The row of the stack itself, which everything is under.
     async fn make_root(&self) -> Result<(), RpcError> {
-        let (project, stack) = (&self.operation.project, &self.operation.stack);
-        let urn = Urn::new(stack, project, "", STACK_TYPE, &format!("{project}-{stack}"));
+        let urn = self.root_urn();
         if self.row_of(&urn).is_some() {
             return Ok(());
         }
@@ -147,16 +149,19 @@ impl Engine {
         self.act(Step::new(Op::Create, &urn, None, Some(Arc::new(row))), None).await.map(drop)
     }
 
-    fn bare_row(&self, adoption: &Adoption) -> Row {
+    fn root_urn(&self) -> Urn {
         let (project, stack) = (&self.operation.project, &self.operation.stack);
-        let root = || Urn::new(stack, project, "", STACK_TYPE, &format!("{project}-{stack}"));
+        Urn::new(stack, project, "", STACK_TYPE, &format!("{project}-{stack}"))
+    }
+
+    fn bare_row(&self, adoption: &Adoption) -> Row {
         Row {
             urn: adoption.urn.clone(),
             custom: adoption.custom,
             id: adoption.id.clone(),
             kind: adoption.kind.clone(),
             inputs: Arc::new(adoption.inputs.clone()),
-            parent: Some(adoption.parent.clone().unwrap_or_else(root)),
+            parent: Some(adoption.parent.clone().unwrap_or_else(|| self.root_urn())),
             protect: adoption.protect,
             ..Row::default()
         }
@@ -175,14 +180,10 @@ impl Engine {
         row.provider = provider.0;
         let served = self.server_of(adoption).await?;
         row.stored_provider = served.stored();
-        let (inputs, mut outputs) = self.ask_for(adoption, &served, &mut row).await?;
+        let (inputs, outputs) = self.ask_for(adoption, &served, &mut row).await?;
         row.inputs = Arc::new(self.check_adopted(adoption, &served, inputs).await?);
-        copy_secrets(&row.inputs, &mut outputs);
-        if outputs.values().any(Value::contains_secret) {
-            self.events.learn_secrets(&outputs);
-        }
-        row.outputs = Some(Arc::new(outputs));
-        mark_outputs(&mut row);
+        let inputs = Arc::clone(&row.inputs);
+        self.renew_outputs(&mut row, outputs, &inputs);
         Ok(row)
     }
 
@@ -194,7 +195,6 @@ impl Engine {
         row: &mut Row,
     ) -> Result<(PropertyMap, PropertyMap), Trouble> {
         let urn = &adoption.urn;
-        let wanted = self.book().wanted.get(urn).cloned().unwrap_or_default();
         if !adoption.outputs.is_empty() {
             let inputs = if adoption.inputs.is_empty() {
                 self.inputs_of(adoption, &adoption.outputs)
@@ -206,7 +206,7 @@ impl Engine {
         if !served.can_read() {
             return Err(Refusal::import_without_read(urn).into());
         }
-        let mut props = wanted;
+        let mut props = self.book().wanted.get(urn).cloned().unwrap_or_default();
         props.extend(adoption.inputs.clone());
         props.retain(|_, value| !value.contains_unknown());
         let method = Method::Read { id: adoption.id.clone(), props: served.shown(&props), timeout: 0.0 };
@@ -273,7 +273,7 @@ impl Engine {
         let method = Method::Check { olds: shown.clone(), news: shown };
         let answer = {
             let _permit = self.permit(&adoption.urn).await?;
-            self.providers.call(served, &adoption.urn, method).await?
+            self.call_limited(served, &adoption.urn, method, || None).await?
         };
         let Answer::Checked { inputs: mut checked, failures } = answer else {
             let error = ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call");
@@ -296,7 +296,7 @@ impl Engine {
         let urn = &adoption.urn;
         match &adoption.provider {
             ProviderChoice::Named(reference) => {
-                let place = format!("{}:{}", reference.module, reference.name);
+                let place = reference.place();
                 let named = self.providers.named(reference).await?;
                 Ok(named.ok_or_else(|| Refusal::named_provider_missing(urn, &place))?)
             }

@@ -7,9 +7,11 @@ use crate::event::{Op, StepMetadata};
 use crate::operation::Operation;
 use crate::plan::Planner;
 use crate::row::Row;
-use crate::state::{Change, Ledger, PendingKind, PendingOperation, RowNumber, Snapshot};
+use crate::state::{Attempt, Change, Ledger, PendingKind, PendingOperation, RowNumber, Session};
 use crate::urn::{Urn, UrnMap, UrnSet};
 use crate::value::PropertyMap;
+
+use super::deletions_first::DeletionsOver;
 
 /// The books of one run. Every change of the ledger goes through here, and comes out as changes for the journal.
 pub(super) struct Book {
@@ -20,6 +22,8 @@ pub(super) struct Book {
     /// Rows that are in the ledger only, because nothing happened to them that must survive a crash, with the row
     /// whose place they took.
     unjournalled: HashMap<RowNumber, Option<RowNumber>>,
+    /// Makes operation keys: random, and never twice the same.
+    pub(super) new_key: Box<dyn Fn() -> String + Send + Sync>,
     pub(super) counts: BTreeMap<&'static str, u64>,
     pub(super) maybe_corrupt: bool,
     /// Components, and the stack, whose outputs were not registered yet.
@@ -31,18 +35,23 @@ pub(super) struct Book {
     /// Outputs of the stack as the program gave them.
     pub(super) stack_outputs: Option<PropertyMap>,
     pub(super) root: Option<Urn>,
+    /// The rows whose objects a replacement of another resource is deleting.
+    pub(super) deleting: HashMap<RowNumber, DeletionsOver>,
     /// In an import: the inputs that the program gives its resources.
     pub(super) wanted: UrnMap<PropertyMap>,
 }
 
 impl Book {
-    pub(super) fn new(operation: &Arc<Operation>, snapshot: &Snapshot) -> Self {
-        let new_id = Box::new(|| uuid::Uuid::new_v4().to_string());
+    pub(super) fn new(operation: &Arc<Operation>, session: &Session) -> Self {
+        let (snapshot, surroundings) = (session.snapshot(), session.surroundings().clone());
+        // A machine that has no randomness has refused to encrypt anything before this.
+        let new_id = move || surroundings.new_uuid().unwrap_or_default().to_string();
         Self {
-            planner: Planner::new(Arc::clone(operation), snapshot.rows.clone(), new_id),
+            planner: Planner::new(Arc::clone(operation), snapshot.rows.clone(), Box::new(new_id.clone())),
             ledger: Ledger::new(snapshot),
             numbers: UrnMap::default(),
             unjournalled: HashMap::new(),
+            new_key: Box::new(new_id),
             counts: BTreeMap::new(),
             maybe_corrupt: false,
             open: UrnMap::default(),
@@ -50,6 +59,7 @@ impl Book {
             planned: UrnSet::default(),
             stack_outputs: None,
             root: None,
+            deleting: HashMap::new(),
             wanted: UrnMap::default(),
         }
     }
@@ -62,16 +72,19 @@ impl Book {
     }
 
     /// Notes that a provider is about to be called; gives the operation's number and the change to journal.
-    pub(super) fn begin(&mut self, kind: PendingKind, row: Arc<Row>) -> (u32, Change) {
+    pub(super) fn begin(&mut self, kind: PendingKind, row: Arc<Row>, attempt: Option<Attempt>) -> (u32, Change) {
         let operation = self.ledger.next_operation();
-        let change = Change::Begin { operation, pending: PendingOperation { row, kind } };
-        self.ledger.apply(change.clone());
-        (operation, change)
+        let pending = PendingOperation { row, kind };
+        (operation, self.apply(Change::Begin { operation, pending, attempt }))
     }
 
     /// Notes that the outcome of a call is known.
     pub(super) fn end(&mut self, operation: u32) -> Change {
-        let change = Change::End { operation };
+        self.apply(Change::End { operation })
+    }
+
+    /// Makes a change, and gives it for the journal.
+    pub(super) fn apply(&mut self, change: Change) -> Change {
         self.ledger.apply(change.clone());
         change
     }
@@ -80,9 +93,16 @@ impl Book {
     pub(super) fn put(&mut self, row: Arc<Row>, in_place_of: Option<RowNumber>) -> Change {
         let number = self.ledger.next_number();
         self.numbers.insert(row.urn.clone(), number);
-        let change = Change::Put { number, row, in_place_of };
-        self.ledger.apply(change.clone());
-        change
+        self.apply(Change::Put { number, row, in_place_of })
+    }
+
+    /// Adds the new half of a replacement; the old half waits for its deletion. Under a new URN the new half takes the
+    /// place of the old one, which then comes back as an old half: so rows that the run does not come to follow it to
+    /// its URN.
+    pub(super) fn put_new_half(&mut self, row: Arc<Row>, number: RowNumber, old: &Row) -> [Change; 2] {
+        let renamed = (old.urn != row.urn).then_some(number);
+        let put = self.put(row, renamed);
+        [put, self.set(number, Arc::new(Row { delete: true, ..old.clone() }))]
     }
 
     /// Adds a row that is as it was, which no journal needs to know.
@@ -97,15 +117,12 @@ impl Book {
             Some(in_place_of) => Change::Put { number, row, in_place_of },
             None => Change::Set { number, row },
         };
-        self.ledger.apply(change.clone());
-        change
+        self.apply(change)
     }
 
     /// Removes a row.
     pub(super) fn remove(&mut self, number: RowNumber) -> Change {
-        let change = Change::Remove { number };
-        self.ledger.apply(change.clone());
-        change
+        self.apply(Change::Remove { number })
     }
 
     /// Takes what a refresh found for the row that this run goes on from.

@@ -148,7 +148,7 @@ impl Engine {
         self.go_on()?;
         self.keep_to_plan(&step)?;
         let Some((number, row)) = step.old.clone() else { return Ok(true) };
-        self.events.emit(Event::StepStarted(step.metadata(None)));
+        self.tell(Event::StepStarted(step.metadata(None)));
         let hooks = moments(step.op).filter(|_| !row.hooks.is_empty());
         let occasion = Occasion { old: Some(&row), new: None };
         if let Some((before, _)) = hooks
@@ -176,7 +176,7 @@ impl Engine {
                     self.failed(&step, &error);
                     return Ok(false);
                 }
-                self.events.emit(Event::StepDone(step.metadata(None)));
+                self.tell(Event::StepDone(step.metadata(None)));
                 if let Some((_, after)) = hooks {
                     // It is gone all the same; the run knows of the failure.
                     let _ = Box::pin(self.run_after_hooks(&row.urn, &row.hooks, after, occasion)).await;
@@ -187,7 +187,7 @@ impl Engine {
                 // Nothing was attempted: the resource stays, and all else goes on.
                 self.book().failed.insert(step.urn.clone());
                 self.report_failure(&step.urn, &error, false);
-                self.events.emit(Event::StepFailed(step.metadata(None)));
+                self.tell(Event::StepFailed(step.metadata(None)));
                 Ok(false)
             }
             Err(error) => {
@@ -243,7 +243,7 @@ impl Engine {
     /// A protected resource stays, and the run goes on with what it does not need.
     fn refuse_protected(&self, step: &Step, row: &Row) -> bool {
         self.complain(&Refusal::protected_deletion(&row.urn));
-        self.events.emit(Event::StepFailed(step.metadata(None)));
+        self.tell(Event::StepFailed(step.metadata(None)));
         false
     }
 }

@@ -33,10 +33,6 @@ fn left(outcome: &Outcome) -> Vec<String> {
     names
 }
 
-fn deletes_first() -> Arc<ScriptedHost> {
-    Arc::new(ScriptedHost { delete_first: true, ..ScriptedHost::default() })
-}
-
 /// A run that has deleted `a` and could not make its replacement.
 fn between(host: &Arc<ScriptedHost>) -> Outcome {
     let first = up(host, Vec::new(), &[wanted("a", "x")]);
@@ -46,18 +42,18 @@ fn between(host: &Arc<ScriptedHost>) -> Outcome {
 
 #[test]
 fn between_deletion_and_replacement_the_row_is_marked() {
-    let host = deletes_first();
+    let host = ScriptedHost::deletes_first();
     let half = between(&host);
     assert_eq!(half.report.summary.outcome, Ended::Failed);
     assert!(half.row("a").pending_replacement);
-    let healed = deletes_first();
+    let healed = ScriptedHost::deletes_first();
     let next = up(&healed, half.rows, &[wanted("a", "y")]);
     assert_eq!(next.steps, ["same proj-dev", "replace a", "create-replacement a"], "{}", next.messages);
     assert!(!next.calls.contains(&"a.delete".to_owned()));
     assert!(!next.row("a").pending_replacement);
 
     // A deletion that fails marks nothing.
-    let host = deletes_first();
+    let host = ScriptedHost::deletes_first();
     let first = up(&host, Vec::new(), &[wanted("a", "x")]);
     host.fail("a", "delete", ProviderErrorKind::Raised);
     let failed = up(&host, first.rows, &[wanted("a", "y")]);
@@ -67,8 +63,8 @@ fn between_deletion_and_replacement_the_row_is_marked() {
 
 #[test]
 fn a_deleted_resource_whose_replacement_is_not_wanted_any_more_is_forgotten() {
-    let half = between(&deletes_first());
-    let next = up(&deletes_first(), half.rows, &[]);
+    let half = between(&ScriptedHost::deletes_first());
+    let next = up(&ScriptedHost::deletes_first(), half.rows, &[]);
     assert_eq!(next.steps, ["same proj-dev", "remove-pending-replace a"]);
     assert!(next.calls.is_empty(), "{:?}", next.calls);
     assert_eq!(left(&next), Vec::<String>::new());
@@ -84,7 +80,7 @@ fn a_refresh_reads_what_waits_for_its_deletion() {
     assert_eq!(refreshed.calls.iter().filter(|call| *call == "a.read").count(), 2);
     assert_eq!(refreshed.rows.iter().filter(|row| row.delete).count(), 1);
 
-    let half = between(&deletes_first());
+    let half = between(&ScriptedHost::deletes_first());
     let refreshed = run(&Arc::default(), OperationKind::Refresh, false, half.rows, &[wanted("a", "y")]);
     assert!(!refreshed.calls.contains(&"a.read".to_owned()));
     assert!(refreshed.row("a").pending_replacement);
@@ -109,7 +105,7 @@ fn what_goes_with_its_owner_is_not_deleted_by_itself() {
     assert_eq!(replaced.report.summary.changes, [("replace", 2), ("same", 1)].into());
     assert!(!replaced.calls.contains(&"a.delete".to_owned()), "{:?}", replaced.calls);
 
-    let deleted_first = up(&deletes_first(), first.rows, &program("y"));
+    let deleted_first = up(&ScriptedHost::deletes_first(), first.rows, &program("y"));
     assert_eq!(deleted_first.report.summary.changes, [("replace", 2), ("same", 1)].into());
     assert_eq!(deleted_first.calls.iter().filter(|call| call.ends_with("delete")).count(), 1);
 }

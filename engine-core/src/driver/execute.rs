@@ -3,23 +3,21 @@
 use std::sync::Arc;
 
 use crate::event::{Event, Op};
+use crate::kill_point::{self, KillPoint};
 use crate::plan::{Step, copy_secrets, mark_outputs, needs_marks};
 use crate::planted::{self, Bug};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::row::{HookMoment, Row};
-use crate::state::{Change, PendingKind};
-use crate::value::PropertyMap;
+use crate::schedule::references;
+use crate::state::{Change, PendingKind, Ticket};
+use crate::urn::Urn;
+use crate::value::{PropertyMap, Value};
 
 use super::hooks::{Occasion, moments};
 use super::limits::Late;
 use super::served::Served;
 use super::stop::Failure;
 use super::{Engine, RpcError};
-
-/// The present time as rows keep it.
-pub(super) fn now() -> String {
-    jiff::Timestamp::now().to_string()
-}
 
 /// A call of a provider that the journal is to know of.
 #[derive(Clone, Copy)]
@@ -34,19 +32,49 @@ pub(super) struct Journalled<'a> {
     pub(super) late: &'a (dyn Fn(u32) -> Late + Sync),
 }
 
+/// What a step led to.
+struct Taken {
+    row: Option<Arc<Row>>,
+    /// The outcome of a call, on its way to the disk.
+    written: Option<Ticket>,
+}
+
+/// The outcome of a create or update.
+pub(super) struct Settled {
+    pub(super) row: Arc<Row>,
+    /// Why an object that is there did not start.
+    pub(super) error: Option<ProviderError>,
+    /// The outcome, on its way to the disk.
+    pub(super) written: Ticket,
+}
+
 impl Engine {
     /// Takes one step of a registration. Gives the row that it led to, or `None` when it failed and the run goes on
     /// without it. `served` is the live object of custom resources.
     pub(super) async fn act(&self, step: Step, served: Option<&Served>) -> Result<Option<Arc<Row>>, RpcError> {
         self.go_on()?;
         if matches!(step.op, Op::Delete | Op::DeleteReplaced) {
-            return self.delete_one(step).await.map(|done| done.then(Arc::default));
+            return match self.delete_one(step).await? {
+                true => Ok(Some(Arc::default())),
+                // The program is not to wonder about outputs of a resource that the run does not come to any more.
+                false if self.stop.is_halted() => Err(RpcError::unavailable()),
+                false => Ok(None),
+            };
         }
         self.keep_to_plan(&step)?;
-        self.events.emit(Event::StepStarted(step.metadata(step.new.clone())));
+        self.tell(Event::StepStarted(step.metadata(step.new.clone())));
         let outcome = match self.before(&step).await {
             Err(error) => Err(error),
             Ok(()) => self.take(&step, served).await,
+        };
+        let outcome = match outcome {
+            Ok(Taken { row: Some(row), written: Some(written) }) if row.hooks.is_empty() => {
+                self.done_when_written(step, Arc::clone(&row), written);
+                return Ok(Some(row));
+            }
+            Ok(Taken { row, written: Some(written) }) => self.durable(written).await.map(|()| row),
+            Ok(Taken { row, written: None }) => Ok(row),
+            Err(error) => Err(error),
         };
         match outcome {
             Ok(row) => {
@@ -61,18 +89,18 @@ impl Engine {
         }
     }
 
-    async fn take(&self, step: &Step, served: Option<&Served>) -> Result<Option<Arc<Row>>, ProviderError> {
-        match step.op {
+    async fn take(&self, step: &Step, served: Option<&Served>) -> Result<Taken, ProviderError> {
+        let row = match step.op {
             Op::Replace => {
                 // The new row is the one of the other half, made or to be made.
-                let row = self.book().row(&step.urn).map(|(_, row)| Arc::clone(row)).or_else(|| step.new.clone());
-                Ok(row)
+                self.book().row(&step.urn).map(|(_, row)| Arc::clone(row)).or_else(|| step.new.clone())
             }
-            Op::Same => Ok(self.keep(step)),
-            Op::Import | Op::ImportReplacement => self.adopt(step).await.map(Some),
-            _ if self.operation.dry_run => self.foresee(step).map(Some),
-            _ => self.change(step, served).await.map(Some),
-        }
+            Op::Same => self.keep(step),
+            Op::Import | Op::ImportReplacement => Some(self.adopt(step).await?),
+            _ if self.operation.dry_run => Some(self.foresee(step)?),
+            _ => return self.change(step, served).await,
+        };
+        Ok(Taken { row, written: None })
     }
 
     /// Calls the hooks that come before a step.
@@ -108,16 +136,21 @@ impl Engine {
             return;
         }
         drop(book);
-        self.events.emit(Event::StepDone(metadata));
+        self.tell(Event::StepDone(metadata));
     }
 
     pub(super) fn failed(&self, step: &Step, error: &ProviderError) {
+        self.note_failure(&step.urn, error);
+        self.tell(Event::StepFailed(step.metadata(step.new.clone())));
+    }
+
+    /// Notes that a resource failed, and reports why.
+    pub(super) fn note_failure(&self, urn: &Urn, error: &ProviderError) {
         if error.kind == ProviderErrorKind::Raised {
             self.book().maybe_corrupt = true;
         }
-        self.book().failed.insert(step.urn.clone());
-        self.report_failure(&step.urn, error, !self.operation.continue_on_error);
-        self.events.emit(Event::StepFailed(step.metadata(step.new.clone())));
+        self.book().failed.insert(urn.clone());
+        self.report_failure(urn, error, !self.operation.continue_on_error);
     }
 
     /// Nothing happens to the object; its row takes the new inputs and options.
@@ -128,10 +161,13 @@ impl Engine {
         }
         let old = step.old.as_ref();
         let in_place_of = old.map(|(number, _)| *number);
-        if old.is_some_and(|(_, old)| old.urn != row.urn) && !self.operation.dry_run {
-            // Its new URN must survive a crash, for what comes after it refers to it.
+        // Its new URN must survive a crash, for what comes after it refers to it. So must what it refers to from now on:
+        // what it no longer needs may be deleted by this very run, and a row that refers to nothing is not sound.
+        let differs = |old: &Row| old.urn != row.urn || !references(old).eq(references(&row));
+        let moves = old.is_some_and(|(_, old)| differs(old)) && !planted::has(Bug::KeptReferencesForgotten);
+        if moves && !self.operation.dry_run {
             let change = self.book().put(Arc::clone(&row), in_place_of);
-            drop(self.session.append(&[change]));
+            drop(self.session.append_with_next(&[change]));
         } else {
             self.book().keep(Arc::clone(&row), in_place_of);
         }
@@ -169,20 +205,20 @@ impl Engine {
     }
 
     /// A create or update: of an object, of a component's row, or of a provider's row.
-    async fn change(&self, step: &Step, served: Option<&Served>) -> Result<Arc<Row>, ProviderError> {
+    async fn change(&self, step: &Step, served: Option<&Served>) -> Result<Taken, ProviderError> {
         let mut row = finished(step)?;
         let served = served.filter(|_| row.custom && row.urn.provider_package().is_none());
         let Some(served) = served else {
-            stamp(step.op, &mut row);
+            stamp(step.op, &mut row, self.now());
             let row = Arc::new(row);
             let change = self.book().put(Arc::clone(&row), step.old.as_ref().map(|(number, _)| *number));
             // No side effect: it may become durable together with whatever comes next.
-            drop(self.session.append(&[change]));
-            return Ok(row);
+            drop(self.session.append_with_next(&[change]));
+            return Ok(Taken { row: Some(row), written: None });
         };
         let updating = step.op == Op::Update;
         let inputs = served.shown(&row.inputs);
-        if inputs.values().any(crate::value::Value::contains_unknown) {
+        if inputs.values().any(Value::contains_unknown) {
             return Err(ProviderError::new(
                 ProviderErrorKind::Raised,
                 "its inputs are not known although this is no preview: something that it depends on failed",
@@ -195,7 +231,7 @@ impl Engine {
                 news: inputs,
                 timeout: row.custom_timeouts.update,
             },
-            _ => Method::Create { inputs, timeout: row.custom_timeouts.create },
+            _ => Method::Create { inputs, key: self.key_for(served, &row.urn), timeout: row.custom_timeouts.create },
         };
         let kind = if updating { PendingKind::Updating } else { PendingKind::Creating };
         let row = Arc::new(row);
@@ -208,10 +244,10 @@ impl Engine {
         };
         let (operation, answer) = self.call_retried(call, method).await?;
         let row = Arc::unwrap_or_clone(row);
-        let (row, error) = self.settle(step, row, answer, operation).await?;
+        let Settled { row, error, written } = self.settle(step, row, answer, operation).await?;
         match error {
-            None => Ok(row),
-            Some(error) => Err(error),
+            None => Ok(Taken { row: Some(row), written: Some(written) }),
+            Some(error) => self.durable(written).await.and(Err(error)),
         }
     }
 
@@ -241,8 +277,11 @@ impl Engine {
                     return Ok((operation, Err(failed)));
                 }
             }
-            let ended = self.book().end(operation);
-            self.record(&[ended]).await?;
+            let ended = match &again {
+                Method::Create { .. } => self.doubt(&row.urn, error, Some(operation)),
+                _ => vec![self.book().end(operation)],
+            };
+            self.record(&ended).await?;
             method = again;
         }
     }
@@ -257,41 +296,61 @@ impl Engine {
         method: Method,
     ) -> Result<(u32, Result<Answer, ProviderError>), ProviderError> {
         let Journalled { served, kind, row, late, .. } = call;
-        let Ok(_turn) = self.turn(&row.urn, served).await else {
-            return Err(ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call"));
+        let _turn = self.turn(&row.urn, served).await?;
+        let attempt = match &method {
+            Method::Create { key, .. } => self.attempt(key),
+            _ => None,
         };
-        let (operation, change) = self.book().begin(kind, Arc::clone(row));
-        self.record(&[change]).await?;
+        let (operation, change, earlier) = {
+            let mut book = self.book();
+            let earlier = book.ledger.suspect(&row.urn).cloned();
+            let (operation, change) = book.begin(kind, Arc::clone(row), attempt);
+            (operation, change, earlier)
+        };
+        if let Err(error) = self.record(&[change]).await {
+            // Nothing was called, so nothing more is to be suspected than before.
+            let mut book = self.book();
+            book.end(operation);
+            if let Some(earlier) = earlier {
+                book.apply(Change::Suspect(earlier));
+            }
+            return Err(error);
+        }
         Ok((operation, self.call_limited(served, &row.urn, method, || Some(late(operation))).await))
     }
 
     pub(super) fn state_failure(&self, error: &crate::error::Error) -> ProviderError {
         let message = format!("the state cannot be written, so nothing more is begun: {error}");
-        self.stop.fail(Failure { message: message.clone(), source: None }, true);
+        self.stop.fail(Failure::new(message.clone()), true);
         ProviderError::new(ProviderErrorKind::BadReturn, message)
     }
 
-    /// Writes down the outcome of a create or update. Gives the row, and the error of an object that did not start.
+    /// Writes down the outcome of a create or update.
     pub(super) async fn settle(
         &self,
         step: &Step,
         mut row: Row,
         answer: Result<Answer, ProviderError>,
         operation: u32,
-    ) -> Result<(Arc<Row>, Option<ProviderError>), ProviderError> {
+    ) -> Result<Settled, ProviderError> {
         let (outputs, error) = match answer {
             Ok(Answer::Created { id, outputs }) => {
                 if id.is_empty() {
-                    return Err(ProviderError::new(
-                        ProviderErrorKind::BadReturn,
+                    let returned = crate::state::shown_value(&Value::Object(outputs));
+                    let error = ProviderError::new(
+                        ProviderErrorKind::Unreadable { returned, id },
                         "create returned no id; return a text that names the new object, such as CreateResult(id_=...)",
-                    ));
+                    );
+                    return Err(self.leave_open(step, error).await);
                 }
                 row.id = id;
                 (outputs, None)
             }
             Ok(Answer::Updated { outputs }) => (outputs, None),
-            Ok(_) => return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call")),
+            Ok(_) => {
+                let error = ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call");
+                return Err(self.leave_open(step, error).await);
+            }
             Err(mut error) => match &mut error.kind {
                 ProviderErrorKind::NotInitialized { id, properties, reasons } => {
                     if !id.is_empty() && step.op != Op::Update {
@@ -314,6 +373,7 @@ impl Engine {
                 ProviderErrorKind::Raised
                 | ProviderErrorKind::Cancelled
                 | ProviderErrorKind::NoProvider
+                | ProviderErrorKind::NoMethod
                 | ProviderErrorKind::Hook => {
                     if planted::has(Bug::FailedCreateRecorded) && step.op == Op::Create {
                         "lost".clone_into(&mut row.id);
@@ -321,47 +381,86 @@ impl Engine {
                         self.record(&changes).await?;
                         return Err(error);
                     }
-                    // By the SDKs' contract a method that raises has made nothing.
-                    let change = self.book().end(operation);
-                    self.record(&[change]).await?;
+                    // By the SDKs' contract a method that raises has made nothing; of a create there is a record all the
+                    // same.
+                    let changes = if step.op == Op::Update {
+                        vec![self.book().end(operation)]
+                    } else {
+                        self.doubt(&step.urn, &error, Some(operation))
+                    };
+                    self.record(&changes).await?;
                     return Err(error);
                 }
                 // The object may exist: the operation stays pending, and the next run names it.
-                ProviderErrorKind::BadReturn | ProviderErrorKind::TimedOut | ProviderErrorKind::Interrupted => {
-                    return Err(error);
-                }
+                ProviderErrorKind::BadReturn
+                | ProviderErrorKind::Unreadable { .. }
+                | ProviderErrorKind::TimedOut
+                | ProviderErrorKind::Interrupted => return Err(self.leave_open(step, error).await),
             },
         };
         self.learn_secrets_of(&outputs);
-        finish_row(step, &mut row, outputs, error.is_some());
+        finish_row(step, &mut row, outputs, error.is_some(), self.now());
         let row = Arc::new(row);
         let changes = self.book_outcome(step, &row, operation);
-        self.record(&changes).await?;
-        Ok((row, error))
+        kill_point::reach(KillPoint::BeforeOutcome);
+        // The program goes on; only hooks, and who is told of a failure, wait for the disk.
+        let awaited = error.is_some() || !row.hooks.is_empty();
+        let written = if awaited { self.session.append(&changes) } else { self.session.append_with_next(&changes) };
+        Ok(Settled { row, error, written })
+    }
+
+    /// Waits until what was journalled is durable.
+    pub(super) async fn durable(&self, written: Ticket) -> Result<(), ProviderError> {
+        let written = written.await.map_err(|error| self.state_failure(&error));
+        kill_point::reach(KillPoint::AfterOutcome);
+        written
+    }
+
+    /// Notes of a create that ended without an outcome why it has none. The operation stays pending.
+    async fn leave_open(&self, step: &Step, error: ProviderError) -> ProviderError {
+        if step.op != Op::Update {
+            let changes = self.doubt(&step.urn, &error, None);
+            if !changes.is_empty()
+                && let Err(unwritten) = self.record(&changes).await
+            {
+                return unwritten;
+            }
+        }
+        error
+    }
+
+    /// The operation key of a create; what the engine serves itself makes nothing outside of the state.
+    fn key_for(&self, served: &Served, urn: &Urn) -> String {
+        if served.is_built_in() { String::new() } else { self.book().operation_key(urn) }
     }
 
     /// Journals changes and waits until they are durable: only then is a step reported as done.
     pub(super) async fn record(&self, changes: &[Change]) -> Result<(), ProviderError> {
-        self.session.append(changes).await.map_err(|error| self.state_failure(&error))
+        let begins = changes.iter().any(|change| matches!(change, Change::Begin { .. }));
+        kill_point::reach(if begins { KillPoint::BeforeIntent } else { KillPoint::BeforeOutcome });
+        let written = self.session.append(changes);
+        if planted::has(if begins { Bug::CallBeforeIntent } else { Bug::DoneBeforeDurable }) {
+            return Ok(());
+        }
+        let written = written.await.map_err(|error| self.state_failure(&error));
+        kill_point::reach(if begins { KillPoint::AfterIntent } else { KillPoint::AfterOutcome });
+        written
     }
 
     fn book_outcome(&self, step: &Step, row: &Arc<Row>, operation: u32) -> Vec<Change> {
         let mut book = self.book();
         let mut changes = vec![book.end(operation)];
+        if step.op != Op::Update {
+            changes.extend(book.resolve(&row.urn));
+        }
         let old =
             step.old.as_ref().and_then(|(number, _)| book.ledger.get(*number).map(|old| (*number, Arc::clone(old))));
         match (step.op, old) {
             (Op::CreateReplacement, Some((number, old))) if !old.pending_replacement => {
-                // Under a new URN it takes the place of the old one, which then comes back as an old half: so rows that
-                // the run does not come to follow it to its URN.
-                let renamed = (old.urn != row.urn).then_some(number);
-                changes.push(book.put(Arc::clone(row), renamed));
-                let waiting = Row { delete: true, ..(*old).clone() };
-                changes.push(if planted::has(Bug::PendingDeleteLost) {
-                    book.remove(number)
-                } else {
-                    book.set(number, Arc::new(waiting))
-                });
+                changes.extend(book.put_new_half(Arc::clone(row), number, &old));
+                if planted::has(Bug::PendingDeleteLost) {
+                    changes.push(book.remove(number));
+                }
             }
             (_, old) => changes.push(book.put(Arc::clone(row), old.map(|(number, _)| number))),
         }
@@ -385,15 +484,15 @@ pub(super) fn finished(step: &Step) -> Result<Row, ProviderError> {
     Ok((**new).clone())
 }
 
-pub(super) fn stamp(op: Op, row: &mut Row) {
-    let now = now();
+/// Notes when an object was made and changed.
+pub(super) fn stamp(op: Op, row: &mut Row, now: String) {
     if op != Op::Update || row.created.is_empty() {
         row.created.clone_from(&now);
     }
     row.modified = now;
 }
 
-fn finish_row(step: &Step, row: &mut Row, mut outputs: PropertyMap, partly: bool) {
+fn finish_row(step: &Step, row: &mut Row, mut outputs: PropertyMap, partly: bool, now: String) {
     copy_secrets(&row.inputs, &mut outputs);
     if let (true, Op::Update, Some((_, old))) = (planted::has(Bug::OldOutputsKept), step.op, &step.old) {
         outputs.extend((*old.outputs_or_empty()).clone());
@@ -405,5 +504,5 @@ fn finish_row(step: &Step, row: &mut Row, mut outputs: PropertyMap, partly: bool
     }
     row.outputs = Some(Arc::new(outputs));
     mark_outputs(row);
-    stamp(step.op, row);
+    stamp(step.op, row, now);
 }

@@ -132,3 +132,24 @@ fn a_create_without_an_end_stays_until_it_is_cleared() {
     assert_eq!(run(true, false).0, "");
     assert!(!run(false, true).0.contains("interrupted while updating"));
 }
+
+#[test]
+fn without_a_create_nothing_is_begun_and_the_class_is_named() {
+    let host: Arc<ScriptedHost> = Arc::new(ScriptedHost { delete_first: true, ..ScriptedHost::default() });
+    let first = up(&host, Vec::new(), &[wanted("a", "x")]);
+    for dry_run in [true, false] {
+        let host = Arc::new(ScriptedHost { delete_first: true, without_create: true, ..ScriptedHost::default() });
+        let replaced = run(&host, OperationKind::Update, dry_run, first.rows.clone(), &[wanted("a", "y")]);
+        let made = run(&host, OperationKind::Update, dry_run, Vec::new(), &[wanted("b", "x")]);
+        for outcome in [&replaced, &made] {
+            assert_eq!(outcome.report.summary.outcome, Ended::Failed);
+            assert!(outcome.messages.contains("provider tests:Provider1 has no `create`"), "{}", outcome.messages);
+            assert!(outcome.last.suspects.is_empty() && outcome.last.pending.is_empty());
+        }
+        assert_eq!(left(&replaced), ["a"]);
+        assert!(replaced.calls.iter().all(|call| !call.contains("delete") && !call.contains("create")));
+    }
+    let host = Arc::new(ScriptedHost { without_create: true, ..ScriptedHost::default() });
+    let unchanged = up(&host, first.rows, &[wanted("a", "x")]);
+    assert_eq!(unchanged.report.summary.outcome, Ended::Succeeded, "{}", unchanged.messages);
+}

@@ -18,6 +18,7 @@ impl Engine {
     pub(super) async fn wind_up(&self) {
         self.wound_up
             .get_or_init(async || {
+                self.all_told().await;
                 if self.stop.is_halted() || self.begin_with_refresh().await.is_err() || self.refuse_unknown_targets() {
                     return;
                 }
@@ -31,10 +32,12 @@ impl Engine {
                         if self.operation.refresh {
                             self.refresh_all().await;
                         }
+                        self.look_for_suspects().await;
                         self.delete_leftovers().await;
                     }
                     OperationKind::Refresh => {
                         self.refresh_all().await;
+                        self.look_for_suspects().await;
                         self.import_pending_creates().await;
                     }
                     OperationKind::Import => self.adopt_all().await,
@@ -69,6 +72,7 @@ impl Engine {
     /// has (unless it failed), folds the journal into the checkpoint and reports.
     pub async fn finish(&self, program: ProgramEnd) -> crate::error::Result<Report> {
         self.stop.idle().await;
+        self.all_told().await;
         let error = program.error.filter(|_| !self.stop.is_halted());
         if error.is_some() {
             // What the refresh finds counts also when the program fails; a failure of the refresh has been told.
@@ -78,7 +82,7 @@ impl Engine {
             if self.operation.kind == OperationKind::Update {
                 self.diagnose(None, Severity::Error, error.clone());
                 let halt = !planted::has(Bug::DeletesAfterProgramFailure);
-                self.stop.fail(Failure { message: error, source: program.source }, halt);
+                self.stop.fail(Failure { source: program.source, ..Failure::new(error) }, halt);
             } else {
                 self.diagnose(
                     None,
@@ -92,14 +96,16 @@ impl Engine {
         }
         self.wind_up().await;
         self.stop.idle().await;
+        self.all_told().await;
         self.tell_of_classes().await;
         self.end_watch();
         self.tell_of_open_components();
+        self.tell_of_suspects();
         self.apply_stack_outputs();
-        let folded = if self.operation.dry_run { Ok(()) } else { self.session.fold(self.final_snapshot()).await };
+        let folded = if self.operation.dry_run { Ok(false) } else { self.session.fold(self.final_snapshot()).await };
         if let Err(error) = &folded {
             self.diagnose(None, Severity::Error, error.to_string());
-            self.stop.fail(Failure { message: error.to_string(), source: None }, true);
+            self.stop.fail(Failure::new(error.to_string()), true);
         }
         let failure = self.stop.failure();
         let (changes, maybe_corrupt) = {
@@ -110,16 +116,18 @@ impl Engine {
             is_preview: self.operation.dry_run,
             outcome: self.stop.outcome(),
             maybe_corrupt,
-            duration_seconds: self.started.elapsed().as_secs_f64(),
+            duration_seconds: self.elapsed().as_secs_f64(),
             changes,
         };
         self.events.emit(Event::Summary(summary.clone()));
         self.events.emit(Event::End);
-        folded?;
         Ok(Report {
+            state_written: folded?,
             summary,
             source: failure.as_ref().and_then(|failure| failure.source.clone()),
-            error: failure.map(|failure| failure.message),
+            urn: failure.as_ref().and_then(|failure| failure.urn.clone()),
+            method: failure.as_ref().and_then(|failure| failure.method),
+            error: failure.map(|failure| self.scrubbed(&failure.message).into_owned()),
         })
     }
 
@@ -160,7 +168,7 @@ impl Engine {
             (book.set(number, Arc::clone(&row)), book.open.remove(&root))
         };
         if !self.operation.dry_run && new != old {
-            drop(self.session.append(&[change]));
+            drop(self.session.append_with_next(&[change]));
         }
         if let Some(mut metadata) = metadata {
             metadata.new = Some(row);
@@ -188,6 +196,7 @@ impl Engine {
         Snapshot {
             rows: if partial { integrity::sorted(&rows) } else { rows },
             pending: book.ledger.pending().cloned().collect(),
+            suspects: book.ledger.recorded_suspects(),
             secrets_provider: base.secrets_provider.clone(),
             other: base.other.clone(),
         }

@@ -58,13 +58,13 @@ impl Engine {
         if !self.operation.dry_run {
             self.book().failed.insert(urn.clone());
         }
-        self.events.emit(Event::StepStarted(step.metadata(step.new.clone())));
+        self.tell(Event::StepStarted(step.metadata(step.new.clone())));
         match failure {
             ImportFailure::Refused(refusal) if goes_on => self.complain(&refusal),
             ImportFailure::Refused(refusal) => drop(self.refuse(&refusal)),
             ImportFailure::Call(error) => self.report_failure(&urn, &error, !goes_on),
         }
-        self.events.emit(Event::StepFailed(step.metadata(step.new.clone())));
+        self.tell(Event::StepFailed(step.metadata(step.new.clone())));
         match (goes_on, self.operation.dry_run) {
             (false, _) => Err(RpcError::unavailable()),
             (true, true) => Ok((urn, Registered::Unknown)),
@@ -75,7 +75,7 @@ impl Engine {
     /// Writes down an object that was taken over: nothing happens to the object itself.
     pub(super) async fn adopt(&self, step: &Step) -> Result<Arc<Row>, ProviderError> {
         let mut row = finished(step)?;
-        stamp(step.op, &mut row);
+        stamp(step.op, &mut row, self.now());
         let row = Arc::new(row);
         let changes = self.book_adopted(step, &row);
         if !self.operation.dry_run {
@@ -86,15 +86,14 @@ impl Engine {
 
     fn book_adopted(&self, step: &Step, row: &Arc<Row>) -> Vec<Change> {
         let mut book = self.book();
-        match &step.old {
+        // Whoever names the object has looked for it.
+        let mut changes = book.resolve(&row.urn);
+        changes.extend(match &step.old {
             Some((number, old)) if step.op == Op::ImportReplacement && !is_pending(&book, *number) => {
-                // As for any replacement: under a new URN it takes the place of the old one, which comes back as an old half.
-                let renamed = (old.urn != row.urn).then_some(*number);
-                let put = book.put(Arc::clone(row), renamed);
-                let waiting = Row { delete: true, ..(**old).clone() };
-                vec![put, book.set(*number, Arc::new(waiting))]
+                book.put_new_half(Arc::clone(row), *number, old).into()
             }
             old => vec![book.put(Arc::clone(row), old.as_ref().map(|(number, _)| *number))],
-        }
+        });
+        changes
     }
 }

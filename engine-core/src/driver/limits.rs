@@ -1,8 +1,9 @@
 //! Time limits of provider calls: the option `customTimeouts` (design: "Where maloko differs").
 
+use std::collections::BTreeMap;
 use std::pin::pin;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use futures::channel::oneshot;
 use futures::future::{BoxFuture, Either, select};
@@ -15,6 +16,7 @@ use crate::state::RowNumber;
 use crate::urn::Urn;
 
 use super::Engine;
+use super::execute::Settled;
 use super::served::Served;
 
 /// What to do with an answer that comes after its call was given up.
@@ -31,8 +33,8 @@ impl Engine {
         method: Method,
         late: impl FnOnce() -> Option<Late>,
     ) -> Result<Answer, ProviderError> {
-        self.watch_calls();
-        let limit = Duration::try_from_secs_f64(method.timeout()).ok().filter(|limit| !limit.is_zero());
+        let own = Duration::try_from_secs_f64(method.timeout()).ok().filter(|limit| !limit.is_zero());
+        let limit = own.map(|limit| Limit { time: limit, from: "the option 'customTimeouts'" }).or(self.call_limit);
         match (limit, self.this.upgrade()) {
             (Some(limit), Some(engine)) => Box::pin(self.call_within(limit, engine, served, urn, method, late())).await,
             _ => self.providers.call(served, urn, method).await,
@@ -41,7 +43,7 @@ impl Engine {
 
     async fn call_within(
         &self,
-        limit: Duration,
+        limit: Limit,
         engine: Arc<Engine>,
         served: &Served,
         urn: &Urn,
@@ -52,6 +54,9 @@ impl Engine {
         let (done, answer) = oneshot::channel();
         let (stop, stopped) = oneshot::channel::<()>();
         let (served, callee) = (served.clone(), urn.clone());
+        // From now on, and not from when the method may have begun already.
+        let _due = self.due.by(number, urn, name, self.host.now() + limit.time);
+        let over = self.host.wait(limit.time);
         // A task of its own: a method that is not async holds the thread that polls it.
         self.host.spawn(Box::pin(async move {
             let call = pin!(engine.providers.call_numbered(number, &served, &callee, method));
@@ -60,7 +65,7 @@ impl Engine {
                 late(Arc::clone(&engine), answer).await;
             }
         }));
-        match select(answer, self.host.wait(limit)).await {
+        match select(answer, over).await {
             Either::Left((Ok(answer), _)) => answer,
             Either::Left((Err(_), _)) => Err(ProviderError::new(
                 ProviderErrorKind::BadReturn,
@@ -81,8 +86,12 @@ impl Engine {
         let (step, row) = (step.clone(), Arc::clone(row));
         Box::new(move |engine, answer| {
             Box::pin(async move {
-                let text = match engine.settle(&step, Arc::unwrap_or_clone(row), answer, operation).await {
-                    Ok((row, _)) => format!("it ended after its time limit: the object has the id '{}'", row.id),
+                let settled = match engine.settle(&step, Arc::unwrap_or_clone(row), answer, operation).await {
+                    Ok(Settled { row, written, .. }) => engine.durable(written).await.map(|()| row),
+                    Err(error) => Err(error),
+                };
+                let text = match settled {
+                    Ok(row) => format!("it ended after its time limit: the object has the id '{}'", row.id),
                     Err(error) => format!("it ended after its time limit: {error}"),
                 };
                 engine.diagnose(Some(&step.urn), Severity::Warning, text);
@@ -112,13 +121,50 @@ impl Engine {
     }
 }
 
-fn given_up_text(name: &str, urn: &Urn, limit: Duration) -> String {
+/// How long a call may take, and where that was said.
+#[derive(Clone, Copy)]
+pub(super) struct Limit {
+    pub(super) time: Duration,
+    pub(super) from: &'static str,
+}
+
+/// The calls that have a limit, with the time at which they are to be given up.
+#[derive(Default)]
+pub(super) struct DueCalls(Mutex<BTreeMap<u64, (Instant, Urn, &'static str)>>);
+
+impl DueCalls {
+    /// Notes a call until what this gives is dropped.
+    fn by(&self, number: u64, urn: &Urn, method: &'static str, time: Instant) -> Due<'_> {
+        self.lock().insert(number, (time, urn.clone(), method));
+        Due(self, number)
+    }
+
+    /// The calls that should have been given up by now and were not.
+    pub(super) fn overdue(&self, now: Instant) -> Vec<(Urn, &'static str)> {
+        self.lock().values().filter(|(due, ..)| *due < now).map(|(_, urn, method)| (urn.clone(), *method)).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, (Instant, Urn, &'static str)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Due<'a>(&'a DueCalls, u64);
+
+impl Drop for Due<'_> {
+    fn drop(&mut self) {
+        self.0.lock().remove(&self.1);
+    }
+}
+
+fn given_up_text(name: &str, urn: &Urn, Limit { time: limit, from }: Limit) -> String {
     let what = match name {
         "read" => "the object was not looked at",
+        "configure" | "check" | "diff" => "nothing was done to the object",
         _ => "what it has done is not known, and the next run names it",
     };
     format!(
-        "{name} of '{}' took longer than the {limit:?} that the option 'customTimeouts' gives it, and was given up: {what}. \
+        "{name} of '{}' took longer than the {limit:?} that {from} gives it, and was given up: {what}. \
          Give it more time, or none to let it take as long as it likes",
         urn.name()
     )

@@ -1,3 +1,5 @@
+#![expect(clippy::panic, reason = "a test that cannot go on has failed")]
+
 use std::sync::Arc;
 
 use crate::event::Outcome as Ended;
@@ -98,4 +100,47 @@ fn a_late_answer_of_an_abandoned_delete_is_kept() {
     let outcome = run_as(&host, going_on(), first.rows, &[cascading, wanted("releasing", "x")]);
     assert!(outcome.messages.contains("delete ended after its time limit: the object is gone"), "{}", outcome.messages);
     assert!(outcome.pending.is_empty());
+}
+
+fn with_call_limit(limit: &str) -> Operation {
+    let value = crate::operation::ConfigValue { value: limit.to_owned(), secret: false };
+    let config = [("maloko:callLimit".to_owned(), value)].into_iter().collect();
+    Operation { config: Arc::new(config), ..Operation::new(OperationKind::Update, "proj", "dev") }
+}
+
+#[test]
+fn the_configured_limit_is_for_methods_that_no_option_limits() {
+    let host: Arc<ScriptedHost> = Arc::default();
+    host.hang("a", "check", Hanging::Async);
+    let outcome = run_as(&host, with_call_limit("2m"), Vec::new(), &[wanted("a", "x")]);
+    host.join();
+    assert_eq!(outcome.report.summary.outcome, Ended::Failed);
+    let error = "check of 'a' took longer than the 120s that the configuration 'maloko:callLimit' gives it";
+    assert!(outcome.messages.contains(error), "{}", outcome.messages);
+    assert!(outcome.pending.is_empty());
+}
+
+#[test]
+fn a_limit_that_is_no_duration_stops_the_run_before_it_begins() {
+    let outcome = run_as(&Arc::default(), with_call_limit("soon"), Vec::new(), &[wanted("a", "x")]);
+    assert_eq!(outcome.report.summary.outcome, Ended::Failed);
+    assert!(outcome.messages.contains("'maloko:callLimit' is 'soon', which is not a duration"), "{}", outcome.messages);
+    assert!(outcome.calls.is_empty());
+}
+
+#[test]
+fn errors_of_any_length_are_told_in_a_length_that_can_be_read() {
+    use crate::provider::{ProviderError, ProviderErrorKind};
+    let long = "\u{e9}".repeat(1_000_000);
+    let kind = ProviderErrorKind::NotInitialized {
+        id: "x".to_owned(),
+        properties: crate::PropertyMap::new(),
+        reasons: vec![long.clone(); 1000],
+    };
+    let error = ProviderError { traceback: long.clone(), ..ProviderError::new(kind, long) }.bounded();
+    assert!(error.message.len() < 20_000 && error.message.ends_with("(cut: 2000000 bytes in all)"));
+    assert!(error.traceback.len() < 70_000);
+    let ProviderErrorKind::NotInitialized { reasons, .. } = error.kind else { panic!("another kind") };
+    assert_eq!(reasons.len(), 101);
+    assert_eq!(reasons[100], "and 900 more reasons");
 }

@@ -33,7 +33,7 @@ impl Engine {
         let refused = |reason: &str| self.refuse(&Refusal::migration(urn, reason));
         let rows: Vec<&Row> = given.iter().map(|(_, row)| &**row).collect();
         let old_state = rows_to_json(&rows, self.session.crypter()).map_err(|error| refused(&error.to_string()))?;
-        let question = StateMigrationRequest { urn: urn.to_string(), old_state: old_state.clone() };
+        let question = StateMigrationRequest { urn: urn.to_string(), old_state };
         let label = format!("a state migration of '{}'", urn.name());
         let answer: StateMigrationResponse =
             self.call_back(&label, token, &question).await.map_err(|error| self.fail_planning(urn, &error))?;
@@ -41,7 +41,7 @@ impl Engine {
             return Ok(());
         }
         // Both as they come out of JSON: only then is what was left alone the same.
-        let before = rows_from_json(&old_state).map_err(|reason| refused(&reason))?;
+        let before = rows_from_json(&question.old_state).map_err(|reason| refused(&reason))?;
         let before: Subtree = given.iter().zip(before).map(|((number, _), row)| (*number, Arc::new(row))).collect();
         let returned = rows_from_json(&answer.new_state).map_err(|reason| refused(&reason))?;
         let migration = migrate(&before, returned, answer.successors).map_err(|reason| refused(&reason))?;

@@ -6,6 +6,7 @@ mod book;
 mod callbacks;
 mod classes;
 mod deletes;
+mod deletions_first;
 mod depth;
 mod execute;
 mod finish;
@@ -16,6 +17,7 @@ mod migrations;
 mod numbers;
 mod pending;
 mod planned;
+mod probe;
 mod providers;
 mod read;
 mod refresh;
@@ -25,6 +27,8 @@ mod requests;
 mod serialize;
 mod served;
 mod stop;
+mod suspects;
+mod telling;
 mod transforms;
 mod turns;
 mod watch;
@@ -39,6 +43,8 @@ mod builtin_tests;
 mod classes_tests;
 #[cfg(test)]
 mod deletion_tests;
+#[cfg(test)]
+mod deletions_first_tests;
 #[cfg(test)]
 mod driver_tests;
 #[cfg(test)]
@@ -60,6 +66,10 @@ mod requests_tests;
 #[cfg(test)]
 mod rules_tests;
 #[cfg(test)]
+mod scripted;
+#[cfg(test)]
+mod suspects_tests;
+#[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod transforms_tests;
@@ -68,16 +78,17 @@ mod turns_tests;
 #[cfg(test)]
 mod watch_tests;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Instant;
+use std::time::Duration;
 
 use tokio::sync::{RwLock, Semaphore};
 
 use crate::event::{Diagnostic, Event, EventSink, Severity, Summary};
 use crate::operation::Operation;
 use crate::provider::{Host, HostError};
-use crate::state::Session;
+use crate::state::{Session, Snapshot};
 use crate::urn::{Urn, UrnMap};
 
 use book::Book;
@@ -101,10 +112,16 @@ pub struct ProgramEnd {
 pub struct Report {
     /// The counts and the outcome.
     pub summary: Summary,
+    /// Was anything written to the state? Not in a preview, nor in a run that found everything as it should be.
+    pub state_written: bool,
     /// The first error that the host raised, as the object that it raised.
     pub source: Option<HostError>,
     /// The first error in words; `None` when nothing failed.
     pub error: Option<String>,
+    /// The resource that the first error is about.
+    pub urn: Option<Urn>,
+    /// The provider's method from which the first error came, such as `create`.
+    pub method: Option<&'static str>,
 }
 
 /// Why a request of the program was not answered.
@@ -151,7 +168,11 @@ pub struct Engine {
     /// What must not be deleted only because this run did not register it, with the reasons.
     guarded: Mutex<UrnMap<String>>,
     classes: classes::Classes,
-    started: Instant,
+    /// For calls of resources that have no limit of their own.
+    call_limit: Option<limits::Limit>,
+    due: limits::DueCalls,
+    telling: telling::Telling,
+    started: Duration,
 }
 
 impl Engine {
@@ -159,14 +180,18 @@ impl Engine {
     #[must_use]
     pub fn start(operation: Operation, session: Session, host: Arc<dyn Host>, events: Arc<dyn EventSink>) -> Arc<Self> {
         let operation = Arc::new(operation);
+        learn_secrets(&operation, session.snapshot());
         let config = operation.config.iter();
         let hidden = |secret: bool, value: &str| if secret { "[secret]".to_owned() } else { value.to_owned() };
         events.emit(Event::Prelude(config.map(|(key, v)| (key.clone(), hidden(v.secret, &v.value))).collect()));
+        let call_limit = operation
+            .call_limit()
+            .map(|limit| limit.map(|time| limits::Limit { time, from: "the configuration 'maloko:callLimit'" }));
         let engine = Arc::new_cyclic(|this| Self {
             this: Weak::clone(this),
             providers: Providers::new(Arc::clone(&host), &operation),
             callbacks: Callbacks::default(),
-            book: Mutex::new(Book::new(&operation, session.snapshot())),
+            book: Mutex::new(Book::new(&operation, &session)),
             planning: RwLock::new(()),
             permits: Semaphore::new(operation.parallel.clamp(1, Semaphore::MAX_PERMITS)),
             stop: Stop::default(),
@@ -176,39 +201,21 @@ impl Engine {
             told_no_read: Mutex::default(),
             guarded: Mutex::default(),
             classes: classes::Classes::default(),
-            started: Instant::now(),
+            call_limit: call_limit.clone().ok().flatten(),
+            due: limits::DueCalls::default(),
+            telling: telling::Telling::default(),
+            started: session.surroundings().clock.elapsed(),
             operation,
             session,
             host,
             events,
         });
+        if let Err(message) = call_limit {
+            engine.diagnose(None, Severity::Error, message.clone());
+            engine.stop.fail(stop::Failure::new(message), true);
+        }
         engine.tell_of_interrupted_operations();
         engine
-    }
-
-    /// Names what an earlier run began without learning how it ended (semantics 8.6).
-    fn tell_of_interrupted_operations(&self) {
-        if self.operation.dry_run {
-            return;
-        }
-        for pending in &self.session.snapshot().pending {
-            let what = pending.kind.name();
-            let advice = if pending.kind == crate::state::PendingKind::Creating {
-                "the object may exist although it is not in the state: look for it, and delete it or take it over with \
-                 `maloko refresh --import-pending-creates URN ID`; the record stays until then, or until `maloko refresh \
-                 --clear-pending-creates`"
-            } else {
-                if self.operation.refresh {
-                    continue;
-                }
-                "a refresh shows what the object is like now"
-            };
-            self.diagnose(
-                Some(&pending.row.urn),
-                Severity::Warning,
-                format!("an earlier run was interrupted while {what} this resource: {advice}"),
-            );
-        }
     }
 
     /// Resolves when the run cannot go on (a step failed, or it was cancelled), so that the host can stop waiting for
@@ -233,6 +240,13 @@ impl Engine {
     pub fn log(&self, urn: &str, severity: Severity, message: &str, ephemeral: bool) {
         let urn = (!urn.is_empty()).then(|| Urn::unchecked(urn));
         self.events.emit(Event::Diagnostic(Diagnostic { urn, severity, message: message.to_owned(), ephemeral }));
+    }
+
+    /// The text without the secrets that this run knows: those of the configuration, of the state, of registrations and of
+    /// what providers returned. What is written down of a provider's exception goes through here.
+    #[must_use]
+    pub fn scrubbed<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.operation.scrubber.message(text)
     }
 
     /// Keeps a resource from being deleted for the only reason that this run did not register it: the host knows that
@@ -260,6 +274,23 @@ impl Engine {
         self.providers.calls_in_flight()
     }
 
+    /// The present time as rows keep it.
+    fn now(&self) -> String {
+        self.session.surroundings().clock.now().to_string()
+    }
+
+    /// How long the operation has taken so far.
+    fn elapsed(&self) -> Duration {
+        self.session.surroundings().clock.elapsed().saturating_sub(self.started)
+    }
+
+    /// The calls that have reached their time limit and could not be given up: something holds what the host needs for
+    /// that, such as an interpreter's lock.
+    #[must_use]
+    pub fn overdue_calls(&self) -> Vec<(Urn, &'static str)> {
+        self.due.overdue(self.host.now())
+    }
+
     fn book(&self) -> MutexGuard<'_, Book> {
         // A panic elsewhere must not take the state along: the book is changed by whole steps only.
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
@@ -268,6 +299,21 @@ impl Engine {
     fn diagnose(&self, urn: Option<&Urn>, severity: Severity, message: impl Into<String>) {
         let diagnostic = Diagnostic { urn: urn.cloned(), severity, message: message.into(), ephemeral: false };
         self.events.emit(Event::Diagnostic(diagnostic));
+    }
+}
+
+/// Has the secrets of the configuration and of the state hidden.
+fn learn_secrets(operation: &Operation, snapshot: &Snapshot) {
+    let scrubber = &operation.scrubber;
+    for entry in operation.config.values().filter(|entry| entry.secret) {
+        scrubber.learn(&entry.value);
+    }
+    let pending = snapshot.pending.iter().map(|pending| &pending.row);
+    let suspects = snapshot.suspects.iter().map(|suspect| &suspect.row);
+    for row in snapshot.rows.iter().chain(pending).chain(suspects) {
+        for properties in std::iter::once(&row.inputs).chain(&row.outputs) {
+            scrubber.learn_properties(properties);
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::event::{Event, Op};
-use crate::plan::{Refusal, Step, copy_secrets, mark_outputs};
-use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
+use crate::plan::{Refusal, Step};
+use crate::provider::{Answer, Method, ProviderError};
 use crate::row::Row;
 use crate::urn::Urn;
 
@@ -18,73 +18,49 @@ impl Engine {
             if self.stop.is_halted() {
                 return;
             }
-            let Some((operation, row)) = self.book().ledger.pending_create(urn) else {
+            let suspect = self.book().ledger.suspect(urn).cloned();
+            let Some(suspect) = suspect else {
                 self.complain(&Refusal::no_pending_create(urn));
                 continue;
             };
-            let row = Arc::new(Row { id: id.clone(), ..(*row).clone() });
+            let row = Arc::new(Row { id: id.clone(), ..(*suspect.row).clone() });
             let step = Step::new(Op::Import, urn, None, Some(row));
-            self.events.emit(Event::StepStarted(step.metadata(step.new.clone())));
-            match self.complete_creation(&step, urn, id, operation).await {
+            self.tell(Event::StepStarted(step.metadata(step.new.clone())));
+            match self.complete_creation(&step, urn, id).await {
                 Ok(Some(row)) => {
                     self.book().count(Op::Import, urn);
-                    self.events.emit(Event::StepDone(step.metadata(Some(row))));
+                    self.tell(Event::StepDone(step.metadata(Some(row))));
                 }
                 Ok(None) => {
                     self.complain(&Refusal::nothing_to_import(urn, id));
-                    self.events.emit(Event::StepFailed(step.metadata(step.new.clone())));
+                    self.tell(Event::StepFailed(step.metadata(step.new.clone())));
                 }
                 Err(error) => {
                     self.report_failure(urn, &error, false);
-                    self.events.emit(Event::StepFailed(step.metadata(step.new.clone())));
+                    self.tell(Event::StepFailed(step.metadata(step.new.clone())));
                 }
             }
         }
     }
 
     /// The row of the object; `None` when there is none of that id, and the creation stays open.
-    async fn complete_creation(
-        &self,
-        step: &Step,
-        urn: &Urn,
-        id: &str,
-        operation: u32,
-    ) -> Result<Option<Arc<Row>>, ProviderError> {
+    async fn complete_creation(&self, step: &Step, urn: &Urn, id: &str) -> Result<Option<Arc<Row>>, ProviderError> {
         let Some(intended) = &step.new else { return Ok(None) };
         let served = self.providers.resolve(intended, &self.session).await?;
         let method = Method::Read { id: id.to_owned(), props: served.shown(&intended.inputs), timeout: 0.0 };
         let answer = {
-            let _turn = self
-                .turn(urn, &served)
-                .await
-                .map_err(|_| ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call"))?;
+            let _turn = self.turn(urn, &served).await?;
             self.call_limited(&served, urn, method, || None).await?
         };
-        let Answer::Read { id, outputs: Some(mut outputs), .. } = answer else { return Ok(None) };
+        let Answer::Read { id, outputs: Some(outputs), .. } = answer else { return Ok(None) };
         if id.is_empty() {
             return Ok(None);
         }
-        self.learn_secrets_of(&outputs);
         let mut row = Row { id, ..(**intended).clone() };
-        copy_secrets(&row.inputs, &mut outputs);
-        row.outputs = Some(Arc::new(outputs));
-        mark_outputs(&mut row);
-        stamp(Op::Import, &mut row);
+        self.renew_outputs(&mut row, outputs, &intended.inputs);
+        stamp(Op::Import, &mut row, self.now());
         let row = Arc::new(row);
-        let changes = {
-            let mut book = self.book();
-            let old = book.planner.old_row(urn).filter(|(number, _)| book.ledger.get(*number).is_some());
-            let mut changes = vec![book.end(operation)];
-            match old {
-                // The creation was that of a replacement: its old half goes with the next update.
-                Some((number, old)) if !old.pending_replacement && old.id != row.id => {
-                    changes.push(book.put(Arc::clone(&row), None));
-                    changes.push(book.set(number, Arc::new(Row { delete: true, ..(*old).clone() })));
-                }
-                old => changes.push(book.put(Arc::clone(&row), old.map(|(number, _)| number))),
-            }
-            changes
-        };
+        let (_, changes) = self.book().take_over(&row);
         if !self.operation.dry_run {
             self.record(&changes).await?;
         }

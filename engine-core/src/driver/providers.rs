@@ -16,13 +16,14 @@ use crate::provider::{
     ProviderErrorKind, ProviderReference, Revision, StoredProvider,
 };
 use crate::row::Row;
+use crate::scrub::Scrubber;
 use crate::state::Session;
 use crate::urn::{Urn, UrnMap};
 use crate::value::PropertyMap;
 
 use super::plain_config;
 use super::served::{Served, Server};
-use super::turns::Classes;
+use super::turns::TurnsByClass;
 
 /// The live objects of one run.
 pub(super) struct Providers {
@@ -33,10 +34,13 @@ pub(super) struct Providers {
     directory: Arc<Path>,
     /// Other stacks, for the resources that the engine serves itself.
     pub(super) stacks: OtherStacks,
+    scrubber: Arc<Scrubber>,
     known: Mutex<Known>,
-    classes: Classes,
+    turns: TurnsByClass,
     next_call: AtomicU64,
     calls: Mutex<BTreeMap<u64, InFlight>>,
+    /// By resource: the method that failed last.
+    failed: Mutex<BTreeMap<Urn, &'static str>>,
     cancelled: AtomicBool,
 }
 
@@ -75,10 +79,12 @@ impl Providers {
             project: operation.project.clone(),
             directory: operation.program_directory.clone().into(),
             stacks: operation.stacks.clone(),
+            scrubber: Arc::clone(&operation.scrubber),
             known: Mutex::default(),
-            classes: Classes::default(),
+            turns: TurnsByClass::default(),
             next_call: AtomicU64::new(0),
             calls: Mutex::default(),
+            failed: Mutex::default(),
             cancelled: AtomicBool::new(false),
         }
     }
@@ -97,7 +103,7 @@ impl Providers {
     }
 
     fn served(&self, object: ObjectId, description: &ProviderDescription) -> Served {
-        let turns = description.limits.as_ref().map(|limits| self.classes.of(limits));
+        let turns = description.limits.as_ref().map(|limits| self.turns.of(limits));
         Served::live(object, description, turns)
     }
 
@@ -149,6 +155,11 @@ impl Providers {
         Ok(self.served(object, &ProviderDescription { reference, ..description }))
     }
 
+    /// Did the program register an object for a resource in this run?
+    pub(super) fn serves(&self, urn: &Urn) -> bool {
+        self.known().by_urn.contains_key(urn)
+    }
+
     /// The object that the program registered for a resource in this run.
     pub(super) fn live(&self, urn: &Urn) -> Option<Result<Served, ProviderError>> {
         let object = self.known().by_urn.get(urn).copied()?;
@@ -183,7 +194,7 @@ impl Providers {
     /// Is the object that serves a row known by now: registered for the resource, or handed over by the program with an
     /// equal reference? Nothing is rebuilt from what is stored.
     pub(super) async fn is_live(&self, row: &Row, session: &Session) -> bool {
-        if self.known().by_urn.contains_key(&row.urn) {
+        if self.serves(&row.urn) {
             return true;
         }
         let Ok(reference) = self.stored_reference(row, session) else { return false };
@@ -221,6 +232,7 @@ impl Providers {
                     .map_err(|error| ProviderError::new(ProviderErrorKind::NoProvider, error.to_string()))?;
                 let reference: Arc<ProviderReference> =
                     serde_json::from_str(&text).map(Arc::new).map_err(|_| foreign(row))?;
+                reference.attributes.iter().for_each(|attributes| self.scrubber.learn_attributes(attributes));
                 self.known().stored.insert(Arc::clone(ciphertext), Arc::clone(&reference));
                 Ok(reference)
             }
@@ -320,7 +332,20 @@ impl Providers {
         if self.cancelled.load(Ordering::Acquire) {
             self.host.cancel(&[number]);
         }
-        self.host.call(object, call).await
+        let (urn, method) = (call.urn.clone(), call.method.name());
+        self.host.call(object, call).await.map_err(|error| {
+            self.failed().insert(urn, method);
+            error.bounded()
+        })
+    }
+
+    fn failed(&self) -> MutexGuard<'_, BTreeMap<Urn, &'static str>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The method of a resource's provider that failed last.
+    pub(super) fn failed_method(&self, urn: &Urn) -> Option<&'static str> {
+        self.failed().get(urn).copied()
     }
 
     fn calls(&self) -> MutexGuard<'_, BTreeMap<u64, InFlight>> {
@@ -382,7 +407,7 @@ fn shown_assets(method: &Method) -> Vec<PropertyMap> {
     let bags: &[&PropertyMap] = match method {
         Method::Configure { .. } | Method::Diff { .. } | Method::Delete { .. } => &[],
         Method::Check { olds, news } | Method::Update { olds, news, .. } => &[news, olds],
-        Method::Create { inputs, .. } => &[inputs],
+        Method::Create { inputs, .. } | Method::Find { inputs, .. } => &[inputs],
         Method::Read { props, .. } => &[props],
     };
     bags.iter().filter(|bag| assets::any_in(bag)).map(|bag| (*bag).clone()).collect()
@@ -410,6 +435,9 @@ fn default_answer(capabilities: Capabilities, method: &Method) -> Option<Answer>
         }
         Method::Update { .. } if !capabilities.update => Some(Answer::Updated { outputs: PropertyMap::new() }),
         Method::Delete { .. } if !capabilities.delete => Some(Answer::Deleted),
+        Method::Find { .. } if !capabilities.find => {
+            Some(Answer::Read { id: String::new(), outputs: None, inputs: None })
+        }
         _ => None,
     }
 }

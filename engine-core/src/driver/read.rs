@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use crate::event::{Event, Op, Severity};
 use crate::operation::OperationKind;
-use crate::plan::{
-    Goal, Refusal, Step, copy_secrets, mark_outputs, optional_urn, position_text, stack_texts, take_object, urns,
-};
+use crate::plan::{Goal, Refusal, Step, optional_urn, position_text, stack_texts, take_object, urns};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::row::Row;
 use crate::urn::Urn;
@@ -75,7 +73,7 @@ impl Engine {
         let op = if takes_over { Op::ReadReplacement } else { Op::Read };
         let step = Step::new(op, &urn, registration.old, Some(Arc::new(row.clone())));
         self.keep_to_plan(&step)?;
-        self.events.emit(Event::StepStarted(step.metadata(step.new.clone())));
+        self.tell(Event::StepStarted(step.metadata(step.new.clone())));
         let outcome = if unknown { Ok(row) } else { self.look_up(row, &served, id).await };
         match outcome {
             Ok(row) => {
@@ -90,7 +88,7 @@ impl Engine {
                 // A look-up has no way to tell the program of its failure other than to end it, also with
                 // continue-on-error: without this the run would take what was not registered for unwanted.
                 self.failed(&step, &error);
-                self.stop.fail(Failure { message: format!("{urn}: {}", error.message), source: None }, true);
+                self.stop.fail(Failure::new(format!("{urn}: {}", error.message)), true);
                 Err(RpcError::unavailable())
             }
         }
@@ -121,12 +119,9 @@ impl Engine {
     async fn look_up(&self, mut row: Row, served: &Served, id: String) -> Result<Row, ProviderError> {
         let method =
             Method::Read { id: id.clone(), props: served.shown(&row.inputs), timeout: row.custom_timeouts.read };
-        let _turn = self
-            .turn(&row.urn, served)
-            .await
-            .map_err(|_| ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call"))?;
+        let _turn = self.turn(&row.urn, served).await?;
         match self.call_limited(served, &row.urn, method, || None).await? {
-            Answer::Read { id: read_id, outputs: Some(mut outputs), .. } => {
+            Answer::Read { id: read_id, outputs: Some(outputs), .. } => {
                 if read_id.is_empty() && served.can_read() && outputs.is_empty() {
                     return Err(ProviderError::new(
                         ProviderErrorKind::BadReturn,
@@ -136,16 +131,14 @@ impl Engine {
                 if !read_id.is_empty() {
                     row.id = read_id;
                 }
-                copy_secrets(&row.inputs, &mut outputs);
                 for notice in self.providers.stacks.take_notices() {
                     self.diagnose(Some(&row.urn), Severity::Warning, notice);
                 }
-                self.learn_secrets_of(&outputs);
-                row.outputs = Some(outputs.into());
-                mark_outputs(&mut row);
+                let inputs = Arc::clone(&row.inputs);
+                self.renew_outputs(&mut row, outputs, &inputs);
                 Ok(row)
             }
-            Answer::Read { id: read_id, outputs: None, .. } if !read_id.is_empty() => Err(no_outputs()),
+            Answer::Read { id: read_id, outputs: None, .. } if !read_id.is_empty() => Err(no_outputs("read")),
             _ => {
                 Err(ProviderError::new(ProviderErrorKind::BadReturn, format!("there is no object with the id '{id}'")))
             }
@@ -157,7 +150,7 @@ impl Engine {
         let first = old.is_none();
         let differs = old.as_ref().is_none_or(|(_, old)| old.outputs != row.outputs || old.inputs != row.inputs);
         if differs && old.is_some() {
-            row.modified = super::execute::now();
+            row.modified = self.now();
         }
         let row = Arc::new(row);
         let mut changes = Vec::new();
@@ -165,9 +158,7 @@ impl Engine {
             let mut book = self.book();
             match old {
                 Some((number, old)) if step.op == Op::ReadReplacement => {
-                    changes.push(book.put(Arc::clone(&row), None));
-                    let waiting = Row { delete: true, ..(*old).clone() };
-                    changes.push(book.set(number, Arc::new(waiting)));
+                    changes.extend(book.put_new_half(Arc::clone(&row), number, &old));
                 }
                 old => changes.push(book.put(Arc::clone(&row), old.map(|(number, _)| number))),
             }
@@ -176,18 +167,20 @@ impl Engine {
             }
         }
         if !self.operation.dry_run {
-            drop(self.session.append(&changes));
+            drop(self.session.append_with_next(&changes));
         }
-        self.events.emit(Event::StepDone(step.metadata(Some(Arc::clone(&row)))));
+        self.tell(Event::StepDone(step.metadata(Some(Arc::clone(&row)))));
         row
     }
 }
 
-/// A `read` found an object and told nothing of it.
-pub(super) fn no_outputs() -> ProviderError {
+/// A `read` or `find` found an object and told nothing of it.
+pub(super) fn no_outputs(method: &str) -> ProviderError {
     ProviderError::new(
         ProviderErrorKind::BadReturn,
-        "read returned an id without properties: return the object's properties too, or no id when the object is gone",
+        format!(
+            "{method} returned an id without properties: return the object's properties too, or no id when there is none"
+        ),
     )
 }
 

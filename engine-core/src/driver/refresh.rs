@@ -8,7 +8,7 @@ use futures::future::join_all;
 use crate::diff::diff_properties;
 use crate::event::{DetailedDiff, Event, Op, Severity};
 use crate::operation::OperationKind;
-use crate::plan::{Compared, Step, copy_secrets, judge, mark_outputs};
+use crate::plan::{Compared, Step, copy_secrets, judge};
 use crate::planted::{self, Bug};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::row::Row;
@@ -70,7 +70,7 @@ impl Engine {
         if self.stop.is_halted() {
             return;
         }
-        self.events.emit(Event::StepStarted(step.metadata(step.new.clone())));
+        self.tell(Event::StepStarted(step.metadata(step.new.clone())));
         let outcome = if called { self.read_one(&row).await } else { Ok(Some((*row).clone())) };
         match outcome {
             Ok(None) => {
@@ -85,7 +85,7 @@ impl Engine {
                     Err(error) => return self.fail_refresh(&step, &error),
                 };
                 if differs {
-                    refreshed.modified = super::execute::now();
+                    refreshed.modified = self.now();
                 }
                 let refreshed = Arc::new(refreshed);
                 // An object that has started since then is no change of it, but its row says so no longer.
@@ -104,12 +104,12 @@ impl Engine {
         // The other rows are still read; the command fails in the end.
         self.book().failed.insert(step.urn.clone());
         self.report_failure(&step.urn, error, false);
-        self.events.emit(Event::StepFailed(step.metadata(step.new.clone())));
+        self.tell(Event::StepFailed(step.metadata(step.new.clone())));
     }
 
     fn finish_refresh(&self, step: &Step, op: Op, row: Option<Arc<Row>>, changes: &[crate::state::Change]) {
         if !changes.is_empty() && !self.operation.dry_run {
-            drop(self.session.append(changes));
+            drop(self.session.append_with_next(changes));
         }
         if self.operation.kind == OperationKind::Refresh {
             self.book().count(op, &step.urn);
@@ -121,7 +121,7 @@ impl Engine {
         let mut metadata = step.metadata(row);
         metadata.detailed_diff = (!drift.is_empty()).then_some(drift);
         metadata.note = op.name();
-        self.events.emit(Event::StepDone(metadata));
+        self.tell(Event::StepDone(metadata));
     }
 
     /// The row as the object is now; `None` when it is gone.
@@ -133,21 +133,15 @@ impl Engine {
             props: served.shown(&row.outputs_or_empty()),
             timeout: row.custom_timeouts.read,
         };
-        let _turn = self
-            .turn(&row.urn, &served)
-            .await
-            .map_err(|_| ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call"))?;
+        let _turn = self.turn(&row.urn, &served).await?;
         let (id, outputs, inputs) = match self.call_limited(&served, &row.urn, method, || None).await {
             Ok(Answer::Read { id, outputs, inputs }) => (id, outputs, inputs),
             Ok(_) => return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call")),
-            Err(ProviderError { kind: ProviderErrorKind::NotInitialized { mut properties, reasons, .. }, .. }) => {
+            Err(ProviderError { kind: ProviderErrorKind::NotInitialized { properties, reasons, .. }, .. }) => {
                 let reason = reasons.join("; ");
                 self.diagnose(Some(&row.urn), Severity::Warning, format!("the object is not healthy: {reason}"));
-                self.learn_secrets_of(&properties);
                 let mut refreshed = Row { init_errors: reasons, ..(**row).clone() };
-                copy_secrets(&row.outputs_or_empty(), &mut properties);
-                refreshed.outputs = Some(properties.into());
-                mark_outputs(&mut refreshed);
+                self.renew_outputs(&mut refreshed, properties, &row.outputs_or_empty());
                 return Ok(Some(refreshed));
             }
             Err(error) => return Err(error),
@@ -156,18 +150,14 @@ impl Engine {
             return Ok(planted::has(Bug::RefreshKeepsGone).then(|| (**row).clone()));
         }
         // Taken as "gone", an oversight would drop the row of an object that is there.
-        let Some(mut outputs) = outputs else { return Err(no_outputs()) };
-        for properties in inputs.iter().chain([&outputs]) {
-            self.learn_secrets_of(properties);
-        }
+        let Some(outputs) = outputs else { return Err(no_outputs("read")) };
         let mut refreshed = Row { id, init_errors: Vec::new(), ..(**row).clone() };
         if let Some(mut inputs) = inputs {
+            self.learn_secrets_of(&inputs);
             copy_secrets(&row.inputs, &mut inputs);
             refreshed.inputs = Arc::new(inputs);
         }
-        copy_secrets(&row.outputs_or_empty(), &mut outputs);
-        refreshed.outputs = Some(outputs.into());
-        mark_outputs(&mut refreshed);
+        self.renew_outputs(&mut refreshed, outputs, &row.outputs_or_empty());
         Ok(Some(refreshed))
     }
 
@@ -197,7 +187,7 @@ impl Engine {
             olds: served.shown(&refreshed.outputs_or_empty()),
             news: served.shown(&row.inputs),
         };
-        let Answer::Diffed(answer) = self.providers.call(&served, &row.urn, method).await? else {
+        let Answer::Diffed(answer) = self.call_limited(&served, &row.urn, method, || None).await? else {
             return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call"));
         };
         let compared = Compared {
@@ -234,18 +224,13 @@ impl Engine {
                 while let Some(parent) = repaired.parent.clone().filter(gone) {
                     repaired.parent = parents.get(&parent).cloned().flatten();
                 }
-                repaired.dependencies.retain(|urn| !gone(urn));
-                repaired.replace_with.retain(|urn| !gone(urn));
-                repaired.deleted_with = repaired.deleted_with.filter(|urn| !gone(urn));
-                for urns in repaired.property_dependencies.values_mut() {
-                    urns.retain(|urn| !gone(urn));
-                }
+                repaired.retain_references(|urn| !gone(urn));
                 repaired.property_dependencies.retain(|_, urns| !urns.is_empty());
                 changes.push(book.renew(number, Arc::new(repaired)));
             }
         }
         if !changes.is_empty() && !self.operation.dry_run {
-            drop(self.session.append(&changes));
+            drop(self.session.append_with_next(&changes));
         }
     }
 }

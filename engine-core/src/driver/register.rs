@@ -2,17 +2,20 @@
 
 use std::sync::Arc;
 
+use tokio::sync::{RwLockReadGuard, RwLockWriteGuard};
+
 use crate::diff::PropertyPath;
 use crate::event::{Event, Op, Severity};
 use crate::operation::OperationKind;
-use crate::plan::{Goal, Next, Question, Refusal, Registration, not_a_path};
+use crate::plan::{Goal, Next, Question, Refusal, Registration, Step, copy_secrets, mark_outputs, not_a_path};
 use crate::planted::{self, Bug};
-use crate::provider::{Answer, HostError, ProviderError, ProviderErrorKind};
+use crate::provider::{Answer, HostError, ProviderError, ProviderErrorKind, StoredProvider};
 use crate::row::Row;
 use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
 use crate::wire::{Accepts, RegisterResourceRequest, RegisterResourceResponse, RegistrationResult, encode_properties};
 
+use super::deletions_first::{self, DeletionsFirst};
 use super::import::ImportFailure;
 use super::served::Served;
 use super::stop::Failure;
@@ -28,6 +31,19 @@ pub(super) enum Registered {
     Failed,
     /// Something that it needs failed.
     Skipped,
+}
+
+/// What is to be done for a registration.
+enum Planned {
+    Steps(Vec<Step>),
+    /// It is at its end, with this answer.
+    Ended(Result<(Urn, Registered), RpcError>),
+}
+
+/// Held while a registration is planned: beside others, or alone.
+struct Guard<'a> {
+    shared: Option<RwLockReadGuard<'a, ()>>,
+    exclusive: Option<RwLockWriteGuard<'a, ()>>,
 }
 
 impl Engine {
@@ -54,9 +70,7 @@ impl Engine {
             let completed = self.providers.complete_assets(&mut goal.inputs).await;
             completed.map_err(|reason| self.refuse(&refused(reason)))?;
         }
-        if goal.inputs.values().any(Value::contains_secret) {
-            self.events.learn_secrets(&goal.inputs);
-        }
+        self.learn_secrets_of(&goal.inputs);
         let goal = match self.hold_stack(*goal) {
             Ok(goal) => goal,
             Err(urn) => {
@@ -95,7 +109,9 @@ impl Engine {
     pub(super) fn answer_from_state(&self, goal: &Goal) -> Result<(Urn, Registered), RpcError> {
         let (urn, old) = self.book().planner.locate(goal);
         if let Some(object) = goal.object {
-            let key = old.as_ref().map_or(&urn, |(_, row)| &row.urn);
+            // A former URN that a resource of its own has by now is served by that one.
+            let former = old.as_ref().map(|(_, row)| &row.urn).filter(|former| !self.providers.serves(former));
+            let key = former.unwrap_or(&urn);
             self.providers.register(key, object).map_err(|error| self.fail_planning(&urn, &error))?;
         }
         if self.operation.kind == OperationKind::Import && goal.custom {
@@ -110,11 +126,18 @@ impl Engine {
         if !goal.state_migrations.is_empty() {
             Box::pin(self.migrate_state(&goal)).await?;
         }
-        let mut planning = Some(self.planning.read().await);
+        let mut shared = self.planning.read().await;
         self.go_on()?;
         let begun = self.book().planner.begin(goal);
         let mut registration = begun.map_err(|refusal| self.refuse(&refusal))?;
         let urn = registration.urn.clone();
+        while let Some(over) = self.deletion_of(&registration) {
+            drop(shared);
+            // Ends with an error always: nothing is sent.
+            let _ = over.await;
+            shared = self.planning.read().await;
+            self.go_on()?;
+        }
         self.tell_of_inexact_numbers(&registration);
         for step in std::mem::take(&mut registration.before) {
             self.act(step, None).await?;
@@ -127,35 +150,35 @@ impl Engine {
         };
         if let Some(served) = &served {
             registration.stored_provider = served.stored();
+            if let StoredProvider::Reference(reference) = &registration.stored_provider {
+                reference.attributes.iter().for_each(|attributes| self.operation.scrubber.learn_attributes(attributes));
+            }
             registration.autonaming.clone_from(&served.autonaming);
             self.compare_code(&mut registration, served);
         }
-        let mut exclusive = None;
-        let mut answer = None;
-        let steps = loop {
-            let importing = registration.is_importing();
-            let next = self.book().planner.advance(&mut registration, answer.take());
-            let next = match next {
-                Err(refusal) if importing => return self.fail_import(&registration, ImportFailure::Refused(refusal)),
-                next => next.map_err(|refusal| self.refuse(&refusal))?,
-            };
-            match next {
-                Next::Act(steps) => break steps,
-                Next::Ask(question) => {
-                    if registration.is_cascading() && exclusive.is_none() {
-                        planning = None;
-                        exclusive = Some(self.planning.write().await);
-                        self.go_on()?;
-                    }
-                    answer = Some(match self.ask_for_import(&registration, &question, served.as_ref()).await {
-                        Some(Ok(found)) => found,
-                        Some(Err(failure)) => return self.fail_import(&registration, failure),
-                        None => self.ask(question, served.as_ref()).await?,
-                    });
+        let mut guard = Guard { shared: Some(shared), exclusive: None };
+        let mut steps = match self.plan_steps(&mut registration, served.as_ref(), &mut guard).await? {
+            Planned::Steps(steps) => steps,
+            Planned::Ended(ended) => return ended,
+        };
+        if let Some(served) = &served
+            && let Some(create) = self.suspect_create(&registration, &steps)
+        {
+            // In a box of its own: few creates are suspect, and requests are many.
+            match Box::pin(self.look_before_create(create, served)).await? {
+                None => return Ok((urn, Registered::Failed)),
+                Some(None) => {}
+                Some(Some((number, row))) => {
+                    self.book().planner.begin_again(&mut registration, &steps, number, &row);
+                    steps = match Box::pin(self.plan_steps(&mut registration, Some(served), &mut guard)).await? {
+                        Planned::Steps(steps) => steps,
+                        Planned::Ended(ended) => return ended,
+                    };
                 }
             }
-        };
-        drop((planning, exclusive));
+        }
+        let mut deletions = self.begin_deletions(&urn, &steps);
+        drop(guard);
         for warning in std::mem::take(&mut registration.warnings) {
             self.diagnose(Some(&urn), Severity::Warning, warning);
         }
@@ -174,29 +197,99 @@ impl Engine {
             return Ok((urn, Registered::Unknown));
         }
         self.tell_not_applicable(&registration);
+        if let Some(served) = &served
+            && let Some(create) = creates(&steps)
+            && let Err(error) = served.guard_create()
+        {
+            self.tell(Event::StepStarted(create.metadata(create.new.clone())));
+            self.failed(create, &error);
+            self.book().planner.take_back(&urn, &steps);
+            return if self.operation.continue_on_error {
+                Ok((urn, Registered::Failed))
+            } else {
+                Err(RpcError::unavailable())
+            };
+        }
+        let row = self.take_steps(&urn, steps, served.as_ref(), &mut deletions).await?;
+        Ok((urn, row))
+    }
+
+    /// Takes the steps of one registration, one after the other.
+    async fn take_steps(
+        &self,
+        urn: &Urn,
+        steps: Vec<Step>,
+        served: Option<&Served>,
+        deletions: &mut DeletionsFirst<'_>,
+    ) -> Result<Registered, RpcError> {
         let mut row = None;
         for step in steps {
             let creates = matches!(step.op, Op::Create | Op::CreateReplacement | Op::Import | Op::ImportReplacement);
-            match self.act(step, served.as_ref()).await? {
-                Some(done) => {
-                    if let (true, Some(served)) = (creates, &served) {
-                        self.note_unfindable(&urn, served);
-                    }
-                    row = Some(done);
+            let deletion = deletions_first::number(&step);
+            let Some(done) = self.act(step, served).await? else {
+                // The step that failed may be of another resource, which had to go first.
+                self.book().failed.insert(urn.clone());
+                return Ok(Registered::Failed);
+            };
+            deletions.made(deletion);
+            if let (true, Some(served)) = (creates, served) {
+                self.note_unfindable(urn, served);
+            }
+            row = Some(done);
+        }
+        Ok(row.map_or(Registered::Unknown, Registered::Done))
+    }
+
+    /// Asks the planner, and on its behalf the providers, until it is clear what is to be done.
+    async fn plan_steps<'a>(
+        &'a self,
+        registration: &mut Registration,
+        served: Option<&Served>,
+        guard: &mut Guard<'a>,
+    ) -> Result<Planned, RpcError> {
+        let mut answer = None;
+        loop {
+            let importing = registration.is_importing();
+            let next = self.book().planner.advance(registration, answer.take());
+            let next = match next {
+                Err(refusal) if importing => {
+                    return Ok(Planned::Ended(self.fail_import(registration, ImportFailure::Refused(refusal))));
                 }
-                None => return Ok((urn, Registered::Failed)),
+                next => next.map_err(|refusal| self.refuse(&refusal))?,
+            };
+            match next {
+                Next::Act(steps) => return Ok(Planned::Steps(steps)),
+                Next::Ask(question) => {
+                    if registration.is_cascading() && guard.exclusive.is_none() {
+                        guard.shared = None;
+                        guard.exclusive = Some(self.planning.write().await);
+                        self.go_on()?;
+                    }
+                    answer = Some(match self.ask_for_import(registration, &question, served).await {
+                        Some(Ok(found)) => found,
+                        Some(Err(failure)) => return Ok(Planned::Ended(self.fail_import(registration, failure))),
+                        None => self.ask(question, served).await?,
+                    });
+                }
             }
         }
-        Ok((urn, row.map_or(Registered::Unknown, Registered::Done)))
+    }
+
+    /// The create among the steps, if an earlier one may have made its object already.
+    fn suspect_create<'s>(&self, registration: &Registration, steps: &'s [Step]) -> Option<&'s Step> {
+        let create = creates(steps)?;
+        let known = self.book().ledger.suspect(&create.urn).is_some();
+        let left_out = || self.book().planner.is_left_out(&create.urn) || self.depends_on_failure(registration);
+        (known && registration.goal.custom && !left_out()).then_some(create)
     }
 
     /// Tells of a new resource that is no target; it gets no row.
     fn leave_out(&self, steps: Vec<crate::plan::Step>) {
         for step in steps {
             self.book().planned.insert(step.urn.clone());
-            self.events.emit(Event::StepStarted(step.metadata(step.new.clone())));
+            self.tell(Event::StepStarted(step.metadata(step.new.clone())));
             self.book().count(step.op, &step.urn);
-            self.events.emit(Event::StepDone(step.metadata(step.new.clone())));
+            self.tell(Event::StepDone(step.metadata(step.new.clone())));
         }
     }
 
@@ -250,18 +343,26 @@ impl Engine {
             }
         };
         let _permit = self.permit(&urn).await?;
-        self.watch_calls();
-        let answer = self.providers.call(served, &urn, method).await;
+        let answer = self.call_limited(served, &urn, method, || None).await;
         if let Ok(Answer::Checked { inputs, .. }) = &answer {
             self.learn_secrets_of(inputs);
         }
         answer.map_err(|error| self.fail_planning(&urn, &error))
     }
 
+    /// Gives a row the outputs that its provider told: secret is also what was secret in `like`.
+    pub(super) fn renew_outputs(&self, row: &mut Row, mut outputs: PropertyMap, like: &PropertyMap) {
+        copy_secrets(like, &mut outputs);
+        // A provider gives plain values back: only now is known which of them are secret.
+        self.learn_secrets_of(&outputs);
+        row.outputs = Some(Arc::new(outputs));
+        mark_outputs(row);
+    }
+
     /// Has the secrets that a provider returned hidden from now on.
     pub(super) fn learn_secrets_of(&self, properties: &crate::PropertyMap) {
         if properties.values().any(crate::Value::contains_secret) {
-            self.events.learn_secrets(properties);
+            self.operation.scrubber.learn_properties(properties);
         }
     }
 
@@ -302,7 +403,7 @@ impl Engine {
         }
         let reasons = refusal.messages.join("; ");
         let message = refusal.urn.as_ref().map_or_else(|| reasons.clone(), |urn| format!("{urn}: {reasons}"));
-        self.stop.fail(Failure { message, source: None }, halt);
+        self.stop.fail(Failure { urn: refusal.urn.clone(), ..Failure::new(message) }, halt);
     }
 
     pub(super) fn fail_planning(&self, urn: &Urn, error: &ProviderError) -> RpcError {
@@ -336,8 +437,15 @@ impl Engine {
         };
         self.diagnose(Some(urn), Severity::Error, text);
         let source: Option<HostError> = error.source.clone();
-        self.stop.fail(Failure { message: format!("{urn}: {}", error.message), source }, halt);
+        let method = self.providers.failed_method(urn);
+        let message = format!("{urn}: {}", error.message);
+        self.stop.fail(Failure { message, source, urn: Some(urn.clone()), method }, halt);
     }
+}
+
+/// The step that makes an object, if there is one.
+fn creates(steps: &[Step]) -> Option<&Step> {
+    steps.iter().find(|step| matches!(step.op, Op::Create | Op::CreateReplacement))
 }
 
 /// Properties of a component or the stack as the program registers them.

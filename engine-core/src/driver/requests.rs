@@ -157,7 +157,7 @@ impl Engine {
         match self.take_outputs(&urn, outputs)? {
             None => Ok(()),
             Some(metadata) => {
-                self.events.emit(Event::StepDone(metadata.clone()));
+                self.tell(Event::StepDone(metadata.clone()));
                 self.run_component_hooks(&metadata).await
             }
         }
@@ -185,7 +185,7 @@ impl Engine {
             let change = book.set(number, row.clone());
             drop(book);
             if !self.operation.dry_run {
-                drop(self.session.append(&[change]));
+                drop(self.session.append_with_next(&[change]));
             }
         } else {
             drop(book);
@@ -204,9 +204,7 @@ impl Engine {
         for notice in self.providers.stacks.take_notices() {
             self.diagnose(None, Severity::Warning, notice);
         }
-        if answer.values().any(crate::Value::contains_secret) {
-            self.events.learn_secrets(&answer);
-        }
+        self.learn_secrets_of(&answer);
         let accepts = Accepts { secrets: true, resources: request.accept_resources };
         Ok(InvokeResponse { r#return: Some(encode_properties(&answer, accepts)) })
     }

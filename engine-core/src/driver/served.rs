@@ -5,7 +5,9 @@ use std::sync::Arc;
 use crate::autonaming::Autonaming;
 use crate::builtin;
 use crate::plan::for_provider;
-use crate::provider::{Capabilities, ObjectId, ProviderDescription, ProviderReference, StoredProvider};
+use crate::provider::{
+    Capabilities, ObjectId, ProviderDescription, ProviderError, ProviderErrorKind, ProviderReference, StoredProvider,
+};
 use crate::value::PropertyMap;
 
 use super::turns::ClassTurns;
@@ -43,8 +45,16 @@ impl Served {
 
     /// By the engine; `None` when the type is none of its own.
     pub(super) fn built_in(kind: &str) -> Option<Self> {
-        let capabilities =
-            Capabilities { configure: false, check: true, diff: true, read: true, update: true, delete: true };
+        let capabilities = Capabilities {
+            configure: false,
+            check: true,
+            diff: true,
+            create: true,
+            read: true,
+            update: true,
+            delete: true,
+            find: false,
+        };
         builtin::serves(kind).then(|| Self {
             server: Server::BuiltIn { kind: kind.into() },
             capabilities,
@@ -58,7 +68,7 @@ impl Served {
         match &self.server {
             Server::Live { reference, .. } if reference.name.is_empty() => Some("(an object literal)".to_owned()),
             Server::Live { reference, .. } if reference.module.is_empty() => Some(reference.name.clone()),
-            Server::Live { reference, .. } => Some(format!("{}:{}", reference.module, reference.name)),
+            Server::Live { reference, .. } => Some(reference.place()),
             Server::BuiltIn { .. } => None,
         }
     }
@@ -66,6 +76,33 @@ impl Served {
     /// Has it that method?
     pub(super) fn can_read(&self) -> bool {
         self.capabilities.read
+    }
+
+    /// Refuses a create that its class has no method for. Asked before the first step of a registration, because a
+    /// replacement may begin with a deletion, and before a record that would name an object as perhaps made.
+    ///
+    /// # Errors
+    /// The class lacks `create`.
+    pub(super) fn guard_create(&self) -> Result<(), ProviderError> {
+        if self.capabilities.create {
+            return Ok(());
+        }
+        let class = self.class().unwrap_or_default();
+        let message = format!(
+            "its provider {class} has no `create`, so that its object cannot be made: give the class a `create`, or \
+             read an object that is there (`get`, or the resource option `import`)"
+        );
+        Err(ProviderError::new(ProviderErrorKind::NoMethod, message))
+    }
+
+    /// Can it look for the object of an earlier `create`?
+    pub(super) fn can_find(&self) -> bool {
+        self.capabilities.find
+    }
+
+    /// Is it the engine itself?
+    pub(super) fn is_built_in(&self) -> bool {
+        matches!(self.server, Server::BuiltIn { .. })
     }
 
     /// What stands for it in the state.

@@ -7,12 +7,24 @@ use tokio::sync::{Notify, watch};
 
 use crate::event::Outcome;
 use crate::provider::HostError;
+use crate::urn::Urn;
 
 /// The first thing that went wrong.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Failure {
     pub(super) message: String,
     pub(super) source: Option<HostError>,
+    /// The resource that it is about.
+    pub(super) urn: Option<Urn>,
+    /// The provider's method that failed.
+    pub(super) method: Option<&'static str>,
+}
+
+impl Failure {
+    /// Nothing is known but what went wrong.
+    pub(super) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), ..Self::default() }
+    }
 }
 
 /// Ends a run, once, and knows when all of its requests are answered.

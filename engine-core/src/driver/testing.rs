@@ -1,22 +1,15 @@
-//! A scripted host and a small program, for tests of the driver.
+//! Small programs on a scripted host, for tests of the driver.
 #![expect(clippy::panic, reason = "a test that cannot finish its run has failed")]
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex};
 
-use async_trait::async_trait;
 use futures::executor::block_on;
-use futures::future::BoxFuture;
 use prost::Message;
 
-use crate::autonaming::Autonaming;
 use crate::event::{Event, EventSink};
 use crate::operation::{Operation, OperationKind};
-use crate::provider::{
-    Answer, CallLimits, Capabilities, CheckFailure, DiffAnswer, HANDLE_PREFIX, Host, Method, ObjectId, ProviderCall,
-    ProviderDescription, ProviderError, ProviderErrorKind, ProviderReference, Revision,
-};
+use crate::provider::{HANDLE_PREFIX, Host, ObjectId};
 use crate::row::Row;
 use crate::state::{PendingKind, Session, Snapshot};
 use crate::value::{PROVIDER_KEY, PropertyMap, Value};
@@ -25,288 +18,8 @@ use crate::wire::{
     RegisterResourceRequest, RegisterResourceResponse, decode_properties, encode_properties,
 };
 
-use super::watch::LOOK;
+pub(crate) use super::scripted::{Hanging, ScriptedHost, lock};
 use super::{Engine, ProgramEnd, Report};
-
-/// One provider object that echoes its inputs, replaces when `zone` changes, and fails where it is told to. Its
-/// objects are numbered; every call is written down.
-#[derive(Default)]
-pub(crate) struct ScriptedHost {
-    pub(crate) calls: Mutex<Vec<String>>,
-    pub(crate) faults: Mutex<HashMap<(String, &'static str), ProviderErrorKind>>,
-    pub(crate) delete_first: bool,
-    pub(crate) made: Mutex<u32>,
-    /// What its objects declare of their names.
-    pub(crate) autonaming: Option<Autonaming>,
-    /// Which code its objects are of.
-    pub(crate) revision: Revision,
-    /// Why they could not be found again.
-    pub(crate) incomplete: Option<&'static str>,
-    /// Are there objects that were registered by hand?
-    pub(crate) by_hand: bool,
-    /// What `read` finds, by the resource's name: other outputs, or that the object is gone.
-    pub(crate) world: Mutex<HashMap<String, Option<PropertyMap>>>,
-    /// Objects that the program made before its first registration.
-    pub(crate) live: Vec<ObjectId>,
-    /// Calls that last longer than any limit.
-    pub(crate) hanging: Mutex<HashMap<(String, &'static str), Hanging>>,
-    /// Where tasks run.
-    pub(crate) threads: Mutex<Vec<std::thread::JoinHandle<()>>>,
-    pub(crate) released: (Mutex<bool>, Condvar),
-    /// Does a call hold its thread?
-    pub(crate) held: (Mutex<bool>, Condvar),
-    /// Functions of the program by token.
-    pub(crate) functions: Mutex<HashMap<String, Function>>,
-    /// Requests that every program makes before its resources.
-    pub(crate) prelude: Mutex<Vec<(&'static str, Vec<u8>)>>,
-    /// How often its methods may be called. Time then passes as fast as it is waited for.
-    pub(crate) limits: Option<CallLimits>,
-    /// Do calls that hold their threads end when they are told to?
-    pub(crate) obedient: bool,
-    /// So often the watch over calls may look; with its last look, calls that hold their threads are let go.
-    pub(crate) looks: Mutex<u32>,
-    /// When the host was first asked for the time, and how much has passed since.
-    pub(crate) clock: (OnceLock<Instant>, Mutex<Duration>),
-}
-
-/// A call that lasts longer than any limit.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Hanging {
-    /// It can be cancelled, which is noted among the calls.
-    Async,
-    /// It holds its thread, until the method of the resource `releasing` is called.
-    Sync,
-}
-
-struct NotedWhenDropped<'a>(&'a ScriptedHost, String);
-
-impl Drop for NotedWhenDropped<'_> {
-    fn drop(&mut self) {
-        lock(&self.0.calls).push(format!("{} cancelled", self.1));
-    }
-}
-
-/// A function of the program: takes and gives the bytes of a message.
-pub(crate) type Function = Box<dyn Fn(&[u8]) -> Result<Vec<u8>, String> + Send + Sync>;
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl ScriptedHost {
-    pub(crate) fn fail(&self, name: &str, method: &'static str, kind: ProviderErrorKind) {
-        lock(&self.faults).insert((name.to_owned(), method), kind);
-    }
-
-    pub(crate) fn hang(&self, name: &str, method: &'static str, hanging: Hanging) {
-        lock(&self.hanging).insert((name.to_owned(), method), hanging);
-    }
-
-    /// Waits for the tasks that run on threads.
-    pub(crate) fn join(&self) {
-        let threads = std::mem::take(&mut *lock(&self.threads));
-        for thread in threads {
-            assert!(thread.join().is_ok(), "a task panicked");
-        }
-    }
-
-    fn let_go(&self) {
-        *lock(&self.released.0) = true;
-        self.released.1.notify_all();
-    }
-
-    fn pass(&self, time: Duration) {
-        *lock(&self.clock.1) += time;
-    }
-
-    fn release(&self) {
-        self.let_go();
-        // The first task of a run is the watch over its calls, which ends with the run.
-        let others = lock(&self.threads).split_off(1);
-        for thread in others {
-            assert!(thread.join().is_ok(), "a task panicked");
-        }
-    }
-
-    fn hold_thread(&self) {
-        *lock(&self.held.0) = true;
-        self.held.1.notify_all();
-        let released = lock(&self.released.0);
-        drop(self.released.1.wait_while(released, |released| !*released).unwrap_or_else(PoisonError::into_inner));
-    }
-
-    /// Adds a function of the program.
-    pub(crate) fn function<Q: Message + Default, A: Message>(
-        &self,
-        token: &str,
-        answer: impl Fn(Q) -> Result<A, String> + Send + Sync + 'static,
-    ) {
-        let function: Function = Box::new(move |bytes| {
-            let request = Q::decode(bytes).map_err(|error| error.to_string())?;
-            answer(request).map(|answer| answer.encode_to_vec())
-        });
-        lock(&self.functions).insert(token.to_owned(), function);
-    }
-
-    /// Has every program make a request before its resources.
-    pub(crate) fn before_each(&self, method: &'static str, request: &impl Message) {
-        lock(&self.prelude).push((method, request.encode_to_vec()));
-    }
-
-    pub(crate) fn take_calls(&self) -> Vec<String> {
-        std::mem::take(&mut lock(&self.calls))
-    }
-}
-
-#[async_trait]
-impl Host for ScriptedHost {
-    fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError> {
-        Ok(ProviderDescription {
-            reference: Arc::new(ProviderReference {
-                maloko: 1,
-                language: "test".to_owned(),
-                module: "tests".to_owned(),
-                name: format!("Provider{object}"),
-                attributes: None,
-                incomplete: self.incomplete.map(str::to_owned),
-                revision: self.revision.clone(),
-            }),
-            capabilities: Capabilities {
-                configure: true,
-                check: true,
-                diff: true,
-                read: true,
-                update: true,
-                delete: true,
-            },
-            autonaming: self.autonaming.clone(),
-            limits: self.limits.clone(),
-        })
-    }
-
-    async fn find(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
-        let number = reference.name.strip_prefix("Provider").and_then(|number| number.parse().ok());
-        Ok(number.filter(|number| self.live.contains(number)))
-    }
-
-    async fn rebuild(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
-        Ok(reference.name.strip_prefix("Provider").and_then(|number| number.parse().ok()))
-    }
-
-    async fn is_by_hand(&self, _reference: &ProviderReference) -> Result<bool, ProviderError> {
-        Ok(self.by_hand)
-    }
-
-    async fn call(&self, _object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
-        let (name, method) = (call.urn.name().to_owned(), call.method.name());
-        lock(&self.calls).push(format!("{name}.{method}"));
-        let hanging = lock(&self.hanging).get(&(name.clone(), method)).copied();
-        match hanging {
-            Some(Hanging::Async) => {
-                let _noted = NotedWhenDropped(self, format!("{name}.{method}"));
-                futures::future::pending::<()>().await;
-            }
-            Some(Hanging::Sync) => self.hold_thread(),
-            None if name == "releasing" && method == "create" => self.release(),
-            None => {}
-        }
-        if let Some(kind) = lock(&self.faults).get(&(name.clone(), method)) {
-            return Err(ProviderError::new(kind.clone(), format!("{method} of {name} refused")));
-        }
-        Ok(match call.method {
-            Method::Configure { .. } => Answer::Configured,
-            Method::Check { news, .. } => {
-                let failures = match news.get("bad") {
-                    Some(_) => vec![CheckFailure { property: "bad".into(), reason: "must not be set".into() }],
-                    None => Vec::new(),
-                };
-                Answer::Checked { inputs: news, failures }
-            }
-            Method::Diff { olds, news, .. } => {
-                let changed: Vec<_> = news.keys().filter(|key| olds.get(*key) != news.get(*key)).cloned().collect();
-                Answer::Diffed(DiffAnswer {
-                    changes: Some(!changed.is_empty()),
-                    replaces: changed.into_iter().filter(|key| key == "zone" || key == "from").collect(),
-                    stables: vec!["arn".to_owned()],
-                    delete_before_replace: self.delete_first.then_some(true),
-                })
-            }
-            Method::Create { inputs, .. } => {
-                let mut made = lock(&self.made);
-                *made += 1;
-                let id = format!("id-{made}");
-                let mut outputs = inputs;
-                outputs.insert("arn".to_owned(), Value::String(format!("arn:{id}")));
-                Answer::Created { id, outputs }
-            }
-            Method::Update { olds, news, .. } => {
-                let mut outputs = news;
-                outputs.extend(olds.get("arn").map(|arn| ("arn".to_owned(), arn.clone())));
-                Answer::Updated { outputs }
-            }
-            Method::Read { id, props, .. } => {
-                let found = lock(&self.world).get(&name).cloned().unwrap_or(Some(props));
-                let id = if found.is_some() { id } else { String::new() };
-                let id = found.as_ref().map_or_else(String::new, |_| id);
-                Answer::Read { id, outputs: found, inputs: None }
-            }
-            Method::Delete { .. } => Answer::Deleted,
-        })
-    }
-
-    async fn callback(&self, token: &str, request: Vec<u8>) -> Result<Vec<u8>, ProviderError> {
-        let functions = lock(&self.functions);
-        let answer = match functions.get(token) {
-            Some(function) => function(&request),
-            None => Err(format!("no callback {token}")),
-        };
-        answer.map_err(|message| ProviderError::new(ProviderErrorKind::Raised, message))
-    }
-
-    fn spawn(&self, task: BoxFuture<'static, ()>) {
-        lock(&self.threads).push(std::thread::spawn(|| block_on(task)));
-    }
-
-    fn cancel(&self, calls: &[u64]) {
-        if self.obedient {
-            lock(&self.calls).push(format!("told to end: {}", calls.len()));
-            self.let_go();
-        }
-    }
-
-    fn now(&self) -> Instant {
-        *self.clock.0.get_or_init(Instant::now) + *lock(&self.clock.1)
-    }
-
-    /// Time passes for calls that hang, and for no others.
-    fn wait(&self, time: Duration) -> BoxFuture<'static, ()> {
-        if time == LOOK {
-            let mut looks = lock(&self.looks);
-            if *looks == 0 {
-                return Box::pin(futures::future::pending());
-            }
-            // Time passes once there is something to see.
-            let held = lock(&self.held.0);
-            drop(self.held.1.wait_while(held, |held| !*held).unwrap_or_else(PoisonError::into_inner));
-            *looks -= 1;
-            self.pass(time);
-            if *looks == 0 {
-                self.let_go();
-            }
-            return Box::pin(futures::future::ready(()));
-        }
-        if self.limits.is_some() {
-            self.pass(time);
-            lock(&self.calls).push(format!("waited {time:?}"));
-            return Box::pin(futures::future::ready(()));
-        }
-        if lock(&self.hanging).is_empty() {
-            Box::pin(futures::future::pending())
-        } else {
-            Box::pin(futures::future::ready(()))
-        }
-    }
-}
 
 /// Keeps what an operation tells.
 #[derive(Default)]
@@ -376,6 +89,8 @@ pub(crate) struct Outcome {
     pub(crate) calls: Vec<String>,
     pub(crate) messages: String,
     pub(crate) rows: Vec<Arc<Row>>,
+    /// The state that the run leaves.
+    pub(crate) last: Snapshot,
     /// Operations whose outcome is not known, by the resource's name.
     pub(crate) pending: Vec<(PendingKind, String)>,
     /// The outputs that the program got, by the resource's name.
@@ -408,8 +123,22 @@ pub(crate) fn run_as(
     rows: Vec<Arc<Row>>,
     program: &[Wanted],
 ) -> Outcome {
+    run_from(host, operation, Snapshot { rows, ..Snapshot::default() }, program)
+}
+
+/// Runs a program against a state.
+pub(crate) fn run_from(
+    host: &Arc<ScriptedHost>,
+    operation: Operation,
+    snapshot: Snapshot,
+    program: &[Wanted],
+) -> Outcome {
+    run_in(host, operation, Session::read_only(snapshot), program)
+}
+
+/// Runs a program in a session.
+pub(crate) fn run_in(host: &Arc<ScriptedHost>, operation: Operation, session: Session, program: &[Wanted]) -> Outcome {
     let recorder = Arc::new(Recorder::default());
-    let session = Session::read_only(Snapshot { rows, ..Snapshot::default() });
     let engine = Engine::start(operation, session, Arc::clone(host) as Arc<dyn Host>, Arc::clone(&recorder) as _);
     let mut made = HashMap::new();
     let report = block_on(async {
@@ -426,6 +155,7 @@ pub(crate) fn run_as(
         steps: recorder.steps(),
         calls: host.take_calls(),
         messages: recorder.messages(),
+        last: last.clone(),
         pending: last.pending.iter().map(|it| (it.kind, it.row.urn.name().to_owned())).collect(),
         rows: last.rows,
         answers: made.into_iter().map(|(name, (_, outputs))| (name, outputs)).collect(),
@@ -438,6 +168,22 @@ pub(crate) async fn run_program(
     program: &[Wanted],
     made: &mut HashMap<&'static str, (String, PropertyMap)>,
 ) -> Option<()> {
+    let stack = register_stack(host, engine).await?;
+    for resource in program {
+        register_one(engine, &stack, resource, made).await?;
+    }
+    for resource in program.iter().filter(|resource| resource.component) {
+        let urn = made.get(resource.name)?.0.clone();
+        let outputs = RegisterResourceOutputsRequest { urn, outputs: None };
+        engine.rpc("RegisterResourceOutputs", &outputs.encode_to_vec()).await.ok()?;
+    }
+    let outputs = RegisterResourceOutputsRequest { urn: stack, outputs: None };
+    engine.rpc("RegisterResourceOutputs", &outputs.encode_to_vec()).await.ok()?;
+    Some(())
+}
+
+/// Begins a program; gives the stack's URN.
+pub(crate) async fn register_stack(host: &ScriptedHost, engine: &Engine) -> Option<String> {
     let stack = RegisterResourceRequest {
         r#type: crate::urn::STACK_TYPE.to_owned(),
         name: "proj-dev".to_owned(),
@@ -447,53 +193,51 @@ pub(crate) async fn run_program(
     for (method, request) in prelude {
         engine.rpc(method, &request).await.ok()?;
     }
-    let stack = register(engine, stack).await?;
-    for resource in program {
-        let mut inputs = resource.inputs.clone();
-        if !resource.component {
-            let handle = Value::secret(Value::String(format!("{HANDLE_PREFIX}{}", resource.object)));
-            inputs.insert(PROVIDER_KEY.to_owned(), handle);
-        }
-        let kind = if resource.component { "tests:index:Group" } else { "pulumi-python:dynamic:Thing" };
-        let parent = resource.parent.and_then(|name| made.get(name));
-        let mut request = RegisterResourceRequest {
-            r#type: kind.to_owned(),
-            name: resource.name.to_owned(),
-            parent: parent.map_or(&stack.urn, |(urn, _)| urn).clone(),
-            custom: !resource.component,
-            protect: resource.protect.then_some(true),
-            accept_secrets: true,
-            supports_partial_values: true,
-            ..RegisterResourceRequest::default()
-        };
-        if let Some((urn, outputs)) = resource.from.and_then(|name| made.get(name)) {
-            inputs.insert("from".to_owned(), outputs.get("arn").cloned().unwrap_or(Value::Unknown));
-            request.dependencies = vec![urn.clone()];
-            let urns = PropertyDependencies { urns: vec![urn.clone()] };
-            request.property_dependencies.insert("from".to_owned(), urns);
-        }
-        let accepts = Accepts { secrets: true, resources: true };
-        request.object = Some(encode_properties(&inputs, accepts));
-        if let Some(options) = &resource.options {
-            options(&mut request);
-        }
-        if let Some(id) = resource.read {
-            let answer = read(engine, id, request).await?;
-            let outputs = decode_properties(answer.properties.unwrap_or_default()).unwrap_or_default();
-            made.insert(resource.name, (answer.urn, outputs));
-            continue;
-        }
-        let response = register(engine, request).await?;
-        let outputs = decode_properties(response.object.unwrap_or_default()).unwrap_or_default();
-        made.insert(resource.name, (response.urn, outputs));
+    Some(register(engine, stack).await?.urn)
+}
+
+pub(crate) async fn register_one(
+    engine: &Engine,
+    stack: &str,
+    resource: &Wanted,
+    made: &mut HashMap<&'static str, (String, PropertyMap)>,
+) -> Option<()> {
+    let mut inputs = resource.inputs.clone();
+    if !resource.component {
+        let handle = Value::secret(Value::String(format!("{HANDLE_PREFIX}{}", resource.object)));
+        inputs.insert(PROVIDER_KEY.to_owned(), handle);
     }
-    for resource in program.iter().filter(|resource| resource.component) {
-        let urn = made.get(resource.name)?.0.clone();
-        let outputs = RegisterResourceOutputsRequest { urn, outputs: None };
-        engine.rpc("RegisterResourceOutputs", &outputs.encode_to_vec()).await.ok()?;
+    let kind = if resource.component { "tests:index:Group" } else { "pulumi-python:dynamic:Thing" };
+    let parent = resource.parent.and_then(|name| made.get(name));
+    let mut request = RegisterResourceRequest {
+        r#type: kind.to_owned(),
+        name: resource.name.to_owned(),
+        parent: parent.map_or(stack, |(urn, _)| urn).to_owned(),
+        custom: !resource.component,
+        protect: resource.protect.then_some(true),
+        accept_secrets: true,
+        supports_partial_values: true,
+        ..RegisterResourceRequest::default()
+    };
+    if let Some((urn, outputs)) = resource.from.and_then(|name| made.get(name)) {
+        inputs.insert("from".to_owned(), outputs.get("arn").cloned().unwrap_or(Value::Unknown));
+        request.dependencies = vec![urn.clone()];
+        let urns = PropertyDependencies { urns: vec![urn.clone()] };
+        request.property_dependencies.insert("from".to_owned(), urns);
     }
-    let outputs = RegisterResourceOutputsRequest { urn: stack.urn, outputs: None };
-    engine.rpc("RegisterResourceOutputs", &outputs.encode_to_vec()).await.ok()?;
+    let accepts = Accepts { secrets: true, resources: true };
+    request.object = Some(encode_properties(&inputs, accepts));
+    if let Some(options) = &resource.options {
+        options(&mut request);
+    }
+    let (urn, outputs) = if let Some(id) = resource.read {
+        let answer = read(engine, id, request).await?;
+        (answer.urn, answer.properties)
+    } else {
+        let answer = register(engine, request).await?;
+        (answer.urn, answer.object)
+    };
+    made.insert(resource.name, (urn, decode_properties(outputs.unwrap_or_default()).unwrap_or_default()));
     Some(())
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use futures::future::{Either, select};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::provider::CallLimits;
+use crate::provider::{CallLimits, ProviderError, ProviderErrorKind};
 use crate::urn::Urn;
 
 use super::served::Served;
@@ -59,13 +59,19 @@ impl Engine {
     pub(super) async fn permit(&self, urn: &Urn) -> Result<SemaphorePermit<'_>, RpcError> {
         let permit = self.permits.acquire().await.map_err(|_| RpcError::unavailable())?;
         self.go_on()?;
+        self.watch_calls();
         self.events.call_began(urn);
         Ok(permit)
     }
 
     /// Waits until a provider may be called to make, read, change or remove something. Whoever waits for its class takes
-    /// no part of `--parallel` away from others.
-    pub(super) async fn turn<'a>(&'a self, urn: &Urn, served: &'a Served) -> Result<Turn<'a>, RpcError> {
+    /// no part of `--parallel` away from others. An error of the kind `Cancelled` when the run is stopped before that.
+    pub(super) async fn turn<'a>(&'a self, urn: &Urn, served: &'a Served) -> Result<Turn<'a>, ProviderError> {
+        let cancelled = |_| ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call");
+        self.turn_of_class(urn, served).await.map_err(cancelled)
+    }
+
+    async fn turn_of_class<'a>(&'a self, urn: &Urn, served: &'a Served) -> Result<Turn<'a>, RpcError> {
         let Some(class) = served.turns.as_deref() else {
             return Ok(Turn { _class: None, _run: self.permit(urn).await? });
         };
@@ -89,9 +95,9 @@ impl Engine {
 
 /// The turns of provider classes by their names; objects of one class share them.
 #[derive(Default)]
-pub(super) struct Classes(Mutex<HashMap<String, Arc<ClassTurns>>>);
+pub(super) struct TurnsByClass(Mutex<HashMap<String, Arc<ClassTurns>>>);
 
-impl Classes {
+impl TurnsByClass {
     /// The turns of a class. The limits of its first object count.
     pub(super) fn of(&self, limits: &CallLimits) -> Arc<ClassTurns> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);

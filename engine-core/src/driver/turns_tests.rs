@@ -12,7 +12,7 @@ use crate::urn::Urn;
 use super::Engine;
 use super::served::Served;
 use super::testing::{Recorder, ScriptedHost, run, wanted};
-use super::turns::Classes;
+use super::turns::TurnsByClass;
 
 fn spaced(seconds: u64) -> CallLimits {
     let min_interval = Duration::from_secs(seconds);
@@ -41,7 +41,7 @@ fn check_and_diff_do_not_wait_for_their_class() {
     assert!(!again.calls.iter().any(|call| call.starts_with("waited")), "{:?}", again.calls);
 }
 
-fn served(classes: &Classes, class: &str, max_concurrency: usize) -> Served {
+fn served(classes: &TurnsByClass, class: &str, max_concurrency: usize) -> Served {
     let limits =
         CallLimits { class: class.to_owned(), max_concurrency: Some(max_concurrency), ..CallLimits::default() };
     let reference = ProviderReference {
@@ -55,7 +55,7 @@ fn served(classes: &Classes, class: &str, max_concurrency: usize) -> Served {
     };
     let description = ProviderDescription {
         reference: Arc::new(reference),
-        capabilities: Capabilities::default(),
+        capabilities: Capabilities { create: true, ..Capabilities::default() },
         autonaming: None,
         limits: Some(limits.clone()),
     };
@@ -68,7 +68,7 @@ fn who_waits_for_its_class_takes_no_turn_from_others() {
     let host: Arc<ScriptedHost> = Arc::default();
     let session = Session::read_only(Snapshot::default());
     let engine = Engine::start(operation, session, host as Arc<dyn Host>, Arc::new(Recorder::default()));
-    let classes = Classes::default();
+    let classes = TurnsByClass::default();
     let (one, same, other) = (served(&classes, "One", 1), served(&classes, "One", 7), served(&classes, "Other", 1));
     let urn = Urn::unchecked("urn:pulumi:dev::proj::pulumi-python:dynamic:Thing::a");
     let first = engine.turn(&urn, &one).now_or_never();

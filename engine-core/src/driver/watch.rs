@@ -28,7 +28,7 @@ impl Engine {
         let (engine, host) = (Weak::clone(&self.this), Arc::clone(&self.host));
         self.host.spawn(Box::pin(async move {
             // The run is over when the sender is gone.
-            while let Either::Left(((), waiting)) = select(host.wait(LOOK), stopped).await {
+            while let Either::Left(((), waiting)) = select(host.watch(LOOK), stopped).await {
                 stopped = waiting;
                 let Some(engine) = engine.upgrade() else { return };
                 engine.tell_of_slow_calls();

@@ -30,10 +30,8 @@ impl CodeChange {
     /// Compares what is stored with a resource and what serves it today.
     #[must_use]
     pub fn between(stored: &ProviderReference, today: &ProviderReference) -> Self {
-        // Versions of one class do not say anything about those of another.
-        let related = stored.module == today.module || stored.name == today.name;
         let (before, now) = (&stored.revision, &today.revision);
-        match (before.version.filter(|_| related), now.version) {
+        match (before.version.filter(|_| related(stored, today)), now.version) {
             (Some(from), Some(to)) if from < to => Self::Risen { from, to },
             (Some(from), Some(to)) if from > to => Self::Fallen { from, to },
             _ => match (&before.code, &now.code) {
@@ -57,10 +55,9 @@ impl CodeChange {
 /// What is stored of a provider with a resource to which nothing was done: still the code that did something to it.
 #[must_use]
 pub fn kept_revision(stored: &ProviderReference, today: &ProviderReference) -> Revision {
-    let related = stored.module == today.module || stored.name == today.name;
     let (before, now) = (&stored.revision, &today.revision);
     Revision {
-        version: before.version.filter(|_| related).or(now.version),
+        version: before.version.filter(|_| related(stored, today)).or(now.version),
         code: match (&before.code, &now.code) {
             (Some(before), Some(now)) if !comparable(before, now) => Some(now.clone()),
             (before, now) => before.as_ref().or(now.as_ref()).cloned(),
@@ -68,8 +65,15 @@ pub fn kept_revision(stored: &ProviderReference, today: &ProviderReference) -> R
     }
 }
 
+/// Is it one class, perhaps moved or renamed? Versions of one say nothing about those of another.
+fn related(stored: &ProviderReference, today: &ProviderReference) -> bool {
+    stored.module == today.module || stored.name == today.name
+}
+
 /// Fingerprints begin with the name of the way in which they were made; others cannot be compared.
 fn comparable(one: &str, other: &str) -> bool {
-    let way = |fingerprint: &str| fingerprint.split_once(':').map(|(way, _)| way.to_owned());
+    fn way(fingerprint: &str) -> Option<&str> {
+        fingerprint.split_once(':').map(|(way, _)| way)
+    }
     way(one) == way(other)
 }

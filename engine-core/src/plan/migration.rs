@@ -53,9 +53,11 @@ impl Planner {
         (0..)
             .zip(self.base())
             .filter(|(number, _)| !inside.contains(number) && !self.is_handled(*number))
-            .filter_map(|(number, row)| {
+            .filter(|(_, row)| crate::schedule::references(row).any(|urn| migration.successors.contains_key(&urn)))
+            .map(|(number, row)| {
                 let mut row = (**row).clone();
-                follow(&mut row, &migration.successors).then_some((number, row))
+                follow(&mut row, &migration.successors);
+                (number, row)
             })
             .collect()
     }
@@ -182,18 +184,13 @@ fn guard(old: &Row, row: &Row) -> Result<(), String> {
     }
 }
 
-/// Rewrites references to what is gone; did it change anything?
-fn follow(row: &mut Row, successors: &HashMap<Urn, Urn>) -> bool {
-    let mut changed = false;
-    let properties = row.property_dependencies.values_mut().flatten();
-    let lists = row.dependencies.iter_mut().chain(properties).chain(&mut row.replace_with);
-    for urn in lists.chain(&mut row.deleted_with).chain(&mut row.parent) {
+/// Rewrites references to what is gone.
+fn follow(row: &mut Row, successors: &HashMap<Urn, Urn>) {
+    for urn in row.references_mut() {
         if let Some(successor) = successors.get(urn) {
             urn.clone_from(successor);
-            changed = true;
         }
     }
-    changed
 }
 
 #[cfg(test)]

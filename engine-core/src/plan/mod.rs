@@ -44,6 +44,7 @@ mod verdict_tests;
 
 pub use code_change::{CodeChange, kept_revision};
 pub use constraint::{PlannedGoal, PlannedResource, PropertyChange, UpdatePlan};
+pub(crate) use goal::parse_duration;
 pub use goal::{Alias, Goal};
 pub use migration::{Migration, Subtree, migrate};
 pub use planner::{Inherited, Planner};

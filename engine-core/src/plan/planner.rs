@@ -54,6 +54,8 @@ pub struct Planner {
     pub(super) by_urn: UrnMap<Vec<RowNumber>>,
     pub(super) handled: HashSet<RowNumber>,
     pub(super) deleted_first: HashSet<RowNumber>,
+    /// Rows of objects that this run found, beside those that it began with.
+    taken_in: UrnMap<(RowNumber, Arc<Row>)>,
     /// Rows that are no targets and stay as they were.
     carried: HashSet<RowNumber>,
     pub(super) seen: UrnMap<Seen>,
@@ -89,6 +91,7 @@ impl Planner {
             by_urn,
             handled: HashSet::new(),
             deleted_first: HashSet::new(),
+            taken_in: UrnMap::default(),
             carried: HashSet::new(),
             seen: UrnMap::default(),
             claimed: UrnMap::default(),
@@ -101,6 +104,9 @@ impl Planner {
     /// The row that a URN stands for, among the rows that the run began with; rows that wait for deletion do not count.
     #[must_use]
     pub fn old_row(&self, urn: &Urn) -> Option<(RowNumber, Arc<Row>)> {
+        if let Some((number, row)) = self.taken_in.get(urn) {
+            return Some((*number, Arc::clone(row)));
+        }
         let numbers = self.by_urn.get(urn)?;
         numbers.iter().find_map(|number| {
             let row = self.base.get(*number as usize)?;
@@ -135,6 +141,19 @@ impl Planner {
         {
             numbers.retain(|other| *other != number);
         }
+    }
+
+    /// Goes on with the row of an object that was found, beside the rows that the run began with.
+    pub fn take_in(&mut self, number: RowNumber, row: Arc<Row>) {
+        self.taken_in.insert(row.urn.clone(), (number, row));
+    }
+
+    /// Plans a registration once more: what it was about to create was found, and has this row now.
+    pub fn begin_again(&mut self, registration: &mut Registration, steps: &[Step], number: RowNumber, row: &Arc<Row>) {
+        self.take_back(&registration.urn, steps);
+        self.take_in(number, Arc::clone(row));
+        self.handled.insert(number);
+        registration.start_over((number, Arc::clone(row)));
     }
 
     /// Was the row dealt with by this run?
@@ -242,7 +261,8 @@ impl Planner {
         self.guard_left_out(&registration.urn, &registration.goal)
     }
 
-    /// Takes back what was planned for a registration, because it is left out after all.
+    /// Takes back what was planned for a registration, because it is left out after all, or because it failed before
+    /// these steps.
     pub fn take_back(&mut self, urn: &Urn, steps: &[Step]) {
         self.replaced.remove(urn);
         for step in steps.iter().filter(|step| step.keep_until_replaced) {
@@ -377,12 +397,8 @@ impl Planner {
         if !goal.provider.is_empty() {
             return Ok((goal.provider.clone(), Vec::new()));
         }
-        if let Some(reference) = self.default_providers.get(package) {
-            return Ok((reference.clone(), Vec::new()));
-        }
         let (reference, step) = self.default_provider(package);
-        self.default_providers.insert(package.to_owned(), reference.clone());
-        Ok((reference, vec![step]))
+        Ok((reference, step.into_iter().collect()))
     }
 
     /// The reference to the provider resource of a type for a row that no registration leads to, with the step that makes
@@ -392,16 +408,16 @@ impl Planner {
         if !DYNAMIC_PACKAGES.contains(&package) {
             return Err(Refusal::native_package(urn, package));
         }
-        if let Some(reference) = self.default_providers.get(package) {
-            return Ok((reference.clone(), None));
-        }
         let (reference, step) = self.default_provider(package);
-        self.default_providers.insert(package.to_owned(), reference.clone());
-        Ok((reference, Some(step).filter(|step| step.op == Op::Create)))
+        Ok((reference, step.filter(|step| step.op == Op::Create)))
     }
 
-    /// The engine's own row for a package; its inputs are the configuration.
-    fn default_provider(&mut self, package: &str) -> (String, Step) {
+    /// The reference to the engine's own row for a package, whose inputs are the configuration; with the step that leads
+    /// to it when it is asked for first.
+    fn default_provider(&mut self, package: &str) -> (String, Option<Step>) {
+        if let Some(reference) = self.default_providers.get(package) {
+            return (reference.clone(), None);
+        }
         let kind = format!("pulumi:providers:{package}");
         let urn = Urn::new(&self.operation.stack, &self.operation.project, "", &kind, "default");
         let dynamic = DYNAMIC_PACKAGES.contains(&package);
@@ -441,7 +457,8 @@ impl Planner {
             Some((_, old)) if old.outputs_or_empty() == row.outputs_or_empty() => Op::Same,
             Some(_) => Op::Update,
         };
-        (reference, Step::new(op, &urn, old, Some(Arc::new(row))))
+        self.default_providers.insert(package.to_owned(), reference.clone());
+        (reference, Some(Step::new(op, &urn, old, Some(Arc::new(row)))))
     }
 
     /// Does the run replace the resource, because it is asked to or because the row is marked?
@@ -460,7 +477,9 @@ impl Planner {
     ) -> Result<Leftovers, Vec<Refusal>> {
         let numbers = 0..RowNumber::try_from(self.base.len()).unwrap_or(RowNumber::MAX);
         let needed = self.needed_by_carried();
+        let taken_in = self.taken_in.values().map(|(number, _)| *number);
         let leftovers = numbers
+            .chain(taken_in.filter(|number| *number as usize >= self.base.len()))
             .filter_map(|number| current(number).map(|row| (number, Arc::clone(row))))
             .filter(|(number, row)| row.delete || row.pending_replacement || !self.handled.contains(number))
             .filter(|(_, row)| row.delete || !needed.contains(&row.urn))

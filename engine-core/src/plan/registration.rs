@@ -129,6 +129,15 @@ impl Registration {
         }
     }
 
+    /// Goes back to its beginning, with another row to start from.
+    pub(super) fn start_over(&mut self, old: (RowNumber, Arc<Row>)) {
+        self.old = Some(old);
+        self.phase = Phase::Begun;
+        self.verdict = Verdict::default();
+        self.fixed_name = false;
+        self.note = "";
+    }
+
     /// Is an object being taken over? Its failure is that of the step.
     #[must_use]
     pub fn is_importing(&self) -> bool {

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 use super::name::StackName;
+use super::surroundings::{Identity, Surroundings};
 
 /// What a store holds of a stack.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +24,20 @@ pub struct StoredStack {
     pub journal: Option<Vec<u8>>,
     /// Where the journal is or would be, for messages.
     pub journal_place: String,
+    /// What [`Lease::write_seal`] wrote last; `None` when it never did.
+    pub seal: Option<Vec<u8>>,
+}
+
+/// The number of former checkpoints that every store keeps at least.
+pub const LEAST_GENERATIONS: usize = 3;
+
+/// A former checkpoint that is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Generation {
+    /// Which one it is: each has a higher number than those before.
+    pub number: u64,
+    /// Where it is, for messages.
+    pub place: String,
 }
 
 /// Who works on a stack.
@@ -38,6 +53,8 @@ pub struct Holder {
     pub since: String,
     /// Is it maloko? Otherwise it is the `pulumi` command line.
     pub maloko: bool,
+    /// The command that it runs; empty when that is not known.
+    pub operation: String,
 }
 
 impl fmt::Display for Holder {
@@ -50,7 +67,39 @@ impl fmt::Display for Holder {
             Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
             Err(_) => self.since.clone(),
         };
-        write!(f, "{tool} of {user} (process {} on {host}, since {since})", self.pid)
+        let doing = if self.operation.is_empty() { String::new() } else { format!("`{}`, ", self.operation) };
+        write!(f, "{tool} of {user} ({doing}process {} on {host}, since {since}{})", self.pid, self.age())
+    }
+}
+
+impl Holder {
+    /// This process, which begins an operation now.
+    #[must_use]
+    pub fn here(operation: &str, surroundings: &Surroundings) -> Self {
+        let Identity { pid, user, host } = &*surroundings.identity;
+        Self {
+            pid: *pid,
+            user: user.clone(),
+            host: host.clone(),
+            since: surroundings.clock.now().to_string(),
+            maloko: true,
+            operation: operation.to_owned(),
+        }
+    }
+
+    /// How long ago it began, by this machine's clock: `, 4 minutes ago`. Empty where the clocks cannot agree.
+    fn age(&self) -> String {
+        let Ok(since) = self.since.parse::<jiff::Timestamp>() else { return String::new() };
+        let seconds = jiff::Timestamp::now().as_second() - since.as_second();
+        let (number, unit) = match seconds {
+            ..0 => return String::new(),
+            0..120 => (seconds, "second"),
+            120..7200 => (seconds / 60, "minute"),
+            7200..172_800 => (seconds / 3600, "hour"),
+            _ => (seconds / 86_400, "day"),
+        };
+        let plural = if number == 1 { "" } else { "s" };
+        format!(", {number} {unit}{plural} ago")
     }
 }
 
@@ -69,8 +118,9 @@ pub trait Backend: Send + Sync {
     /// Reads a stack, without a lease; [`NoStack`](crate::Error::NoStack) when there is none.
     async fn load(&self, stack: &StackName) -> Result<StoredStack>;
 
-    /// Gets the sole right to write, or [`Locked`](crate::Error::Locked) with the holder's name.
-    async fn lease(&self, stack: &StackName) -> Result<Arc<dyn Lease>>;
+    /// Gets the sole right to write, or [`Locked`](crate::Error::Locked) with the holder's name. `operation` is the
+    /// command that wants it, as others are told.
+    async fn lease(&self, stack: &StackName, operation: &str) -> Result<Arc<dyn Lease>>;
 
     /// Those who work on the stack now, or left a lock behind.
     async fn holders(&self, stack: &StackName) -> Result<Vec<Holder>>;
@@ -79,12 +129,22 @@ pub trait Backend: Send + Sync {
     /// from then on.
     async fn break_locks(&self, stack: &StackName) -> Result<Vec<Holder>>;
 
-    /// Keeps an entry of the stack's history, which ended `at` nanoseconds after 1970, with a copy of the checkpoint as
-    /// it is now.
-    async fn add_history(&self, stack: &StackName, at: i128, entry: &[u8]) -> Result<()>;
+    /// The former checkpoints that are kept, the newest first. Also of a stack whose checkpoint is gone.
+    async fn generations(&self, stack: &StackName) -> Result<Vec<Generation>>;
 
-    /// The stack's history, the newest entry first.
-    async fn history(&self, stack: &StackName) -> Result<Vec<StoredEntry>>;
+    /// Reads a former checkpoint; [`BadState`](crate::Error::BadState) when it is not kept (any more).
+    async fn load_generation(&self, stack: &StackName, number: u64) -> Result<Vec<u8>>;
+
+    /// Keeps an entry of the stack's history, which ended `at` nanoseconds after 1970, with a copy of the checkpoint as
+    /// it is now where the store's layout has one. Of the entries, the newest `keep` stay (0: all).
+    async fn add_history(&self, stack: &StackName, at: i128, entry: &[u8], keep: usize) -> Result<()>;
+
+    /// Takes over entries that another store had, as they are: without copies of checkpoints, of which nobody knows
+    /// any more which they were. Entries that are there already are not doubled.
+    async fn adopt_history(&self, stack: &StackName, entries: &[StoredEntry]) -> Result<()>;
+
+    /// The newest entries of the stack's history (0: all), the newest first.
+    async fn history(&self, stack: &StackName, newest: usize) -> Result<Vec<StoredEntry>>;
 
     /// Hands a stack's history on to another name.
     async fn move_history(&self, from: &StackName, to: &StackName) -> Result<()>;
@@ -110,6 +170,10 @@ pub trait Lease: Send + Sync {
     /// Reads the stack.
     async fn load(&self) -> Result<StoredStack>;
 
+    /// Sees to it that so many more bytes can be appended to the journal, also if the store is full by then. Stores that
+    /// have no such limit, or cannot know it, have nothing to do.
+    async fn reserve(&self, bytes: u64) -> Result<()>;
+
     /// Appends to the journal, making it first if needed. Durable when it returns. Called by one caller at a time.
     async fn append(&self, bytes: &[u8]) -> Result<()>;
 
@@ -117,8 +181,12 @@ pub trait Lease: Send + Sync {
     /// returns.
     async fn cut_journal(&self, length: u64) -> Result<()>;
 
-    /// Replaces the checkpoint in one step and keeps the old one as its backup. Durable when it returns.
-    async fn replace(&self, checkpoint: &[u8]) -> Result<()>;
+    /// Replaces the checkpoint in one step, and keeps the one before as the newest of at most `keep` generations (at
+    /// least [`LEAST_GENERATIONS`]). Durable when it returns.
+    async fn replace(&self, checkpoint: &[u8], keep: usize) -> Result<()>;
+
+    /// Writes the seal that stands beside the checkpoint, in place of the one before. Durable when it returns.
+    async fn write_seal(&self, seal: &[u8]) -> Result<()>;
 
     /// Removes the journal, if there is one.
     async fn remove_journal(&self) -> Result<()>;
@@ -131,4 +199,9 @@ pub trait Lease: Send + Sync {
 
     /// Gives the lease back. Without it, a dropped lease is given back as well as can be.
     async fn release(&self) -> Result<()>;
+}
+
+/// The error for a former checkpoint that is asked for and not there.
+pub(crate) fn no_generation(place: &str) -> Error {
+    Error::BadState(format!("there is no former state {place}; it may be older than those that are kept"))
 }

@@ -3,13 +3,16 @@
 use serde_json::Map;
 
 use crate::error::{Error, Result};
+use crate::planted::{self, Bug};
 use crate::row::Row;
 
 use super::Snapshot;
-use super::document::Document;
+use super::document::{Document, SUSPECTS_KEY};
 use super::format::{Encoder, SecretText, indent, write_json, write_string};
 use super::secrets::Crypter;
 
+/// What a stack file is called in errors.
+const STACK_FILE: &str = "stack file";
 /// The deployment format that is written unless a feature needs the next one.
 const VERSION: u64 = 3;
 /// The deployment format that lists its features.
@@ -41,14 +44,17 @@ pub struct Checkpoint {
 impl Checkpoint {
     /// Reads a stack file. `place` names it in errors. An empty or damaged file is an error, never an empty stack.
     pub fn decode(bytes: &[u8], place: &str) -> Result<Self> {
-        let document = read(bytes, "stack file", place)?;
+        if planted::has(Bug::DamageTakenForEmpty) && bytes.iter().all(|byte| *byte == 0) {
+            return Ok(Self::default());
+        }
+        let document = read(bytes, STACK_FILE, place)?;
         let Some(checkpoint) = document.checkpoint else {
             let problem = if document.deployment.is_some() {
                 "it is an exported deployment, not a stack file"
             } else {
                 "it has no 'checkpoint'"
             };
-            return Err(damaged("stack file", place, problem));
+            return Err(damaged(STACK_FILE, place, problem));
         };
         Ok(Self {
             stack: checkpoint.stack,
@@ -102,7 +108,7 @@ pub fn import_deployment(bytes: &[u8], place: &str) -> Result<Snapshot> {
 
 fn read(bytes: &[u8], what: &str, place: &str) -> Result<Document> {
     if bytes.is_empty() {
-        return Err(damaged(what, place, "it is empty"));
+        return Err(damaged(what, place, "it is missing or empty"));
     }
     if bytes.iter().all(|byte| *byte == 0) {
         return Err(damaged(what, place, "it holds nothing but NUL bytes, as after a crash of the machine"));
@@ -119,6 +125,7 @@ fn read(bytes: &[u8], what: &str, place: &str) -> Result<Document> {
         )))
     };
     match version {
+        _ if planted::has(Bug::NewerFormatTaken) => {}
         None | Some(0 | VERSION | VERSION_WITH_FEATURES) => {}
         Some(old @ (1 | 2)) => {
             return Err(Error::BadState(format!(
@@ -141,11 +148,13 @@ fn read(bytes: &[u8], what: &str, place: &str) -> Result<Document> {
 }
 
 fn damaged(what: &str, place: &str, problem: &str) -> Error {
-    Error::BadState(format!(
-        "the {what} {place} cannot be used: {problem}. Nothing was changed. If there is a good copy of it (the one before \
-         the last write is kept beside a stack file, with the ending .bak), bring it back with `maloko stack import \
-         --file <copy>`"
-    ))
+    let advice = if what == STACK_FILE {
+        "`maloko state restore` lists the former states that are kept, and goes back to one of them; a copy of your own is \
+         taken over with `maloko stack import --file <copy>`"
+    } else {
+        "Use another copy of it"
+    };
+    Error::BadState(format!("the {what} {place} cannot be used: {problem}. Nothing was changed. {advice}"))
 }
 
 fn capacity(snapshot: &Snapshot) -> usize {
@@ -236,6 +245,16 @@ fn write_latest(encoder: &mut Encoder<'_>, snapshot: &Snapshot, crypter: Option<
         Some(metadata) => write_json(encoder.out(), metadata)?,
         None => encoder.out().extend_from_slice(b"{}"),
     }
+    if !snapshot.suspects.is_empty() {
+        encoder.out().extend_from_slice(format!(",\"{SUSPECTS_KEY}\":[").as_bytes());
+        for (index, suspect) in snapshot.suspects.iter().enumerate() {
+            if index > 0 {
+                encoder.out().push(b',');
+            }
+            encoder.suspect(suspect)?;
+        }
+        encoder.out().push(b']');
+    }
     for (key, value) in snapshot.other.iter().filter(|(key, _)| *key != "manifest" && *key != "metadata") {
         write_member(encoder.out(), key, value)?;
     }
@@ -244,6 +263,9 @@ fn write_latest(encoder: &mut Encoder<'_>, snapshot: &Snapshot, crypter: Option<
 }
 
 fn write_members(out: &mut Vec<u8>, members: &Map<String, serde_json::Value>) -> Result<()> {
+    if planted::has(Bug::UnknownMembersStripped) {
+        return Ok(());
+    }
     members.iter().try_for_each(|(key, value)| write_member(out, key, value))
 }
 

@@ -102,13 +102,13 @@ fn a_new_stack_is_empty() {
 
 #[test]
 fn damaged_files_are_never_empty_stacks() {
-    assert!(reject(b"").contains("stack file dev.json cannot be used: it is empty"));
+    assert!(reject(b"").contains("stack file dev.json cannot be used: it is missing or empty"));
     assert!(reject(&[0; 64]).contains("NUL"));
     assert!(reject(b"null").contains("cannot be used"));
     assert!(reject(b"{}").contains("no 'checkpoint'") || reject(b"{}").contains("no 'version'"));
     assert!(reject(br#"{"version":3,"deployment":{}}"#).contains("exported deployment"));
     let message = reject(&PULUMI_PYTHON[..3000]);
-    assert!(message.contains("line 1 column 3000") && message.contains(".bak"), "{message}");
+    assert!(message.contains("line 1 column 3000") && message.contains("maloko state restore"), "{message}");
     assert!(message.contains("maloko stack import"), "{message}");
     let broken =
         b"{\n \"version\": 3,\n \"checkpoint\": {\"stack\": \"s\", \"latest\": {\"resources\": [{\"urn\": 5}]}}}";

@@ -8,7 +8,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use ring::digest;
 
-use super::platform;
+use super::files;
+use super::platform::SystemFiles;
 
 /// Keys that are remembered; those of stacks that were removed fall out at last.
 const MAX_KEYS: usize = 64;
@@ -18,7 +19,7 @@ fn file_of(key_file: &Path) -> PathBuf {
 }
 
 /// Names a key by what it was derived from, so that another passphrase in the key file finds nothing.
-fn label(passphrase: &str, salt: &[u8]) -> String {
+pub(super) fn label(passphrase: &str, salt: &[u8]) -> String {
     let mut context = digest::Context::new(&digest::SHA256);
     context.update(salt);
     context.update(passphrase.as_bytes());
@@ -28,7 +29,7 @@ fn label(passphrase: &str, salt: &[u8]) -> String {
 /// The key of a passphrase and a salt, if it was derived before.
 pub(super) fn find<const N: usize>(key_file: &Path, passphrase: &str, salt: &[u8]) -> Option<[u8; N]> {
     let label = label(passphrase, salt);
-    let text = String::from_utf8(platform::read_if_exists(&file_of(key_file)).ok()??).ok()?;
+    let text = String::from_utf8(files::read_if_exists(&SystemFiles, &file_of(key_file)).ok()??).ok()?;
     let (_, key) = text.lines().filter_map(|line| line.split_once(' ')).find(|(known, _)| *known == label)?;
     BASE64.decode(key).ok()?.try_into().ok()
 }
@@ -37,7 +38,8 @@ pub(super) fn find<const N: usize>(key_file: &Path, passphrase: &str, salt: &[u8
 pub(super) fn remember(key_file: &Path, passphrase: &str, salt: &[u8], key: &[u8]) {
     let file = file_of(key_file);
     let label = label(passphrase, salt);
-    let known = platform::read_if_exists(&file).ok().flatten().and_then(|bytes| String::from_utf8(bytes).ok());
+    let known =
+        files::read_if_exists(&SystemFiles, &file).ok().flatten().and_then(|bytes| String::from_utf8(bytes).ok());
     let others = known.iter().flat_map(|text| text.lines()).filter(|line| line.split(' ').next() != Some(&*label));
     let mut text = format!("{label} {}\n", BASE64.encode(key));
     for line in others.take(MAX_KEYS - 1) {
@@ -45,7 +47,7 @@ pub(super) fn remember(key_file: &Path, passphrase: &str, salt: &[u8], key: &[u8
         text.push('\n');
     }
     // The key is there all the same.
-    let _ = platform::write_atomically(&file, text.as_bytes());
+    let _ = files::write_atomically(&SystemFiles, &file, text.as_bytes());
 }
 
 #[cfg(test)]

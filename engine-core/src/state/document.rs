@@ -9,8 +9,11 @@ use serde_json::Map;
 
 use crate::row::Row;
 
-use super::format::StateRow;
+use super::format::{StateRow, StateSuspect};
 use super::{PendingKind, PendingOperation, Snapshot};
+
+/// The member of a deployment that lists suspect creates. Other tools pass over it.
+pub(super) const SUSPECTS_KEY: &str = "maloko_suspects";
 
 /// A stack file or an exported deployment.
 #[derive(Default)]
@@ -127,6 +130,10 @@ impl Members for Snapshot {
                     let kind = kind.ok_or_else(|| de::Error::custom("an entry of pending_operations has no 'type'"))?;
                     self.pending.push(PendingOperation { row: Arc::new(row), kind });
                 }
+            }
+            SUSPECTS_KEY => {
+                let suspects: Vec<StateSuspect> = map.next_value::<Option<_>>()?.unwrap_or_default();
+                self.suspects = suspects.into_iter().map(|suspect| Arc::new(suspect.0)).collect();
             }
             "secrets_providers" => self.secrets_provider = map.next_value()?,
             _ => {

@@ -15,7 +15,12 @@ use super::Snapshot;
 
 /// Lowercase hex SHA-256.
 pub(super) fn sha256_hex(bytes: &[u8]) -> String {
-    digest(&SHA256, bytes).as_ref().iter().fold(String::with_capacity(64), |mut hex, byte| {
+    hex(digest(&SHA256, bytes).as_ref())
+}
+
+/// Bytes in lower case hex digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut hex, byte| {
         let _ = write!(hex, "{byte:02x}");
         hex
     })
@@ -153,12 +158,7 @@ pub fn repair(snapshot: &mut Snapshot) -> Vec<String> {
             continue;
         }
         done.extend(missing.iter().map(|(how, urn)| format!("{}: dropped the missing {how} {urn}", row.urn)));
-        let row = Arc::make_mut(row);
-        row.parent.take_if(|urn| !known.contains(urn));
-        row.deleted_with.take_if(|urn| !known.contains(urn));
-        row.dependencies.retain(|urn| known.contains(urn));
-        row.replace_with.retain(|urn| known.contains(urn));
-        row.property_dependencies.values_mut().for_each(|urns| urns.retain(|urn| known.contains(urn)));
+        Arc::make_mut(row).retain_references(|urn| known.contains(urn));
     }
     let in_order = sorted(&snapshot.rows);
     if in_order.iter().zip(&snapshot.rows).any(|(new, old)| !Arc::ptr_eq(new, old)) {

@@ -1,25 +1,32 @@
 //! The journal's format: one line per record, readable by people, checked by machines.
 //!
 //! ```text
-//! <checksum> {"maloko":"journal","version":1,"engine":"0.1.0","stack":"organization/shop/dev","epoch":4,"base":"<sha256>",...}
-//! <checksum> {"sequence":1,"durable":0,"changes":[{"begin":{"operation":0,"kind":"creating","row":{...}}}]}
-//! <checksum> {"sequence":2,"durable":1,"changes":[{"end":0},{"put":{"number":7,"row":{...}}}]}
-//! <checksum> {"sequence":3,"durable":2,"fold":"<sha256 of the checkpoint that takes the journal's place>"}
+//! <checksum> {"maloko":"journal","version":2,"engine":"0.1.0","stack":"organization/shop/dev","epoch":4,"base":"<sha256>",...,"code":"..."}
+//! <checksum> {"sequence":1,"durable":0,"changes":[{"begin":{"operation":0,"kind":"creating","key":"...","since":"...","row":{...}}}],"code":"..."}
+//! <checksum> {"sequence":2,"durable":1,"changes":[{"end":0},{"put":{"number":7,"row":{...}}}],"code":"..."}
+//! <checksum> {"sequence":3,"durable":2,"fold":"<sha256 of the checkpoint that takes the journal's place>","code":"..."}
 //! ```
 //!
 //! A checksum is the CRC-32C, in eight hex digits, of the checksum of the line before and the line's JSON; so lines can
 //! be neither changed nor moved nor left out. `durable` is the number of the last record that was known to be on disk
 //! when this one was written: what was not may be torn by a crash and is dropped, what was must be whole.
+//!
+//! A checksum is no protection from one who means to change a journal. The code is: it authenticates the line and the
+//! code of the line before, under the stack's key ([`verify`]). Only the end of a journal can be cut off unseen, since a
+//! crash may do so, too.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::planted::{self, Bug};
 
-use super::format::{Encoder, StateRow};
+use super::format::{Encoder, StateRow, StateSuspect, write_string};
 use super::ledger::{Change, PendingKind, PendingOperation, RowNumber};
+use super::secrets::SealKey;
+use super::suspect::Attempt;
 
 /// The version of the format that is written, and the newest that is read.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const KIND: &str = "journal";
 const CHECKSUM_LEN: usize = 8;
 /// The least that a disk writes at once, in bytes.
@@ -78,6 +85,11 @@ enum ChangeLine {
     Begin {
         operation: u32,
         kind: String,
+        /// Of a create, since format 2.
+        #[serde(default)]
+        key: Option<String>,
+        #[serde(default)]
+        since: String,
         row: StateRow,
     },
     End(u32),
@@ -92,45 +104,104 @@ enum ChangeLine {
         row: StateRow,
     },
     Remove(RowNumber),
+    /// Since format 2.
+    Suspect(StateSuspect),
+    /// Since format 2.
+    Cleared(String),
+}
+
+/// What the next line follows.
+#[derive(Clone, Debug, Default)]
+struct End {
+    sequence: u64,
+    checksum: u32,
+    /// The code of the last line.
+    code: String,
 }
 
 /// Turns what is to be recorded into lines. The order of the calls is the order of the lines.
-#[derive(Clone, Copy, Debug)]
 pub(super) struct LineWriter {
-    sequence: u64,
-    checksum: u32,
+    end: End,
+    key: SealKey,
 }
 
 impl LineWriter {
-    /// Begins a journal; its header goes to `out`.
-    pub(super) fn begin(header: &Header, out: &mut Vec<u8>) -> Result<Self> {
-        let mut writer = Self { sequence: 0, checksum: 0 };
+    /// Begins a journal; its header goes to `out`. `key` authenticates its lines.
+    pub(super) fn begin(header: &Header, key: &SealKey, out: &mut Vec<u8>) -> Result<Self> {
+        let mut writer = Self { end: End::default(), key: key.clone() };
         let mut json = Vec::new();
         super::format::write_json(&mut json, header)?;
-        writer.line(&json, out);
+        json.pop();
+        writer.line(json, out);
         Ok(writer)
     }
 
     /// The number of the last record.
     pub(super) fn sequence(&self) -> u64 {
-        self.sequence
+        self.end.sequence
     }
 
     /// Appends a record whose content (`"changes":[...]` or `"fold":"..."`) is given.
     pub(super) fn record(&mut self, durable: u64, content: &[u8], out: &mut Vec<u8>) {
-        self.sequence += 1;
-        let mut json = format!("{{\"sequence\":{},\"durable\":{durable},", self.sequence).into_bytes();
+        self.end.sequence += 1;
+        let mut json = format!("{{\"sequence\":{},\"durable\":{durable},", self.end.sequence).into_bytes();
         json.extend_from_slice(content);
-        json.push(b'}');
-        self.line(&json, out);
+        self.line(json, out);
     }
 
-    fn line(&mut self, json: &[u8], out: &mut Vec<u8>) {
-        self.checksum = chained(self.checksum, json);
-        out.extend_from_slice(format!("{:08x} ", self.checksum).as_bytes());
-        out.extend_from_slice(json);
+    /// Writes an object that is still open.
+    fn line(&mut self, mut json: Vec<u8>, out: &mut Vec<u8>) {
+        let End { checksum, code, .. } = &mut self.end;
+        *code = coded(code, &json, &self.key);
+        json.extend_from_slice(format!("{CODE_MEMBER}{code}\"}}").as_bytes());
+        *checksum = chained(*checksum, &json);
+        out.extend_from_slice(format!("{checksum:08x} ").as_bytes());
+        out.extend_from_slice(&json);
         out.push(b'\n');
     }
+}
+
+/// What a line ends with: this, the code, `"}`.
+const CODE_MEMBER: &str = ",\"code\":\"";
+/// Hex digits of a code: half a hash.
+const CODE_LEN: usize = 32;
+
+/// The code of an open object after a line with that code.
+fn coded(previous: &str, json: &[u8], key: &SealKey) -> String {
+    let mut code = key.code(&[b"journal\0", previous.as_bytes(), b"\0", json]);
+    code.truncate(CODE_LEN);
+    code
+}
+
+/// A line's object without its end, and its code; `None` when it has none.
+fn split_code(json: &[u8]) -> Option<(&[u8], &str)> {
+    let rest = json.strip_suffix(b"\"}")?;
+    let (rest, code) = rest.split_at_checked(rest.len().checked_sub(CODE_LEN)?)?;
+    Some((rest.strip_suffix(CODE_MEMBER.as_bytes())?, std::str::from_utf8(code).ok()?))
+}
+
+/// Was every line of this journal, which was read, written under the key? `place` names it in errors.
+pub(super) fn verify(bytes: &[u8], journal: &Journal, key: &SealKey, place: &str) -> Result<()> {
+    if planted::has(Bug::JournalNotAuthenticated) {
+        return Ok(());
+    }
+    let bytes = &bytes[..journal.good];
+    let (mut next, mut previous, mut number) = (0, String::new(), 0);
+    while next < bytes.len() {
+        let (line, after) = Line::cut(bytes, next);
+        let genuine = split_code(line.json).filter(|(json, code)| coded(&previous, json, key) == *code);
+        let Some((_, code)) = genuine else {
+            let which = if number == 0 { "its first line".to_owned() } else { format!("record {number}") };
+            return Err(Error::BadState(format!(
+                "the journal {place} of an interrupted run is not as maloko left it: {which} was changed, or written under \
+                 another key. Nothing was changed. Restore it from a copy; or look through it for what was made, run `maloko \
+                 state reseal`, which puts it aside, then `maloko refresh`, and import what is missing from the state"
+            )));
+        };
+        code.clone_into(&mut previous);
+        (next, number) = (after, number + 1);
+    }
+    Ok(())
 }
 
 fn chained(previous: u32, json: &[u8]) -> u32 {
@@ -152,9 +223,15 @@ pub(super) fn encode_changes(changes: &[Change], encoder: &mut Encoder<'_>) -> R
 
 fn encode_change(change: &Change, encoder: &mut Encoder<'_>) -> Result<()> {
     let row = match change {
-        Change::Begin { operation, pending } => {
+        Change::Begin { operation, pending, attempt } => {
             let kind = pending.kind.name();
             put(encoder, &format!("{{\"begin\":{{\"operation\":{operation},\"kind\":\"{kind}\""));
+            if let Some(Attempt { key, since }) = attempt {
+                put(encoder, ",\"key\":");
+                write_string(encoder.out(), key);
+                put(encoder, ",\"since\":");
+                write_string(encoder.out(), since);
+            }
             &pending.row
         }
         Change::End { operation } => {
@@ -175,6 +252,18 @@ fn encode_change(change: &Change, encoder: &mut Encoder<'_>) -> Result<()> {
         }
         Change::Remove { number } => {
             put(encoder, &format!("{{\"remove\":{number}}}"));
+            return Ok(());
+        }
+        Change::Suspect(suspect) => {
+            put(encoder, "{\"suspect\":");
+            encoder.suspect(suspect)?;
+            put(encoder, "}");
+            return Ok(());
+        }
+        Change::Cleared(urn) => {
+            put(encoder, "{\"cleared\":");
+            write_string(encoder.out(), urn.as_str());
+            put(encoder, "}");
             return Ok(());
         }
     };
@@ -207,16 +296,15 @@ pub(super) struct Journal {
     pub(super) torn: usize,
     /// The last good line lacks its line feed.
     unterminated: bool,
-    /// Goes on after the last good line.
-    end: LineWriter,
+    end: End,
 }
 
 impl Journal {
     /// What to append (after the torn bytes were cut off) to say which checkpoint takes the journal's place.
-    pub(super) fn folding_line(&self, checkpoint_hash: &str) -> Vec<u8> {
+    pub(super) fn folding_line(&self, checkpoint_hash: &str, key: &SealKey) -> Vec<u8> {
         let mut out = if self.unterminated { vec![b'\n'] } else { Vec::new() };
-        let mut end = self.end;
-        end.record(end.sequence, &encode_fold(checkpoint_hash), &mut out);
+        let mut lines = LineWriter { end: self.end.clone(), key: key.clone() };
+        lines.record(self.end.sequence, &encode_fold(checkpoint_hash), &mut out);
         out
     }
 }
@@ -234,6 +322,9 @@ impl<'a> Line<'a> {
         let rest = &bytes[start..];
         let length = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
         let text = &rest[..length];
+        if planted::has(Bug::LineCutUnchecked) {
+            let _ = &text[..CHECKSUM_LEN];
+        }
         let claimed = text
             .split_at_checked(CHECKSUM_LEN)
             .and_then(|(hex, rest)| (rest.first() == Some(&b' ')).then_some(hex))
@@ -244,14 +335,21 @@ impl<'a> Line<'a> {
         (Self { start, json, claimed }, start + length + 1)
     }
 
+    fn end(&self, sequence: u64) -> End {
+        let code = split_code(self.json).map(|(_, code)| code.to_owned()).unwrap_or_default();
+        End { sequence, checksum: self.claimed.unwrap_or_default(), code }
+    }
+
     fn follows(&self, previous: u32) -> bool {
         self.claimed == Some(chained(previous, self.json))
+            || (planted::has(Bug::ChecksumNotCompared) && self.claimed.is_some())
     }
 }
 
 /// Reads a journal. `Ok(None)`: it was torn before its first line was whole, so nothing was ever recorded in it.
 /// `place` names it in errors.
 pub(super) fn read(bytes: &[u8], place: &str) -> Result<Option<Journal>> {
+    drop(planted::has(Bug::MemoryUnbounded).then(|| vec![0_u8; 64 << 20]));
     let (first, mut next) = Line::cut(bytes, 0);
     if !first.follows(0) {
         if is_torn(bytes, &first, 0) {
@@ -260,12 +358,12 @@ pub(super) fn read(bytes: &[u8], place: &str) -> Result<Option<Journal>> {
         return Err(damaged(place, "its first line does not match its checksum"));
     }
     let header = read_header(first.json, place)?;
-    let end = LineWriter { sequence: 0, checksum: first.claimed.unwrap_or_default() };
+    let end = first.end(0);
     let mut journal =
         Journal { header, records: Vec::new(), fold: None, good: next, torn: 0, unterminated: false, end };
     while next < bytes.len() {
         let (line, after) = Line::cut(bytes, next);
-        let LineWriter { sequence, checksum } = journal.end;
+        let End { sequence, checksum, .. } = journal.end;
         if line.follows(checksum) {
             take(&mut journal, &line, place)?;
             journal.good = after;
@@ -282,6 +380,9 @@ pub(super) fn read(bytes: &[u8], place: &str) -> Result<Option<Journal>> {
             return Err(damaged(place, &format!("record {} does not match its checksum", sequence + 1)));
         }
         journal.torn = bytes.len() - journal.good;
+        if planted::has(Bug::TornTailTakesPredecessor) {
+            journal.records.pop();
+        }
         break;
     }
     if journal.good > bytes.len() {
@@ -289,6 +390,26 @@ pub(super) fn read(bytes: &[u8], place: &str) -> Result<Option<Journal>> {
         journal.unterminated = true;
     }
     Ok(Some(journal))
+}
+
+/// The length of the whole lines with which a journal begins, whatever comes after them, and how many records they
+/// hold. `None` when not even the first line can be read.
+pub(super) fn readable(bytes: &[u8]) -> Option<(usize, usize)> {
+    let (first, good) = Line::cut(bytes, 0);
+    if !first.follows(0) || good > bytes.len() {
+        return None;
+    }
+    let header = read_header(first.json, "").ok()?;
+    let end = first.end(0);
+    let mut journal = Journal { header, records: Vec::new(), fold: None, good, torn: 0, unterminated: false, end };
+    while journal.good < bytes.len() {
+        let (line, after) = Line::cut(bytes, journal.good);
+        if after > bytes.len() || !line.follows(journal.end.checksum) || take(&mut journal, &line, "").is_err() {
+            break;
+        }
+        journal.good = after;
+    }
+    Some((journal.good, journal.records.len()))
 }
 
 fn read_header(json: &[u8], place: &str) -> Result<Header> {
@@ -320,21 +441,23 @@ fn take(journal: &mut Journal, line: &Line<'_>, place: &str) -> Result<()> {
     }
     let changes: Option<Vec<Change>> = record.changes.into_iter().map(ChangeLine::into_change).collect();
     journal.records.push(changes.ok_or_else(|| unreadable("unknown kind of operation".into()))?);
-    journal.end = LineWriter { sequence: number, checksum: line.claimed.unwrap_or_default() };
+    journal.end = line.end(number);
     Ok(())
 }
 
 impl ChangeLine {
     fn into_change(self) -> Option<Change> {
         Some(match self {
-            Self::Begin { operation, kind, row } => {
+            Self::Begin { operation, kind, key, since, row } => {
                 let pending = PendingOperation { row: row.0.into(), kind: PendingKind::from_name(&kind)? };
-                Change::Begin { operation, pending }
+                Change::Begin { operation, pending, attempt: key.map(|key| Attempt { key, since }) }
             }
             Self::End(operation) => Change::End { operation },
             Self::Put { number, row, in_place_of } => Change::Put { number, row: row.0.into(), in_place_of },
             Self::Set { number, row } => Change::Set { number, row: row.0.into() },
             Self::Remove(number) => Change::Remove { number },
+            Self::Suspect(StateSuspect(suspect)) => Change::Suspect(suspect.into()),
+            Self::Cleared(urn) => Change::Cleared(crate::urn::Urn::unchecked(&urn)),
         })
     }
 }
@@ -379,8 +502,8 @@ fn has_lost_sector(bytes: &[u8], start: usize) -> bool {
 fn damaged(place: &str, problem: &str) -> Error {
     Error::BadState(format!(
         "the journal {place} of an interrupted run is damaged: {problem}. It lists what that run made, so nothing was \
-         changed. Restore it from a copy; or look through it for what was made, move it away, run `maloko refresh`, and \
-         import what is missing from the state"
+         changed. Restore it from a copy; or let `maloko state restore --journal` go on with what is readable before the \
+         damage, look through the rest for what was made, run `maloko refresh`, and import what is missing from the state"
     ))
 }
 

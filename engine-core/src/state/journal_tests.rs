@@ -3,6 +3,7 @@
 use super::*;
 use crate::state::fixtures::{python_crypter, row};
 use crate::state::format::SecretText;
+use crate::state::{Crypter, Passphrase, Surroundings};
 use crate::value::Value;
 
 fn content(changes: &[Change]) -> Vec<u8> {
@@ -16,11 +17,15 @@ fn put_row(number: RowNumber) -> Change {
     Change::Put { number, row: row(&format!("r{number}"), 1.0).into(), in_place_of: None }
 }
 
+fn key() -> SealKey {
+    python_crypter().seal_key().unwrap().clone()
+}
+
 /// A journal of records whose batches are given by their sizes, and the ends of its lines.
 fn journal(batches: &[usize]) -> (Vec<u8>, Vec<usize>) {
     let header = Header::new("organization/shop/dev".into(), 4, "ab".into(), serde_json::json!({}));
     let mut bytes = Vec::new();
-    let mut lines = LineWriter::begin(&header, &mut bytes).unwrap();
+    let mut lines = LineWriter::begin(&header, &key(), &mut bytes).unwrap();
     let mut ends = vec![bytes.len()];
     let mut number = 0;
     for size in batches {
@@ -46,7 +51,7 @@ fn every_change_survives() {
         kind: PendingKind::Updating,
     };
     let changes = vec![
-        Change::Begin { operation: 3, pending },
+        Change::Begin { operation: 3, pending, attempt: None },
         Change::End { operation: 2 },
         put_row(7),
         Change::Put { number: 8, row: row("b", 2.0).into(), in_place_of: Some(1) },
@@ -54,7 +59,7 @@ fn every_change_survives() {
         Change::Remove { number: 5 },
     ];
     let (mut bytes, _) = journal(&[0]);
-    let mut end = read(&bytes, "journal").unwrap().unwrap().end;
+    let mut end = LineWriter { end: read(&bytes, "journal").unwrap().unwrap().end, key: key() };
     end.record(0, &content(&changes), &mut bytes);
     end.record(1, &encode_fold("cd"), &mut bytes);
     let mut found = read(&bytes, "journal").unwrap().unwrap();
@@ -79,7 +84,7 @@ fn cut_at_any_byte_it_holds_the_records_that_were_whole() {
                 assert_eq!(found.good + found.torn, length);
                 // What is appended after the good bytes can be read.
                 let mut more = bytes[..found.good].to_vec();
-                more.extend(found.folding_line("cd"));
+                more.extend(found.folding_line("cd", &key()));
                 let again = read(&more, "journal").unwrap().unwrap();
                 assert_eq!((again.records.len(), again.fold.as_deref()), (whole, Some("cd")), "{length}");
             }
@@ -149,9 +154,56 @@ fn records_can_be_neither_left_out_nor_moved_nor_repeated() {
 fn a_newer_format_is_refused_by_name() {
     let (bytes, _) = journal(&[1]);
     let json = String::from_utf8(bytes).unwrap();
-    let header = json.lines().next().unwrap()[CHECKSUM_LEN + 1..].replace("\"version\":1", "\"version\":2");
+    let (now, later) = (format!("\"version\":{VERSION}"), format!("\"version\":{}", VERSION + 1));
+    let header = json.lines().next().unwrap()[CHECKSUM_LEN + 1..].replace(&now, &later);
+    let (open, _) = split_code(header.as_bytes()).unwrap();
     let mut newer = Vec::new();
-    LineWriter { sequence: 0, checksum: 0 }.line(header.as_bytes(), &mut newer);
+    LineWriter { end: End::default(), key: key() }.line(open.to_vec(), &mut newer);
     let message = read(&newer, "journal").unwrap_err().to_string();
-    assert!(message.contains("format 2") && message.contains(env!("CARGO_PKG_VERSION")), "{message}");
+    assert!(
+        message.contains(&format!("format {}", VERSION + 1)) && message.contains(env!("CARGO_PKG_VERSION")),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_journal_that_another_hand_wrote_is_refused() {
+    let (bytes, _) = journal(&[1, 2]);
+    let other = Crypter::with_new_salt(Passphrase::given("other"), Surroundings::system()).unwrap();
+    let check = |bytes: &[u8], key: &SealKey| verify(bytes, &read(bytes, "journal").unwrap().unwrap(), key, "journal");
+    check(&bytes, &key()).unwrap();
+    check(&bytes[..bytes.len() - 1], &key()).unwrap();
+    assert!(check(&bytes, other.seal_key().unwrap()).unwrap_err().to_string().contains("its first line was changed"));
+    // Every line rewritten with a right checksum, by somebody without the key.
+    for changed in 0..4 {
+        let mut forged = Vec::new();
+        let mut checksum = 0;
+        for (number, line) in String::from_utf8(bytes.clone()).unwrap().lines().enumerate() {
+            let json = &line[CHECKSUM_LEN + 1..];
+            let json = if number == changed {
+                json.replace(":\"ab\"", ":\"cd\"").replace("id-r", "id-x")
+            } else {
+                json.to_owned()
+            };
+            checksum = chained(checksum, json.as_bytes());
+            forged.extend_from_slice(format!("{checksum:08x} {json}\n").as_bytes());
+        }
+        let message = check(&forged, &key()).unwrap_err().to_string();
+        let which = if changed == 0 { "its first line".to_owned() } else { format!("record {changed}") };
+        assert!(message.contains(&format!("{which} was changed")) && message.contains("state reseal"), "{message}");
+    }
+}
+
+/// Each bug turns a test of its promise red.
+#[cfg(feature = "planted-bugs")]
+#[test]
+fn every_planted_bug_of_journals_is_noticed() {
+    use crate::planted::{Bug, is_noticed};
+    let promises: [(Bug, fn()); 2] = [
+        (Bug::ChecksumNotCompared, any_flipped_bit_is_noticed_and_no_record_is_lost),
+        (Bug::JournalNotAuthenticated, a_journal_that_another_hand_wrote_is_refused),
+    ];
+    for (bug, promise) in promises {
+        assert!(is_noticed(bug, promise), "{bug:?} is not noticed");
+    }
 }

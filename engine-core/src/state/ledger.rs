@@ -11,6 +11,7 @@ use crate::urn::Urn;
 
 use super::Snapshot;
 use super::rename::{self, Renamed};
+use super::suspect::{Attempt, Suspect};
 
 /// The number of a row within one operation: rows of the starting snapshot come first, in their order; rows made by
 /// the operation follow.
@@ -71,8 +72,11 @@ pub enum Change {
         operation: u32,
         /// What is begun.
         pending: PendingOperation,
+        /// What a create is named by, which makes it a suspect until its end is known.
+        attempt: Option<Attempt>,
     },
-    /// The outcome of a begun operation is known (and stands in the changes beside this one).
+    /// The outcome of a begun operation is known (and stands in the changes beside this one). A create is suspect no
+    /// longer then, unless a change beside this one says so.
     End {
         /// The number given by `Begin`.
         operation: u32,
@@ -98,6 +102,10 @@ pub enum Change {
         /// Which row.
         number: RowNumber,
     },
+    /// What is known of a suspect create, in place of what was.
+    Suspect(Arc<Suspect>),
+    /// The create of a resource is suspect no longer.
+    Cleared(Urn),
 }
 
 /// The rows and pending operations of a running operation.
@@ -106,6 +114,8 @@ pub struct Ledger {
     base_len: usize,
     rows: Vec<Option<Arc<Row>>>,
     pending: BTreeMap<u32, PendingOperation>,
+    /// Creates of which nobody knows whether they made their object, those under way included; one for each resource.
+    suspects: BTreeMap<Urn, Arc<Suspect>>,
     next_operation: u32,
     /// Resources that were finished under another URN than that of the row whose place they took.
     renamed: Renamed,
@@ -118,11 +128,13 @@ impl Ledger {
     pub fn new(base: &Snapshot) -> Self {
         let pending: BTreeMap<u32, PendingOperation> =
             (0..).zip(base.pending.iter().filter(|p| p.kind == PendingKind::Creating).cloned()).collect();
+        let suspects = base.all_suspects().into_iter().map(|suspect| (suspect.urn().clone(), suspect)).collect();
         Self {
             base_len: base.rows.len(),
             rows: base.rows.iter().cloned().map(Some).collect(),
             next_operation: u32::try_from(pending.len()).unwrap_or(u32::MAX),
             pending,
+            suspects,
             renamed: Renamed::default(),
         }
     }
@@ -148,12 +160,20 @@ impl Ledger {
     /// Applies a change.
     pub fn apply(&mut self, change: Change) {
         match change {
-            Change::Begin { operation, pending } => {
+            Change::Begin { operation, pending, attempt } => {
                 self.next_operation = self.next_operation.max(operation.saturating_add(1));
+                if let Some(attempt) = &attempt {
+                    let earlier = self.suspects.get(&pending.row.urn).map(|earlier| &**earlier);
+                    let suspect = Suspect::begun(&pending.row, attempt, earlier);
+                    self.suspects.insert(pending.row.urn.clone(), Arc::new(suspect));
+                }
                 self.pending.insert(operation, pending);
             }
             Change::End { operation } => {
-                self.pending.remove(&operation);
+                let ended = self.pending.remove(&operation).filter(|ended| ended.kind == PendingKind::Creating);
+                if let Some(ended) = ended {
+                    self.suspects.remove(&ended.row.urn);
+                }
             }
             Change::Put { number, row, in_place_of } => {
                 if let Some(old) = in_place_of {
@@ -174,6 +194,12 @@ impl Ledger {
                 }
             }
             Change::Remove { number } => self.clear(number),
+            Change::Suspect(suspect) => {
+                self.suspects.insert(suspect.urn().clone(), suspect);
+            }
+            Change::Cleared(urn) => {
+                self.suspects.remove(&urn);
+            }
         }
     }
 
@@ -212,13 +238,28 @@ impl Ledger {
         rows
     }
 
-    /// The creation of a resource whose end is not known, with the operation's number.
+    /// The create of a resource of which nobody knows whether it made its object.
     #[must_use]
-    pub fn pending_create(&self, urn: &Urn) -> Option<(u32, Arc<Row>)> {
-        let mut creating = self.pending.iter().filter(|(_, pending)| pending.kind == PendingKind::Creating);
-        creating
-            .find(|(_, pending)| pending.row.urn == *urn)
-            .map(|(number, pending)| (*number, Arc::clone(&pending.row)))
+    pub fn suspect(&self, urn: &Urn) -> Option<&Arc<Suspect>> {
+        self.suspects.get(urn)
+    }
+
+    /// All such creates, by URN.
+    pub fn suspects(&self) -> impl Iterator<Item = &Arc<Suspect>> {
+        self.suspects.values()
+    }
+
+    /// The creates of a resource whose end is not known, by the operations' numbers.
+    pub fn pending_creates(&self, urn: &Urn) -> impl Iterator<Item = u32> {
+        let creates = self.pending.iter().filter(|(_, pending)| pending.kind == PendingKind::Creating);
+        creates.filter(move |(_, pending)| pending.row.urn == *urn).map(|(number, _)| *number)
+    }
+
+    /// The suspects as they are to be stored: those that another tool's pending operation tells of all by itself have no
+    /// record of their own.
+    #[must_use]
+    pub fn recorded_suspects(&self) -> Vec<Arc<Suspect>> {
+        self.suspects.values().filter(|suspect| !suspect.key.is_empty()).cloned().collect()
     }
 
     /// The operations whose end is not known.

@@ -6,52 +6,78 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 
 use crate::error::{Error, Result};
+use crate::planted::{self, Bug};
 
-use super::backend::{Backend, Holder, Lease, StoredEntry, StoredStack};
+use super::backend::{Backend, Generation, Holder, LEAST_GENERATIONS, Lease, StoredEntry, StoredStack, no_generation};
 use super::name::StackName;
+use super::surroundings::Surroundings;
 
 /// A store in memory. Clones share their content.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct MemoryBackend {
-    stacks: Arc<Mutex<BTreeMap<StackName, Stored>>>,
+    content: Arc<Mutex<Content>>,
+    surroundings: Surroundings,
+}
+
+#[derive(Debug, Default)]
+struct Content {
+    stacks: BTreeMap<StackName, Stored>,
+    /// That of the last lease, of whichever stack.
+    epoch: u64,
 }
 
 #[derive(Debug, Default)]
 struct Stored {
     checkpoint: Vec<u8>,
     journal: Option<Vec<u8>>,
+    seal: Option<Vec<u8>>,
+    /// By number, the oldest first.
+    generations: BTreeMap<u64, Vec<u8>>,
     aside: Vec<Vec<u8>>,
     history: Vec<StoredEntry>,
+    /// That of the last lease.
     epoch: u64,
-    leased: bool,
+    holder: Option<Holder>,
+}
+
+impl Default for MemoryBackend {
+    fn default() -> Self {
+        Self::new(Surroundings::system())
+    }
 }
 
 impl MemoryBackend {
+    /// An empty store of this machine, which tells who holds a lease and since when.
+    #[must_use]
+    pub fn new(surroundings: Surroundings) -> Self {
+        Self { content: Arc::default(), surroundings }
+    }
+
     /// What is stored of a stack, as a crash at this moment would leave it.
     #[must_use]
     pub fn stored(&self, stack: &StackName) -> Option<StoredStack> {
-        self.stacks().get(stack).map(|stored| stored.to_stored(stack))
+        self.content().stacks.get(stack).map(|stored| stored.to_stored(stack))
     }
 
     /// Stores a stack as a crash may have left it; it is not locked afterwards.
     pub fn restore(&self, stack: &StackName, content: StoredStack) {
-        let StoredStack { checkpoint, journal, .. } = content;
-        let mut stacks = self.stacks();
-        let stored = stacks.entry(stack.clone()).or_default();
+        let StoredStack { checkpoint, journal, seal, .. } = content;
+        let mut content = self.content();
+        let stored = content.stacks.entry(stack.clone()).or_default();
         stored.checkpoint = checkpoint;
         stored.journal = journal;
-        stored.leased = false;
-        stored.epoch += 1;
+        stored.seal = seal;
+        stored.holder = None;
     }
 
     /// The journals that were set aside, oldest first.
     #[must_use]
     pub fn journals_set_aside(&self, stack: &StackName) -> Vec<Vec<u8>> {
-        self.stacks().get(stack).map(|stored| stored.aside.clone()).unwrap_or_default()
+        self.content().stacks.get(stack).map(|stored| stored.aside.clone()).unwrap_or_default()
     }
 
-    fn stacks(&self) -> MutexGuard<'_, BTreeMap<StackName, Stored>> {
-        self.stacks.lock().unwrap_or_else(PoisonError::into_inner)
+    fn content(&self) -> MutexGuard<'_, Content> {
+        self.content.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -62,6 +88,7 @@ impl Stored {
             checkpoint_place: format!("memory://{stack}"),
             journal: self.journal.clone(),
             journal_place: format!("memory://{stack}/journal"),
+            seal: self.seal.clone(),
         }
     }
 }
@@ -77,11 +104,11 @@ impl Backend for MemoryBackend {
     }
 
     async fn list(&self) -> Result<Vec<StackName>> {
-        Ok(self.stacks().keys().cloned().collect())
+        Ok(self.content().stacks.keys().cloned().collect())
     }
 
     async fn create(&self, stack: &StackName, checkpoint: &[u8]) -> Result<()> {
-        let mut stacks = self.stacks();
+        let stacks = &mut self.content().stacks;
         if stacks.contains_key(stack) {
             return Err(Error::Configuration(format!("there is a stack '{stack}' already in memory")));
         }
@@ -93,52 +120,84 @@ impl Backend for MemoryBackend {
         self.stored(stack).ok_or_else(|| no_stack(stack))
     }
 
-    async fn lease(&self, stack: &StackName) -> Result<Arc<dyn Lease>> {
-        let mut stacks = self.stacks();
-        let stored = stacks.get_mut(stack).ok_or_else(|| no_stack(stack))?;
-        if stored.leased {
+    async fn lease(&self, stack: &StackName, operation: &str) -> Result<Arc<dyn Lease>> {
+        let mut content = self.content();
+        let epoch = content.epoch + 1;
+        let stored = content.stacks.get_mut(stack).ok_or_else(|| no_stack(stack))?;
+        if let Some(holder) = &stored.holder {
             return Err(Error::Locked(format!(
-                "the stack '{}' is locked by another operation of this process; wait until it is done",
+                "the stack '{}' is locked by {holder}. Wait until it is done",
                 stack.stack()
             )));
         }
-        stored.leased = true;
-        stored.epoch += 1;
-        Ok(Arc::new(MemoryLease { backend: self.clone(), stack: stack.clone(), epoch: stored.epoch }))
+        stored.holder = Some(Holder::here(operation, &self.surroundings));
+        stored.epoch = epoch;
+        content.epoch = epoch;
+        Ok(Arc::new(MemoryLease { backend: self.clone(), stack: stack.clone(), epoch }))
     }
 
-    async fn holders(&self, _stack: &StackName) -> Result<Vec<Holder>> {
-        Ok(Vec::new())
+    async fn holders(&self, stack: &StackName) -> Result<Vec<Holder>> {
+        Ok(self.content().stacks.get(stack).and_then(|stored| stored.holder.clone()).into_iter().collect())
     }
 
     async fn break_locks(&self, stack: &StackName) -> Result<Vec<Holder>> {
-        if let Some(stored) = self.stacks().get_mut(stack) {
-            stored.leased = false;
-            stored.epoch += 1;
-        }
-        Ok(Vec::new())
+        Ok(self.content().stacks.get_mut(stack).and_then(|stored| stored.holder.take()).into_iter().collect())
     }
 
-    async fn add_history(&self, stack: &StackName, at: i128, entry: &[u8]) -> Result<()> {
-        let mut stacks = self.stacks();
-        let stored = stacks.get_mut(stack).ok_or_else(|| no_stack(stack))?;
+    async fn generations(&self, stack: &StackName) -> Result<Vec<Generation>> {
+        let stacks = &self.content().stacks;
+        let numbers = stacks.get(stack).into_iter().flat_map(|stored| stored.generations.keys().rev());
+        Ok(numbers.map(|number| Generation { number: *number, place: generation_place(stack, *number) }).collect())
+    }
+
+    async fn load_generation(&self, stack: &StackName, number: u64) -> Result<Vec<u8>> {
+        let stacks = &self.content().stacks;
+        let kept = stacks.get(stack).and_then(|stored| stored.generations.get(&number));
+        kept.cloned().ok_or_else(|| no_generation(&generation_place(stack, number)))
+    }
+
+    async fn add_history(&self, stack: &StackName, at: i128, entry: &[u8], keep: usize) -> Result<()> {
         let place = format!("memory://{stack}/history/{at}");
-        stored.history.insert(0, StoredEntry { at, place, entry: entry.to_vec() });
+        self.adopt_history(stack, &[StoredEntry { at, place, entry: entry.to_vec() }]).await?;
+        if keep > 0
+            && let Some(stored) = self.content().stacks.get_mut(stack)
+        {
+            stored.history.truncate(keep);
+        }
         Ok(())
     }
 
-    async fn history(&self, stack: &StackName) -> Result<Vec<StoredEntry>> {
-        self.stacks().get(stack).map(|stored| stored.history.clone()).ok_or_else(|| no_stack(stack))
+    async fn adopt_history(&self, stack: &StackName, entries: &[StoredEntry]) -> Result<()> {
+        let mut content = self.content();
+        let history = &mut content.stacks.get_mut(stack).ok_or_else(|| no_stack(stack))?.history;
+        for entry in entries {
+            if !history.iter().any(|other| other.at == entry.at && other.entry == entry.entry) {
+                history.push(entry.clone());
+            }
+        }
+        history.sort_by_key(|entry| std::cmp::Reverse(entry.at));
+        Ok(())
+    }
+
+    async fn history(&self, stack: &StackName, newest: usize) -> Result<Vec<StoredEntry>> {
+        let content = self.content();
+        let history = &content.stacks.get(stack).ok_or_else(|| no_stack(stack))?.history;
+        let number = if newest == 0 { history.len() } else { newest.min(history.len()) };
+        Ok(history[..number].to_vec())
     }
 
     async fn move_history(&self, from: &StackName, to: &StackName) -> Result<()> {
-        let mut stacks = self.stacks();
+        let stacks = &mut self.content().stacks;
         let moved = stacks.get_mut(from).map(|stored| std::mem::take(&mut stored.history));
         if let (Some(history), Some(target)) = (moved, stacks.get_mut(to)) {
             target.history.extend(history);
         }
         Ok(())
     }
+}
+
+fn generation_place(stack: &StackName, number: u64) -> String {
+    format!("memory://{stack}/generations/{number}")
 }
 
 struct MemoryLease {
@@ -149,8 +208,12 @@ struct MemoryLease {
 
 impl MemoryLease {
     fn with<T>(&self, act: impl FnOnce(&mut Stored) -> T) -> Result<T> {
-        match self.backend.stacks().get_mut(&self.stack) {
-            Some(stored) if stored.leased && stored.epoch == self.epoch => Ok(act(stored)),
+        match self.backend.content().stacks.get_mut(&self.stack) {
+            Some(stored)
+                if (stored.holder.is_some() && stored.epoch == self.epoch) || planted::has(Bug::FenceDropped) =>
+            {
+                Ok(act(stored))
+            }
             Some(_) => Err(Error::Locked(format!(
                 "the lock on the stack '{}' was lost, so nothing more is written",
                 self.stack.stack()
@@ -170,6 +233,10 @@ impl Lease for MemoryLease {
         self.with(|stored| stored.to_stored(&self.stack))
     }
 
+    async fn reserve(&self, _bytes: u64) -> Result<()> {
+        Ok(())
+    }
+
     async fn append(&self, bytes: &[u8]) -> Result<()> {
         self.with(|stored| stored.journal.get_or_insert_default().extend_from_slice(bytes))
     }
@@ -179,8 +246,19 @@ impl Lease for MemoryLease {
         self.with(|stored| stored.journal.iter_mut().for_each(|journal| journal.truncate(length)))
     }
 
-    async fn replace(&self, checkpoint: &[u8]) -> Result<()> {
-        self.with(|stored| stored.checkpoint = checkpoint.to_vec())
+    async fn replace(&self, checkpoint: &[u8], keep: usize) -> Result<()> {
+        self.with(|stored| {
+            let before = std::mem::replace(&mut stored.checkpoint, checkpoint.to_vec());
+            let number = stored.generations.last_key_value().map_or(1, |(newest, _)| newest + 1);
+            stored.generations.insert(number, before);
+            while stored.generations.len() > keep.max(LEAST_GENERATIONS) {
+                stored.generations.pop_first();
+            }
+        })
+    }
+
+    async fn write_seal(&self, seal: &[u8]) -> Result<()> {
+        self.with(|stored| stored.seal = Some(seal.to_vec()))
     }
 
     async fn remove_journal(&self) -> Result<()> {
@@ -196,19 +274,19 @@ impl Lease for MemoryLease {
 
     async fn remove_stack(&self) -> Result<()> {
         self.with(|_| ())?;
-        self.backend.stacks().remove(&self.stack);
+        self.backend.content().stacks.remove(&self.stack);
         Ok(())
     }
 
     async fn release(&self) -> Result<()> {
         // A lease that was lost is no longer ours to give back.
-        let _ = self.with(|stored| stored.leased = false);
+        let _ = self.with(|stored| stored.holder = None);
         Ok(())
     }
 }
 
 impl Drop for MemoryLease {
     fn drop(&mut self) {
-        let _ = self.with(|stored| stored.leased = false);
+        let _ = self.with(|stored| stored.holder = None);
     }
 }

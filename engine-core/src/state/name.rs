@@ -7,6 +7,12 @@ use crate::error::{Error, Result};
 /// The only organization of self-managed state.
 pub const ORGANIZATION: &str = "organization";
 const MAX_LENGTH: usize = 100;
+/// How much of a name is shown that is too long.
+const SHOWN_OF_LONG: usize = 30;
+/// Names of devices, which Windows takes for files in every directory, whatever their ending.
+const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
+/// Devices that have a number from 1 to 9.
+const NUMBERED_DEVICES: [&str; 2] = ["com", "lpt"];
 
 /// The name of a stack within a backend: its project and its short name, both checked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -45,6 +51,27 @@ impl StackName {
         Self::new(project, stack)
     }
 
+    /// Refuses names that a new stack had better not have, because a command line or the file system of another machine
+    /// cannot use them. A stack that has one already can be worked on all the same.
+    ///
+    /// # Errors
+    /// [`Error::Configuration`], with what is wrong with which of the two names.
+    pub fn check_new(&self) -> Result<()> {
+        for (what, name) in [("project", &self.project), ("stack", &self.stack)] {
+            let problem = if is_device(name) {
+                "Windows takes it for a device, and not for a file"
+            } else if name.starts_with('-') {
+                "a command line takes it for a flag"
+            } else if name.ends_with('.') {
+                "Windows drops a '.' at the end"
+            } else {
+                continue;
+            };
+            return Err(Error::Configuration(format!("'{name}' cannot be the name of a new {what}: {problem}")));
+        }
+        Ok(())
+    }
+
     /// The project's name.
     #[must_use]
     pub fn project(&self) -> &str {
@@ -65,11 +92,22 @@ impl fmt::Display for StackName {
     }
 }
 
+fn is_device(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or_default().to_ascii_lowercase();
+    let numbered =
+        |device: &str| stem.strip_prefix(device).is_some_and(|number| matches!(number.as_bytes(), [b'1'..=b'9']));
+    DEVICES.contains(&stem.as_str()) || NUMBERED_DEVICES.into_iter().any(numbered)
+}
+
 fn check_part(what: &str, name: &str) -> Result<()> {
     let problem = if name.is_empty() {
         "it is empty"
     } else if name.len() > MAX_LENGTH {
-        "it is longer than 100 characters"
+        let shown: String = name.chars().take(SHOWN_OF_LONG).collect();
+        return Err(Error::Configuration(format!(
+            "'{}...' cannot be the name of a {what}: it is longer than {MAX_LENGTH} characters",
+            shown.escape_debug()
+        )));
     } else if name == "." || name == ".." {
         "'.' and '..' mean directories"
     } else if !name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.')) {
@@ -77,7 +115,8 @@ fn check_part(what: &str, name: &str) -> Result<()> {
     } else {
         return Ok(());
     };
-    Err(Error::Configuration(format!("'{name}' cannot be the name of a {what}: {problem}")))
+    // Control characters would garble the message.
+    Err(Error::Configuration(format!("'{}' cannot be the name of a {what}: {problem}", name.escape_debug())))
 }
 
 #[cfg(test)]

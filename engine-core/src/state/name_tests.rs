@@ -26,3 +26,28 @@ fn names_that_would_leave_their_directory_or_confuse_are_refused() {
         assert!(StackName::new("shop", name).is_ok(), "{name}");
     }
 }
+
+#[test]
+fn new_names_work_on_every_system_and_command_line() {
+    for name in ["CON", "con", "nul", "NUL.prod", "com1", "LPT9.x", "-x", "--yes", "dev."] {
+        let message = StackName::new("shop", name).unwrap().check_new().unwrap_err().to_string();
+        assert!(message.contains(&format!("'{name}' cannot be the name of a new stack")), "{message}");
+        let message = StackName::new(name, "dev").unwrap().check_new().unwrap_err().to_string();
+        assert!(message.contains("a new project"), "{message}");
+    }
+    for name in ["console", "com0", "com10", "lpt", "dev-1", ".dev", "a.con", "...x"] {
+        StackName::new("shop", name).unwrap().check_new().unwrap();
+    }
+}
+
+#[test]
+fn twins_in_unicode_are_refused_and_shown_as_they_are() {
+    // "é" in one character and in two; a look-alike of "dev" in Cyrillic; a character of no width.
+    for name in ["caf\u{e9}", "cafe\u{301}", "d\u{435}v", "de\u{200b}v", "dev\u{202e}"] {
+        assert!(StackName::new("shop", name).is_err(), "{name}");
+    }
+    let message = StackName::new("shop", "a\0b\x1b[2J").unwrap_err().to_string();
+    assert!(message.contains(r"a\0b\u{1b}[2J"), "{message}");
+    let message = StackName::new("shop", &"x".repeat(300)).unwrap_err().to_string();
+    assert!(message.len() < 150 && message.contains("longer than 100"), "{message}");
+}

@@ -9,7 +9,8 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::error::{Error, Result};
 
-use super::platform;
+use super::files::{self, Files};
+use super::platform::SystemFiles;
 use super::surroundings::Entropy;
 
 /// Bytes of randomness in a made-up passphrase.
@@ -59,7 +60,7 @@ impl Passphrase {
         }
         if let Some(path) = variable(PASSPHRASE_FILE_VARIABLE).filter(|path| !path.is_empty()) {
             let path = PathBuf::from(path);
-            let bytes = platform::read_if_exists(&path)?.ok_or_else(|| {
+            let bytes = files::read_if_exists(&SystemFiles, &path)?.ok_or_else(|| {
                 Error::Secrets(format!(
                     "there is no file {}, which {PASSPHRASE_FILE_VARIABLE} names; write the passphrase into it, or set \
                      {PASSPHRASE_VARIABLE}",
@@ -84,9 +85,9 @@ impl Passphrase {
         entropy.fill(&mut bytes)?;
         let text = BASE64.encode(bytes);
         if let Some(directory) = path.parent() {
-            platform::create_private_dir(directory)?;
+            files::create_private_dir(&SystemFiles, directory)?;
         }
-        if platform::write_new(path, format!("{text}\n").as_bytes())? {
+        if files::write_new(&SystemFiles, path, format!("{text}\n").as_bytes())? {
             return Ok(Self { text, source: PassphraseSource::KeyFile(path.to_owned()) });
         }
         // Another process was faster: its passphrase is the one.
@@ -94,8 +95,8 @@ impl Passphrase {
     }
 
     fn read_key_file(path: &Path) -> Result<Option<Self>> {
-        let Some(bytes) = platform::read_if_exists(path)? else { return Ok(None) };
-        platform::make_private(path).map_err(|error| platform::io_error("make private", path, error))?;
+        let Some(bytes) = files::read_if_exists(&SystemFiles, path)? else { return Ok(None) };
+        SystemFiles.make_private(path).map_err(|error| files::io_error("make private", path, error))?;
         let text = trimmed(bytes, path)?;
         if text.is_empty() {
             return Err(Error::Secrets(format!(

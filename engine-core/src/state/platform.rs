@@ -1,165 +1,177 @@
-//! What differs between operating systems: private modes, durable directories, locks, and who we are.
+//! What differs between operating systems: the disk with its private modes, durable directories and locks, and who we
+//! are.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::planted::{self, Bug};
 
-/// An error with the path and, where there is one, the way out.
-pub(crate) fn io_error(action: &str, path: &Path, source: io::Error) -> Error {
-    let advice = match source.kind() {
-        ErrorKind::PermissionDenied => {
-            " (give yourself permission for it and its directory, or name another place for the state with --backend)"
+use super::files::{FileKind, Files, LockedFile, OpenFile, OpenMode};
+
+/// The disk of this machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemFiles;
+
+impl Files for SystemFiles {
+    fn below(&self, root: &Path) -> Arc<dyn Files> {
+        #[cfg(unix)]
+        {
+            Arc::new(super::contained::ContainedFiles::below(root))
         }
-        ErrorKind::ReadOnlyFilesystem => " (name a writable place for the state with --backend)",
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => " (free some space, then run the command again)",
-        ErrorKind::NotADirectory => " (a file is where a directory should be)",
-        ErrorKind::FileTooLarge => " (raise the limit on the size of files, then run the command again)",
-        _ => "",
-    };
-    Error::Io { context: format!("cannot {action} {}{advice}", path.display()), source }
-}
-
-/// Makes a directory and its missing parents, for the owner only, so that they survive a power cut.
-pub(crate) fn create_private_dir(path: &Path) -> Result<()> {
-    make_dirs(path, &|above| sync_dir(above))
-}
-
-/// Makes a directory and its missing parents, for the owner only; a power cut may undo it.
-pub(crate) fn create_passing_dir(path: &Path) -> Result<()> {
-    make_dirs(path, &|_| Ok(()))
-}
-
-fn make_dirs(path: &Path, made_in: &dyn Fn(&Path) -> io::Result<()>) -> Result<()> {
-    if path.is_dir() {
-        return Ok(());
+        #[cfg(not(unix))]
+        {
+            let _ = root;
+            Arc::new(*self)
+        }
     }
-    let above = parent(path);
-    make_dirs(&above, made_in)?;
-    #[cfg_attr(not(unix), allow(unused_mut))]
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    match builder.create(path) {
-        Ok(()) => made_in(&above).map_err(|error| io_error("make the directory", path, error)),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(io_error("make the directory", path, error)),
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        fs::read(path)
+    }
+
+    fn kind(&self, path: &Path) -> io::Result<Option<FileKind>> {
+        match fs::metadata(path) {
+            Ok(found) if found.is_dir() => Ok(Some(FileKind::Directory)),
+            Ok(_) => Ok(Some(FileKind::File)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn entries(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {
+        fs::read_dir(directory)?.map(|entry| entry.map(|entry| entry.path())).collect()
+    }
+
+    fn make_directory(&self, path: &Path) -> io::Result<()> {
+        #[cfg_attr(not(unix), allow(unused_mut))]
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(path)
+    }
+
+    fn remove_directory(&self, path: &Path) -> io::Result<()> {
+        fs::remove_dir(path)
+    }
+
+    fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        // Elsewhere directories cannot be opened as files; NTFS journals its names by itself.
+        #[cfg(unix)]
+        File::open(path)?.sync_all()?;
+        #[cfg(not(unix))]
+        let _ = path;
+        Ok(())
+    }
+
+    fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Box<dyn OpenFile>> {
+        let mut options = private_options();
+        match mode {
+            OpenMode::New => options.write(true).create_new(true),
+            OpenMode::Append => options.append(true).create(true),
+            OpenMode::Existing => options.write(true),
+        };
+        Ok(Box::new(options.open(path)?))
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let from = tempfile::TempPath::try_from_path(from)?;
+        from.persist_noclobber(to).map_err(|error| {
+            // Who gave the name removes the file, as after any other failure.
+            let _ = error.path.keep();
+            error.error
+        })
+    }
+
+    fn link(&self, path: &Path, another: &Path) -> io::Result<()> {
+        fs::hard_link(path, another)
+    }
+
+    fn make_private(&self, path: &Path) -> io::Result<()> {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(path)?.permissions().mode();
+            if mode & 0o077 != 0 {
+                fs::set_permissions(path, fs::Permissions::from_mode(mode & 0o700))?;
+            }
+        }
+        #[cfg(not(unix))]
+        let _ = path;
+        Ok(())
+    }
+
+    fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn LockedFile>>> {
+        Ok(FileLock::try_acquire(path)?.map(|lock| Box::new(lock) as Box<dyn LockedFile>))
+    }
+
+    fn scratch_name(&self) -> String {
+        uuid::Uuid::new_v4().simple().to_string()
+    }
+}
+
+impl OpenFile for File {
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        Write::write_all(self, bytes)
+    }
+
+    fn reserve(&mut self, bytes: u64) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::fs::{FallocateFlags, fallocate};
+            use rustix::io::Errno;
+            let end = self.metadata()?.len();
+            // The system reserves beyond the limit on the size of files, and refuses only to write there.
+            let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
+            if limit.is_some_and(|limit| end.saturating_add(bytes) > limit) {
+                return Err(Errno::FBIG.into());
+            }
+            match fallocate(&*self, FallocateFlags::KEEP_SIZE, end, bytes) {
+                // A file system that cannot promise it can still be used.
+                Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+                other => Ok(other?),
+            }
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = bytes;
+            Ok(())
+        }
+    }
+
+    fn sync_data(&mut self) -> io::Result<()> {
+        File::sync_data(self)
+    }
+
+    fn sync_all(&mut self) -> io::Result<()> {
+        File::sync_all(self)
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    fn truncate(&mut self, length: u64) -> io::Result<()> {
+        self.set_len(length)
     }
 }
 
 /// Options for a file that only the owner may read, if it is made.
-pub(crate) fn private_options() -> OpenOptions {
+fn private_options() -> OpenOptions {
     #[cfg_attr(not(unix), allow(unused_mut))]
     let mut options = OpenOptions::new();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options
-}
-
-/// Takes the permissions of everybody but the owner from a file, if it grants any.
-pub(crate) fn make_private(path: &Path) -> io::Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        if fs::metadata(path)?.permissions().mode() & 0o077 != 0 {
-            fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
-        }
-    }
-    #[cfg(not(unix))]
-    let _ = path;
-    Ok(())
-}
-
-/// Makes renames and new names in a directory durable.
-pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
-    // Elsewhere directories cannot be opened as files; NTFS journals its names by itself.
-    #[cfg(unix)]
-    File::open(path)?.sync_all()?;
-    #[cfg(not(unix))]
-    let _ = path;
-    Ok(())
-}
-
-/// The file's bytes, `None` when there is no such file.
-pub(crate) fn read_if_exists(path: &Path) -> Result<Option<Vec<u8>>> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(io_error("read", path, error)),
-    }
-}
-
-/// Removes a file; it is fine if there is none.
-pub(crate) fn remove_if_exists(path: &Path) -> Result<bool> {
-    match fs::remove_file(path) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(io_error("remove", path, error)),
-    }
-}
-
-fn parent(path: &Path) -> PathBuf {
-    path.parent().filter(|p| !p.as_os_str().is_empty()).map_or_else(|| PathBuf::from("."), Path::to_owned)
-}
-
-/// Writes a private file in one step: readers see the old content or the new, also after a power cut. Only one process
-/// may do so at a time: what a crash leaves behind has a fixed name and is written over the next time.
-pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut staged = path.as_os_str().to_owned();
-    staged.push(".tmp");
-    let staged = PathBuf::from(staged);
-    remove_if_exists(&staged)?;
-    let write = || -> io::Result<()> {
-        let mut file = private_options().write(true).create_new(true).open(&staged)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&staged, path)?;
-        sync_dir(&parent(path))
-    };
-    write().map_err(|error| {
-        // It may be what filled the disk.
-        let _ = fs::remove_file(&staged);
-        io_error("write", path, error)
-    })
-}
-
-/// Writes a private file in one step, but only if there is no such file; says whether it was written.
-pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> Result<bool> {
-    let write = || -> io::Result<tempfile::NamedTempFile> {
-        // The crate's default mode is 0600.
-        let mut file = tempfile::Builder::new().prefix(".maloko-").suffix(".tmp").tempfile_in(parent(path))?;
-        file.write_all(bytes)?;
-        file.as_file().sync_all()?;
-        Ok(file)
-    };
-    let file = write().map_err(|error| io_error("write", path, error))?;
-    match file.persist_noclobber(path) {
-        Ok(_) => {}
-        Err(error) if error.error.kind() == ErrorKind::AlreadyExists => return Ok(false),
-        Err(error) => return Err(io_error("write", path, error.error)),
-    }
-    sync_dir(&parent(path)).map_err(|error| io_error("write", path, error))?;
-    Ok(true)
-}
-
-/// Keeps the present content of `path` under the name `backup`, in one step and privately. Nothing happens when there
-/// is no such file. The directory is not synced: the write that follows does that.
-pub(crate) fn keep_backup(path: &Path, backup: &Path) -> Result<()> {
-    let fail = |error| io_error("write", backup, error);
-    let staged = backup.with_extension("bak.tmp");
-    remove_if_exists(&staged)?;
-    match fs::hard_link(path, &staged) {
-        Ok(()) => {}
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        // No links on this file system: copy.
-        Err(_) => {
-            let bytes = fs::read(path).map_err(|error| io_error("read", path, error))?;
-            return write_atomically(backup, &bytes);
-        }
-    }
-    make_private(&staged).map_err(fail)?;
-    fs::rename(&staged, backup).map_err(fail)
 }
 
 /// Knows whether it is still in the process that made it. A process that user code forked has copies of everything we
@@ -172,13 +184,19 @@ impl OwnProcess {
         Self(std::process::id())
     }
 
+    #[cfg(test)]
+    pub(crate) fn of(process: u32) -> Self {
+        Self(process)
+    }
+
     pub(crate) fn is_here(self) -> bool {
         self.0 == std::process::id()
     }
 }
 
 /// A lock of the operating system on a file: gone as soon as the process is.
-pub(crate) struct FileLock {
+pub(super) struct FileLock {
+    path: PathBuf,
     file: File,
     owner: OwnProcess,
 }
@@ -195,60 +213,69 @@ impl Drop for FileLock {
 
 impl FileLock {
     /// Locks the file, making it if needed; `None` when another process holds it.
-    pub(crate) fn try_acquire(path: &Path) -> Result<Option<Self>> {
+    fn try_acquire(path: &Path) -> io::Result<Option<Self>> {
+        let open = || private_options().read(true).write(true).create(true).truncate(false).open(path);
+        Self::try_acquire_opened(path, &open)
+    }
+
+    /// The same for a file that `open` opens or makes.
+    pub(super) fn try_acquire_opened(path: &Path, open: &dyn Fn() -> io::Result<File>) -> io::Result<Option<Self>> {
         loop {
-            let file = private_options()
-                .read(true)
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .open(path)
-                .map_err(|error| io_error("open", path, error))?;
+            let file = open()?;
             match file.try_lock() {
                 Ok(()) => {}
+                Err(TryLockError::WouldBlock) if planted::has(Bug::LeaseShared) => {}
                 Err(TryLockError::WouldBlock) => return Ok(None),
-                Err(TryLockError::Error(error)) => return Err(io_error("lock", path, error)),
+                Err(TryLockError::Error(error)) => return Err(error),
             }
             // The file may have been removed between opening and locking; then the lock protects nothing.
-            if same_file(&file, path) {
-                return Ok(Some(Self { file, owner: OwnProcess::here() }));
+            if same_file(&file, path)? {
+                return Ok(Some(Self { path: path.to_owned(), file, owner: OwnProcess::here() }));
             }
         }
     }
+}
 
-    /// What its holder wrote into the locked file.
-    pub(crate) fn read(&mut self) -> io::Result<String> {
+impl LockedFile for FileLock {
+    fn read(&mut self) -> io::Result<String> {
         let mut text = String::new();
         io::Seek::rewind(&mut self.file)?;
         self.file.read_to_string(&mut text)?;
         Ok(text)
     }
 
-    /// Replaces the content of the locked file. The text has to have the same length each time, so that the file is
-    /// never empty in between.
-    pub(crate) fn write(&mut self, text: &str) -> io::Result<()> {
+    fn write(&mut self, text: &str) -> io::Result<()> {
         io::Seek::rewind(&mut self.file)?;
-        self.file.write_all(text.as_bytes())
+        Write::write_all(&mut self.file, text.as_bytes())
     }
 
-    /// Makes the content durable.
-    pub(crate) fn sync(&self) -> io::Result<()> {
+    fn sync(&mut self) -> io::Result<()> {
         self.file.sync_data()
     }
-}
 
-#[cfg(unix)]
-fn same_file(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    match (file.metadata(), fs::metadata(path)) {
-        (Ok(a), Ok(b)) => a.ino() == b.ino() && a.dev() == b.dev(),
-        _ => false,
+    fn is_current(&self) -> io::Result<bool> {
+        same_file(&self.file, &self.path)
     }
 }
 
-#[cfg(not(unix))]
-fn same_file(_file: &File, path: &Path) -> bool {
-    path.exists()
+/// Is that path the one of the open file?
+fn same_file(file: &File, path: &Path) -> io::Result<bool> {
+    let there = match fs::metadata(path) {
+        Ok(there) => there,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let here = file.metadata()?;
+        Ok(here.ino() == there.ino() && here.dev() == there.dev())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (file, there);
+        Ok(true)
+    }
 }
 
 /// The name of this machine; empty when it cannot be found out.

@@ -27,7 +27,7 @@ fn crashed(rows: Vec<Row>, before: Vec<PendingOperation>, records: &[Vec<Change>
     let checkpoint = Checkpoint { snapshot, ..Checkpoint::default() }.encode(&crypter).unwrap();
     let header = Header::new("s".into(), 1, sha256_hex(&checkpoint), crypter.secrets_provider());
     let mut journal = Vec::new();
-    let mut lines = LineWriter::begin(&header, &mut journal).unwrap();
+    let mut lines = LineWriter::begin(&header, crypter.seal_key().unwrap(), &mut journal).unwrap();
     for changes in records {
         let mut encoder = Encoder::new(Vec::new(), Some(&crypter), SecretText::Cipher);
         encode_changes(changes, &mut encoder).unwrap();
@@ -72,7 +72,8 @@ fn replacements_and_removals_are_replayed() {
 #[test]
 fn operations_without_an_end_are_pending() {
     let before = vec![pending(PendingKind::Creating, row("old", 1.0)), pending(PendingKind::Deleting, row("x", 1.0))];
-    let begin = |operation, kind, name| Change::Begin { operation, pending: pending(kind, row(name, 1.0)) };
+    let begin =
+        |operation, kind, name| Change::Begin { operation, pending: pending(kind, row(name, 1.0)), attempt: None };
     let stored = crashed(
         vec![row("a", 1.0)],
         before,
@@ -137,7 +138,7 @@ fn act(ledger: &mut Ledger, running: &mut Vec<u32>, act: &Act, count: usize) -> 
         Act::Begin => {
             let operation = ledger.next_operation();
             running.push(operation);
-            Change::Begin { operation, pending: pending(PendingKind::Creating, fresh()) }
+            Change::Begin { operation, pending: pending(PendingKind::Creating, fresh()), attempt: None }
         }
         Act::End(_) if running.is_empty() => return None,
         Act::End(index) => Change::End { operation: running.swap_remove(index % running.len()) },

@@ -32,14 +32,11 @@ pub(super) fn follow(untouched: &mut [Arc<Row>], taken: &HashSet<Urn>, renamed: 
             && let Some(parent) = now(former)
         {
             let urn = below(&row.urn, former, &parent);
-            copy.parent = Some(parent);
             if !taken.contains(&urn) {
                 copy.urn = urn;
             }
         }
-        let properties = copy.property_dependencies.values_mut().flatten();
-        let lists = copy.dependencies.iter_mut().chain(properties).chain(&mut copy.replace_with);
-        for urn in lists.chain(&mut copy.deleted_with) {
+        for urn in copy.references_mut() {
             if let Some(new) = now(urn) {
                 *urn = new;
             }

@@ -12,10 +12,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
-use ring::pbkdf2;
+use ring::{hmac, pbkdf2};
 
 use crate::error::{Error, Result};
+use crate::planted::{self, Bug};
 use crate::provider::ProviderReference;
+use crate::scrub::Scrubber;
 
 use super::derived_keys;
 use super::passphrase::{PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, PassphraseSource};
@@ -25,6 +27,8 @@ const VERSION_PREFIX: &str = "v1:";
 /// What a salt string encrypts, so that a passphrase can be checked.
 const CHECK_TEXT: &str = "pulumi";
 const SALT_LEN: usize = 8;
+/// Passphrases from this length on (bytes) are looked for in messages.
+const HIDDEN_PASSPHRASE: usize = 12;
 const KEY_LEN: usize = 32;
 const ITERATIONS: NonZeroU32 = match NonZeroU32::new(1_000_000) {
     Some(count) => count,
@@ -42,9 +46,42 @@ struct Inner {
     salt_bytes: Vec<u8>,
     /// The part of the salt string by which a passphrase is checked; `None` while the salt string is being made.
     check: Option<String>,
-    key: OnceLock<std::result::Result<LessSafeKey, String>>,
+    keys: OnceLock<std::result::Result<Keys, String>>,
+    /// How often the key was derived.
+    #[cfg(test)]
+    derivations: std::sync::atomic::AtomicUsize,
     cache: Mutex<Cache>,
     surroundings: Surroundings,
+}
+
+/// What the passphrase and the salt give.
+#[derive(Clone)]
+struct Keys {
+    encryption: LessSafeKey,
+    seal: SealKey,
+}
+
+/// Authenticates what a stack's key holder wrote: seals and journals.
+#[derive(Clone)]
+pub(super) struct SealKey(hmac::Key);
+
+/// What the seals' key is derived for, so that it is another one than that of the encryption.
+const SEAL_LABEL: &[u8] = b"maloko: seals and journals, 1";
+
+impl SealKey {
+    fn derive(key: &[u8; KEY_LEN]) -> Self {
+        let derived = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), SEAL_LABEL);
+        Self(hmac::Key::new(hmac::HMAC_SHA256, derived.as_ref()))
+    }
+
+    /// The message authentication code (HMAC-SHA-256) of these bytes, one after the other, in hex.
+    pub(super) fn code(&self, bytes: &[&[u8]]) -> String {
+        let mut context = hmac::Context::with_key(&self.0);
+        for part in bytes {
+            context.update(part);
+        }
+        super::integrity::hex(context.sign().as_ref())
+    }
 }
 
 #[derive(Default)]
@@ -88,9 +125,26 @@ impl Crypter {
             inner.surroundings.clone(),
         );
         // The key is known already, and right by construction.
-        if let Ok(key) = unchecked.key() {
-            let _ = known.0.key.set(Ok(key.clone()));
+        if let Ok(keys) = unchecked.keys() {
+            let _ = known.0.keys.set(Ok(keys.clone()));
         }
+        Ok(known)
+    }
+
+    /// For a stack that lives no longer than the process: a random key, and no passphrase that it could be derived from
+    /// again (which takes long).
+    pub fn throwaway(surroundings: Surroundings) -> Result<Self> {
+        let (mut salt_bytes, mut key) = (vec![0; SALT_LEN], [0; KEY_LEN]);
+        surroundings.entropy.fill(&mut salt_bytes)?;
+        surroundings.entropy.fill(&mut key)?;
+        let unchecked = Self::build(Passphrase::given(""), String::new(), salt_bytes, None, surroundings);
+        let keys = unchecked.0.checked(&key).map_err(Error::Secrets)?;
+        let _ = unchecked.0.keys.set(Ok(keys.clone()));
+        let check = unchecked.seal(CHECK_TEXT)?;
+        let Inner { passphrase, salt_bytes, surroundings, .. } = &*unchecked.0;
+        let salt = format!("{VERSION_PREFIX}{}:{check}", BASE64.encode(salt_bytes));
+        let known = Self::build(passphrase.clone(), salt, salt_bytes.clone(), Some(check), surroundings.clone());
+        let _ = known.0.keys.set(Ok(keys));
         Ok(known)
     }
 
@@ -101,8 +155,18 @@ impl Crypter {
         check: Option<String>,
         surroundings: Surroundings,
     ) -> Self {
-        let (key, cache) = (OnceLock::new(), Mutex::default());
-        Self(Arc::new(Inner { passphrase, salt, salt_bytes, check, key, cache, surroundings }))
+        let (keys, cache) = (OnceLock::new(), Mutex::default());
+        Self(Arc::new(Inner {
+            passphrase,
+            salt,
+            salt_bytes,
+            check,
+            keys,
+            #[cfg(test)]
+            derivations: std::sync::atomic::AtomicUsize::new(0),
+            cache,
+            surroundings,
+        }))
     }
 
     /// The same passphrase with another stack's salt string; the same crypter when the salt string is its own.
@@ -111,6 +175,22 @@ impl Crypter {
             return Ok(self.clone());
         }
         Self::new(self.0.passphrase.clone(), salt, self.0.surroundings.clone())
+    }
+
+    /// The same passphrase and salt on another machine. Nothing is shared but the key, if it is known already.
+    #[must_use]
+    pub fn on(&self, surroundings: Surroundings) -> Self {
+        let Inner { passphrase, salt, salt_bytes, check, keys, .. } = &*self.0;
+        let other = Self::build(passphrase.clone(), salt.clone(), salt_bytes.clone(), check.clone(), surroundings);
+        if let Some(known) = keys.get() {
+            let _ = other.0.keys.set(known.clone());
+        }
+        other
+    }
+
+    /// The machine that it takes its randomness from.
+    pub(super) fn surroundings(&self) -> &Surroundings {
+        &self.0.surroundings
     }
 
     /// The salt string.
@@ -122,17 +202,19 @@ impl Crypter {
     /// Begins to derive the key on a thread of its own, so that it is there when it is needed. Call it after any fork:
     /// the thread would be missing in the child.
     pub fn warm_up(&self) {
-        if self.0.key.get().is_some() {
+        if self.0.keys.get().is_some() {
             return;
         }
         let crypter = self.clone();
         // Without a thread the key is derived when it is needed; the error, if any, is reported then as well.
-        let _ = std::thread::Builder::new().name("maloko-key".into()).spawn(move || crypter.key().is_ok());
+        let _ = std::thread::Builder::new()
+            .name("maloko-key".into())
+            .spawn(planted::inherited(move || crypter.keys().is_ok()));
     }
 
     /// Is the passphrase the right one? Derives the key.
     pub fn verify(&self) -> Result<()> {
-        self.key().map(drop)
+        self.keys().map(drop)
     }
 
     /// Encrypts a text to `v1:<nonce>:<ciphertext>`: a config value (as it is) or a state value (its JSON).
@@ -149,7 +231,7 @@ impl Crypter {
         if let Some(known) = self.cache().texts.get(ciphertext) {
             return Ok(Arc::clone(known));
         }
-        let text: Arc<str> = open(self.key()?, ciphertext).ok_or_else(|| unreadable(ciphertext))?.into();
+        let text: Arc<str> = open(&self.keys()?.encryption, ciphertext).ok_or_else(|| unreadable(ciphertext))?.into();
         self.remember(Arc::clone(&text), ciphertext.into());
         Ok(text)
     }
@@ -165,6 +247,14 @@ impl Crypter {
         Ok(ciphertext)
     }
 
+    /// Has the passphrase itself hidden in messages, unless it is so short that it may be a word of them.
+    pub fn hide_passphrase(&self, scrubber: &Scrubber) {
+        let text = self.0.passphrase.text();
+        if text.len() >= HIDDEN_PASSPHRASE {
+            scrubber.learn(text);
+        }
+    }
+
     /// Where the passphrase came from.
     #[must_use]
     pub fn passphrase_source(&self) -> &PassphraseSource {
@@ -177,8 +267,13 @@ impl Crypter {
         serde_json::json!({ "type": "passphrase", "state": { "salt": self.salt() } })
     }
 
-    fn key(&self) -> Result<&LessSafeKey> {
-        self.0.key.get_or_init(|| self.0.derive()).as_ref().map_err(|message| Error::Secrets(message.clone()))
+    /// What authenticates the stack's seal and journal. Derives the key.
+    pub(super) fn seal_key(&self) -> Result<&SealKey> {
+        self.keys().map(|keys| &keys.seal)
+    }
+
+    fn keys(&self) -> Result<&Keys> {
+        self.0.keys.get_or_init(|| self.0.derive()).as_ref().map_err(|message| Error::Secrets(message.clone()))
     }
 
     fn cache(&self) -> std::sync::MutexGuard<'_, Cache> {
@@ -195,7 +290,7 @@ impl Crypter {
     }
 
     fn seal(&self, text: &str) -> Result<String> {
-        let key = self.key()?;
+        let key = &self.keys()?.encryption;
         let mut nonce = [0; NONCE_LEN];
         self.0.surroundings.entropy.fill(&mut nonce)?;
         let mut sealed = text.as_bytes().to_vec();
@@ -206,34 +301,51 @@ impl Crypter {
 }
 
 impl Inner {
-    fn derive(&self) -> std::result::Result<LessSafeKey, String> {
+    fn derive(&self) -> std::result::Result<Keys, String> {
+        let (text, salt) = (self.passphrase.text(), &self.salt_bytes);
+        let known = self.surroundings.known_keys.as_ref();
+        if let Some(Ok(keys)) = known.and_then(|known| known.find(text, salt)).map(|bytes| self.checked(&bytes)) {
+            return Ok(keys);
+        }
+        let (bytes, keys) = self.derive_anew()?;
+        if let Some(known) = known {
+            known.remember(text, salt, bytes);
+        }
+        Ok(keys)
+    }
+
+    fn derive_anew(&self) -> std::result::Result<([u8; KEY_LEN], Keys), String> {
         let PassphraseSource::KeyFile(key_file) = self.passphrase.source() else {
-            return self.checked(&self.derived_bytes());
+            let bytes = self.derived_bytes();
+            return Ok((bytes, self.checked(&bytes)?));
         };
         let known = derived_keys::find(key_file, self.passphrase.text(), &self.salt_bytes);
-        if let Some(Ok(key)) = known.map(|bytes| self.checked(&bytes)) {
-            return Ok(key);
+        if let Some((bytes, Ok(keys))) = known.map(|bytes| (bytes, self.checked(&bytes))) {
+            return Ok((bytes, keys));
         }
         let bytes = self.derived_bytes();
-        let key = self.checked(&bytes)?;
+        let keys = self.checked(&bytes)?;
         derived_keys::remember(key_file, self.passphrase.text(), &self.salt_bytes, &bytes);
-        Ok(key)
+        Ok((bytes, keys))
     }
 
     fn derived_bytes(&self) -> [u8; KEY_LEN] {
+        #[cfg(test)]
+        self.derivations.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let mut bytes = [0; KEY_LEN];
         let passphrase = self.passphrase.text().as_bytes();
         pbkdf2::derive(pbkdf2::PBKDF2_HMAC_SHA256, ITERATIONS, &self.salt_bytes, passphrase, &mut bytes);
         bytes
     }
 
-    /// The key of these bytes, if it opens what the salt string holds.
-    fn checked(&self, bytes: &[u8; KEY_LEN]) -> std::result::Result<LessSafeKey, String> {
+    /// The keys of these bytes, if they open what the salt string holds.
+    fn checked(&self, bytes: &[u8; KEY_LEN]) -> std::result::Result<Keys, String> {
         let key = UnboundKey::new(&AES_256_GCM, bytes).map_err(|_| "AES-256-GCM is not available".to_owned())?;
         let key = LessSafeKey::new(key);
         match &self.check {
+            _ if planted::has(Bug::KeyNotVerified) => Ok(Keys { encryption: key, seal: SealKey::derive(bytes) }),
             Some(check) if open(&key, check).as_deref() != Some(CHECK_TEXT) => Err(self.wrong_passphrase()),
-            _ => Ok(key),
+            _ => Ok(Keys { encryption: key, seal: SealKey::derive(bytes) }),
         }
     }
 

@@ -73,3 +73,16 @@ fn nothing_secret_is_shown_by_debug() {
     let shown = format!("{:?} {:?}", python_crypter(), Passphrase::given("hush"));
     assert!(!shown.contains("conformance") && !shown.contains("hush"), "{shown}");
 }
+
+#[test]
+fn ten_thousand_secrets_cost_one_key_derivation() {
+    let writing = Crypter::with_new_salt(Passphrase::given("one"), Surroundings::system()).unwrap();
+    let secrets: Vec<_> = (0..10_000).map(|number| writing.encrypt(&format!("\"secret {number}\"")).unwrap()).collect();
+    let reading = Crypter::new(Passphrase::given("one"), writing.salt(), Surroundings::system()).unwrap();
+    for (number, secret) in secrets.iter().enumerate() {
+        assert_eq!(*reading.decrypt(secret).unwrap(), format!("\"secret {number}\""));
+    }
+    reading.verify().unwrap();
+    reading.seal_key().unwrap();
+    assert_eq!(reading.0.derivations.load(std::sync::atomic::Ordering::Relaxed), 1);
+}

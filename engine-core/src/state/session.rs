@@ -10,6 +10,7 @@ use serde_json::json;
 use tokio::sync::oneshot;
 
 use crate::error::{Error, Result};
+use crate::kill_point::{self, KillPoint};
 use crate::provider::StoredProvider;
 use crate::row::Row;
 
@@ -17,12 +18,13 @@ use super::backend::{Backend, Lease};
 use super::checkpoint::Checkpoint;
 use super::format::{Encoder, SecretText};
 use super::integrity::{check, sha256_hex, sorted};
-use super::journal::{Header, encode_changes, encode_fold};
-use super::journal_writer::{JournalWriter, not_recorded};
+use super::journal::{self, Header, encode_changes, encode_fold};
+use super::journal_writer::{JournalWriter, Record, not_recorded};
 use super::name::StackName;
 use super::recovery::{JournalFate, Recovered, recover};
+use super::seal::{self, Before, Sealer};
 use super::secrets::{Crypter, reference_text};
-use super::stack::{bring_under, check_on_load, stamp};
+use super::stack::{bring_under, check_on_load, crypter_of, stamp};
 use super::surroundings::Surroundings;
 use super::{Change, Snapshot};
 
@@ -55,12 +57,16 @@ pub struct SessionOptions {
     /// Encrypts what is written. Reads it too, unless the state was written with another salt: then the same
     /// passphrase with that salt.
     pub crypter: Crypter,
-    /// Clock and randomness.
+    /// The machine: clock, randomness, disk.
     pub surroundings: Surroundings,
-    /// Check the state's integrity (off: `--disable-integrity-checking`).
+    /// Check the state's integrity, and that it is what was sealed (off: `--disable-integrity-checking`; what is found
+    /// of the seal is a notice then).
     pub check_integrity: bool,
-    /// The command's name, noted in the journal, and in the state when it is written although its integrity is broken.
+    /// The command's name: shown to others while it holds the stack, noted in the journal, and in the state when it is
+    /// written although its integrity is broken.
     pub command: String,
+    /// How many former checkpoints are kept; the least is [`LEAST_GENERATIONS`](super::backend::LEAST_GENERATIONS).
+    pub keep_generations: usize,
 }
 
 /// The state of a stack, opened for one operation.
@@ -69,12 +75,16 @@ pub struct Session {
     notices: Vec<String>,
     crypter: Option<Crypter>,
     store: Option<Store>,
+    surroundings: Surroundings,
 }
 
 /// What a session that writes needs.
 struct Store {
     lease: Arc<dyn Lease>,
     journal: JournalWriter,
+    stack: StackName,
+    /// What stands in the store.
+    before: Before,
     /// The file around the snapshot.
     envelope: Mutex<Checkpoint>,
     options: SessionOptions,
@@ -84,7 +94,7 @@ impl Session {
     /// A session that keeps nothing: for tests that hand in the rows.
     #[must_use]
     pub fn read_only(snapshot: Snapshot) -> Self {
-        Self { snapshot, notices: Vec::new(), crypter: None, store: None }
+        Self { snapshot, notices: Vec::new(), crypter: None, store: None, surroundings: Surroundings::system() }
     }
 
     /// What encrypts and decrypts the secrets of the stack; `None` for a session in memory.
@@ -98,12 +108,15 @@ impl Session {
     pub fn preview(snapshot: Snapshot, crypter: Crypter) -> Self {
         // A salt that cannot be used has been reported when the snapshot was unsealed.
         let own = snapshot.salt().ok().flatten().and_then(|salt| crypter.with_salt(salt).ok());
-        Self { snapshot, notices: Vec::new(), crypter: Some(own.unwrap_or(crypter)), store: None }
+        let surroundings = crypter.surroundings().clone();
+        Self { snapshot, notices: Vec::new(), crypter: Some(own.unwrap_or(crypter)), store: None, surroundings }
     }
 
     /// Opens a stack for writing: takes the lease, reads the checkpoint, recovers what a killed run left behind.
     pub async fn open(backend: &dyn Backend, stack: &StackName, options: SessionOptions) -> Result<Self> {
-        let lease = backend.lease(stack).await?;
+        // With a wrong passphrase nothing is written, not even a lock.
+        options.crypter.verify()?;
+        let lease = backend.lease(stack, &options.command).await?;
         let opened = Self::open_leased(stack, Arc::clone(&lease), options).await;
         if opened.is_err() {
             // The reason why it could not be opened is what the user needs to know.
@@ -115,15 +128,24 @@ impl Session {
     async fn open_leased(stack: &StackName, lease: Arc<dyn Lease>, options: SessionOptions) -> Result<Self> {
         let stored = lease.load().await?;
         let Recovered { mut checkpoint, mut hash, fate, mut notices } = recover(&stored, true)?;
-        let place = stored.checkpoint_place;
-        if options.check_integrity {
-            check_on_load(&checkpoint.snapshot, &place)?;
-        }
         let crypter = options.crypter.clone();
+        let theirs = crypter_of(&checkpoint.snapshot, &crypter)?;
+        let examined = seal::examine(&stored, stack);
+        notices.extend(examined.judge(
+            stack,
+            &stored.checkpoint_place,
+            Some(theirs.seal_key()?),
+            !options.check_integrity,
+        )?);
+        let mut before = Before::of(&stored, &examined);
+        if options.check_integrity {
+            check_on_load(&checkpoint, stack, &stored.checkpoint_place)?;
+        }
+        if let (JournalFate::Fold(journal), Some(bytes)) = (&fate, &stored.journal) {
+            journal::verify(bytes, journal, theirs.seal_key()?, &stored.journal_place)?;
+        }
         let rekeyed = bring_under(&crypter, &mut checkpoint.snapshot)?;
         if matches!(fate, JournalFate::Fold(_)) || rekeyed {
-            // With a wrong passphrase nothing is written.
-            crypter.verify()?;
             stamp(&mut checkpoint.snapshot, &options.surroundings);
             let bytes = checkpoint.encode(&crypter)?;
             hash = sha256_hex(&bytes);
@@ -131,9 +153,10 @@ impl Session {
                 if journal.torn > 0 {
                     lease.cut_journal(journal.good as u64).await?;
                 }
-                lease.append(&journal.folding_line(&hash)).await?;
+                lease.append(&journal.folding_line(&hash, theirs.seal_key()?)).await?;
             }
-            lease.replace(&bytes).await?;
+            let sealer = Sealer { stack, options: &options };
+            before = sealer.replace(&*lease, &before, &bytes, &theirs, &crypter).await?;
         }
         match fate {
             JournalFate::Absent => {}
@@ -150,9 +173,17 @@ impl Session {
         }
         let mut header = Header::new(stack.to_string(), lease.epoch(), hash, crypter.secrets_provider());
         header.command.clone_from(&options.command);
-        let journal = JournalWriter::new(Arc::clone(&lease), header, Arc::clone(&options.surroundings.clock));
-        let store = Store { lease, journal, envelope: Mutex::new(checkpoint), options };
-        Ok(Self { snapshot, notices, crypter: Some(crypter), store: Some(store) })
+        let surroundings = options.surroundings.clone();
+        let journal = JournalWriter::new(Arc::clone(&lease), header, crypter.clone(), surroundings.clone());
+        let envelope = Mutex::new(checkpoint);
+        let store = Store { stack: stack.clone(), lease, journal, envelope, before, options };
+        Ok(Self { snapshot, notices, crypter: Some(crypter), store: Some(store), surroundings })
+    }
+
+    /// The machine that the operation runs on.
+    #[must_use]
+    pub fn surroundings(&self) -> &Surroundings {
+        &self.surroundings
     }
 
     /// What the user should know about the opening: an interrupted run that was recovered, and the like.
@@ -170,6 +201,16 @@ impl Session {
     /// Appends changes to the journal, as one record. The records of concurrent callers share a flush; their order is
     /// that of the calls.
     pub fn append(&self, changes: &[Change]) -> Ticket {
+        self.send(changes, false)
+    }
+
+    /// Like [`Session::append`], for changes whose durability nobody waits for: they may wait a moment
+    /// ([`Surroundings::linger`]) for those of the next call, to share a flush.
+    pub fn append_with_next(&self, changes: &[Change]) -> Ticket {
+        self.send(changes, true)
+    }
+
+    fn send(&self, changes: &[Change], patient: bool) -> Ticket {
         let Some(store) = &self.store else { return Ticket(Outcome::Known(Some(Ok(())))) };
         // With a wrong passphrase nothing is begun: what it led to could not be written.
         if let Err(error) = store.options.crypter.verify() {
@@ -177,7 +218,7 @@ impl Session {
         }
         let mut encoder = Encoder::new(Vec::with_capacity(2048), Some(&store.options.crypter), SecretText::Cipher);
         match encode_changes(changes, &mut encoder) {
-            Ok(()) => Ticket(Outcome::Waiting(store.send(encoder.into_bytes()))),
+            Ok(()) => Ticket(Outcome::Waiting(store.send(Record { patient, ..record(encoder.into_bytes(), changes) }))),
             Err(error) => Ticket(Outcome::Known(Some(Err(error)))),
         }
     }
@@ -194,32 +235,43 @@ impl Session {
 
     /// Folds the journal: the snapshot becomes the checkpoint, the journal is removed and the lock released. The
     /// checkpoint is not written when the snapshot says what it says already. Members of the file that `snapshot` does
-    /// not mention (`other` is empty) stay as they were.
-    pub async fn fold(&self, mut snapshot: Snapshot) -> Result<()> {
-        let Some(store) = &self.store else { return Ok(()) };
+    /// not mention (`other` is empty) stay as they were. Says whether anything was written for the operation, to the
+    /// journal or to the checkpoint.
+    pub async fn fold(&self, mut snapshot: Snapshot) -> Result<bool> {
+        let Some(store) = &self.store else { return Ok(false) };
+        kill_point::reach(KillPoint::BeforeFold);
         let used = store.journal.is_used();
         if snapshot.other.is_empty() {
             snapshot.other.clone_from(&self.snapshot.other);
         }
         let mut broken = None;
-        if !self.says_the_same(&snapshot) {
+        let differs = !self.says_the_same(&snapshot);
+        if differs {
             broken = store.make_sound(&mut snapshot);
             stamp(&mut snapshot, &store.options.surroundings);
             let bytes = store.encode(snapshot)?;
             if used {
-                let written = store.send(encode_fold(&sha256_hex(&bytes)));
+                let written = store.send(Record { content: encode_fold(&sha256_hex(&bytes)), ..Record::default() });
                 // A journal that cannot be written any more does not keep the checkpoint from being written.
                 drop(written.await);
+                kill_point::reach(KillPoint::AfterFoldRecord);
             }
             store.journal.close().await;
-            store.lease.replace(&bytes).await?;
+            let replaced = store.replace(&bytes).await;
+            if used {
+                replaced.map_err(in_the_journal)?;
+            } else {
+                replaced?;
+            }
         }
         store.journal.close().await;
         if used {
             store.lease.remove_journal().await?;
         }
+        kill_point::reach(KillPoint::BeforeRelease);
         store.lease.release().await?;
-        broken.map_or(Ok(()), Err)
+        kill_point::reach(KillPoint::AfterRelease);
+        broken.map_or(Ok(used || differs), Err)
     }
 
     /// Ends the session without a fold (a second Ctrl-C): what was appended is made durable, the journal stays for the
@@ -234,6 +286,7 @@ impl Session {
     fn says_the_same(&self, new: &Snapshot) -> bool {
         let old = &self.snapshot;
         old.other == new.other
+            && old.suspects == new.suspects
             && old.pending.len() == new.pending.len()
             && old.pending.iter().zip(&new.pending).all(|(a, b)| a.kind == b.kind && self.same_row(&a.row, &b.row))
             && self.same_rows(&old.rows, &new.rows)
@@ -281,11 +334,42 @@ impl Drop for Session {
     }
 }
 
+/// A state that could not be written is not lost: its journal holds all of it.
+fn in_the_journal(error: Error) -> Error {
+    match error {
+        Error::Io { context, source } => Error::Io {
+            context: format!(
+                "what this run did is recorded in its journal, and the next command takes it up from there; the state itself \
+                 could not be written: {context}"
+            ),
+            source,
+        },
+        other => other,
+    }
+}
+
+fn record(content: Vec<u8>, changes: &[Change]) -> Record {
+    let mut record = Record { content, ..Record::default() };
+    for change in changes {
+        match change {
+            Change::Begin { operation, .. } => record.begins.push(*operation),
+            Change::End { operation } => record.ends.push(*operation),
+            _ => {}
+        }
+    }
+    record
+}
+
 impl Store {
-    fn send(&self, content: Vec<u8>) -> oneshot::Receiver<std::result::Result<(), Arc<str>>> {
+    fn send(&self, record: Record) -> oneshot::Receiver<std::result::Result<(), Arc<str>>> {
         let (reply, receiver) = oneshot::channel();
-        self.journal.send(content, reply);
+        self.journal.send(record, reply);
         receiver
+    }
+
+    async fn replace(&self, checkpoint: &[u8]) -> Result<()> {
+        let (sealer, crypter) = (Sealer { stack: &self.stack, options: &self.options }, &self.options.crypter);
+        sealer.replace(&*self.lease, &self.before, checkpoint, crypter, crypter).await.map(drop)
     }
 
     fn encode(&self, snapshot: Snapshot) -> Result<Vec<u8>> {

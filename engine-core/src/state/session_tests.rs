@@ -1,14 +1,25 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
 use futures::executor::block_on;
 
 use super::*;
 use crate::provider::{ProviderReference, Revision};
-use crate::state::fixtures::faulty::Faulty;
+use crate::state::fixtures::faulty::failing_after;
 use crate::state::fixtures::{PULUMI_PYTHON, provider_row, python_crypter, row, urn};
-use crate::state::{MemoryBackend, Passphrase, PendingKind, PendingOperation, StoredStack};
+use crate::state::{
+    LEAST_GENERATIONS, MemoryBackend, Passage, Passphrase, PendingKind, PendingOperation, StoreWatch, StoreWrite,
+    StoredStack, WatchedBackend,
+};
 use crate::state::{create_stack, overwrite_stack, read_stack};
 use crate::value::Value;
+
+/// The stack of the states that Pulumi wrote.
+fn pulumis() -> StackName {
+    StackName::new("conformance", "dev").unwrap()
+}
 
 fn name() -> StackName {
     StackName::new("shop", "dev").unwrap()
@@ -19,6 +30,7 @@ fn options() -> SessionOptions {
         crypter: python_crypter(),
         surroundings: Surroundings::system(),
         check_integrity: true,
+        keep_generations: LEAST_GENERATIONS,
         command: "up".into(),
     }
 }
@@ -46,7 +58,7 @@ fn put(number: u32, row: Row) -> Change {
 
 fn begin(operation: u32, row: Row) -> Change {
     let pending = PendingOperation { row: Arc::new(row), kind: PendingKind::Creating };
-    Change::Begin { operation, pending }
+    Change::Begin { operation, pending, attempt: None }
 }
 
 fn names(snapshot: &Snapshot) -> Vec<&str> {
@@ -71,7 +83,7 @@ fn what_was_folded_is_read_again() {
     let stored = backend.stored(&name()).unwrap();
     assert!(stored.journal.is_none());
     let manifest = &snapshot.other["manifest"];
-    assert_eq!(manifest["version"], concat!("v", env!("CARGO_PKG_VERSION")));
+    assert_eq!(manifest["version"], concat!("v", env!("CARGO_PKG_VERSION"), "+maloko"));
     assert!(manifest["time"].as_str().unwrap().ends_with('Z'));
     let reading = block_on(read_stack(&backend, &name(), true)).unwrap();
     assert_eq!((reading.snapshot.rows, reading.notices.len()), (snapshot.rows, 0));
@@ -176,6 +188,58 @@ fn what_is_appended_by_many_is_all_there() {
     assert_eq!(open(&backend).snapshot().rows.len(), 500);
 }
 
+/// Counts the writes to the journal.
+#[derive(Default)]
+struct Appends(AtomicUsize);
+
+#[async_trait::async_trait]
+impl StoreWatch for Appends {
+    async fn before(&self, _: &StackName, write: StoreWrite<'_>) -> Result<Passage> {
+        if matches!(write, StoreWrite::Append(_)) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(Passage::Whole)
+    }
+
+    fn made(&self, _: &StackName, _: StoreWrite<'_>) {}
+}
+
+#[test]
+fn what_nobody_waits_for_is_written_with_what_somebody_waits_for_or_at_the_end() {
+    let appends = Arc::new(Appends::default());
+    let backend = WatchedBackend::new(Arc::new(small_stack().0), Arc::clone(&appends) as _);
+    // Longer than any test: a record that is written was not written because time was up.
+    let surroundings = Surroundings { linger: Duration::from_hours(1), ..Surroundings::system() };
+    let session = block_on(Session::open(&backend, &name(), SessionOptions { surroundings, ..options() })).unwrap();
+    let alone = session.append_with_next(&[put(2, row("b", 1.0))]);
+    let last = session.append(&[put(3, row("c", 1.0))]);
+    block_on(futures::future::try_join(alone, last)).unwrap();
+    assert_eq!(appends.0.load(Ordering::Relaxed), 1);
+    drop(session.append_with_next(&[put(4, row("d", 1.0))]));
+    drop(session);
+    assert_eq!(appends.0.load(Ordering::Relaxed), 2);
+    assert_eq!(names(open(&backend).snapshot()).len(), 5);
+}
+
+/// The bug turns the test of its promise red.
+#[cfg(feature = "planted-bugs")]
+#[test]
+fn the_planted_bug_of_flushes_is_noticed() {
+    use crate::planted::{Bug, is_noticed};
+    let promise = what_nobody_waits_for_is_written_with_what_somebody_waits_for_or_at_the_end;
+    assert!(is_noticed(Bug::EachRecordFlushed, promise));
+}
+
+#[test]
+fn what_nobody_waits_for_is_written_when_its_time_is_up() {
+    let (backend, _) = small_stack();
+    let session = open(&backend);
+    block_on(session.append_with_next(&[put(2, row("b", 1.0))])).unwrap();
+    block_on(session.abandon()).unwrap();
+    drop(session);
+    assert_eq!(names(open(&backend).snapshot()), ["default", "b", "a"]);
+}
+
 #[test]
 fn dropped_tickets_are_written_all_the_same() {
     let (backend, _) = small_stack();
@@ -192,15 +256,19 @@ fn a_checkpoint_that_another_tool_wrote_is_accepted_with_a_notice() {
     block_on(session.append(&[put(2, row("b", 1.0))])).unwrap();
     let crashed = backend.stored(&name()).unwrap();
     drop(session);
-    let foreign = String::from_utf8(crashed.checkpoint).unwrap().replace("\"size\":1", "\"size\":7").into_bytes();
+    let own = snapshot.other["manifest"]["version"].as_str().unwrap();
+    let foreign = String::from_utf8(crashed.checkpoint).unwrap().replace("\"size\":1", "\"size\":7");
+    let foreign = foreign.replace(own, "v3.260.0").replace(&sha256_hex(own.as_bytes()), &sha256_hex(b"v3.260.0"));
+    let foreign = foreign.into_bytes();
     backend.restore(&name(), StoredStack { checkpoint: foreign.clone(), ..crashed });
 
     let reading = block_on(read_stack(&backend, &name(), true)).unwrap();
-    assert_eq!((names(&reading.snapshot), reading.notices.len()), (names(&snapshot), 1));
+    assert_eq!((names(&reading.snapshot), reading.notices.len()), (names(&snapshot), 2));
     let session = open(&backend);
     assert_eq!(session.snapshot().rows[1].inputs["size"], Value::from(7.0));
     assert!(session.notices()[0].contains("another tool"), "{:?}", session.notices());
-    assert!(session.notices()[1].contains("journal-1"), "{:?}", session.notices());
+    assert!(session.notices()[1].contains("by pulumi v3.260.0"), "{:?}", session.notices());
+    assert!(session.notices()[2].contains("journal-1"), "{:?}", session.notices());
     assert_eq!(backend.journals_set_aside(&name()).len(), 1);
     assert_eq!(backend.stored(&name()).unwrap().checkpoint, foreign);
 }
@@ -232,11 +300,11 @@ fn whichever_write_is_the_last_what_was_acknowledged_is_there() {
         for writes in 0.. {
             let backend = MemoryBackend::default();
             backend.restore(&name(), before.clone());
-            let (acknowledged, folded) = interrupted(&Faulty::after(backend.clone(), writes, torn)).unwrap();
+            let (acknowledged, folded) = interrupted(&failing_after(backend.clone(), writes, torn)).unwrap();
             // Killed here. The recovery may be killed as well, at each of its writes.
             let crashed = backend.stored(&name()).unwrap();
             for recovery_writes in 0..5 {
-                let second = Faulty::after(backend.clone(), recovery_writes, torn);
+                let second = failing_after(backend.clone(), recovery_writes, torn);
                 drop(block_on(Session::open(&second, &name(), options())));
                 let session = open(&backend);
                 let found = names(session.snapshot());
@@ -260,7 +328,7 @@ fn whichever_write_is_the_last_what_was_acknowledged_is_there() {
 #[test]
 fn after_a_failed_write_nothing_is_said_to_be_recorded() {
     let (backend, _) = small_stack();
-    let faulty = Faulty::after(backend.clone(), 1, false);
+    let faulty = failing_after(backend.clone(), 1, false);
     let session = open(&faulty);
     block_on(session.append(&[put(2, row("b", 1.0))])).unwrap();
     let message = error_of(block_on(session.append(&[put(3, row("c", 1.0))])));
@@ -289,12 +357,13 @@ fn a_writer_that_lost_its_lease_cannot_write() {
 fn a_wrong_passphrase_changes_nothing_and_gives_the_lease_back() {
     let backend = MemoryBackend::default();
     let pulumi = StoredStack { checkpoint: PULUMI_PYTHON.to_vec(), ..StoredStack::default() };
-    backend.restore(&name(), pulumi.clone());
+    backend.restore(&pulumis(), pulumi.clone());
     let crypter = Crypter::new(Passphrase::given("no"), python_crypter().salt(), Surroundings::system()).unwrap();
-    let opened = block_on(Session::open(&backend, &name(), SessionOptions { crypter, ..options() }));
+    let opened = block_on(Session::open(&backend, &pulumis(), SessionOptions { crypter, ..options() }));
     assert!(error_of(opened).contains("incorrect passphrase"));
-    assert_eq!(backend.stored(&name()).unwrap().checkpoint, pulumi.checkpoint);
-    open(&backend);
+    assert_eq!(backend.stored(&pulumis()).unwrap().checkpoint, pulumi.checkpoint);
+    let lease = block_on(backend.lease(&pulumis(), "test")).unwrap();
+    block_on(lease.release()).unwrap();
 }
 
 #[test]
@@ -302,9 +371,8 @@ fn with_a_wrong_passphrase_nothing_is_begun_even_where_nothing_is_secret() {
     let (backend, _) = small_stack();
     let before = backend.stored(&name()).unwrap().checkpoint;
     let crypter = Crypter::new(Passphrase::given("no"), python_crypter().salt(), Surroundings::system()).unwrap();
-    let session = block_on(Session::open(&backend, &name(), SessionOptions { crypter, ..options() })).unwrap();
-    assert!(error_of(block_on(session.append(&[begin(0, row("b", 1.0))]))).contains("incorrect passphrase"));
-    block_on(session.abandon()).unwrap();
+    let opened = block_on(Session::open(&backend, &name(), SessionOptions { crypter, ..options() }));
+    assert!(error_of(opened).contains("incorrect passphrase"));
     assert_eq!(backend.stored(&name()).unwrap().checkpoint, before);
     assert!(open(&backend).notices().is_empty());
 }
@@ -312,11 +380,12 @@ fn with_a_wrong_passphrase_nothing_is_begun_even_where_nothing_is_secret() {
 #[test]
 fn a_state_under_another_salt_is_brought_under_ours() {
     let backend = MemoryBackend::default();
-    backend.restore(&name(), StoredStack { checkpoint: PULUMI_PYTHON.to_vec(), ..StoredStack::default() });
+    backend.restore(&pulumis(), StoredStack { checkpoint: PULUMI_PYTHON.to_vec(), ..StoredStack::default() });
     let crypter = Crypter::with_new_salt(Passphrase::given("conformance"), Surroundings::system()).unwrap();
     let session =
-        block_on(Session::open(&backend, &name(), SessionOptions { crypter: crypter.clone(), ..options() })).unwrap();
-    let stored = Checkpoint::decode(&backend.stored(&name()).unwrap().checkpoint, "x").unwrap();
+        block_on(Session::open(&backend, &pulumis(), SessionOptions { crypter: crypter.clone(), ..options() }))
+            .unwrap();
+    let stored = Checkpoint::decode(&backend.stored(&pulumis()).unwrap().checkpoint, "x").unwrap();
     assert_eq!(stored.snapshot.salt().unwrap(), Some(crypter.salt()));
     let StoredProvider::Sealed(code) = &stored.snapshot.rows[3].stored_provider else { panic!("code is kept sealed") };
     let original = Checkpoint::decode(PULUMI_PYTHON, "x").unwrap().snapshot;

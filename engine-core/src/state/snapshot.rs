@@ -7,11 +7,13 @@ use serde_json::{Map, Value as Json, json};
 use crate::error::{Error, Result};
 use crate::provider::StoredProvider;
 use crate::row::Row;
+use crate::urn::UrnSet;
 use crate::value::{Archive, ArchiveSource, PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY, Value};
 
 use super::format::secret_from_json;
-use super::ledger::PendingOperation;
+use super::ledger::{PendingKind, PendingOperation};
 use super::secrets::Crypter;
+use super::suspect::Suspect;
 
 /// The content of a checkpoint (`latest`) or of an exported deployment.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +22,9 @@ pub struct Snapshot {
     pub rows: Vec<Arc<Row>>,
     /// Operations that were begun and whose end is not known.
     pub pending: Vec<PendingOperation>,
+    /// Creates of which nobody knows whether they made their object; some of them are pending operations as well.
+    /// [`Snapshot::all_suspects`] is the whole list.
+    pub suspects: Vec<Arc<Suspect>>,
     /// `secrets_providers` as it stands in the file.
     pub secrets_provider: Option<Json>,
     /// Everything else in the file, kept as it was read (`manifest`, `metadata`, members that we do not know).
@@ -34,12 +39,14 @@ impl Snapshot {
             return Ok(());
         }
         let crypter = self.own_crypter(crypter)?;
+        self.unseal_returned(&crypter)?;
         self.each_row(&mut |row| unseal_row(row, &crypter))
     }
 
     /// Like [`Snapshot::unseal`], and `__provider` too, so that everything can be written under another key.
     pub fn unseal_all(&mut self, crypter: &Crypter) -> Result<()> {
         let crypter = &self.own_crypter(crypter)?;
+        self.unseal_returned(crypter)?;
         self.each_row(&mut |row| {
             unseal_row(row, crypter)?;
             if let StoredProvider::Sealed(ciphertext) = &row.stored_provider {
@@ -81,24 +88,55 @@ impl Snapshot {
                 || row.outputs.as_ref().is_some_and(|outputs| is_sealed(outputs))
                 || row.replacement_trigger.as_ref().is_some_and(holds_sealed)
         };
-        self.rows.iter().any(|row| sealed(row)) || self.pending.iter().any(|pending| sealed(&pending.row))
+        let returned = |suspect: &Arc<Suspect>| holds_sealed(&suspect.returned);
+        self.all_rows().any(sealed) || self.suspects.iter().any(returned)
+    }
+
+    /// Every row, those of pending operations and suspects included.
+    fn all_rows(&self) -> impl Iterator<Item = &Row> {
+        let pending = self.pending.iter().map(|pending| &*pending.row);
+        self.rows.iter().map(|row| &**row).chain(pending).chain(self.suspects.iter().map(|suspect| &*suspect.row))
+    }
+
+    /// The creates of which nobody knows whether they made their object: those with a record, and those that only a
+    /// pending operation tells of, which another tool or an older version left behind. One for each resource.
+    #[must_use]
+    pub fn all_suspects(&self) -> Vec<Arc<Suspect>> {
+        let mut all = self.suspects.clone();
+        let mut known: UrnSet = all.iter().map(|suspect| suspect.urn().clone()).collect();
+        for pending in self.pending.iter().filter(|pending| pending.kind == PendingKind::Creating) {
+            if known.insert(pending.row.urn.clone()) {
+                all.push(Arc::new(Suspect::of_pending(&pending.row)));
+            }
+        }
+        all
+    }
+
+    /// Forgets all creates whose outcome is not known.
+    pub fn forget_suspects(&mut self) {
+        self.suspects.clear();
+        self.pending.retain(|pending| pending.kind != PendingKind::Creating);
     }
 
     /// Is anything still encrypted, `__provider` included?
     pub(super) fn has_ciphertexts(&self) -> bool {
         let sealed = |row: &Row| matches!(row.stored_provider, StoredProvider::Sealed(_));
-        self.has_sealed_values()
-            || self.rows.iter().any(|row| sealed(row))
-            || self.pending.iter().any(|pending| sealed(&pending.row))
+        self.has_sealed_values() || self.all_rows().any(sealed)
     }
 
     fn own_crypter(&self, crypter: &Crypter) -> Result<Crypter> {
         self.salt()?.map_or_else(|| Ok(crypter.clone()), |salt| crypter.with_salt(salt))
     }
 
+    fn unseal_returned(&mut self, crypter: &Crypter) -> Result<()> {
+        let sealed = self.suspects.iter_mut().filter(|suspect| holds_sealed(&suspect.returned));
+        sealed.into_iter().try_for_each(|suspect| unseal_value(&mut Arc::make_mut(suspect).returned, crypter))
+    }
+
     fn each_row(&mut self, change: &mut dyn FnMut(&mut Arc<Row>) -> Result<()>) -> Result<()> {
         self.rows.iter_mut().try_for_each(&mut *change)?;
-        self.pending.iter_mut().try_for_each(|pending| change(&mut pending.row))
+        self.pending.iter_mut().try_for_each(|pending| change(&mut pending.row))?;
+        self.suspects.iter_mut().try_for_each(|suspect| change(&mut Arc::make_mut(suspect).row))
     }
 }
 

@@ -1,15 +1,20 @@
 //! What is done to a stack as a whole: reading it, making it, replacing it.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use crate::error::{Error, Result};
+use crate::row::Row;
 
 use super::Snapshot;
-use super::backend::Backend;
+use super::backend::{Backend, LEAST_GENERATIONS, Lease, StoredStack};
 use super::checkpoint::Checkpoint;
 use super::integrity::{check, sha256_hex};
+use super::journal;
 use super::name::StackName;
-use super::recovery::recover;
+use super::recovery::{JournalFate, recover};
+use super::seal::{self, Before, OWN_MARK, Sealer, Standing};
 use super::secrets::Crypter;
 use super::session::SessionOptions;
 use super::surroundings::Surroundings;
@@ -23,16 +28,56 @@ pub struct StackReading {
     pub notices: Vec<String>,
 }
 
+/// How often a stack is read that somebody else writes just then.
+const READS: usize = 5;
+
 /// Reads a stack without a lease: for previews and for commands that only show. The journal of a run that was killed
-/// is taken into account, but not folded.
+/// is taken into account, but not folded. Without a key, only the hash in the seal is compared.
 pub async fn read_stack(backend: &dyn Backend, stack: &StackName, check_integrity: bool) -> Result<StackReading> {
-    let stored = backend.load(stack).await?;
+    read_stack_with(backend, stack, check_integrity, None).await
+}
+
+/// Reads a stack without a lease; with the stack's crypter, that its seal and journal are genuine is checked as well.
+pub async fn read_stack_with(
+    backend: &dyn Backend,
+    stack: &StackName,
+    check_integrity: bool,
+    crypter: Option<&Crypter>,
+) -> Result<StackReading> {
+    let mut stored = backend.load(stack).await?;
+    for _ in 1..READS {
+        // A checkpoint and a seal that do not fit may be those before and after a write that goes on just now.
+        if !matches!(seal::examine(&stored, stack).standing, Standing::Broken(_)) {
+            break;
+        }
+        let again = backend.load(stack).await?;
+        if again.checkpoint == stored.checkpoint && again.seal == stored.seal {
+            break;
+        }
+        stored = again;
+    }
     let mut recovered = recover(&stored, false)?;
-    let notices = std::mem::take(&mut recovered.notices);
+    let mut notices = std::mem::take(&mut recovered.notices);
+    let snapshot = &recovered.checkpoint.snapshot;
+    let theirs = crypter.map(|crypter| crypter_of(snapshot, crypter)).transpose()?;
+    let examined = seal::examine(&stored, stack);
+    let key = theirs.as_ref().filter(|_| examined.needs_key()).map(Crypter::seal_key).transpose()?;
+    notices.extend(examined.judge(stack, &stored.checkpoint_place, key, !check_integrity)?);
+    if let (JournalFate::Fold(journal), Some(bytes), Some(theirs)) = (&recovered.fate, &stored.journal, &theirs) {
+        journal::verify(bytes, journal, theirs.seal_key()?, &stored.journal_place)?;
+    }
     if check_integrity {
-        check_on_load(&recovered.checkpoint.snapshot, &stored.checkpoint_place)?;
+        check_on_load(&recovered.checkpoint, stack, &stored.checkpoint_place)?;
     }
     Ok(StackReading { snapshot: recovered.into_snapshot(), notices })
+}
+
+/// The crypter of a snapshot as it was read: the same passphrase, with its own salt.
+pub(super) fn crypter_of(snapshot: &Snapshot, crypter: &Crypter) -> Result<Crypter> {
+    match snapshot.salt()? {
+        Some(salt) => crypter.with_salt(salt),
+        None => Ok(crypter.clone()),
+    }
 }
 
 /// Makes an empty stack.
@@ -42,9 +87,73 @@ pub async fn create_stack(
     crypter: &Crypter,
     surroundings: &Surroundings,
 ) -> Result<()> {
-    let mut checkpoint = Checkpoint { stack: stack.to_string(), ..Checkpoint::default() };
-    stamp(&mut checkpoint.snapshot, surroundings);
-    backend.create(stack, &checkpoint.encode(crypter)?).await
+    stack.check_new()?;
+    let checkpoint = Checkpoint { stack: stack.to_string(), ..Checkpoint::default() };
+    create_sealed(backend, stack, checkpoint, &options_for("stack init", crypter, surroundings)).await
+}
+
+fn options_for(command: &str, crypter: &Crypter, surroundings: &Surroundings) -> SessionOptions {
+    SessionOptions {
+        crypter: crypter.clone(),
+        surroundings: surroundings.clone(),
+        check_integrity: true,
+        command: command.to_owned(),
+        keep_generations: LEAST_GENERATIONS,
+    }
+}
+
+/// Makes a stack with this checkpoint, and seals it.
+pub async fn create_sealed(
+    backend: &dyn Backend,
+    stack: &StackName,
+    mut checkpoint: Checkpoint,
+    options: &SessionOptions,
+) -> Result<()> {
+    // A stack without a seal would have to be sealed by hand.
+    let key = options.crypter.seal_key()?;
+    stamp(&mut checkpoint.snapshot, &options.surroundings);
+    let bytes = checkpoint.encode(&options.crypter)?;
+    backend.create(stack, &bytes).await?;
+    let lease = backend.lease(stack, &options.command).await?;
+    Sealer { stack, options }.accept(&*lease, &Before::nothing(), &bytes, key).await?;
+    lease.release().await
+}
+
+/// Replaces what a lease on a stack gave to read by another checkpoint, perhaps under another key (`options` has the new
+/// one), and seals it. The old state must be as it was sealed.
+pub async fn replace_sealed(
+    lease: &dyn Lease,
+    stack: &StackName,
+    stored: &StoredStack,
+    checkpoint: &[u8],
+    old: &Crypter,
+    options: &SessionOptions,
+) -> Result<()> {
+    let before = Before::of(stored, &seal::examine(stored, stack));
+    Sealer { stack, options }.replace(lease, &before, checkpoint, old, &options.crypter).await.map(drop)
+}
+
+/// Takes the state for good as it is: seals it anew. A journal that is not genuine is kept under another name. Gives what
+/// was accepted.
+pub async fn reseal_stack(backend: &dyn Backend, stack: &StackName, options: &SessionOptions) -> Result<Vec<String>> {
+    options.crypter.verify()?;
+    let lease = backend.lease(stack, &options.command).await?;
+    let stored = lease.load().await?;
+    let recovered = recover(&stored, true)?;
+    let theirs = crypter_of(&recovered.checkpoint.snapshot, &options.crypter)?;
+    let key = theirs.seal_key()?;
+    let examined = seal::examine(&stored, stack);
+    let mut accepted = Vec::new();
+    if let (JournalFate::Fold(journal), Some(bytes)) = (&recovered.fate, &stored.journal)
+        && journal::verify(bytes, journal, key, &stored.journal_place).is_err()
+    {
+        let place = lease.set_journal_aside().await?;
+        accepted.push(format!("the journal that was not genuine is kept as {place}, and is not taken into account"));
+    }
+    accepted.extend(examined.judge(stack, &stored.checkpoint_place, Some(key), true)?);
+    Sealer { stack, options }.accept(&*lease, &Before::of(&stored, &examined), &stored.checkpoint, key).await?;
+    lease.release().await?;
+    Ok(accepted)
 }
 
 /// Replaces a stack's state with an imported one, whatever is there: also a stack file or a journal that cannot be
@@ -63,7 +172,8 @@ pub async fn overwrite_stack(
     if snapshot.has_ciphertexts() {
         bring_under(&options.crypter, &mut snapshot)?;
     }
-    let lease = backend.lease(stack).await?;
+    options.crypter.verify()?;
+    let lease = backend.lease(stack, &options.command).await?;
     let stored = lease.load().await?;
     let mut checkpoint = Checkpoint::decode(&stored.checkpoint, &stored.checkpoint_place).unwrap_or_default();
     checkpoint.stack = stack.to_string();
@@ -78,14 +188,17 @@ pub async fn overwrite_stack(
              knows is not in the state"
         ));
     }
-    lease.replace(&bytes).await?;
+    // Whatever the seal says of the state before, it is that of the new one from now on.
+    let before = Before::of(&stored, &seal::examine(&stored, stack));
+    let crypter = &options.crypter;
+    Sealer { stack, options }.replace(&*lease, &before, &bytes, crypter, crypter).await?;
     lease.release().await?;
     Ok(notices)
 }
 
 /// Notes who writes the state, and when.
 pub(super) fn stamp(snapshot: &mut Snapshot, surroundings: &Surroundings) {
-    let version = concat!("v", env!("CARGO_PKG_VERSION"));
+    let version = concat!("v", env!("CARGO_PKG_VERSION")).to_owned() + OWN_MARK;
     let manifest = snapshot.other.entry("manifest").or_insert_with(|| json!({}));
     if !manifest.is_object() {
         *manifest = json!({});
@@ -95,14 +208,39 @@ pub(super) fn stamp(snapshot: &mut Snapshot, surroundings: &Surroundings) {
     manifest["version"] = json!(version);
 }
 
-pub(super) fn check_on_load(snapshot: &Snapshot, place: &str) -> Result<()> {
-    check(snapshot).map_err(|violation| {
+pub(super) fn check_on_load(checkpoint: &Checkpoint, stack: &StackName, place: &str) -> Result<()> {
+    check_owner(checkpoint, stack, place)?;
+    check(&checkpoint.snapshot).map_err(|violation| {
         Error::BadState(format!(
             "the state in {place} is not sound: {violation}. Nothing was changed. Mend it with `maloko state repair`, or \
              by hand between `maloko stack export` and `maloko stack import`; or go on at your own risk with \
              --disable-integrity-checking"
         ))
     })
+}
+
+/// Refuses the file of another stack: its rows would all be deleted, and those of the program made a second time. The
+/// name in the file alone proves nothing, for tools that rename stacks may leave it.
+fn check_owner(checkpoint: &Checkpoint, stack: &StackName, place: &str) -> Result<()> {
+    let named = &checkpoint.stack;
+    if named.is_empty() || *named == stack.to_string() || named == stack.stack() {
+        return Ok(());
+    }
+    if named.eq_ignore_ascii_case(&stack.to_string()) {
+        return Err(Error::Configuration(format!(
+            "{place} is the file of the stack '{named}'; this disk does not tell it from '{stack}'. Write the name as it is"
+        )));
+    }
+    let foreign = |row: &&Arc<Row>| row.urn.stack() != stack.stack() || row.urn.project() != stack.project();
+    match checkpoint.snapshot.rows.iter().find(foreign) {
+        None => Ok(()),
+        Some(row) => Err(Error::BadState(format!(
+            "{place} is the file of the stack '{named}', not of '{stack}': it holds {}. Nothing was changed. `maloko state \
+             restore` brings back a generation of this stack; a copy of its own is taken over with `maloko stack import \
+             --file <copy>`",
+            row.urn
+        ))),
+    }
 }
 
 /// Sees to it that everything in the snapshot is encrypted under the crypter's key; says whether it was not.

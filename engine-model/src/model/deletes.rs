@@ -8,7 +8,7 @@ use crate::program::Verb;
 use crate::rules::Rule;
 use crate::urns;
 
-use super::{Model, Record};
+use super::{Model, Record, Slot};
 
 /// The owners that go: those that were alive before, and all of them (`true`).
 type Going = BTreeSet<(bool, String)>;
@@ -112,9 +112,12 @@ impl Model<'_> {
     /// Groups in which the rows may go side by side, the first one first.
     fn levels(&self, condemned: &BTreeSet<usize>) -> Vec<Vec<usize>> {
         let mut depths: BTreeMap<usize, usize> = BTreeMap::new();
+        // With the last of its resources their provider goes too, after them.
+        let uses = |slot: &Slot| !slot.gone && slot.record.custom && !urns::is_provider(&slot.record.urn);
+        let provider_goes = !(0..self.slots.len()).any(|index| uses(&self.slots[index]) && !condemned.contains(&index));
         for index in condemned {
             let record = &self.slots[*index].record;
-            let mut depth = 0;
+            let mut depth = usize::from(provider_goes && record.custom);
             for (other, below) in &depths {
                 let candidate = &self.slots[*other].record;
                 if self.goes_before(record, candidate) {

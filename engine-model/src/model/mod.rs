@@ -7,6 +7,7 @@ mod record;
 mod refresh;
 mod register;
 mod replace;
+mod steps;
 mod targets;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,6 +88,8 @@ pub struct Model<'a> {
     pub(crate) marked: BTreeSet<String>,
     pub(crate) skipped: BTreeSet<String>,
     pub(crate) failures: BTreeSet<String>,
+    /// The resources of the program whose providers serve rows of a refresh, by the rows' URNs.
+    pub(crate) served: BTreeMap<String, String>,
     /// Former and present URNs of the rows that were renamed.
     pub(crate) renames: Vec<(String, String)>,
     /// Those of rows whose old half keeps the former URN.
@@ -109,6 +112,10 @@ pub struct Model<'a> {
     pub let_go: BTreeSet<String>,
     /// Creates of which nobody knows whether they made something.
     pub suspects: Vec<String>,
+    /// Resources whose create raised.
+    pub raised: Vec<String>,
+    /// Resources whose create succeeded.
+    pub resolved: Vec<String>,
     /// The stack's outputs.
     pub outputs: BTreeMap<String, String>,
     /// What was exercised.
@@ -140,6 +147,7 @@ impl<'a> Model<'a> {
             marked: BTreeSet::new(),
             skipped: BTreeSet::new(),
             failures: BTreeSet::new(),
+            served: BTreeMap::new(),
             renames: Vec::new(),
             late_renames: Vec::new(),
             failed: false,
@@ -152,6 +160,8 @@ impl<'a> Model<'a> {
             open: Vec::new(),
             let_go: BTreeSet::new(),
             suspects: Vec::new(),
+            raised: Vec::new(),
+            resolved: Vec::new(),
             outputs: before.outputs.clone(),
             counts: Counts::default(),
             before,
@@ -276,7 +286,7 @@ impl<'a> Model<'a> {
     /// Calls a provider. What it does not have is answered as the SDKs' base classes do.
     pub(crate) fn call(&mut self, urn: &str, method: &Method) -> Result<Answer, ProviderError> {
         let name = show::name(urn).to_owned();
-        let kind = self.providers.kind(&name);
+        let kind = self.providers.kind(self.served.get(urn).unwrap_or(&name));
         match method {
             Method::Check { news, .. } if kind.check == CheckMode::Absent => {
                 return Ok(Answer::Checked { inputs: news.clone(), failures: Vec::new() });

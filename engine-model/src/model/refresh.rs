@@ -22,6 +22,7 @@ impl Model<'_> {
         }
         if self.before.step.with_program {
             self.counts.hit(Rule::RefreshProgram);
+            self.bring_providers();
         }
         for index in 0..self.slots.len() {
             let record = self.slots[index].record.clone();
@@ -41,6 +42,23 @@ impl Model<'_> {
             self.read_row(index, &record);
         }
         self.repair();
+    }
+
+    /// The program brings the providers of its resources, and nothing else.
+    fn bring_providers(&mut self) {
+        let step = self.before.step;
+        for resource in step.program.iter().take(step.raises_after.unwrap_or(usize::MAX)) {
+            let (parent, urn) = self.place(resource);
+            let Ok((old, formerly)) = self.find_old(&urn, &parent, resource) else { continue };
+            if let (Some(slot), false) = (old, resource.component || resource.get.is_some()) {
+                self.served.insert(self.slots[slot].record.urn.clone(), resource.name.clone());
+            }
+            self.seen.insert(urn.clone(), Seen { formerly, ..Seen::default() });
+            self.known.insert(resource.name.clone(), Known { urn, ..Known::default() });
+        }
+        self.claimed.clear();
+        self.seen.clear();
+        self.known.clear();
     }
 
     fn read_row(&mut self, index: usize, record: &Record) {

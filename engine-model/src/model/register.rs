@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use maloko_core::provider::{Answer, DiffAnswer, Method, ProviderErrorKind};
+use maloko_core::provider::{Answer, DiffAnswer, Method};
 use maloko_core::{PropertyMap, Value};
 
 use crate::program::Resource;
@@ -100,9 +100,7 @@ impl Model<'_> {
 
     /// Identity, inherited options and inputs.
     fn wanted<'r>(&mut self, resource: &'r Resource) -> Result<Wanted<'r>, Halt> {
-        let parent = resource.parent.as_ref().and_then(|name| self.known.get(name));
-        let parent = parent.map_or_else(urns::stack, |known| known.urn.clone());
-        let urn = urns::urn(Some(&parent), urns::token(resource.component, resource.other_type), &resource.name);
+        let (parent, urn) = self.place(resource);
         if self.seen.contains_key(&urn) {
             self.counts.hit(Rule::DuplicateUrn);
             return Err(Halt);
@@ -151,6 +149,14 @@ impl Model<'_> {
         }
         let skipped = row.references().any(|urn| self.failures.contains(urn));
         Ok(Wanted { resource, inputs, row, old, skipped })
+    }
+
+    /// The URNs of a resource's parent and of itself.
+    pub(crate) fn place(&self, resource: &Resource) -> (String, String) {
+        let parent = resource.parent.as_ref().and_then(|name| self.known.get(name));
+        let parent = parent.map_or_else(urns::stack, |known| known.urn.clone());
+        let urn = urns::urn(Some(&parent), urns::token(resource.component, resource.other_type), &resource.name);
+        (parent, urn)
     }
 
     /// The row that the resource had, perhaps under a former URN.
@@ -399,183 +405,18 @@ impl Model<'_> {
         Verdict { changed, replace, delete_first, stable: answer.stables.iter().any(|key| key == "out") }
     }
 
-    fn keep(&mut self, wanted: Wanted<'_>, old: &Record) -> Known {
-        if wanted.skipped {
-            return self.skip(&wanted);
-        }
-        self.counts.hit(Rule::StepSame);
-        if old.protect != wanted.row.protect {
-            self.counts.hit(Rule::ProtectStored);
-        }
-        if self.before.dry_run {
-            self.counts.hit(Rule::PreviewSame);
-        }
-        let (urn, outputs) = (wanted.row.urn.clone(), old.outputs.clone());
-        self.step("same", &urn, None);
-        let mut row = Record { id: old.id.clone(), outputs: outputs.clone(), unhealthy: old.unhealthy, ..wanted.row };
-        row.secret_outputs = secrets(wanted.resource, &outputs, &old.secret_outputs);
-        if let Some(slot) = wanted.old {
-            self.put(slot, row);
-        }
-        Known { urn, outputs, unknown: false }
-    }
-
-    fn create(&mut self, wanted: Wanted<'_>) -> Result<Known, Halt> {
-        if wanted.skipped {
-            return Ok(self.skip(&wanted));
-        }
-        self.counts.hit(Rule::StepCreate);
-        self.step("create", &wanted.row.urn, None);
-        if self.before.dry_run {
-            self.counts.hit(Rule::PreviewCreate);
-            return Ok(self.foresee(wanted, &PropertyMap::new()));
-        }
-        match self.make(&wanted) {
-            Ok((row, healthy)) => {
-                let outputs = row.outputs.clone();
-                self.append(row);
-                self.made(&wanted, outputs, healthy)
-            }
-            Err(()) => {
-                self.counts.hit(Rule::CreateFails);
-                self.fail(&wanted.row.urn)
-            }
-        }
-    }
-
-    /// Calls `create`; the row, and whether the object started.
-    pub(crate) fn make(&mut self, wanted: &Wanted<'_>) -> Result<(Record, bool), ()> {
-        let urn = &wanted.row.urn;
-        let mut row = wanted.row.clone();
-        let (outputs, healthy) = match self.call(urn, &Method::Create { inputs: row.inputs.clone(), timeout: 0.0 }) {
-            Ok(Answer::Created { id, outputs }) if !id.is_empty() => {
-                row.id = id;
-                (outputs, true)
-            }
-            Ok(_) => {
-                // The object is there, but nobody knows its id: the operation stays pending.
-                self.counts.hit(Rule::PendingCreateKept);
-                self.suspects.push(urn.clone());
-                let newest = self.cloud.newest();
-                self.let_go.extend(newest);
-                return Err(());
-            }
-            Err(error) => match error.kind {
-                ProviderErrorKind::NotInitialized { id, properties, .. } => {
-                    row.id = id;
-                    (properties, false)
-                }
-                _ => return Err(()),
-            },
-        };
-        row.secret_outputs = secrets(wanted.resource, &outputs, &[]);
-        row.outputs = outputs;
-        row.unhealthy = !healthy;
-        Ok((row, healthy))
-    }
-
-    /// The answer to a create that led to a row.
-    pub(crate) fn made(&mut self, wanted: &Wanted<'_>, outputs: PropertyMap, healthy: bool) -> Result<Known, Halt> {
-        let urn = wanted.row.urn.clone();
-        if healthy {
-            if self.failed {
-                self.counts.hit(Rule::FailureIndependent);
-            }
-            return Ok(Known { urn, outputs, unknown: false });
-        }
-        self.counts.hit(Rule::CreatePartly);
-        self.fail(&urn)
-    }
-
-    fn change(&mut self, wanted: Wanted<'_>, old: &Record, verdict: Verdict) -> Result<Known, Halt> {
-        if wanted.skipped {
-            return Ok(self.skip(&wanted));
-        }
-        let urn = wanted.row.urn.clone();
-        self.counts.hit(Rule::StepUpdate);
-        self.updated.insert(urn.clone());
-        self.step("update", &urn, None);
-        if self.before.dry_run {
-            self.counts.hit(Rule::PreviewUpdate);
-            let mut stable = old.outputs.clone();
-            stable.retain(|key, _| verdict.stable && key == "out");
-            if !stable.is_empty() {
-                self.counts.hit(Rule::PreviewStables);
-            }
-            return Ok(self.foresee(wanted, &stable));
-        }
-        let mut row = Record { id: old.id.clone(), ..wanted.row.clone() };
-        let method =
-            Method::Update { id: old.id.clone(), olds: old.outputs.clone(), news: row.inputs.clone(), timeout: 0.0 };
-        let (outputs, healthy) = match self.call(&urn, &method) {
-            Ok(Answer::Updated { outputs }) => (outputs, true),
-            Ok(_) => return self.fail(&urn),
-            Err(error) => match error.kind {
-                ProviderErrorKind::NotInitialized { properties, .. } => (properties, false),
-                _ => {
-                    self.counts.hit(Rule::UpdateFails);
-                    return self.fail(&urn);
-                }
-            },
-        };
-        row.secret_outputs = secrets(wanted.resource, &outputs, &[]);
-        row.outputs.clone_from(&outputs);
-        row.unhealthy = !healthy;
-        if healthy && old.unhealthy {
-            self.counts.hit(Rule::InitErrorsCleared);
-        }
-        if !healthy {
-            self.counts.hit(Rule::UpdatePartly);
-            row.inputs.clone_from(&old.inputs);
-        }
-        if let Some(slot) = wanted.old {
-            self.put(slot, row);
-        }
-        if healthy { Ok(Known { urn, outputs, unknown: false }) } else { self.fail(&urn) }
-    }
-
-    /// What a preview answers: the inputs, and what is known to stay.
-    pub(crate) fn foresee(&mut self, wanted: Wanted<'_>, stable: &PropertyMap) -> Known {
-        let urn = wanted.row.urn.clone();
-        let mut outputs = wanted.row.inputs.clone();
-        outputs.extend(stable.clone());
-        let row = Record { outputs: outputs.clone(), ..wanted.row };
-        match wanted.old {
-            Some(slot) => self.put(slot, row),
-            None => self.append(row),
-        }
-        Known { urn, outputs, unknown: false }
-    }
-
-    /// Who depends on a failure is skipped.
-    pub(crate) fn skip(&mut self, wanted: &Wanted<'_>) -> Known {
-        let urn = wanted.row.urn.clone();
-        let transitively = wanted.row.references().any(|other| self.marked.contains(&format!("skipped {other}")));
-        self.counts.hit(if transitively { Rule::FailureSkipsTransitively } else { Rule::FailureSkips });
-        self.marked.insert(format!("skipped {urn}"));
-        self.failures.insert(urn.clone());
-        Known { urn, outputs: PropertyMap::new(), unknown: true }
-    }
-
-    /// A step failed: the end, or with continue-on-error an answer that says so.
-    pub(crate) fn fail(&mut self, urn: &str) -> Result<Known, Halt> {
-        self.failed = true;
-        self.failures.insert(urn.to_owned());
-        if !self.before.step.continue_on_error {
-            return Err(Halt);
-        }
-        self.counts.hit(Rule::FailureAnswered);
-        Ok(Known { urn: urn.to_owned(), outputs: PropertyMap::new(), unknown: true })
-    }
-
-    /// Puts a row in place of the one of before; whoever referred to a former URN now refers to the new one.
+    /// Puts a row in place of the one of before; whoever referred to a former URN now refers to the new one: from the end
+    /// on, if an old half still goes by the former one.
     pub(crate) fn put(&mut self, slot: usize, row: Record) {
         let former = self.slots[slot].record.urn.clone();
         let urn = row.urn.clone();
         self.slots[slot].record = row;
         self.slots[slot].done = true;
-        if former != urn {
-            self.renamed(&former, &urn);
+        let has_old_half = self.rows().any(|record| record.delete && record.urn == former);
+        match former != urn {
+            true if has_old_half => self.late_renames.push((former, urn)),
+            true => self.renamed(&former, &urn),
+            false => {}
         }
     }
 

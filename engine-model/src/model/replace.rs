@@ -121,10 +121,10 @@ impl Model<'_> {
                 self.slots[member].deleted_first = true;
                 continue;
             }
-            self.replaced.insert(record.urn.clone());
             if !self.delete_for_replacement(member, &going) {
                 return self.fail(&record.urn).and_then(|_| self.fail(&wanted.row.urn));
             }
+            self.replaced.insert(record.urn.clone());
             self.slots[member].deleted_first = true;
         }
         if old.pending {

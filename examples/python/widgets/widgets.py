@@ -12,6 +12,8 @@ import pulumi
 import requests
 from pulumi.dynamic import CreateResult, DiffResult, ReadResult, Resource, ResourceProvider, UpdateResult
 
+from maloko import current_call
+
 TIMEOUT = 30
 
 
@@ -32,8 +34,10 @@ class WidgetProvider(ResourceProvider):
         return DiffResult(changes=any(olds.get(key) != news.get(key) for key in ("title", "size")))
 
     def create(self, props: Inputs) -> CreateResult:
-        # The service makes one widget per key, however often it is asked: a repeated create gets the same one.
-        widget = call("POST", "/widgets", body_of(props), headers={"Idempotency-Key": props["title"]}).json()
+        # The service makes one widget per key, however often it is asked. The operation key stays the same until this
+        # very create is known to have succeeded: it makes one widget even if its process dies before it hears of it.
+        headers = {"Idempotency-Key": current_call().operation_key}
+        widget = call("POST", "/widgets", body_of(props), headers=headers).json()
         return CreateResult(id_=widget["id"], outs=outputs_of(widget))
 
     def read(self, id_: str, _props: Inputs) -> ReadResult:

@@ -1,5 +1,6 @@
 // Widgets of a REST service as resources, through fetch.
 import * as pulumi from "@pulumi/pulumi";
+import { currentCall } from "maloko";
 
 const TIMEOUT_MS = 30_000;
 
@@ -29,8 +30,10 @@ const widgetProvider: pulumi.dynamic.ResourceProvider<Inputs, Outputs> = {
     },
 
     async create(inputs) {
-        // The service makes one widget per key, however often it is asked: a repeated create gets the same one.
-        const response = await call("POST", "/widgets", bodyOf(inputs), { "Idempotency-Key": inputs.title });
+        // The service makes one widget per key, however often it is asked. The operation key stays the same until this
+        // very create is known to have succeeded: it makes one widget even if its process dies before it hears of it.
+        const headers = { "Idempotency-Key": currentCall().operationKey };
+        const response = await call("POST", "/widgets", bodyOf(inputs), headers);
         const widget = (await response.json()) as WireWidget;
         return { id: widget.id, outs: outputsOf(widget) };
     },

@@ -1,6 +1,7 @@
 // Which outputs the class of a dynamic resource declares: the properties that it hands to the SDK.
 import * as path from "node:path";
 
+import { isOutput } from "../captured";
 import { currentStore, type Store } from "./store";
 
 /** The first resource of a type in a run. */
@@ -16,6 +17,27 @@ const made = new WeakMap<Store, (type: string, name: string) => void>();
 /** Has a function called in the constructor of each dynamic resource of a run. */
 export function whenMade(store: Store, note: (type: string, name: string) => void): void {
     made.set(store, note);
+}
+
+const quiet = new WeakSet<Store>();
+
+/**
+ * Has a run's resources that fail to register be no unhandled rejections: where the run goes on all the same, the SDK rejects
+ * their outputs, and whoever else watches the process would take that for an error of its own.
+ */
+export function quietFailures(store: Store): void {
+    quiet.add(store);
+}
+
+function expectRejections(resource: object): void {
+    for (const member of Object.values(resource)) {
+        if (isOutput(member)) {
+            const { isKnown, isSecret } = member as unknown as Record<string, Promise<unknown> | undefined>;
+            for (const promise of [member.promise(), member.allResources?.(), isKnown, isSecret]) {
+                Promise.resolve(promise).catch(() => {});
+            }
+        }
+    }
 }
 
 /** What the first resource of a dynamic type declares; given once per run and type. */
@@ -54,6 +76,10 @@ export function noteDeclarations(root: string): void {
                 types.set(type, { className, outputs: new Set(Object.keys(props)) });
             }
         }
-        return original.apply(registration, args);
+        const registered: unknown = original.apply(registration, args);
+        if (store !== undefined && quiet.has(store) && resource instanceof Object) {
+            expectRejections(resource);
+        }
+        return registered;
     };
 }

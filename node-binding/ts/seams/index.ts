@@ -3,7 +3,7 @@
 
 export { CallbackFailed, callByToken } from "./callbacks";
 export { giveHandles, type SerializedProvider, serializeProvider } from "./closures";
-export { takeDeclaredOutputs, whenMade } from "./declared";
+export { quietFailures, takeDeclaredOutputs, whenMade } from "./declared";
 export { setInsideCall, waitingFor } from "./get";
-export { pendingRegistrations, type RunSettings, Sdk } from "./sdk";
+export { NEWEST_SDK, pendingRegistrations, type RunSettings, Sdk, sdkVersionOf } from "./sdk";
 export { currentStore, outside, type Store } from "./store";

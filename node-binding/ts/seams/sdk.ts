@@ -21,6 +21,8 @@ interface ServiceMethod {
     responseDeserialize(bytes: Uint8Array): unknown;
 }
 
+type ResourceClass = new (provider: object, name: string, inputs: Record<string, unknown>) => object;
+
 /** What a run is told. */
 export interface RunSettings {
     project: string;
@@ -48,6 +50,8 @@ interface Modules {
 export class Sdk {
     readonly monitorMethods: Record<string, ServiceMethod>;
     readonly engineMethods: Record<string, ServiceMethod>;
+    /** The class of dynamic resources. */
+    readonly Resource: ResourceClass;
     readonly #modules: Modules;
 
     private constructor(
@@ -67,6 +71,7 @@ export class Sdk {
             callbacks: load("runtime/callbacks"),
             errors: load("errors"),
         };
+        this.Resource = load<{ Resource: ResourceClass }>("dynamic/index").Resource;
         this.monitorMethods =
             load<Record<string, Record<string, ServiceMethod>>>("proto/resource_grpc_pb").ResourceMonitorService ?? {};
         this.engineMethods =
@@ -235,6 +240,16 @@ function checkPlaces(places: [module: string, exports: object, names: string[]][
     );
     if (missing.length > 0) {
         throw new Error(`it does not have ${missing.join(", ")}, which maloko relies on`);
+    }
+}
+
+/** The version of the SDK that a program in `directory` imports; empty where there is none. */
+export function sdkVersionOf(directory: string): string {
+    try {
+        const root = findSdk(directory);
+        return (JSON.parse(fs.readFileSync(path.join(root, "package.json"), "utf8")) as { version: string }).version;
+    } catch {
+        return "";
     }
 }
 

@@ -5,7 +5,8 @@ The command line is `maloko` (or `python -m maloko`). Programs need nothing from
 - `register_provider`, for provider objects that cannot be found again from the state alone,
 - `PartialFailure`, for providers whose object was made but did not start,
 - `TypedProvider`, a base class for providers whose inputs and outputs are dataclasses or pydantic models, and
-- `current_call`, for provider methods that take long and are to end when the run is cancelled.
+- `current_call`, for provider methods that take long and are to end when the run is cancelled, or
+  that pass their operation key on to a service.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from maloko._by_hand import register_provider
 from maloko._current import ProviderCall, current_call
 from maloko._errors import MalokoError, PartialFailure
 from maloko._maloko import VERSION as __version__  # noqa: N811 the name that packages use
+from maloko._maloko import require_main_interpreter
 
 __all__ = [
     "MalokoError",
@@ -24,6 +26,8 @@ __all__ = [
     "current_call",
     "register_provider",
 ]
+
+require_main_interpreter()
 
 if TYPE_CHECKING:
     from maloko._typed import TypedProvider

@@ -16,11 +16,13 @@ def run(arguments: list[str], *, helper: bool = True) -> int:
     from maloko._host import Host
     from maloko._maloko import cli_main
     from maloko._passes import fork_helper
+    from maloko._signals import leave_to_engine
 
     if threading.current_thread() is threading.main_thread():
         # From here on Ctrl-C is the command line's: Python's own handler would be called beside it, and raise in the
         # middle of a provider's method.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+        leave_to_engine()
     child = fork_helper(arguments, lambda more: run(more, helper=False)) if helper else None
     return cli_main(arguments, Front(child), Host())
 

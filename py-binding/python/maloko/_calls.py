@@ -7,16 +7,20 @@ top would hang or end the run instead of failing the resource.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import inspect
+import reprlib
 import sys
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from maloko import _outputs
 from maloko._current import CURRENT_CALL, ProviderCall
+from maloko._described import describe, id_in
 from maloko._errors import PartialFailure
-from maloko._tracebacks import format_error, message_of
+from maloko._forks import OwnProcess
+from maloko._tracebacks import as_text, format_error, message_of
 
 if TYPE_CHECKING:
     from maloko._loops import ProviderLoop
@@ -44,33 +48,50 @@ def call_provider(
     `ended` is called before the answer is given.
     """
     context = context.copy()
+    process = OwnProcess()
 
-    def answer(result: Any, error: BaseException | None = None) -> Answer:
-        _end_printed_lines()
-        ended()
-        if isinstance(error, asyncio.CancelledError) and call.was_cancelled():
-            return ("interrupted", *raised(error)[1:])
+    def answer(result: Any, error: BaseException | None = None, fault: BaseException | None = None) -> Answer:
+        process.go_on_only_here(error)
+        try:
+            _end_printed_lines()
+            if fault is not None:
+                return ("bad", f"looking at what {call.method} returned raised {message_of(fault)}")
+            return made_of(result, error)
+        except BaseException as fault:  # the method was called: what it made may be there
+            return ("bad", f"what became of {call.method} could not be read: {message_of(fault)}")
+        finally:
+            ended()
+
+    def made_of(result: Any, error: BaseException | None) -> Answer:
         if error is not None:
+            if issubclass(type(error), asyncio.CancelledError) and call.was_cancelled():
+                return ("interrupted", *raised(error)[1:])
             return raised(error, call.method)
         try:
             return _READERS[call.method](result)
         except BadReturnError as error:
-            return ("bad", str(error))
+            problem = as_text(str(error))
         except BaseException as error:  # results are user objects: reading them may raise anything
             # The method itself did not raise: what it made is there.
-            return ("bad", f"reading what {call.method} returned raised {message_of(error)}")
+            problem = f"reading what {call.method} returned raised {message_of(error)}"
+        return ("unreadable", problem, describe(result), id_in(result)) if call.method == "create" else ("bad", problem)
 
     def start() -> Answer | None:
         CURRENT_CALL.set(call)
         try:
             result = _method(provider, call.method)(*_arguments(call.method, arguments))
         except BaseException as error:  # see the module's text
-            _outputs.settle()
+            with contextlib.suppress(BaseException):
+                _outputs.settle()
             return answer(None, error)
-        if not inspect.isawaitable(result):
-            _outputs.settle()
-            return answer(result)
-        call.on_cancel(loop.start(result, lambda value, error: complete(answer(value, error)), _outputs.settle_async))
+        try:
+            if not inspect.isawaitable(result):
+                _outputs.settle()
+                return answer(result)
+            ending = loop.start(result, lambda value, error: complete(answer(value, error)), _outputs.settle_async)
+        except BaseException as error:  # a result that is odd, or an event loop that is gone
+            return answer(None, None, error)
+        call.on_cancel(ending)
         complete.on_abandon(call.cancel)
         return None
 
@@ -86,13 +107,22 @@ def _end_printed_lines() -> None:
 
 
 def raised(error: BaseException, method: str = "") -> Answer:
-    """The answer of a call that raised. Only `create`, `update` and `read` can fail in part."""
+    """The answer of a call that raised. Only `create`, `update`, `read` and `find` can fail in part."""
     # The frames that are ours are of no use to anybody who catches the error later.
     described = ("raised", message_of(error), format_error(error), error)
-    if isinstance(error, PartialFailure) and method in ("create", "update", "read"):
-        reasons = [str(reason) for reason in error.reasons] or [str(error)]
-        return ("partial", *described[1:], _text_id(error.id) or "", error.outs, reasons)
+    # By its real class: what it says of its class may be anything.
+    if issubclass(type(error), PartialFailure) and method in ("create", "update", "read", "find"):
+        partial = cast("PartialFailure", error)
+        reasons = [_reason(reason) for reason in partial.reasons] or [message_of(error)]
+        return ("partial", *described[1:], _text_id(partial.id) or "", partial.outs, reasons)
     return described
+
+
+def _reason(reason: Any) -> str:
+    try:
+        return as_text(str(reason))
+    except BaseException as error:  # the object is there, whatever is wrong with the words
+        return f"a reason that cannot be shown: {message_of(error)}"
 
 
 def unloadable(error: BaseException) -> Answer:
@@ -131,13 +161,19 @@ def with_article(name: str) -> str:
 def _text_id(value: Any) -> str | None:
     """An id as text. Bytes are taken for what they spell, as `binascii.b2a_hex` returns them; `None` for all else."""
     if isinstance(value, str):
-        return str(value)
+        # A subclass may say otherwise when it is asked.
+        return str.__str__(value)
     if isinstance(value, bytes):
         try:
             return value.decode("ascii")
         except UnicodeDecodeError:
             return None
     return None
+
+
+def _shown(value: Any) -> str:
+    """A value in a message, where the message would otherwise be as long as the value."""
+    return reprlib.repr(value)
 
 
 def _configured(_result: Any) -> Answer:
@@ -161,11 +197,11 @@ def _names(result: Any, name: str) -> list[str]:
     if value is None:
         return []
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        raise BadReturnError(f"diff returned {name}={value!r}; it must be a list of property names")
+        raise BadReturnError(f"diff returned {name}={_shown(value)}; it must be a list of property names")
     names = list(value)
     for item in names:
         if not isinstance(item, str):
-            raise BadReturnError(f"diff returned {name} with {item!r}; property names are texts")
+            raise BadReturnError(f"diff returned {name} with {_shown(item)}; property names are texts")
     return names
 
 
@@ -185,17 +221,36 @@ def _created(result: Any) -> Answer:
     value = _field(result, "create", "id", "a CreateResult(id, outs)")
     id_ = _text_id(value)
     if id_ is None and value is not None:
-        raise BadReturnError(f"create returned the id {value!r}; ids are texts: use str()")
+        raise BadReturnError(f"create returned the id {_shown(value)}; ids are texts: use str()")
     if not id_:
         raise BadReturnError("create returned no id; return one that finds the object again: CreateResult(id, outs)")
+    _refuse_surrogates(id_)
     return ("created", id_, getattr(result, "outs", None))
 
 
+def _refuse_surrogates(id_: str) -> None:
+    try:
+        id_.encode("utf-8")
+    except UnicodeEncodeError:
+        raise BadReturnError(
+            f"create returned the id {id_!a}, which is no valid text: it holds half a character"
+        ) from None
+
+
 def _read(result: Any) -> Answer:
-    value = _field(result, "read", "id", "a ReadResult(id, outs)")
+    return _looked_up(result, "read")
+
+
+def _found(result: Any) -> Answer:
+    return ("read", "", None, None) if result is None else _looked_up(result, "find")
+
+
+def _looked_up(result: Any, method: str) -> Answer:
+    wanted = "a ReadResult(id, outs)" if method == "read" else "a ReadResult(id, outs), or None"
+    value = _field(result, method, "id", wanted)
     id_ = _text_id(value)
     if id_ is None and value is not None:
-        raise BadReturnError(f"read returned the id {value!r}; ids are texts: use str()")
+        raise BadReturnError(f"{method} returned the id {_shown(value)}; ids are texts: use str()")
     return ("read", id_ or "", getattr(result, "outs", None), getattr(result, "inputs", None))
 
 
@@ -213,6 +268,7 @@ _READERS: dict[str, Callable[[Any], Answer]] = {
     "diff": _diffed,
     "create": _created,
     "read": _read,
+    "find": _found,
     "update": _updated,
     "delete": _deleted,
 }

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
 import json
-import threading
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from maloko._host import Host
-from maloko._maloko import EmbeddedRun, MemoryState
-from maloko._program import Program, run_program
+from maloko._maloko import TestStack
+from maloko._program import Program
+from maloko.testing._runs import execute, on_a_free_thread
 
 
 @dataclass(frozen=True)
@@ -46,7 +43,10 @@ class Stack:
     config: dict[str, str] = field(default_factory=dict)
     secrets: dict[str, str] = field(default_factory=dict)
     parallel: int = 16
-    state: MemoryState = field(default_factory=MemoryState)
+    state: TestStack = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.state = TestStack(self.project, self.name)
 
     def up(self, program: Program, *, update_changed_providers: bool = False) -> Result:
         """Makes the world as the program says; raises what the program or a provider raised."""
@@ -68,12 +68,16 @@ class Stack:
         self, kind: str, program: Program, *, dry_run: bool = False, update_changed_providers: bool = False
     ) -> Result:
         """Runs an operation and says how it ended, without raising."""
-        return _on_a_free_thread(lambda: self._run(kind, program, dry_run, update_changed_providers))
+        return on_a_free_thread(lambda: self._run(kind, program, dry_run, update_changed_providers))
 
     def export(self) -> dict[str, Any]:
         """The state as Pulumi's deployment JSON."""
         exported: dict[str, Any] = json.loads(self.state.export())
         return exported
+
+    def restore(self, deployment: dict[str, Any]) -> None:
+        """Replaces the state by an exported one, which may be another stack's."""
+        self.state.restore(json.dumps(deployment).encode(), "the exported state")
 
     def resources(self) -> dict[str, dict[str, Any]]:
         """The rows of the state that are neither the stack nor a provider, by name."""
@@ -92,54 +96,19 @@ class Stack:
         return result
 
     def _run(self, kind: str, program: Program, dry_run: bool, update_changed_providers: bool) -> Result:
-        host = Host()
-        try:
-            run = EmbeddedRun(
-                self.state,
-                host,
-                kind,
-                project=self.project,
-                stack=self.name,
-                dry_run=dry_run,
-                parallel=self.parallel,
-                config=self._config(),
-                update_changed_providers=update_changed_providers,
-            )
-            failure = run_program(host, run.engine, program)
-            end = (None, None) if failure is None else failure
-            outcome, changes, error, exception = run.finish(*end)
-            return Result(outcome, changes, run.steps, run.diagnostics, error, exception)
-        finally:
-            host.close()
-
-    def _config(self) -> dict[str, tuple[str, bool]]:
-        values = [(self.config, False), (self.secrets, True)]
-        return {
-            key if ":" in key else f"{self.project}:{key}": (value, secret)
-            for some, secret in values
-            for key, value in some.items()
+        order = {
+            "verb": "up" if kind == "update" else kind,
+            "preview": dry_run,
+            "time": "real",
+            "parallel": self.parallel,
+            "config": self._config(),
+            "updateChangedProviders": update_changed_providers,
         }
+        report, exception = execute(self.state, Host(), order, program)
+        steps = [(op, urn) for op, urn in report["steps"]]
+        diagnostics = [(it["severity"], it["urn"], it["message"]) for it in report["diagnostics"]]
+        return Result(report["outcome"], report["changes"], steps, diagnostics, report["error"], exception)
 
-
-def _on_a_free_thread(work: Callable[[], Result]) -> Result:
-    """Runs here, or, where an event loop is running (a notebook, an async test), on a thread of its own."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return work()
-    answer: list[Result] = []
-    failed: list[BaseException] = []
-    context = contextvars.copy_context()
-
-    def run() -> None:
-        try:
-            answer.append(context.run(work))
-        except BaseException as error:  # raised again below, on the thread that asked
-            failed.append(error)
-
-    thread = threading.Thread(target=run, name="maloko-run")
-    thread.start()
-    thread.join()
-    if failed:
-        raise failed[0]
-    return answer[0]
+    def _config(self) -> dict[str, dict[str, Any]]:
+        values = [(self.config, False), (self.secrets, True)]
+        return {key: {"value": value, "secret": secret} for some, secret in values for key, value in some.items()}

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from maloko._passes import PassHelper
+from maloko._signals import call_own_handler
 
 if TYPE_CHECKING:
     from maloko._host import Host
@@ -22,6 +23,19 @@ class Front:
 
     def __init__(self, helper: PassHelper | None) -> None:
         self._helper = helper
+        self._pass: PassHelper | subprocess.Popen[bytes] | None = None
+        self._host: Host | None = None
+
+    def interrupted(self, number: int) -> None:
+        """A signal has cancelled the run: calls the program's own handler, if there is one."""
+        loop = self._host.loop if self._host is not None else None
+        if loop is not None:
+            call_own_handler(loop, number)
+
+    def interrupt_pass(self, number: int) -> None:
+        """Sends a signal on to the process of the pass."""
+        if self._pass is not None:
+            self._pass.send_signal(number)
 
     def about(self) -> tuple[str, str, str]:
         """The interpreter's version and path, and the SDK's version."""
@@ -33,11 +47,22 @@ class Front:
             sdk = ""
         return platform.python_version(), sys.executable, sdk
 
+    def describe_error(self, error: BaseException) -> tuple[str, str, str]:
+        """The name of an exception's class, its text and its traceback, for another process."""
+        from maloko._tracebacks import as_text, format_error
+
+        try:
+            text = as_text(str(error))
+        except BaseException:  # the exception is a user's object
+            text = "(it cannot be shown: its text raises)"
+        return type(error).__name__, text, format_error(error)
+
     def run_program(self, host: Host, engine: Engine, entry: str) -> tuple[str, BaseException] | None:
         """Runs the program at a path; returns its error with the exception."""
         from maloko._output import told_by_resource
         from maloko._program import run_path
 
+        self._host = host
         host.on_close.enter_context(told_by_resource(engine))
         return run_path(host, engine, Path(entry))
 
@@ -57,12 +82,16 @@ class Front:
 
     def run_pass(self, arguments: list[str]) -> int:
         """Runs a command line in a process in which no user code has run; returns its exit code."""
-        if self._helper is not None:
-            code = self._helper.run(arguments)
-            self._helper = None
+        self._pass, self._helper = self._helper, None
+        if self._pass is not None:
+            code = self._pass.run(arguments)
+            self._pass = None
             if code is not None:
                 return code
-        return subprocess.run([sys.executable, "-m", "maloko", *arguments], check=False).returncode
+        with subprocess.Popen([sys.executable, "-m", "maloko", *arguments]) as self._pass:
+            code = self._pass.wait()
+        self._pass = None
+        return code if code >= 0 else 128 - code
 
     def re_execute(self, root: str, options: str, arguments: list[str]) -> int | None:
         """Runs this command line in the virtualenv that the project names; `None` when this is the one."""

@@ -8,13 +8,14 @@ import contextvars
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from maloko import _outputs
 from maloko._bodies import ModuleBodies
 from maloko._calls import Answer, call_provider, raised, unloadable
 from maloko._current import ProviderCall
-from maloko._loops import ProviderLoop
+from maloko._forks import leave_to_parent_on_fork
+from maloko._loops import ProviderLoop, leave_to_parent
 from maloko._registry import HANDLE_PREFIX, Reference, Registry, Unloadable
 from maloko._traps import Traps
 
@@ -22,9 +23,23 @@ if TYPE_CHECKING:
     from google.protobuf.message import Message
 
     from maloko._maloko import Completion, Engine, Pool
+    from maloko._monitor import Monitor
+
+
+class Watch(Protocol):
+    """Looks after a program from its event loop, and may cancel its task."""
+
+    found: BaseException | None
+    """Why the program was cancelled."""
+
+    def end(self) -> None:
+        """Called on the loop's thread when the program has ended."""
+
 
 _PATIENCE_SECONDS = 2.0
 """How long a thread is waited for that has nothing left to do."""
+_PATIENCE_FOR_GIVEN_UP = 0.2
+"""The same, where a method goes on that nobody waits for any longer."""
 
 
 _NAMED = 10
@@ -62,6 +77,8 @@ class Host:
         self.bodies: ModuleBodies | None = None
         """For programs that may run again with the modules that are loaded: what their bodies register."""
         self.engine: Engine | None = None
+        self.watch: Callable[[asyncio.AbstractEventLoop, Monitor, asyncio.Task[None]], Watch] | None = None
+        """What is to look after the program while it runs."""
         self.on_close = contextlib.ExitStack()
         """What the run changed in the process and is put back at its end."""
         self._provider_loop = ProviderLoop()
@@ -72,6 +89,14 @@ class Host:
         self._calls: dict[int, ProviderCall] = {}
         self._cancelled: set[int] = set()
         self._workers: list[threading.Thread] = []
+        leave_to_parent_on_fork(self)
+
+    def leave_to_parent(self) -> None:
+        """In a process that was forked off the run: leaves its loops and threads to the run."""
+        self._provider_loop.leave_to_parent()
+        if self.loop is not None:
+            leave_to_parent(self.loop)
+        self._workers = []
 
     def attach_pool(self, pool: Pool) -> None:
         """Takes the pool that the native half made."""
@@ -93,7 +118,9 @@ class Host:
         if self._pool is not None:
             self._pool.close()
         self._provider_loop.close()
-        patience = time.monotonic() + _PATIENCE_SECONDS
+        # What was cancelled and has not ended yet may never end.
+        given_up = any(number in self._calls for number in self._cancelled)
+        patience = time.monotonic() + (_PATIENCE_FOR_GIVEN_UP if given_up else _PATIENCE_SECONDS)
         for worker in self._workers:
             worker.join(timeout=max(0.0, patience - time.monotonic()))
         ended = not any(worker.is_alive() for worker in self._workers)
@@ -106,6 +133,11 @@ class Host:
         self.callback_names.clear()
         self.loop = self.engine = self._pool = None
         return ended
+
+    @property
+    def is_calling(self) -> bool:
+        """Is a provider method running?"""
+        return bool(self._calls)
 
     def handle(self, provider: Any) -> str:
         """The short text that stands for an object in a registration."""
@@ -192,6 +224,7 @@ class Host:
         arguments: tuple[Any, ...],
         context: contextvars.Context | None,
         complete: Completion,
+        operation_key: str = "",
     ) -> Answer | None:
         """Calls a method; `None` means that `complete` is called with the answer later."""
         provider = self.registry.entry(number).provider
@@ -200,7 +233,7 @@ class Host:
         warning = self.traps.warning(provider, urn, method)
         if warning is not None and self.engine is not None:
             self.engine.log(urn, 2, warning)
-        call = self._calls[call_number] = ProviderCall(urn, method)
+        call = self._calls[call_number] = ProviderCall(urn, method, operation_key)
         if call_number in self._cancelled:
             call.cancel()
         context, loop = context or self.context, self._provider_loop

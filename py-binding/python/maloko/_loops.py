@@ -10,6 +10,18 @@ import weakref
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+_LAST_SECONDS = 1.0
+"""How long what still runs on a loop is waited for when it has been cancelled."""
+
+_PATIENCE_SECONDS = 2.0
+"""How long the loop's thread is waited for; one that is blocked by a method is left behind."""
+
+
+def loop_of_thread() -> asyncio.AbstractEventLoop | None:
+    """The event loop that was set for this thread, to be put back; none is made, as asking asyncio would do."""
+    local = getattr(asyncio.get_event_loop_policy(), "_local", None)
+    return getattr(local, "_loop", None)
+
 
 def new_loop() -> asyncio.SelectorEventLoop:
     """A plain event loop."""
@@ -83,18 +95,23 @@ class ProviderLoop:
                 self._thread.start()
             return self._loop
 
-    @staticmethod
-    def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
         asyncio.set_event_loop(loop)
-        try:
-            loop.run_forever()
-        finally:
+        # Methods may stop the loop that they run on, and a `SystemExit` in one of their tasks falls through it: the
+        # calls of others go on all the same.
+        while self._loop is loop and not loop.is_closed():
+            with contextlib.suppress(BaseException):
+                loop.run_forever()
+        with contextlib.suppress(BaseException):
             tasks = asyncio.all_tasks(loop)
             for task in tasks:
                 task.cancel()
-            loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+            if tasks:
+                # Some do not let themselves be cancelled.
+                loop.run_until_complete(asyncio.wait(tasks, timeout=_LAST_SECONDS))
             loop.run_until_complete(loop.shutdown_asyncgens())
-            asyncio.set_event_loop(None)
+        asyncio.set_event_loop(None)
+        with contextlib.suppress(RuntimeError):
             loop.close()
 
     def close(self) -> None:
@@ -102,5 +119,23 @@ class ProviderLoop:
         with self._lock:
             loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
         if loop is not None and thread is not None:
-            loop.call_soon_threadsafe(loop.stop)
-            thread.join(timeout=5)
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(loop.stop)
+            thread.join(timeout=_PATIENCE_SECONDS)
+
+    def leave_to_parent(self) -> None:
+        """In a process that was forked off: lets go of the loop, whose thread and descriptors are the parent's."""
+        self._lock = threading.Lock()
+        loop, self._loop, self._thread = self._loop, None, None
+        if loop is not None:
+            leave_to_parent(loop)
+
+
+def leave_to_parent(loop: asyncio.AbstractEventLoop) -> None:
+    """In a process that was forked off: closes its copies of what the parent's loop is woken by.
+
+    Otherwise the two would take each other's wakes, and the parent might wait for ever.
+    """
+    for name in ("_selector", "_ssock", "_csock"):
+        with contextlib.suppress(Exception):
+            getattr(loop, name).close()

@@ -1,7 +1,8 @@
+from _typeshed import SupportsGetItem
 from os import PathLike
-from typing import Any, Final, SupportsIndex, final
+from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["VERSION", "Completion", "EmbeddedRun", "Engine", "MemoryState", "Pool", "cli_main"]
+__all__ = ["VERSION", "Completion", "Engine", "LibraryRun", "Pool", "TestRun", "TestStack", "cli_main", "converted", "require_main_interpreter"]
 
 VERSION: Final[str]
 """
@@ -20,36 +21,6 @@ class Completion:
     def on_abandon(self, /, callback: Any) -> None:
         """
         Takes what is to be called when nobody waits for the answer any more.
-        """
-
-@final
-class EmbeddedRun:
-    """
-    One operation on a stack that is kept in memory.
-    """
-    def __new__(cls, /, state: MemoryState, host: Any, kind: str, *, project: str = "project", stack: str = "dev", dry_run: bool = False, parallel: SupportsIndex = 16, config: dict[str, tuple[str, bool]] | None = None, directory: str | PathLike[str] | None = None, update_changed_providers: bool = False) -> EmbeddedRun:
-        """
-        Begins an operation. `host` is a `maloko._host.Host`; `kind` is `update`, `refresh` or `destroy`.
-        """
-    @property
-    def diagnostics(self, /) -> list[tuple[str, str, str]]:
-        """
-        Messages as severity, URN and text, in order.
-        """
-    @property
-    def engine(self, /) -> Engine:
-        """
-        The engine, for the program.
-        """
-    def finish(self, /, error: str | None = None, exception: Any | None = None) -> tuple[str, dict[str, int], str | None, Any | None]:
-        """
-        Ends the operation once the program has ended; `error` and `exception` say how it failed. Gives the outcome
-        (`succeeded`, `failed`, `cancelled`), the counts by op, the first error and the exception behind it.
-        """
-    @property
-    def steps(self, /) -> list[tuple[str, str]]:
-        """
-        Steps that were done, as op and URN, in order.
         """
 
 @final
@@ -127,14 +98,30 @@ class Engine:
         """
 
 @final
-class MemoryState:
+class LibraryRun:
     """
-    The state of one stack, in memory.
+    One run of the command line.
     """
-    def __new__(cls, /) -> MemoryState: ...
-    def export(self, /) -> str:
+    def __new__(cls, /, arguments: "list[str]", directory: str | PathLike[str], variables: "dict[str, str]", out: "object", err: "object", event: "object | None" = None) -> LibraryRun:
         """
-        The state as Pulumi's deployment JSON, with secrets in plain text.
+        A run of these arguments. `directory` is absolute; `variables` stand for the environment; `out` and `err` take
+        bytes, `event` the JSON of an engine event, each from a thread of the engine.
+        """
+    def cancel(self, /) -> None:
+        """
+        Asks the run to end: nothing new begins, what is in flight is waited for.
+        """
+    @property
+    def is_running(self, /) -> bool:
+        """
+        Does an operation go on now?
+        """
+    def run(self, /, front: "object", host: "object") -> "tuple[int, str, tuple[str, dict[str, int], bool, str | None, BaseException | None, str | None, str | None] | None]":
+        """
+        Runs to the end on this thread, on which no event loop may be running, and gives the exit code, the last message
+        and, for an operation that has begun, what came of it. `front` is a `maloko._front.Front` or its like, `host` a
+        `maloko._host.Host`. A signal that Python's handlers turn into an exception cancels the run, which is awaited all
+        the same; then the exception is raised.
         """
 
 @final
@@ -151,7 +138,93 @@ class Pool:
         Polls the engine's tasks on this thread until the pool is closed.
         """
 
+@final
+class TestRun:
+    """
+    One operation on a stack in memory.
+    """
+    def cancel(self, /) -> None:
+        """
+        Ends the operation as Ctrl-C does: nothing new is begun.
+        """
+    @property
+    def engine(self, /) -> Engine:
+        """
+        The engine, for the program.
+        """
+    def finish(self, /, error: str | None = None, exception: Any | None = None) -> "tuple[str, BaseException | None]":
+        """
+        Ends the operation once the program has ended; `error` and `exception` say how it failed. Gives the report as
+        JSON (`engine-kit/src/report.rs`), and the exception that was raised first.
+        """
+    @property
+    def working(self, /) -> int:
+        """
+        How many provider methods run just now.
+        """
+
+@final
+class TestStack:
+    """
+    A stack in memory.
+    """
+    def __new__(cls, /, project: str = "project", stack: str = "dev") -> TestStack:
+        """
+        An empty stack. Raises `ValueError` for names that no stack can have.
+        """
+    def advance(self, /, seconds: SupportsFloat | SupportsIndex) -> None:
+        """
+        Lets the stack's clock go on by so many seconds.
+        """
+    def begin(self, /, host: Any, order: str) -> TestRun:
+        """
+        Begins an operation. `host` is a `maloko._host.Host`, `order` JSON (`engine-kit/src/order.rs`). Raises
+        `ValueError` for an order that cannot be understood, and `RuntimeError` for a state that cannot be opened.
+        """
+    @property
+    def elapsed(self, /) -> float:
+        """
+        The seconds that have passed on the stack's clock.
+        """
+    def export(self, /) -> str:
+        """
+        The state as Pulumi's deployment JSON, with secrets in plain text.
+        """
+    @staticmethod
+    def open(directory: str | PathLike[str], project: str, stack: str) -> TestStack:
+        """
+        A stack in a directory, which outlives the process; made when it is not there yet. Raises `RuntimeError` for a
+        directory that cannot be used.
+        """
+    def resources(self, /) -> str:
+        """
+        The rows of the state as JSON: `{"rows": [...], "suspects": [urn, ...]}`.
+        """
+    def restore(self, /, deployment: bytes, place: str) -> None:
+        """
+        Replaces the state by an exported one (JSON); `place` names it in errors.
+        """
+    def stored(self, /) -> "tuple[bytes, bytes | None]":
+        """
+        What lies in the store: the checkpoint, and the journal that a run left which did not come to its end.
+        """
+    def without(self, /, urns: SupportsGetItem[int, str]) -> TestStack:
+        """
+        Another stack, with what these resources (URNs) need, and without them.
+        """
+
 def cli_main(arguments: "list[str]", front: "object", host: "object") -> "int":
     """
     Runs the command line with these arguments (without the program's name) and returns its exit code.
+    """
+
+def converted(properties: "object", what: "str") -> "dict[str, Any]":
+    """
+    Properties as they come back from the engine, in a provider's method, when they go in like that. Raises `ValueError`
+    for what the engine refuses; `what` names the properties in it.
+    """
+
+def require_main_interpreter() -> None:
+    """
+    Refuses sub-interpreters with an `ImportError`: objects of one would be called in another.
     """

@@ -7,7 +7,7 @@ import contextvars
 import functools
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -64,6 +64,8 @@ class Monitor:
         """Has the engine said that the run is over?"""
         self.may_wind_up: Callable[[], bool] = lambda: True
         """Asked when the program has come to its end: may what it did not register be deleted?"""
+        self.pending = 0
+        """Requests that were sent from the program's event loop and are not answered yet."""
         self._native = native
         self._loop = loop
         self._loop_thread = threading.get_ident()
@@ -92,6 +94,7 @@ class Monitor:
                 return
 
         def settle(answer: bytes | tuple[int, str]) -> None:
+            self.pending -= 1
             if future.done():
                 return
             try:
@@ -100,7 +103,10 @@ class Monitor:
                 future.set_exception(as_the_sdk_raises(name, error))
 
         answer = self._native.begin(name, request.SerializeToString(), contextvars.copy_context(), complete)
-        return future if answer is None else self._read(response_type, answer, request)
+        if answer is not None:
+            return self._read(response_type, answer, request)
+        self.pending += 1
+        return future
 
     def _read(self, response_type: Any, answer: bytes | tuple[int, str], request: Message) -> Any:
         if isinstance(answer, bytes):
@@ -165,6 +171,8 @@ class SdkExecutor(ThreadPoolExecutor):
 
     def __init__(self, monitor: Monitor, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(thread_name_prefix="maloko-program")
+        self.on_threads: set[Future[Any]] = set()
+        """What goes on on its threads, or waits for one."""
         self._monitor = monitor
         self._loop = loop
         self._loop_thread = threading.get_ident()
@@ -173,11 +181,11 @@ class SdkExecutor(ThreadPoolExecutor):
         """Runs a function of the SDK here, any other one on a thread."""
         module = getattr(fn, "__module__", None) or ""
         if not module.startswith("pulumi.runtime.") or threading.get_ident() != self._loop_thread:
-            return super().submit(fn, *args, **kwargs)
+            return self._on_a_thread(fn, *args, **kwargs)
         try:
             result = self._monitor.in_executor(functools.partial(fn, *args, **kwargs))
         except NotHere:
-            return super().submit(fn, *args, **kwargs)
+            return self._on_a_thread(fn, *args, **kwargs)
         except Exception as error:  # it belongs to whoever awaits the future
             failed = self._loop.create_future()
             failed.set_exception(error)
@@ -187,3 +195,9 @@ class SdkExecutor(ThreadPoolExecutor):
         done = self._loop.create_future()
         done.set_result(result)
         return done
+
+    def _on_a_thread(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future = super().submit(fn, *args, **kwargs)
+        self.on_threads.add(future)
+        future.add_done_callback(self.on_threads.discard)
+        return future

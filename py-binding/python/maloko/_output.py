@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
 from maloko._current import CURRENT_CALL
+from maloko._forks import OwnProcess
 
 if TYPE_CHECKING:
     from maloko._maloko import Engine
@@ -35,6 +36,7 @@ class CallStream:
         self._begun: dict[str, str] = {}
         """By URN: the line that is not complete yet."""
         self._lock = threading.Lock()
+        self._process = OwnProcess()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._under, name)
@@ -45,7 +47,7 @@ class CallStream:
     def write(self, text: str) -> int:
         """Writes a text."""
         call = CURRENT_CALL.get()
-        if call is None or not isinstance(text, str):
+        if call is None or not isinstance(text, str) or not self._process.is_here():
             written = self._under.write(text)
             if "\n" in text:
                 # The descriptor is a pipe to the display: a line that waits in a buffer would be told too late.
@@ -66,7 +68,7 @@ class CallStream:
     def flush(self) -> None:
         """Passes on what was begun by the current call, or outside of calls."""
         call = CURRENT_CALL.get()
-        if call is None:
+        if call is None or not self._process.is_here():
             self._under.flush()
             return
         with self._lock:

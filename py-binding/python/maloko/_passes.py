@@ -30,9 +30,15 @@ class PassHelper:
         except OSError:
             return None
         _, status = os.waitpid(self._pid, 0)
+        self._pid = 0
         code = os.waitstatus_to_exitcode(status)
         # A child that died of a signal counts as its shell would count it.
         return code if code >= 0 else 128 - code
+
+    def send_signal(self, number: int) -> None:
+        """Sends a signal to the child while it runs."""
+        if self._pid != 0:
+            os.kill(self._pid, number)
 
 
 def fork_helper(arguments: list[str], main: Callable[[list[str]], int]) -> PassHelper | None:

@@ -12,10 +12,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pulumi.errors import RunError
+
 from maloko import _seams
 from maloko._bodies import ModuleBodies
 from maloko._errors import MalokoError
-from maloko._loops import new_loop
+from maloko._forks import OwnProcess
+from maloko._loops import loop_of_thread, new_loop
 from maloko._sdk import newer_than_tested
 from maloko._tasks import ProgramTasks
 from maloko._tracebacks import format_error, message_of
@@ -56,6 +59,7 @@ def run_program(host: Host, engine: Engine, program: Program) -> Failure | None:
 
 def _run_in_context(host: Host, engine: Engine, program: Program) -> Failure | None:
     loop = new_loop()
+    before = loop_of_thread()
     asyncio.set_event_loop(loop)
     try:
         monitor = _seams.enter_run(engine, host, loop)
@@ -64,13 +68,14 @@ def _run_in_context(host: Host, engine: Engine, program: Program) -> Failure | N
         host.on_close.callback(_close_loop, loop)
         return _run_on_loop(host, engine, loop, monitor, program)
     finally:
-        asyncio.set_event_loop(None)
+        asyncio.set_event_loop(before)
 
 
 def _run_on_loop(
     host: Host, engine: Engine, loop: asyncio.AbstractEventLoop, monitor: Monitor, program: Program
 ) -> Failure | None:
-    main = loop.create_task(_main(program))
+    process = OwnProcess()
+    main = loop.create_task(_main(program, process))
     tasks = ProgramTasks(loop)
     strays: list[BaseException] = []
 
@@ -111,18 +116,33 @@ def _run_on_loop(
     loop.set_exception_handler(left_over)
     engine.when_stopped(stopped)
     monitor.may_wind_up = may_wind_up
+    watch = host.watch(loop, monitor, main) if host.watch is not None else None
     try:
         loop.run_until_complete(main)
     except BaseException as error:  # how the program ended is a result, whatever it raised
-        return _failure(error, monitor)
+        process.go_on_only_here(error)
+        return _failure((watch and watch.found) or error, monitor)
     finally:
+        if watch is not None:
+            watch.end()
+        process.go_on_only_here()
         _cancel_left_overs(loop)
     stray = strays[0] if strays else tasks.error()
     return None if stray is None else _failure(stray, monitor)
 
 
-async def _main(program: Program) -> None:
-    await _seams.run_stack(program)
+async def _main(program: Program, process: OwnProcess) -> None:
+    def body() -> Awaitable[None] | None:
+        try:
+            going_on = program()
+        except BaseException as error:
+            process.go_on_only_here(error)
+            raise
+        # Back to the event loop a copy of the process must not come.
+        process.go_on_only_here()
+        return going_on
+
+    await _seams.run_stack(body)
 
 
 def _cancel_left_overs(loop: asyncio.AbstractEventLoop) -> None:
@@ -150,8 +170,6 @@ def _failure(error: BaseException, monitor: Monitor) -> Failure | None:
     if monitor.over and (isinstance(error, asyncio.CancelledError) or _comes_from_shutdown(error)):
         # The engine has reported what went wrong; this is only its echo in the program.
         return None
-    from pulumi.errors import RunError
-
     if isinstance(error, RunError):
         # The SDK's way of ending a program with a message for its user, who needs no traceback.
         return Failure(str(error), error)
@@ -161,8 +179,6 @@ def _failure(error: BaseException, monitor: Monitor) -> Failure | None:
 
 
 def _comes_from_shutdown(error: BaseException | None) -> bool:
-    from pulumi.errors import RunError
-
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
@@ -204,9 +220,14 @@ def run_path(host: Host, engine: Engine, entry: Path) -> Failure | None:
 
 
 def attach(host: Host, engine: Engine, entry: Path) -> None:
-    """Prepares for provider objects that are rebuilt from the state, of a program that is not run."""
-    host.engine = engine
+    """Prepares for provider objects that are rebuilt from the state, of a program by path that is not run."""
     enter_directory(host, entry if entry.is_dir() else entry.parent, [])
+    attach_here(host, engine)
+
+
+def attach_here(host: Host, engine: Engine) -> None:
+    """The same for modules that this process finds as it is."""
+    host.engine = engine
     host.on_close.enter_context(_seams.in_place())
 
     def enter() -> None:

@@ -8,6 +8,7 @@ every attribute is plain data; only then can the object be rebuilt in a later ru
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 import sys
 import threading
@@ -27,8 +28,8 @@ MAX_ATTRIBUTES = 64 * 1024
 HANDLE_PREFIX = "maloko:object:"
 """How the engine recognises our handles; the same text as `provider::HANDLE_PREFIX` in maloko-core."""
 
-METHODS = ("configure", "check", "diff", "read", "update", "delete")
-"""The optional methods, in the order in which `describe` reports them."""
+METHODS = ("configure", "check", "diff", "create", "read", "update", "delete", "find")
+"""The methods, in the order in which `describe` reports them."""
 
 
 class Unloadable(Exception):  # noqa: N818 the module's own error is the cause
@@ -248,7 +249,7 @@ def autonaming_of(provider: Any) -> tuple[str, int | None] | None:
 
 
 def methods_of(provider: Any) -> tuple[bool, ...]:
-    """Which optional methods the object really has: those of the SDK's base class do nothing and do not count."""
+    """Which methods the object really has: those of the SDK's base class do nothing and do not count."""
     from pulumi.dynamic import ResourceProvider
 
     kind = type(provider)
@@ -260,7 +261,20 @@ def methods_of(provider: Any) -> tuple[bool, ...]:
             return callable(own[method])
         return found is not None and found is not getattr(ResourceProvider, method, None)
 
-    return tuple(has(method) for method in METHODS)
+    def counts(method: str) -> bool:
+        # `find` is no method of the SDK's: a helper of that name may be something else.
+        return has(method) and (method != "find" or _takes_two(getattr(provider, method)))
+
+    return tuple(counts(method) for method in METHODS)
+
+
+def _takes_two(method: Any) -> bool:
+    """Can it be called with a key and inputs?"""
+    try:
+        inspect.signature(method).bind(None, None)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _attributes_of(provider: Any) -> tuple[str | None, str | None]:

@@ -50,7 +50,7 @@ class Fingerprints:
         """
         self._module = module
         self._known: dict[type, str | None] = {}
-        self._definitions: dict[str, dict[str, list[ast.ClassDef]]] = {}
+        self._definitions: dict[str, dict[str, list[_Definition]]] = {}
 
     def of(self, kind: type) -> str | None:
         """The fingerprint of a class with those of its bases that are the project's; `None` without source."""
@@ -69,7 +69,7 @@ class Fingerprints:
             if not definitions:
                 return None
             for definition in definitions:
-                digest.update("\n".join(_class_text(definition)).encode("utf-8", "surrogatepass"))
+                digest.update(definition.text())
         return f"{_WAY}:{digest.hexdigest()[:32]}"
 
     def _is_of_project(self, base: type, kind: type) -> bool:
@@ -81,7 +81,7 @@ class Fingerprints:
             return base.__module__.partition(".")[0] == kind.__module__.partition(".")[0]
         return not file.startswith(_STANDARD_LIBRARY) and not base.__module__.startswith(("maloko.", "pulumi."))
 
-    def _definitions_of(self, kind: type) -> list[ast.ClassDef]:
+    def _definitions_of(self, kind: type) -> list[_Definition]:
         """The definitions of a class in its file; several where conditions choose among them."""
         module = self._module(kind.__module__)
         file = getattr(module, "__file__", None)
@@ -90,11 +90,41 @@ class Fingerprints:
         if file not in self._definitions:
             linecache.checkcache(file)
             source = "".join(linecache.getlines(file, module.__dict__))
-            found: dict[str, list[ast.ClassDef]] = {}
-            for name, definition in _classes(ast.parse(source).body, ""):
-                found.setdefault(name, []).append(definition)
-            self._definitions[file] = found
+            self._definitions[file] = _parsed(file, source)
         return self._definitions[file].get(kind.__qualname__, [])
+
+
+class _Definition:
+    """One definition of a class; what it says is put together once."""
+
+    def __init__(self, definition: ast.ClassDef) -> None:
+        self._definition = definition
+        self._text: bytes | None = None
+
+    def text(self) -> bytes:
+        """What the fingerprint is made of."""
+        if self._text is None:
+            self._text = "\n".join(_class_text(self._definition)).encode("utf-8", "surrogatepass")
+        return self._text
+
+
+_sources: dict[str, tuple[str, dict[str, list[_Definition]]]] = {}
+"""The files that were parsed last, with their text: a process of many runs (tests) reads the same ones again."""
+_MOST_SOURCES = 64
+
+
+def _parsed(file: str, source: str) -> dict[str, list[_Definition]]:
+    """The classes that a file defines, by qualified name."""
+    known = _sources.get(file)
+    if known is not None and known[0] == source:
+        return known[1]
+    found: dict[str, list[_Definition]] = {}
+    for name, definition in _classes(ast.parse(source).body, ""):
+        found.setdefault(name, []).append(_Definition(definition))
+    if len(_sources) >= _MOST_SOURCES:
+        _sources.clear()
+    _sources[file] = (source, found)
+    return found
 
 
 def _classes(statements: list[ast.stmt], prefix: str) -> Iterator[tuple[str, ast.ClassDef]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.metadata import version
 
 from maloko._errors import MalokoError
@@ -12,6 +13,7 @@ TESTED_UP_TO = (3, 272)
 _TESTED = ".".join(map(str, TESTED_UP_TO))
 
 
+@cache
 def sdk_version() -> str:
     """The installed SDK's version."""
     return version("pulumi")

@@ -72,7 +72,8 @@ def _optional() -> list[tuple[Any, str, Callable[[Any], Any]]]:
         (pulumi.dynamic.ResourceProvider, "serialize_as_secret_always", lambda _: False),
         (sdk_resource, "_get_stack_trace", _stack_trace),
         (sdk_resource, "create_urn", _urn_instead_of_output),
-        (sdk_resource, "prepare_resource", _refusing_what_is_too_deep),
+        (sdk_resource, "prepare_resource", _naming_what_cannot_be_sent),
+        (sdk_rpc, "serialize_properties", _naming_what_is_too_large),
         (pulumi.log, "debug", _debug_for_users),
         (sdk_stack, "asyncio", lambda original: _AsyncioOfTheStack() if original is asyncio else original),
         (sdk_rpc, "declare_dependency", lambda _: _declare_dependency),
@@ -355,8 +356,9 @@ def _urn_instead_of_output(original: Callable[..., Any]) -> Callable[..., Any]:
     return create_urn
 
 
-def _refusing_what_is_too_deep(original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-    """Where the SDK's serialisation runs out of stack, the error names the resource and the property."""
+def _naming_what_cannot_be_sent(original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    """Where the SDK's serialisation runs out of stack, or a number has no place in a message, the error names the
+    resource and the property."""
 
     async def prepare_resource(
         res: Any, ty: str, custom: bool, remote: bool, props: Any, *args: Any, **kwargs: Any
@@ -364,15 +366,55 @@ def _refusing_what_is_too_deep(original: Callable[..., Awaitable[Any]]) -> Calla
         try:
             return await original(res, ty, custom, remote, props, *args, **kwargs)
         except RecursionError:
-            name = getattr(res, "_name", "")
             place = f"property '{key}'" if (key := _deepest(props)) else "a property"
-            message = (
-                f"{ty} resource '{name}': {place} is nested too deeply: values may hold about 30 levels of objects, or "
-                "45 of lists; make it flatter, or pass it as a text (JSON)"
+            reason = (
+                f"{place} is nested too deeply: values may hold about 30 levels of objects, or 45 of lists; make it "
+                "flatter, or pass it as a text (JSON)"
             )
-        raise MalokoError(message)
+        except NumberTooLargeError as error:
+            reason = str(error)
+        raise MalokoError(f"{ty} resource '{getattr(res, '_name', '')}': {reason}")
 
     return prepare_resource
+
+
+class NumberTooLargeError(MalokoError):
+    """A whole number that has no place in a message."""
+
+
+def _naming_what_is_too_large(original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    async def serialize_properties(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return await original(*args, **kwargs)
+        except OverflowError as error:
+            path = _too_large(error)
+        place = f"property '{path}'" if path else "a property"
+        raise NumberTooLargeError(f"{place} is a whole number too large for a double; pass it as a text")
+
+    return serialize_properties
+
+
+def _too_large(error: OverflowError) -> str | None:
+    """The path of the number that was refused, among what the SDK was about to write."""
+    trace = error.__traceback__
+    while trace is not None:
+        local = trace.tb_frame.f_locals
+        if trace.tb_frame.f_globals.get("__name__") == sdk_rpc.__name__ and "result" in local:
+            return _path_of_too_large(local["result"], str(local.get("k", "")))
+        trace = trace.tb_next
+    return None
+
+
+def _path_of_too_large(value: Any, path: str) -> str | None:
+    if isinstance(value, int):
+        return path if abs(value) > sys.float_info.max else None
+    if isinstance(value, dict):
+        inner = ((item, f"{path}.{key}") for key, item in value.items())
+    elif isinstance(value, list | tuple):
+        inner = ((item, f"{path}[{index}]") for index, item in enumerate(value))
+    else:
+        return None
+    return next((found for item, there in inner if (found := _path_of_too_large(item, there))), None)
 
 
 def _deepest(props: Any) -> str | None:

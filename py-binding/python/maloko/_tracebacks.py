@@ -35,15 +35,33 @@ def is_hidden(filename: str) -> bool:
 
 
 def message_of(error: BaseException) -> str:
-    """The last line of a traceback, without the traceback: `ValueError: no such label`."""
-    return "".join(traceback.format_exception_only(type(error), error)).strip()
+    """The last line of a traceback, without the traceback: `ValueError: no such label`.
+
+    Never raises, whatever the exception does when it is looked at.
+    """
+    try:
+        return as_text("".join(traceback.format_exception_only(type(error), error)).strip())
+    except BaseException:  # the exception is a user's object
+        return f"{type(error).__name__} (it cannot be shown: its text raises)"
 
 
 def format_error(error: BaseException) -> str:
     """The traceback with the user's frames only, the exceptions behind it, and those of an exception group.
 
-    Where no frame is the user's, those of the SDK are left.
+    Where no frame is the user's, those of the SDK are left. Never raises.
     """
+    try:
+        return as_text(_formatted(error))
+    except BaseException:  # the exception is a user's object
+        return ""
+
+
+def as_text(text: str) -> str:
+    """A text that every file can hold: half of a surrogate pair becomes a question mark."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _formatted(error: BaseException) -> str:
     formatted = traceback.TracebackException.from_exception(error)
     parts = list(_parts(formatted, set()))
     has_own = any(_is_own(part) for part in parts)

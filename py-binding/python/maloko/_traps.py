@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
-METHODS = ("configure", "check", "diff", "create", "read", "update", "delete")
+from maloko._registry import METHODS
 
 _MISSING = object()
 _facts: dict[CodeType, _Facts] = {}

@@ -26,6 +26,7 @@ Outputs = TypeVar("Outputs")
 
 _ARGUMENTS = {
     "create": ("inputs",),
+    "find": (None, "inputs"),
     "diff": (None, "outputs", "inputs"),
     "read": (None, "outputs"),
     "update": (None, "outputs", "inputs"),
@@ -86,6 +87,8 @@ class TypedProvider(_Provider, Generic[Inputs, Outputs]):  # type: ignore[misc]
         def diff(self, id_: str, olds: Outputs, news: Inputs) -> DiffResult | typing.Awaitable[DiffResult]: ...
 
         def read(self, id_: str, props: Outputs) -> ReadResult | typing.Awaitable[ReadResult]: ...
+
+        def find(self, key: str, inputs: Inputs) -> ReadResult | typing.Awaitable[ReadResult | None] | None: ...
 
         def update(self, id_: str, olds: Outputs, news: Inputs) -> UpdateResult | typing.Awaitable[UpdateResult]: ...
 

@@ -10,6 +10,7 @@ use super::super::pretty;
 use crate::arguments::StackHistory;
 use crate::context::Context;
 use crate::failure::Result;
+use crate::history::numbers;
 use crate::plain::HIDDEN;
 use crate::workplace::Workplace;
 
@@ -20,8 +21,8 @@ pub(super) async fn run(context: &Context, arguments: &StackHistory) -> Result<(
     let workplace = Workplace::open(context)?;
     let stack = workplace.stack_name(None)?;
     workplace.require(&stack).await?;
-    let stored = workplace.backend.history(&stack).await?;
-    let total = u64::try_from(stored.len()).unwrap_or(u64::MAX);
+    let stored = workplace.backend.history(&stack, 0).await?;
+    let entries = stored.iter().map(HistoryEntry::decode).collect::<maloko_core::Result<Vec<_>>>()?;
     let size = if arguments.page_size == 0 { usize::MAX } else { arguments.page_size as usize };
     let skipped = size.saturating_mul(arguments.page as usize - 1);
     let crypter = if arguments.show_secrets {
@@ -33,9 +34,8 @@ pub(super) async fn run(context: &Context, arguments: &StackHistory) -> Result<(
         None
     };
     let mut shown = Vec::new();
-    for (number, stored) in (0..total).map(|number| total - number).zip(&stored).skip(skipped).take(size) {
-        let mut entry = HistoryEntry::decode(stored)?;
-        // Pulumi does not number what it writes into a directory.
+    let total = entries.len();
+    for (number, mut entry) in numbers(&entries).into_iter().zip(entries).skip(skipped).take(size) {
         entry.version = number;
         shown.push(if arguments.json {
             as_json(&entry, crypter.as_ref())

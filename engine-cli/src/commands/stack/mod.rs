@@ -3,15 +3,19 @@
 mod for_pulumi;
 mod graph;
 mod history;
+mod migrate;
 mod rekey;
 mod rename;
 mod show;
+mod suspects;
 mod transfer;
 
 use maloko_core::state::{Snapshot, StackName, create_stack};
 use serde_json::json;
 
 use super::{pretty, table, text};
+pub(crate) use suspects::uncertain;
+
 use crate::arguments::{StackArguments, StackCommand, StackInit, StackList, StackRemove, StackSelect};
 use crate::backend::{guard_first_stack, make_project_directory};
 use crate::context::Context;
@@ -31,6 +35,7 @@ pub(crate) async fn run(context: &Context, arguments: StackArguments) -> Result<
         StackCommand::Export(arguments) => transfer::export(context, arguments).await,
         StackCommand::Import(arguments) => transfer::import(context, arguments).await,
         StackCommand::Rename(arguments) => rename::run(context, arguments).await,
+        StackCommand::Migrate(arguments) => migrate::run(context, arguments).await,
         StackCommand::ChangeSecretsProvider(arguments) => rekey::run(context, arguments).await,
         StackCommand::History(arguments) => history::run(context, arguments).await,
         StackCommand::Graph(arguments) => graph::run(context, arguments).await,
@@ -98,10 +103,10 @@ async fn list(context: &Context, arguments: &StackList) -> Result<()> {
     for stack in &stacks {
         // One stack that cannot be read must not hide the others.
         let snapshot = match workplace.read(stack).await {
-            Ok(snapshot) => Some(snapshot),
+            Ok(snapshot) => Ok(snapshot),
             Err(failure) => {
                 context.console.warn(&failure.message);
-                None
+                Err(failure.message)
             }
         };
         let busy = !workplace.backend.holders(stack).await.unwrap_or_default().is_empty();
@@ -111,13 +116,20 @@ async fn list(context: &Context, arguments: &StackList) -> Result<()> {
         let entries: Vec<_> = rows
             .iter()
             .map(|(stack, snapshot, busy)| {
-                json!({
+                let mut entry = json!({
                     "name": workplace.shown(stack),
                     "current": selected.as_ref() == Some(*stack),
-                    "lastUpdate": snapshot.as_ref().and_then(last_update),
                     "updateInProgress": busy,
-                    "resourceCount": snapshot.as_ref().map(resource_count),
-                })
+                    "resourceCount": snapshot.as_ref().ok().map(resource_count),
+                });
+                // A stack to which nothing was done has no such member, as in Pulumi.
+                if let Some(time) = snapshot.as_ref().ok().and_then(last_update) {
+                    entry["lastUpdate"] = json!(in_json(&time));
+                }
+                if let Err(problem) = snapshot {
+                    entry["error"] = json!(problem);
+                }
+                entry
             })
             .collect();
         context.console.line(&pretty(&json!(entries)));
@@ -126,12 +138,13 @@ async fn list(context: &Context, arguments: &StackList) -> Result<()> {
     let mut table = table(&["NAME", "LAST UPDATE", "RESOURCE COUNT"]);
     for (stack, snapshot, busy) in &rows {
         let mark = if selected.as_ref() == Some(*stack) { "*" } else { "" };
-        let when = match snapshot.as_ref().and_then(last_update) {
-            _ if *busy => "in progress".to_owned(),
-            Some(when) => readable(&when),
-            None => "n/a".to_owned(),
+        let when = match snapshot.as_ref().map(last_update) {
+            Err(_) => "cannot be read".to_owned(),
+            Ok(_) if *busy => "in progress".to_owned(),
+            Ok(Some(when)) => readable(&when),
+            Ok(None) => "n/a".to_owned(),
         };
-        let resources = snapshot.as_ref().map_or_else(|| "n/a".to_owned(), |found| resource_count(found).to_string());
+        let resources = snapshot.as_ref().map_or_else(|_| "n/a".to_owned(), |found| resource_count(found).to_string());
         table.add_row([format!("{}{mark}", workplace.shown(stack)), when, resources]);
     }
     context.console.print(&text(&table));
@@ -144,8 +157,16 @@ fn last_update(snapshot: &Snapshot) -> Option<String> {
     (!time.starts_with("0001-")).then(|| time.to_owned())
 }
 
+/// A time as JSON for scripts has it, to the millisecond; what is no time is shown as it is.
+fn in_json(time: &str) -> String {
+    match time.parse::<jiff::Timestamp>() {
+        Ok(time) => time.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string(),
+        Err(_) => time.to_owned(),
+    }
+}
+
 /// A time as people read it; what is no time is shown as it is.
-fn readable(time: &str) -> String {
+pub(crate) fn readable(time: &str) -> String {
     match time.parse::<jiff::Timestamp>() {
         Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
         Err(_) => time.to_owned(),
@@ -200,6 +221,13 @@ async fn remove(context: &Context, arguments: &StackRemove) -> Result<()> {
             super::count(resources, "resource")
         )));
     }
+    let uncertain = snapshot.as_ref().map_or(0, suspects::uncertain);
+    if uncertain > 0 {
+        return Err(Failure::new(format!(
+            "stack '{shown}' still knows of {} whose objects may exist: `maloko stack --stack {shown}` lists them. Look for the              objects, then forget the creates with `maloko refresh --clear-pending-creates --stack {shown}`, or with the stack:              `maloko stack rm {shown} --force`",
+            super::count(uncertain, "suspect create")
+        )));
+    }
     prompt::permission(&context.console, arguments.yes, &format!("The stack '{shown}' will be removed."))?;
     delete(&workplace, &stack, arguments.preserve_config).await?;
     context.console.line(&format!("Stack '{shown}' has been removed"));
@@ -208,7 +236,7 @@ async fn remove(context: &Context, arguments: &StackRemove) -> Result<()> {
 
 /// Removes a stack, its settings file and its selection.
 pub(crate) async fn delete(workplace: &Workplace<'_>, stack: &StackName, preserve_config: bool) -> Result<()> {
-    let lease = workplace.backend.lease(stack).await?;
+    let lease = workplace.backend.lease(stack, "maloko stack rm").await?;
     lease.remove_stack().await?;
     lease.release().await?;
     if !preserve_config {

@@ -1,6 +1,8 @@
 //! `stack change-secrets-provider`: state and configuration under another passphrase, or under the key file.
 
-use maloko_core::state::{Checkpoint, Crypter, PASSPHRASE_VARIABLE, Passphrase, PassphraseSource, StackName};
+use maloko_core::state::{
+    Checkpoint, Crypter, PASSPHRASE_VARIABLE, Passphrase, PassphraseSource, StackName, replace_sealed,
+};
 use serde_norway::Value;
 
 use crate::arguments::StackChangeSecretsProvider;
@@ -60,7 +62,7 @@ fn new_passphrase(context: &Context) -> Result<Passphrase> {
     if context.console.interactive {
         return Ok(Passphrase::given(&prompt::passphrase(true)?));
     }
-    let piped = prompt::piped_text()?.unwrap_or_default();
+    let piped = prompt::piped_text(&context.console)?.unwrap_or_default();
     match piped.lines().next() {
         Some(line) if !line.is_empty() => Ok(Passphrase::given(line)),
         _ => Err(Failure::configuration(format!(
@@ -99,19 +101,19 @@ async fn replace_both(
     old: &Crypter,
     new: &Crypter,
 ) -> Result<()> {
-    if workplace.backend.load(stack).await?.journal.is_some() {
-        // What a killed run left behind is settled first, so that the journal need not be encrypted anew.
-        let session = workplace.session(stack, old.clone(), COMMAND).await?;
-        session.fold(session.snapshot().clone()).await?;
-    }
-    let lease = workplace.backend.lease(stack).await?;
+    // The old state has to be what was sealed; and what a killed run left behind is settled first, so that the journal
+    // need not be encrypted anew.
+    let session = workplace.session(stack, old.clone(), COMMAND).await?;
+    session.fold(session.snapshot().clone()).await?;
+    let lease = workplace.backend.lease(stack, COMMAND).await?;
     let stored = lease.load().await?;
     let mut checkpoint = Checkpoint::decode(&stored.checkpoint, &stored.checkpoint_place)?;
     checkpoint.snapshot.unseal_all(old)?;
     checkpoint.snapshot.secrets_provider = Some(new.secrets_provider());
     let bytes = checkpoint.encode(new)?;
     let staged = settings.stage()?;
-    if let Err(error) = lease.replace(&bytes).await {
+    let options = workplace.session_options(new.clone(), COMMAND, true);
+    if let Err(error) = replace_sealed(&*lease, stack, &stored, &bytes, old, &options).await {
         staged.discard();
         return Err(error.into());
     }

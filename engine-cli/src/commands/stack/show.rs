@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use maloko_core::state::{Snapshot, StackName};
 use maloko_core::{PropertyMap, Row, Urn};
+use serde_json::json;
 
-use super::super::{count, pretty, table, text};
-use super::{last_update, readable, resource_count};
+use super::super::{pretty, table, text};
+use super::suspects;
+use super::{in_json, last_update, readable, resource_count};
 use crate::arguments::{StackArguments, StackOutput};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -36,6 +38,20 @@ pub(super) async fn stack(context: &Context, arguments: &StackArguments) -> Resu
         return Ok(());
     }
     let snapshot = read(&workplace, &stack, arguments.show_secrets).await?;
+    if arguments.json {
+        let (suspects, interrupted) = suspects::json(&snapshot, arguments.show_secrets);
+        let document = json!({
+            "name": workplace.shown(&stack),
+            "backend": workplace.backend.url(),
+            "lastUpdate": last_update(&snapshot).map(|time| in_json(&time)),
+            "resourceCount": resource_count(&snapshot),
+            "outputs": plain::object_to_json(&outputs(&snapshot), arguments.show_secrets),
+            "suspects": suspects,
+            "interrupted": interrupted,
+        });
+        context.console.line(&pretty(&document));
+        return Ok(());
+    }
     let mut shown = vec![format!("Current stack is {}:", workplace.shown(&stack))];
     shown.push(format!("    State: {} ({})", workplace.backend.url(), workplace.place.origin.name()));
     for holder in workplace.backend.holders(&stack).await? {
@@ -52,12 +68,7 @@ pub(super) async fn stack(context: &Context, arguments: &StackArguments) -> Resu
         shown.push(format!("\nOutputs ({}):", outputs.len()));
         shown.extend(output_table(&outputs, arguments.show_secrets));
     }
-    if !snapshot.pending.is_empty() {
-        shown.push(format!("\n{} interrupted:", count(snapshot.pending.len(), "operation")));
-        for pending in &snapshot.pending {
-            shown.push(format!("    {} while {}", pending.row.urn, pending.kind.name()));
-        }
-    }
+    shown.extend(suspects::lines(&snapshot, arguments.show_secrets));
     context.console.line(&shown.join("\n"));
     Ok(())
 }

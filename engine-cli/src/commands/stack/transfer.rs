@@ -58,7 +58,7 @@ pub(super) async fn import(context: &Context, arguments: &StackImport) -> Result
                 .map_err(|error| Failure::io(format!("{} cannot be read", file.display()), &error))?;
             (bytes, file.display().to_string())
         }
-        None => match prompt::piped_text()? {
+        None => match prompt::piped_text(&context.console)? {
             Some(text) => (text.into_bytes(), "stdin".to_owned()),
             None => return Err(Failure::configuration("name the file to import with `--file FILE`, or pipe it in")),
         },
@@ -83,7 +83,7 @@ pub(super) async fn import(context: &Context, arguments: &StackImport) -> Result
         },
         (None, _) => workplace.crypter(&stack, &mut settings).await?,
     };
-    let beginning = Beginning::now(&workplace, "import", None);
+    let beginning = Beginning::now(&workplace, "import");
     let resources = snapshot.rows.len();
     workplace.overwrite(&stack, snapshot, crypter, !arguments.force).await?;
     beginning.ended(&workplace, &stack, true, &BTreeMap::new()).await;

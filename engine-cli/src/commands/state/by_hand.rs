@@ -13,14 +13,11 @@ use crate::workplace::Workplace;
 const COMMAND: &str = "maloko state edit";
 
 pub(super) async fn run(context: &Context) -> Result<()> {
+    context.refuse_in_library("state edit")?;
     let workplace = Workplace::open(context)?;
     let stack = workplace.stack_name(None)?;
     let editor = editor(context)?;
-    let mut settings = workplace.settings(&stack)?;
-    let crypter = match workplace.crypter_of_settings(&settings)? {
-        Some(crypter) => crypter,
-        None => workplace.crypter(&stack, &mut settings).await?,
-    };
+    let crypter = workplace.crypter_for_repair(&stack).await?;
     // Locked for as long as the editor is open. A state that is not sound can be mended here.
     let session = workplace.unchecked_session(&stack, crypter, COMMAND).await?;
     let edited = edit(&workplace, &session, &editor).await;

@@ -69,6 +69,7 @@ pub(super) fn delete_all(snapshot: &mut Snapshot, force: bool) -> Result<()> {
     }
     snapshot.rows.clear();
     snapshot.pending.clear();
+    snapshot.suspects.clear();
     Ok(())
 }
 

@@ -6,6 +6,7 @@ mod moving;
 mod relocate;
 #[cfg(test)]
 mod relocate_tests;
+mod restore;
 pub(crate) mod rewrite;
 #[cfg(test)]
 mod tests;
@@ -32,9 +33,34 @@ pub(crate) async fn run(context: &Context, command: &StateCommand) -> Result<()>
         StateCommand::Taint(arguments) => flag(context, arguments, Flag::Taint, true).await,
         StateCommand::Untaint(arguments) => flag(context, arguments, Flag::Taint, false).await,
         StateCommand::Move(arguments) => moving::run(context, arguments).await,
+        StateCommand::Restore(arguments) => restore::run(context, arguments).await,
         StateCommand::Edit => by_hand::run(context).await,
         StateCommand::Repair { yes } => repair(context, *yes).await,
+        StateCommand::Reseal { yes } => reseal(context, *yes).await,
     }
+}
+
+async fn reseal(context: &Context, yes: bool) -> Result<()> {
+    let workplace = Workplace::open(context)?;
+    let stack = workplace.stack_name(None)?;
+    let crypter = workplace.crypter_for_repair(&stack).await?;
+    // What is found is said before the question.
+    workplace.unchecked_read(&stack).await?;
+    prompt::permission(
+        &context.console,
+        yes,
+        "The state will be taken for good as it is now, with everything that was changed in it by another hand.",
+    )?;
+    let accepted = workplace.reseal(&stack, crypter).await?;
+    for what in &accepted {
+        context.console.line(&format!("Accepted: {what}"));
+    }
+    context.console.line(if accepted.is_empty() {
+        "The state is as maloko left it; it was sealed again"
+    } else {
+        "The state is sealed as it is"
+    });
+    Ok(())
 }
 
 async fn repair(context: &Context, yes: bool) -> Result<()> {
@@ -45,11 +71,7 @@ async fn repair(context: &Context, yes: bool) -> Result<()> {
     )?;
     let workplace = Workplace::open(context)?;
     let stack = workplace.stack_name(None)?;
-    let mut settings = workplace.settings(&stack)?;
-    let crypter = match workplace.crypter_of_settings(&settings)? {
-        Some(crypter) => crypter,
-        None => workplace.crypter(&stack, &mut settings).await?,
-    };
+    let crypter = workplace.crypter_for_repair(&stack).await?;
     let session = workplace.unchecked_session(&stack, crypter, "maloko state repair").await?;
     let mut snapshot = session.snapshot().clone();
     let done = integrity::repair(&mut snapshot);

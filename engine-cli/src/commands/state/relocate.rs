@@ -117,6 +117,13 @@ fn choose(snapshot: &Snapshot, wanted: &[Urn], include_parents: bool) -> Result<
             pending.row.urn
         )));
     }
+    if let Some(suspect) = snapshot.all_suspects().iter().find(|suspect| chosen.contains(suspect.urn())) {
+        return Err(Failure::new(format!(
+            "nobody knows whether a replacement of {} was made ({}); run `maloko up` first, which settles that",
+            suspect.urn(),
+            suspect.summary()
+        )));
+    }
     Ok(chosen)
 }
 

@@ -9,7 +9,7 @@ use maloko_core::{Row, Urn, Value};
 /// Gives another URN in place of one.
 type Exchange<'a> = &'a dyn Fn(&Urn) -> Urn;
 
-/// Exchanges every URN of every row and pending operation, also those inside of properties.
+/// Exchanges every URN of every row, pending operation and suspect create, also those inside of properties.
 pub(crate) fn rewrite_urns(snapshot: &mut Snapshot, exchange: Exchange<'_>) {
     for row in &mut snapshot.rows {
         rewrite_row(Arc::make_mut(row), exchange);
@@ -17,13 +17,14 @@ pub(crate) fn rewrite_urns(snapshot: &mut Snapshot, exchange: Exchange<'_>) {
     for pending in &mut snapshot.pending {
         rewrite_row(Arc::make_mut(&mut pending.row), exchange);
     }
+    for suspect in &mut snapshot.suspects {
+        rewrite_row(Arc::make_mut(&mut Arc::make_mut(suspect).row), exchange);
+    }
 }
 
 fn rewrite_row(row: &mut Row, exchange: Exchange<'_>) {
     row.urn = exchange(&row.urn);
-    let single = row.parent.iter_mut().chain(&mut row.deleted_with);
-    let lists = row.dependencies.iter_mut().chain(&mut row.replace_with);
-    for urn in single.chain(lists).chain(row.property_dependencies.values_mut().flatten()) {
+    for urn in row.references_mut() {
         *urn = exchange(urn);
     }
     if let Some((urn, id)) = row.provider_parts() {

@@ -4,7 +4,6 @@ mod diff;
 mod hygiene;
 mod json;
 mod plain;
-mod scrub;
 mod story;
 mod summary;
 mod terminal;

@@ -178,3 +178,11 @@ proptest! {
         prop_assert_eq!(decode(&encode(&value)), value);
     }
 }
+
+/// The bug turns the test of its promise red.
+#[cfg(feature = "planted-bugs")]
+#[test]
+fn the_planted_bug_of_values_is_noticed() {
+    use crate::planted::{Bug, is_noticed};
+    assert!(is_noticed(Bug::SignOfZeroLost, numbers_are_written_as_go_writes_them));
+}

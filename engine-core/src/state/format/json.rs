@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use crate::error::{Error, Result};
+use crate::planted::{self, Bug};
 
 /// Appends a text in quotes.
 pub(crate) fn write_string(out: &mut Vec<u8>, text: &str) {
@@ -21,7 +22,7 @@ pub(super) fn write_number(out: &mut Vec<u8>, number: f64) {
     let size = number.abs();
     // Writing into memory cannot fail.
     let _ = if number == 0.0 {
-        out.write_all(if number.is_sign_negative() { b"-0" } else { b"0" })
+        out.write_all(if number.is_sign_negative() && !planted::has(Bug::SignOfZeroLost) { b"-0" } else { b"0" })
     } else if (1e-6..1e21).contains(&size) {
         write!(out, "{number}")
     } else {

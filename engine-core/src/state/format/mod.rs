@@ -8,11 +8,13 @@ mod decode_value;
 mod encode_row;
 mod encode_value;
 mod json;
+mod suspects;
 
 pub(super) use decode_row::StateRow;
 pub(super) use decode_value::{StateValue, secret_from_json};
 pub(super) use encode_value::{Encoder, SecretText};
 pub(super) use json::{indent, write_json, write_string};
+pub(super) use suspects::StateSuspect;
 
 /// How deep values may be nested. Beyond it a file that we write could not be read again: its readers count the
 /// objects around the value as well, up to 128.

@@ -1,13 +1,15 @@
 //! Where things are.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::state::backend::StoredStack;
+use crate::state::files::{self, FileKind, Files, io_error};
 use crate::state::name::{ORGANIZATION, StackName};
-use crate::state::platform::{self, io_error};
+
+use super::generations;
 
 /// The only version of the layout.
 const VERSION: u64 = 1;
@@ -17,16 +19,20 @@ const READ_ATTEMPTS: usize = 10;
 const COMPRESSED: [&str; 2] = ["gz", "zst"];
 
 /// A whole store.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Layout {
+    disk: Arc<dyn Files>,
     directory: PathBuf,
     root: PathBuf,
 }
 
 /// The files of one stack.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct StackFiles {
+    pub(super) disk: Arc<dyn Files>,
     pub(super) name: StackName,
+    /// The store's own directory.
+    root: PathBuf,
     /// The directory of past operations.
     pub(super) history: PathBuf,
     pub(super) checkpoint: PathBuf,
@@ -36,12 +42,17 @@ pub(super) struct StackFiles {
     /// Our own directory.
     pub(super) own: PathBuf,
     pub(super) lease: PathBuf,
+    /// Locked for the moments in which the stack's files change hands or places.
+    pub(super) gate: PathBuf,
     pub(super) journal: PathBuf,
+    pub(super) seal: PathBuf,
+    /// The directory of former checkpoints.
+    pub(super) generations: PathBuf,
 }
 
 impl Layout {
-    pub(super) fn new(directory: &Path) -> Self {
-        Self { directory: directory.to_owned(), root: directory.join(".pulumi") }
+    pub(super) fn new(disk: Arc<dyn Files>, directory: &Path) -> Self {
+        Self { disk, directory: directory.to_owned(), root: directory.join(".pulumi") }
     }
 
     pub(super) fn directory(&self) -> &Path {
@@ -51,7 +62,7 @@ impl Layout {
     /// Refuses a store that this version does not understand.
     pub(super) fn check_version(&self) -> Result<()> {
         let path = self.root.join("meta.yaml");
-        if let Some(bytes) = platform::read_if_exists(&path)? {
+        if let Some(bytes) = files::read_if_exists(&*self.disk, &path)? {
             let text = String::from_utf8_lossy(&bytes);
             let version = text.lines().find_map(|line| line.strip_prefix("version:"));
             let version = version.map(|rest| rest.split('#').next().unwrap_or_default().trim().parse::<u64>());
@@ -67,7 +78,8 @@ impl Layout {
                 ))),
             };
         }
-        let has_old_stacks = entries(&self.root.join("stacks"))?.iter().any(|entry| is_stack_file(entry).is_some());
+        let has_old_stacks =
+            files::entries(&*self.disk, &self.root.join("stacks"))?.iter().any(|entry| is_stack_file(entry).is_some());
         if has_old_stacks {
             return Err(Error::BadState(format!(
                 "the state in {} has the old layout without projects; upgrade it with `pulumi state upgrade` first",
@@ -79,29 +91,54 @@ impl Layout {
 
     /// Makes the store's own directory and version file, if they are missing.
     pub(super) fn prepare(&self) -> Result<()> {
-        platform::create_private_dir(&self.root)?;
+        files::create_private_dir(&*self.disk, &self.root)?;
         let path = self.root.join("meta.yaml");
-        if !path.exists() {
-            platform::write_new(&path, format!("version: {VERSION}\n").as_bytes())?;
+        if !files::exists(&*self.disk, &path)? {
+            files::write_new(&*self.disk, &path, format!("version: {VERSION}\n").as_bytes())?;
         }
         Ok(())
     }
 
     pub(super) fn list(&self) -> Result<Vec<StackName>> {
         let mut stacks = Vec::new();
-        for project in entries(&self.root.join("stacks"))? {
+        for project in files::entries(&*self.disk, &self.root.join("stacks"))? {
             let Some(project_name) = project.file_name().and_then(|name| name.to_str()) else { continue };
-            if !project.is_dir() {
+            if !self.is_directory(&project) {
                 continue;
             }
-            for file in entries(&project)? {
+            for file in files::entries(&*self.disk, &project)? {
                 // Files of other names are not stacks of ours.
                 stacks.extend(is_stack_file(&file).and_then(|stack| StackName::new(project_name, &stack).ok()));
             }
         }
+        stacks.extend(self.list_missing()?);
         stacks.sort();
         stacks.dedup();
         Ok(stacks)
+    }
+
+    fn is_directory(&self, path: &Path) -> bool {
+        self.disk.kind(path).is_ok_and(|kind| kind == Some(FileKind::Directory))
+    }
+
+    /// Stacks whose file is missing although something else of them is there.
+    fn list_missing(&self) -> Result<Vec<StackName>> {
+        let mut missing = Vec::new();
+        for project in files::entries(&*self.disk, &self.root.join("maloko"))? {
+            if !self.is_directory(&project) {
+                continue;
+            }
+            for own in files::entries(&*self.disk, &project)? {
+                let [Some(project), Some(stack)] = [&project, &own].map(|path| path.file_name()?.to_str()) else {
+                    continue;
+                };
+                let Ok(name) = StackName::new(project, stack) else { continue };
+                if self.stack(&name).remains()? {
+                    missing.push(name);
+                }
+            }
+        }
+        Ok(missing)
     }
 
     pub(super) fn stack(&self, name: &StackName) -> StackFiles {
@@ -109,13 +146,18 @@ impl Layout {
         let stacks = self.root.join("stacks").join(project);
         let own = self.root.join("maloko").join(project).join(stack);
         StackFiles {
+            disk: Arc::clone(&self.disk),
             name: name.clone(),
+            root: self.root.clone(),
             history: self.root.join("history").join(project).join(stack),
             checkpoint: stacks.join(format!("{stack}.json")),
             backup: stacks.join(format!("{stack}.json.bak")),
             locks: self.root.join("locks").join(ORGANIZATION).join(project).join(stack),
             lease: own.join("lease"),
+            gate: own.join("gate"),
             journal: own.join("journal"),
+            seal: own.join("seal"),
+            generations: own.join("generations"),
             own,
         }
     }
@@ -123,21 +165,57 @@ impl Layout {
 
 impl StackFiles {
     fn compressed(&self) -> Option<PathBuf> {
-        COMPRESSED.iter().map(|ending| self.checkpoint.with_extension(format!("json.{ending}"))).find(|p| p.exists())
+        let mut paths = COMPRESSED.iter().map(|ending| self.checkpoint.with_extension(format!("json.{ending}")));
+        paths.find(|path| files::exists(&*self.disk, path).unwrap_or(false))
     }
 
     /// Is there a stack, in whatever form?
     pub(super) fn exists(&self) -> Result<bool> {
-        let exists = self.checkpoint.try_exists().map_err(|error| io_error("look for", &self.checkpoint, error))?;
-        Ok(exists || self.compressed().is_some())
+        Ok(files::exists(&*self.disk, &self.checkpoint)? || self.compressed().is_some() || self.remains()?)
+    }
+
+    /// Is something left that a missing checkpoint can be brought back from? Of a stack that maloko removed there is no
+    /// lease, so its former checkpoints do not count.
+    pub(super) fn remains(&self) -> Result<bool> {
+        let disk = &*self.disk;
+        if !files::exists(disk, &self.lease)? {
+            return Ok(false);
+        }
+        Ok(files::exists(disk, &self.journal)? || !files::entries(disk, &self.generations)?.is_empty())
     }
 
     /// Fails unless there is a stack that we can read.
     pub(super) fn require(&self) -> Result<()> {
-        if self.checkpoint.try_exists().map_err(|error| io_error("look for", &self.checkpoint, error))? {
+        if files::exists(&*self.disk, &self.checkpoint)? || (self.compressed().is_none() && self.remains()?) {
             return Ok(());
         }
         Err(self.missing())
+    }
+
+    /// The checkpoint; no bytes at all if it is missing although there was one, which nobody can take for a state.
+    fn checkpoint(&self) -> Result<Vec<u8>> {
+        match files::read_if_exists(&*self.disk, &self.checkpoint)? {
+            Some(checkpoint) => Ok(checkpoint),
+            None => self.require().map(|()| Vec::new()),
+        }
+    }
+
+    /// Takes the permissions of others from what is there, as after an older umask or another tool.
+    pub(super) fn make_private(&self) -> Result<()> {
+        let mut paths =
+            vec![self.root.clone(), self.root.join("meta.yaml"), self.checkpoint.clone(), self.backup.clone()];
+        for deepest in [self.checkpoint.parent().unwrap_or(&self.root), &self.generations, &self.locks, &self.history] {
+            paths.extend(deepest.ancestors().take_while(|path| *path != self.root).map(Path::to_owned));
+        }
+        for path in paths {
+            match self.disk.make_private(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(io_error("change the permissions of", &path, error));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     fn missing(&self) -> Error {
@@ -154,17 +232,17 @@ impl StackFiles {
     /// Writes the first checkpoint; false when there is one already.
     pub(super) fn create(&self, checkpoint: &[u8]) -> Result<bool> {
         if let Some(directory) = self.checkpoint.parent() {
-            platform::create_private_dir(directory)?;
+            files::create_private_dir(&*self.disk, directory)?;
         }
-        platform::write_new(&self.checkpoint, checkpoint)
+        files::write_new(&*self.disk, &self.checkpoint, checkpoint)
     }
 
     pub(super) fn load(&self) -> Result<StoredStack> {
-        let mut journal = platform::read_if_exists(&self.journal)?;
+        let mut journal = files::read_if_exists(&*self.disk, &self.journal)?;
         for _ in 0..READ_ATTEMPTS {
-            let checkpoint = platform::read_if_exists(&self.checkpoint)?.ok_or_else(|| self.missing())?;
+            let checkpoint = self.checkpoint()?;
             // A run that is under way may fold its journal between the two reads; then they do not belong together.
-            let again = platform::read_if_exists(&self.journal)?;
+            let again = files::read_if_exists(&*self.disk, &self.journal)?;
             let belongs = match (&journal, &again) {
                 (None, None) => true,
                 (Some(first), Some(second)) => second.starts_with(first),
@@ -176,6 +254,7 @@ impl StackFiles {
                     checkpoint_place: self.checkpoint.display().to_string(),
                     journal,
                     journal_place: self.journal.display().to_string(),
+                    seal: files::read_if_exists(&*self.disk, &self.seal)?,
                 });
             }
             journal = again;
@@ -186,41 +265,50 @@ impl StackFiles {
         )))
     }
 
-    /// Replaces the checkpoint and keeps the one before.
-    pub(super) fn replace(&self, checkpoint: &[u8]) -> Result<()> {
-        platform::keep_backup(&self.checkpoint, &self.backup)?;
-        platform::write_atomically(&self.checkpoint, checkpoint)?;
+    /// Writes the next checkpoint beside the present one. The name tells of which lease, so that two never meet.
+    pub(super) fn stage(&self, checkpoint: &[u8], epoch: u64) -> Result<PathBuf> {
+        files::stage(&*self.disk, &self.checkpoint, &format!("{epoch}.tmp"), checkpoint)
+    }
+
+    /// Removes what killed runs left behind of checkpoints that they were writing.
+    pub(super) fn remove_staged(&self) -> Result<()> {
+        let (Some(directory), Some(name)) = (self.checkpoint.parent(), self.checkpoint.file_name()) else {
+            return Ok(());
+        };
+        let prefix = format!("{}.", name.to_string_lossy());
+        for path in files::entries(&*self.disk, directory)? {
+            let middle = path.file_name().and_then(|name| name.to_str()?.strip_prefix(&prefix)?.strip_suffix(".tmp"));
+            if middle.is_some_and(|middle| middle.bytes().all(|byte| byte.is_ascii_digit())) {
+                files::remove_if_exists(&*self.disk, &path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the staged checkpoint in its place and keeps the one before.
+    pub(super) fn replace(&self, staged: &Path, keep: usize) -> Result<()> {
+        generations::add(self, keep)?;
+        files::keep_backup(&*self.disk, &self.checkpoint, &self.backup)?;
+        files::put_in_place(&*self.disk, staged, &self.checkpoint)?;
         // Pulumi keeps a checksum beside the file, which would now be wrong and may be absent.
-        platform::remove_if_exists(&self.checkpoint.with_extension("json.attrs"))?;
+        files::remove_if_exists(&*self.disk, &self.checkpoint.with_extension("json.attrs"))?;
         Ok(())
     }
 
     /// Removes the stack, its history, tags and journal; the checkpoint stays as the backup.
     pub(super) fn remove(&self) -> Result<()> {
-        fs::rename(&self.checkpoint, &self.backup).map_err(|error| io_error("remove", &self.checkpoint, error))?;
-        platform::remove_if_exists(&self.checkpoint.with_extension("json.attrs"))?;
-        platform::remove_if_exists(&self.checkpoint.with_extension("pulumi-tags"))?;
-        platform::remove_if_exists(&self.journal)?;
-        match fs::remove_dir_all(&self.history) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io_error("remove", &self.history, error)),
-            _ => Ok(()),
+        match self.disk.rename(&self.checkpoint, &self.backup) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(io_error("remove", &self.checkpoint, error));
+            }
+            _ => {}
         }
+        files::remove_if_exists(&*self.disk, &self.checkpoint.with_extension("json.attrs"))?;
+        files::remove_if_exists(&*self.disk, &self.checkpoint.with_extension("pulumi-tags"))?;
+        files::remove_if_exists(&*self.disk, &self.journal)?;
+        files::remove_if_exists(&*self.disk, &self.seal)?;
+        files::remove_flat_dir(&*self.disk, &self.history)
     }
-}
-
-/// What is in a directory, sorted; nothing when there is none.
-pub(super) fn entries(directory: &Path) -> Result<Vec<PathBuf>> {
-    let read = match fs::read_dir(directory) {
-        Ok(read) => read,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(io_error("read the directory", directory, error)),
-    };
-    let mut paths = read
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<io::Result<Vec<_>>>()
-        .map_err(|error| io_error("read the directory", directory, error))?;
-    paths.sort();
-    Ok(paths)
 }
 
 /// The stack's name, if this is a stack file.

@@ -5,8 +5,9 @@ use std::fs;
 use futures::executor::block_on;
 
 use super::*;
+use crate::state::files;
 use crate::state::fixtures::{PULUMI_PYTHON, python_crypter, row};
-use crate::state::{Change, Session, SessionOptions, create_stack};
+use crate::state::{Change, LEAST_GENERATIONS, Session, SessionOptions, SystemFiles, create_stack};
 
 const EMPTY: &[u8] = br#"{"version":3,"checkpoint":{"stack":"organization/shop/dev"}}"#;
 
@@ -36,7 +37,7 @@ fn files_below(directory: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let mut open = vec![directory.to_owned()];
     while let Some(next) = open.pop() {
-        for path in layout::entries(&next).unwrap() {
+        for path in files::entries(&SystemFiles, &next).unwrap() {
             if path.is_dir() { open.push(path) } else { found.push(path) }
         }
     }
@@ -57,7 +58,7 @@ fn stacks_are_kept_in_pulumis_layout() {
     assert!(error_of(block_on(backend.create(&name(), EMPTY))).contains("already"));
     let other = StackName::new("shop", "prod").unwrap();
     assert_eq!(error_of(block_on(backend.load(&other))), "no stack named 'prod' found");
-    assert_eq!(error_of(block_on(backend.lease(&other))), "no stack named 'prod' found");
+    assert_eq!(error_of(block_on(backend.lease(&other, "test"))), "no stack named 'prod' found");
     assert_eq!(files_below(directory.path()), expected, "looking for a stack leaves nothing behind");
 }
 
@@ -74,9 +75,9 @@ fn replacing_keeps_the_one_before() {
     let (directory, backend) = with_stack();
     let attributes = directory.path().join(".pulumi/stacks/shop/dev.json.attrs");
     fs::write(&attributes, "{}").unwrap();
-    let lease = block_on(backend.lease(&name())).unwrap();
+    let lease = block_on(backend.lease(&name(), "test")).unwrap();
     for content in [b"one".as_slice(), b"two", b"three"] {
-        block_on(lease.replace(content)).unwrap();
+        block_on(lease.replace(content, LEAST_GENERATIONS)).unwrap();
     }
     assert_eq!(block_on(lease.load()).unwrap().checkpoint, b"three");
     assert_eq!(fs::read(directory.path().join(".pulumi/stacks/shop/dev.json.bak")).unwrap(), b"two");
@@ -86,11 +87,37 @@ fn replacing_keeps_the_one_before() {
 }
 
 #[test]
+fn former_checkpoints_are_kept_and_bounded() {
+    let (_directory, backend) = with_stack();
+    let lease = block_on(backend.lease(&name(), "test")).unwrap();
+    for content in [b"one".as_slice(), b"two", b"three", b"four", b"five"] {
+        // Fewer than the least are not to be had.
+        block_on(lease.replace(content, 1)).unwrap();
+    }
+    let kept = block_on(backend.generations(&name())).unwrap();
+    assert_eq!(kept.iter().map(|generation| generation.number).collect::<Vec<_>>(), [5, 4, 3]);
+    let contents: Vec<_> =
+        kept.iter().map(|kept| block_on(backend.load_generation(&name(), kept.number)).unwrap()).collect();
+    assert_eq!(contents, [b"four".as_slice(), b"three", b"two"]);
+    assert!(error_of(block_on(backend.load_generation(&name(), 2))).contains("generations/2.json"));
+}
+
+#[test]
+fn the_seal_is_kept_beside_the_checkpoint() {
+    let (_directory, backend) = with_stack();
+    let lease = block_on(backend.lease(&name(), "test")).unwrap();
+    assert_eq!(block_on(backend.load(&name())).unwrap().seal, None);
+    block_on(lease.write_seal(b"one")).unwrap();
+    block_on(lease.write_seal(b"two")).unwrap();
+    assert_eq!(block_on(backend.load(&name())).unwrap().seal.as_deref(), Some(b"two".as_slice()));
+}
+
+#[test]
 fn one_writer_at_a_time_and_the_other_learns_who() {
     let (directory, backend) = with_stack();
-    let lease = block_on(backend.lease(&name())).unwrap();
+    let lease = block_on(backend.lease(&name(), "test")).unwrap();
     let second = open(directory.path());
-    let message = error_of(block_on(second.lease(&name())));
+    let message = error_of(block_on(second.lease(&name(), "test")));
     let process = format!("process {}", std::process::id());
     assert!(message.contains("'dev' is locked by maloko of") && message.contains(&process), "{message}");
     assert!(message.contains("since 20") && message.contains("Wait"), "{message}");
@@ -98,17 +125,17 @@ fn one_writer_at_a_time_and_the_other_learns_who() {
     assert_eq!((holders.len(), holders[0].pid, holders[0].maloko), (1, std::process::id(), true));
     let epoch = lease.epoch();
     block_on(lease.release()).unwrap();
-    assert_eq!(block_on(second.lease(&name())).unwrap().epoch(), epoch + 1);
-    assert!(error_of(block_on(lease.replace(b"late"))).contains("given back"));
+    assert_eq!(block_on(second.lease(&name(), "test")).unwrap().epoch(), epoch + 1);
+    assert!(error_of(block_on(lease.replace(b"late", LEAST_GENERATIONS))).contains("given back"));
     assert_eq!(block_on(second.holders(&name())).unwrap(), []);
 }
 
 #[test]
 fn a_dropped_lease_is_given_back() {
     let (directory, backend) = with_stack();
-    drop(block_on(backend.lease(&name())).unwrap());
+    drop(block_on(backend.lease(&name(), "test")).unwrap());
     assert!(!directory.path().join(".pulumi/locks/organization/shop/dev").exists());
-    block_on(backend.lease(&name())).unwrap();
+    block_on(backend.lease(&name(), "test")).unwrap();
 }
 
 #[test]
@@ -118,20 +145,21 @@ fn locks_of_pulumi_are_respected() {
     fs::create_dir_all(&locks).unwrap();
     let lock = locks.join("0ab3.json");
     fs::write(&lock, r#"{"pid":7,"username":"ann","hostname":"box","timestamp":"2026-01-02T03:04:05Z"}"#).unwrap();
-    let message = error_of(block_on(backend.lease(&name())));
-    assert!(message.contains("pulumi of ann (process 7 on box, since 2026-01-02 03:04:05 UTC)"), "{message}");
+    let message = error_of(block_on(backend.lease(&name(), "test")));
+    assert!(message.contains("pulumi of ann (process 7 on box, since 2026-01-02 03:04:05 UTC, "), "{message}");
+    assert!(message.contains(" days ago)"), "{message}");
     assert!(message.contains("pulumi cancel") && message.contains("0ab3.json"), "{message}");
     fs::write(&lock, "{").unwrap();
-    assert!(error_of(block_on(backend.lease(&name()))).contains("locked by pulumi of somebody"));
+    assert!(error_of(block_on(backend.lease(&name(), "test"))).contains("locked by pulumi of somebody"));
     fs::remove_file(&lock).unwrap();
-    block_on(backend.lease(&name())).unwrap();
+    block_on(backend.lease(&name(), "test")).unwrap();
 }
 
 #[test]
 fn what_pulumi_sees_of_us_is_a_lock_of_its_own_form() {
     let (_directory, backend) = with_stack();
-    let lease = block_on(backend.lease(&name())).unwrap();
-    let found = locks::list(&backend.layout.stack(&name()).locks).unwrap();
+    let lease = block_on(backend.lease(&name(), "test")).unwrap();
+    let found = locks::list(&SystemFiles, &backend.layout.stack(&name()).locks).unwrap();
     let json: serde_json::Value = serde_json::from_slice(&fs::read(&found[0].path).unwrap()).unwrap();
     assert!(json["pid"].is_u64() && json["username"].is_string() && json["hostname"].is_string(), "{json}");
     json["timestamp"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
@@ -148,7 +176,7 @@ fn the_lock_of_a_killed_maloko_is_stale_at_once() {
     fs::write(locks.join("0ab3.json"), left).unwrap();
     fs::write(locks.join("0ab4.json"), [0; 9]).unwrap();
     fs::write(locks.join("0ab5.json"), "").unwrap();
-    let lease = block_on(backend.lease(&name())).unwrap();
+    let lease = block_on(backend.lease(&name(), "test")).unwrap();
     assert_eq!(block_on(backend.holders(&name())).unwrap().len(), 1, "only the living one is left");
     drop(lease);
 }
@@ -156,11 +184,15 @@ fn the_lock_of_a_killed_maloko_is_stale_at_once() {
 #[test]
 fn a_broken_lock_stops_its_writer() {
     let (directory, backend) = with_stack();
-    let lease = block_on(backend.lease(&name())).unwrap();
+    let lease = block_on(backend.lease(&name(), "test")).unwrap();
     block_on(lease.append(b"one\n")).unwrap();
     assert_eq!(block_on(open(directory.path()).break_locks(&name())).unwrap().len(), 1);
-    for outcome in [block_on(lease.append(b"two\n")), block_on(lease.replace(b"x")), block_on(lease.remove_journal())] {
-        assert!(error_of(outcome).contains("was removed while this run was going on"));
+    for outcome in [
+        block_on(lease.append(b"two\n")),
+        block_on(lease.replace(b"x", LEAST_GENERATIONS)),
+        block_on(lease.remove_journal()),
+    ] {
+        assert!(error_of(outcome).contains("was taken over by maloko"));
     }
     let stored = block_on(backend.load(&name())).unwrap();
     assert_eq!((stored.checkpoint.as_slice(), stored.journal.as_deref()), (EMPTY, Some(b"one\n".as_slice())));
@@ -169,12 +201,12 @@ fn a_broken_lock_stops_its_writer() {
 #[test]
 fn while_a_journal_is_left_pulumi_stays_locked_out() {
     let (_directory, backend) = with_stack();
-    let lease = block_on(backend.lease(&name())).unwrap();
+    let lease = block_on(backend.lease(&name(), "test")).unwrap();
     block_on(lease.append(b"one\n")).unwrap();
     block_on(lease.append(b"two\n")).unwrap();
     drop(lease);
     assert_eq!(block_on(backend.holders(&name())).unwrap().len(), 1);
-    let heir = block_on(backend.lease(&name())).unwrap();
+    let heir = block_on(backend.lease(&name(), "test")).unwrap();
     assert_eq!(block_on(heir.load()).unwrap().journal.unwrap(), b"one\ntwo\n");
     block_on(heir.cut_journal(4)).unwrap();
     block_on(heir.append(b"three\n")).unwrap();
@@ -192,7 +224,7 @@ fn a_removed_stack_leaves_its_backup() {
     let history = directory.path().join(".pulumi/history/shop/dev");
     fs::create_dir_all(&history).unwrap();
     fs::write(history.join("dev-1.history.json"), "{}").unwrap();
-    let lease = block_on(backend.lease(&name())).unwrap();
+    let lease = block_on(backend.lease(&name(), "test")).unwrap();
     block_on(lease.remove_stack()).unwrap();
     block_on(lease.release()).unwrap();
     assert_eq!(files_below(directory.path()), [".pulumi/meta.yaml", ".pulumi/stacks/shop/dev.json.bak"]);
@@ -241,9 +273,9 @@ fn files_are_private_also_those_that_were_not() {
     let mode = |path: &str| fs::metadata(directory.path().join(path)).unwrap().permissions().mode() & 0o777;
     let stack = directory.path().join(".pulumi/stacks/shop/dev.json");
     fs::set_permissions(&stack, fs::Permissions::from_mode(0o644)).unwrap();
-    let lease = block_on(backend.lease(&name())).unwrap();
+    let lease = block_on(backend.lease(&name(), "test")).unwrap();
     block_on(lease.append(b"x")).unwrap();
-    block_on(lease.replace(EMPTY)).unwrap();
+    block_on(lease.replace(EMPTY, LEAST_GENERATIONS)).unwrap();
     for path in files_below(directory.path()) {
         assert_eq!(mode(&path), 0o600, "{path}");
     }
@@ -271,32 +303,12 @@ fn a_place_that_cannot_be_written_is_named_with_the_way_out() {
     assert!(message.contains("/sys/kernel/state") && message.contains("--backend"), "{message}");
 }
 
-#[cfg(target_os = "linux")]
-#[test]
-fn a_full_disk_is_said_and_nothing_is_reported_durable() {
-    let directory = tempfile::tempdir().unwrap();
-    let backend = open(directory.path());
-    block_on(create_stack(&backend, &name(), &python_crypter(), &Surroundings::system())).unwrap();
-    let session = block_on(Session::open(&backend, &name(), options())).unwrap();
-    let journal = directory.path().join(".pulumi/maloko/shop/dev/journal");
-    std::os::unix::fs::symlink("/dev/full", &journal).unwrap();
-    let change = || Change::Put { number: 0, row: crate::state::fixtures::provider_row(), in_place_of: None };
-    for outcome in [block_on(session.append(&[change()])), block_on(session.append(&[change()]))] {
-        let message = error_of(outcome);
-        assert!(message.contains("could not be recorded") && message.contains("free some space"), "{message}");
-    }
-    // The checkpoint can be written all the same.
-    let rows = vec![crate::state::fixtures::provider_row()];
-    block_on(session.fold(crate::state::Snapshot { rows, ..Default::default() })).unwrap();
-    let session = block_on(Session::open(&backend, &name(), options())).unwrap();
-    assert_eq!((session.snapshot().rows.len(), session.notices().len()), (1, 0));
-}
-
 fn options() -> SessionOptions {
     SessionOptions {
         crypter: python_crypter(),
         surroundings: Surroundings::system(),
         check_integrity: true,
+        keep_generations: LEAST_GENERATIONS,
         command: "up".into(),
     }
 }
@@ -317,7 +329,10 @@ fn a_session_on_disk_survives_its_abandonment() {
     assert_eq!(session.snapshot().rows.len(), 2);
     block_on(session.fold(session.snapshot().clone())).unwrap();
     let expected = [
+        ".pulumi/maloko/shop/dev/gate",
+        ".pulumi/maloko/shop/dev/generations/1.json",
         ".pulumi/maloko/shop/dev/lease",
+        ".pulumi/maloko/shop/dev/seal",
         ".pulumi/meta.yaml",
         ".pulumi/stacks/shop/dev.json",
         ".pulumi/stacks/shop/dev.json.bak",

@@ -7,14 +7,19 @@
 //! .pulumi/locks/organization/<project>/<stack>/<uuid>.json    locks that both tools respect
 //! .pulumi/maloko/<project>/<stack>/lease                      our lock of the operating system, and the epoch
 //! .pulumi/maloko/<project>/<stack>/journal                    only while an operation runs, or after it was killed
+//! .pulumi/maloko/<project>/<stack>/seal                       what makes changes by others visible
+//! .pulumi/maloko/<project>/<stack>/generations/<number>.json  former checkpoints
 //! ```
 //!
 //! The futures of this backend do their work when they are first polled, on the caller's thread.
 
+mod gate;
+mod generations;
 mod history;
 mod layout;
 mod lease;
 mod locks;
+mod takeover;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,16 +28,14 @@ use async_trait::async_trait;
 
 use crate::error::{Error, Result};
 
-use super::backend::{Backend, Holder, Lease, StoredEntry, StoredStack};
+use super::backend::{Backend, Generation, Holder, Lease, StoredEntry, StoredStack};
 use super::name::StackName;
-use super::platform;
 use super::surroundings::Surroundings;
 
 use layout::Layout;
 use lease::LocalLease;
 
 /// A store in a directory: `<directory>/.pulumi/stacks/<project>/<stack>.json`.
-#[derive(Debug)]
 pub struct LocalBackend {
     layout: Layout,
     surroundings: Surroundings,
@@ -42,7 +45,8 @@ impl LocalBackend {
     /// The store of `directory`; nothing is made before the first stack is. A store in an older or newer layout is
     /// refused.
     pub fn open(directory: &Path, surroundings: Surroundings) -> Result<Self> {
-        let layout = Layout::new(directory);
+        let surroundings = Surroundings { files: surroundings.files.below(directory), ..surroundings };
+        let layout = Layout::new(Arc::clone(&surroundings.files), directory);
         layout.check_version()?;
         Ok(Self { layout, surroundings })
     }
@@ -58,8 +62,8 @@ impl LocalBackend {
         self.layout.directory()
     }
 
-    fn take_lease(&self, stack: &StackName) -> Result<LocalLease> {
-        LocalLease::take(self.layout.stack(stack), self.surroundings.clone())
+    fn take_lease(&self, stack: &StackName, operation: &str) -> Result<LocalLease> {
+        LocalLease::take(self.layout.stack(stack), self.surroundings.clone(), operation)
     }
 }
 
@@ -99,7 +103,7 @@ impl Backend for LocalBackend {
         if files.exists()? {
             return Err(exists());
         }
-        let lease = self.take_lease(stack)?;
+        let lease = self.take_lease(stack, "maloko stack init")?;
         let written = files.create(checkpoint);
         lease.give_back()?;
         if written? { Ok(()) } else { Err(exists()) }
@@ -109,34 +113,42 @@ impl Backend for LocalBackend {
         self.layout.stack(stack).load()
     }
 
-    async fn lease(&self, stack: &StackName) -> Result<Arc<dyn Lease>> {
+    async fn lease(&self, stack: &StackName, operation: &str) -> Result<Arc<dyn Lease>> {
         self.layout.stack(stack).require()?;
-        Ok(Arc::new(self.take_lease(stack)?))
+        Ok(Arc::new(self.take_lease(stack, operation)?))
     }
 
     async fn holders(&self, stack: &StackName) -> Result<Vec<Holder>> {
-        let locks = locks::list(&self.layout.stack(stack).locks)?;
+        let locks = locks::list(&*self.surroundings.files, &self.layout.stack(stack).locks)?;
         Ok(locks.into_iter().map(|lock| lock.holder).collect())
     }
 
     async fn break_locks(&self, stack: &StackName) -> Result<Vec<Holder>> {
-        let mut removed = Vec::new();
-        for lock in locks::list(&self.layout.stack(stack).locks)? {
-            if platform::remove_if_exists(&lock.path)? {
-                removed.push(lock.holder);
-            }
-        }
-        Ok(removed)
+        takeover::take_over(&self.layout.stack(stack), &self.surroundings).await
     }
 
-    async fn add_history(&self, stack: &StackName, at: i128, entry: &[u8]) -> Result<()> {
-        history::add(&self.layout.stack(stack), at, entry)
+    async fn generations(&self, stack: &StackName) -> Result<Vec<Generation>> {
+        generations::list(&self.layout.stack(stack))
     }
 
-    async fn history(&self, stack: &StackName) -> Result<Vec<StoredEntry>> {
+    async fn load_generation(&self, stack: &StackName, number: u64) -> Result<Vec<u8>> {
+        generations::load(&self.layout.stack(stack), number)
+    }
+
+    async fn add_history(&self, stack: &StackName, at: i128, entry: &[u8], keep: usize) -> Result<()> {
+        let files = self.layout.stack(stack);
+        history::add(&files, at, entry)?;
+        if keep > 0 { history::trim(&files, keep) } else { Ok(()) }
+    }
+
+    async fn adopt_history(&self, stack: &StackName, entries: &[StoredEntry]) -> Result<()> {
+        history::adopt(&self.layout.stack(stack), entries)
+    }
+
+    async fn history(&self, stack: &StackName, newest: usize) -> Result<Vec<StoredEntry>> {
         let files = self.layout.stack(stack);
         files.require()?;
-        history::list(&files)
+        history::list(&files, newest)
     }
 
     async fn move_history(&self, from: &StackName, to: &StackName) -> Result<()> {

@@ -1,0 +1,306 @@
+"""Says which tests of python-tests have no twin of the same title in node-tests, and the other way round.
+
+`test("a stack's state is kept", ...)` is the twin of `def test_a_stack_s_state_is_kept`. What differs from row to row
+of a table (`%s`, `${name}`) stands for anything. A test of which the other language can have none stands below with the
+reason; so does one that cannot have the same words.
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PLACEHOLDER = re.compile(r"%[a-zA-Z]|\$\{[^}]*\}|\$[a-zA-Z.]+")
+OPENERS, CLOSERS, QUOTES = "([{", ")]}", "\"'`"
+
+# Python's title, and Node's: what is the same in both has words of its own in each.
+SAME: list[tuple[str, str]] = [
+    (
+        "a class of the main module is found again",
+        "a removed resource is deleted by an unexported class of the entry file",
+    ),
+    ("a missing main module is named", "a missing program and a missing SDK are named"),
+    (
+        "a provider made of functions in instance attributes works",
+        "private fields and arrow methods of instances work",
+    ),
+    ("a run error is shown without a traceback", "a run error is shown without a stack"),
+    (
+        "an async call that takes too long is cancelled and stays pending",
+        "an async call that takes too long is given up and stays pending",
+    ),
+    (
+        "context variables of the caller reach program and provider",
+        "async storages of the caller reach program and provider",
+    ),
+    (
+        "locks sockets files clients and cycles are no obstacle",
+        "locks, sockets, clients, closures and cycles are no obstacle",
+    ),
+    (
+        "methods that a class lacks are answered as the base class does",
+        "methods that a provider lacks are answered as the dynamic server does",
+    ),
+    ("examples in a list need no hypothesis", "examples in a list need no fast-check"),
+    ("none at the top is left out", "undefined members are left out"),
+    ("outputs that are no dict are refused", "outputs that are no object are refused"),
+    (
+        "synchronous methods run at the same time up to parallel",
+        "methods of many resources run at the same time up to parallel",
+    ),
+    ("the sdk never pickles a provider", "the SDK never serialises a provider, and its serialiser is never loaded"),
+    ("tuples and subclasses of plain types are taken for them", "instances of classes count as their data"),
+    (
+        "without the serialiser of providers the error names the sdk and the seam",
+        "without one of the two places of the serialiser the other one does",
+    ),
+]
+# The reason, and the titles.
+PYTHON_ONLY: dict[str, list[str]] = {
+    "a process that forks takes the engine with it, in Python alone; Celery, gunicorn and sub-interpreters": [
+        "a child of any method ends",
+        "a child that asks the engine is refused",
+        "a child that comes back from a method ends and says so",
+        "a child that ends by sys exit has its exit code",
+        "a child that goes on with the program ends at its first resource",
+        "a run of the library goes on beside its forked children",
+        "a sub interpreter is refused clearly",
+        "celery workers run stacks",
+        "gunicorn workers run a stack per request",
+        "multiprocessing by fork does its work beside the run",
+        "processes that are forked off run stacks of their own",
+        "workers that a server forks beforehand run stacks of their own",
+    ],
+    "asyncio beside calls that block: in Node everything is awaited": [
+        "a notebook runs stacks",
+        "a run works where an event loop is running",
+        "a stack may be called where an event loop runs",
+        "a task that is cancelled cancels its operation",
+        "a task that outlives the program is a warning",
+        "async methods may return secrets",
+        "async methods of many resources run at the same time",
+        "async methods share one loop from configure on",
+        "async tests await the verbs",
+        "async verbs are awaited",
+        "no exception of an async method hangs or ends the process",
+        "twenty stacks are awaited at once",
+    ],
+    "threads: a Node program and its providers have one": [
+        "a bare thread never sees another run's monitor",
+        "a call that cannot be cancelled is given up",
+        "a dynamic resource outside of the run is refused",
+        "a provider method runs on a thread that python made",
+        "classes are found while another thread loads their module",
+        "threads end with the run",
+        "what threads of a method say is on its resource",
+    ],
+    "sys.stdout is an object that anybody may replace, and pdb reads from the terminal": [
+        "a debugger can have the terminal",
+        "async methods print on their resource too",
+        "the streams are put back unless the program put its own there",
+    ],
+    "modules, virtual environments and pickling": [
+        "a class of a module that the program does not import any more is found again",
+        "a class that is local to a function is an error that says so",
+        "a program finds name file path and arguments as python sets them",
+        "a program is a directory with a main module",
+        "a provider of a submodule is called live",
+        "another virtualenv is named when it lacks maloko",
+        "destroy without the program finds classes of modules",
+        "native packages are listed without a run",
+        "setstate is called where a class has it",
+        "without a name that maloko imports the error names the sdk and the seam",
+        "without the settings of a run the error names the sdk and the seam",
+    ],
+    "signals and sys.exit are exceptions, which have a class and can be caught": [
+        "a program's own exception is raised alone",
+        "a signal in the program ends a destroy",
+        "an error of a local program has the official class",
+        "sys exit 0 ends a program well",
+        "sys exit 0 is success and another code is not",
+    ],
+    "closures take the variable and not its value; Node's `let` gives each turn of a loop its own": [
+        "a global that changed is told",
+        "an attribute that the program changed is told",
+        "the variable of a loop is told once per class",
+        "what methods change themselves and what stays is not told",
+    ],
+    "types at run time: ints, bytes, dataclasses, pydantic; assets, which Pulumi's Node server hands over as data": [
+        "a typed provider without types is an error that says how",
+        "a whole number that loses digits is kept with a warning",
+        "an id of ascii bytes is taken for its text",
+        "an output without a value is refused with a way out",
+        "assets arrive as the SDK's objects",
+        "assets arrive with their content in every method",
+        "inputs that are too large are errors that name resource and property",
+        "models that check themselves do so",
+        "numbers arrive as floats and as ints where the project says so",
+        "whole numbers are ints in every method where the project says so",
+    ],
+    "pytest and Python's debuggers": [
+        "a breakpoint in a method opens pdb",
+        "breakpoints of debugpy stop in every method",
+        "pytest reports it when",
+        "the plugin loads nothing until it is used",
+        "workers of xdist share nothing",
+    ],
+    "about files of both languages at once": ["a connection of our own is noticed"],
+}
+NODE_ONLY: dict[str, list[str]] = {
+    "worker threads, and copies of the SDK that npm may install twice": [
+        "a worker that is ended in the middle leaves the process whole",
+        "programs run inside worker threads",
+        "stacks run in worker threads",
+        "two copies of the SDK in one tree share the run",
+        "two copies of the SDK share a run",
+    ],
+    "the module systems, TypeScript and its compiler": [
+        "a CommonJS program's exports are the outputs, also of a function",
+        "a TypeScript program that is an ES module, with a default export",
+        "a TypeScript program without any configuration keeps its declared outputs",
+        "a program for the official API compiles with only the import changed: %s",
+        "a program that is an ES module compiles",
+        "a tsconfig that targets ES2022 does not lose declared outputs",
+        "an ES module program with top-level await",
+        "errors of a program show the lines of its source",
+        "nodeargs of the runtime options are in force",
+        "flags of the interpreter are the project's own",
+        "typecheck: true refuses a program whose types are wrong",
+    ],
+    "objects without a class, private fields, and the SDK's serialiser of functions": [
+        "a program that reads a WeakMap right after the SDK's option is not disturbed",
+        "an object literal is called live",
+        "an object literal is found again as the constant that holds it",
+        "an object with private fields is an error that says so",
+        "other functions are still serialised by the real serialiser",
+        "the methods of an object literal are its code",
+    ],
+    "anything can be thrown, rejected and left to nobody; timers keep a process alive": [
+        "a failing component child leaves no unhandled rejection",
+        "a listener for uncaught errors is the caller's own",
+        "a program that waits for ever says so",
+        "a provider that ends the process fails, and a program that does ends",
+        "an error in a timer of a program fails its own run only",
+        "an error of nobody's run ends the process as ever",
+        "resources that are made in timers are registered",
+        "synchronous and asynchronous methods work alike",
+        "what is thrown need not be an error",
+        "what provider calls leave open does not keep a program from ending",
+    ],
+    "Node's fork begins a fresh process": ["a forked process has no engine and the run goes on beside it"],
+    "the same package in jest, as far as it could differ": [
+        "a failure is the very error object, and no test is failed by a stray rejection",
+        "a failure is the very error object, with its resource and method",
+        "a provider is called live, and what it makes is kept",
+        "a stack is made, worked on and removed",
+        "a stack is planned, made, changed and removed",
+    ],
+}
+
+
+def words(title: str) -> str:
+    """A title as both languages can write it."""
+    plain = " ".join(re.findall(r"[a-z0-9]+", title.lower().replace("'", " ")))
+    return re.sub(r" s\b", "s", plain)
+
+
+def pattern(title: str) -> re.Pattern[str]:
+    """What the twin of a title is called, in `words`."""
+    return re.compile(".*".join(re.escape(words(part)) for part in PLACEHOLDER.split(title)))
+
+
+def python_titles() -> Iterator[tuple[str, str]]:
+    """Title and place of each test in python-tests."""
+    for path in sorted((ROOT / "python-tests").rglob("test_*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
+                yield (
+                    words(node.name.removeprefix("test_").replace("_", " ")),
+                    f"{path.relative_to(ROOT)}:{node.lineno}",
+                )
+
+
+def node_titles() -> Iterator[tuple[str, str]]:
+    """Title and place of each test in node-tests."""
+    tests = ROOT / "node-tests"
+    paths = [*tests.glob("*.test.ts"), *tests.glob("hostile/*.test.ts"), *tests.glob("*.jest.cjs")]
+    samples = [*tests.glob("kit-samples/*.sample.ts")]
+    for path in sorted([*paths, *samples]):
+        text = path.read_text()
+        found = [(match.start(), title_at(text, match.end())) for match in CALL.finditer(text)]
+        found += [(match.start(), match[1]) for match in CRASHES.finditer(text)]
+        for start, title in found:
+            # A title that is all of a table's row is there by itself.
+            if title is not None and words(PLACEHOLDER.sub("", title)):
+                yield title, f"{path.relative_to(ROOT)}:{text.count(chr(10), 0, start) + 1}"
+
+
+CALL = re.compile(r"^ *(?:test|it|plain)(?:\.(?:each|for|skipIf|runIf|fails|concurrent))?(?=[(<])", re.M)
+CRASHES = re.compile(r"\{ title: \"([^\"]+)\", world")
+
+
+def title_at(text: str, at: int) -> str | None:
+    """The title of the call whose arguments begin there; `test.each(rows)` has it in the second ones."""
+    while True:
+        quote = re.compile(r"(?:<[^(]*>)?\(\s*([\"'`])").match(text, at)
+        if quote is not None:
+            end = text.index(quote[1], quote.end())
+            return text[quote.end() : end]
+        at = text.index("(", at)
+        at = end_of(text, at)
+        if text[at : at + 1] != "(":
+            return None
+
+
+def end_of(text: str, at: int) -> int:
+    """The place after the bracket that closes the one there."""
+    depth = 0
+    while True:
+        char = text[at]
+        if text.startswith("//", at):
+            at = text.index("\n", at)
+        elif char in QUOTES:
+            at += 1
+            while text[at] != char:
+                at += 2 if text[at] == "\\" else 1
+        elif char in OPENERS:
+            depth += 1
+        elif char in CLOSERS:
+            depth -= 1
+            if depth == 0:
+                return at + 1
+        at += 1
+
+
+def main() -> int:
+    """Prints every fault with its place; gives 1 when there is one."""
+    python, node = dict(python_titles()), dict(node_titles())
+    faults: list[str] = []
+    for name, known, titles in (("PYTHON_ONLY", PYTHON_ONLY, python), ("NODE_ONLY", NODE_ONLY, node)):
+        there = {words(title) for title in titles}
+        gone = [title for listed in known.values() for title in listed if words(title) not in there]
+        faults += [f".ci/twins.py: {name} has '{title}', and there is no such test" for title in gone]
+    excepted_python = {words(title) for listed in PYTHON_ONLY.values() for title in listed}
+    excepted_node = {words(title) for listed in NODE_ONLY.values() for title in listed}
+    for its, other in SAME:
+        if words(its) not in python or words(other) not in {words(title) for title in node}:
+            faults.append(f".ci/twins.py: SAME has '{its}' and '{other}', and there is no such pair of tests")
+        excepted_python.add(words(its))
+        excepted_node.add(words(other))
+    patterns = [pattern(title) for title in node]
+    for title, place in python.items():
+        if (title in excepted_python) == any(it.fullmatch(title) for it in patterns):
+            why = "is excepted, and has a twin" if title in excepted_python else "has no twin in node-tests"
+            faults.append(f"{place}: '{title}' {why}")
+    for title, place in node.items():
+        if (words(title) in excepted_node) == any(pattern(title).fullmatch(it) for it in python):
+            why = "is excepted, and has a twin" if words(title) in excepted_node else "has no twin in python-tests"
+            faults.append(f"{place}: '{title}' {why}")
+    print("\n".join(faults) or "the tests of both languages are twins")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

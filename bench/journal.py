@@ -1,0 +1,78 @@
+"""What the journal costs in Python, as `bench/journal.cjs` says it for Node.
+
+`up` of independent resources on a stack in a directory and on one that is kept nowhere, by turns, in one warm process.
+Prints a table; `python bench/journal.py 1000` for another number of resources.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from pulumi import dynamic
+
+from maloko._embedded import Stack
+from maloko._maloko import TestStack
+
+RESOURCES = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+ROUNDS = 12
+
+
+class EchoProvider(dynamic.ResourceProvider):
+    """Does nothing, in no time."""
+
+    def create(self, props: dict[str, Any]) -> dynamic.CreateResult:
+        return dynamic.CreateResult("made", props)
+
+
+class Thing(dynamic.Resource):
+    """What is made."""
+
+    def __init__(self, name: str, number: int) -> None:
+        super().__init__(EchoProvider(), name, {"number": number})
+
+
+def first() -> None:
+    Thing("first", 0)
+
+
+def program() -> None:
+    for number in range(RESOURCES):
+        Thing(f"thing-{number}", number)
+
+
+def up(stack: Stack) -> tuple[float, float]:
+    """The milliseconds of the wall's clock and of the CPU."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    stack.up(program)
+    return (time.perf_counter() - wall) * 1e3, (time.process_time() - cpu) * 1e3
+
+
+def main() -> None:
+    print("| calls at a time | without, ms | with, ms | ratio | CPU without, ms | with, ms | ratio |")
+    print("| ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for parallel in (16, 256):
+        costs: list[tuple[tuple[float, float], tuple[float, float]]] = []
+        for number in range(ROUNDS):
+            with tempfile.TemporaryDirectory(dir=Path(__file__).parent) as directory:
+                kept = Stack(parallel=parallel)
+                kept.state = TestStack.open(directory, kept.project, kept.name)
+                # Makes the stack and derives its key.
+                kept.up(first)
+                kept.destroy(first)
+                cost = up(Stack(parallel=parallel, name=f"nowhere-{number}")), up(kept)
+                if number > 1:
+                    costs.append(cost)
+        cells = []
+        for index in (0, 1):
+            without, with_journal = (statistics.median(cost[which][index] for cost in costs) for which in (0, 1))
+            cells += [f"{without:.0f}", f"{with_journal:.0f}", f"{with_journal / without:.2f}"]
+        print(f"| {parallel} | {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

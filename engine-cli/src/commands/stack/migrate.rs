@@ -1,0 +1,90 @@
+//! `stack migrate`: a stack goes to another backend.
+
+use maloko_core::state::{StackName, migrate_stack};
+
+use super::super::count;
+use crate::arguments::StackMigrate;
+use crate::backend::{self, Origin};
+use crate::context::Context;
+use crate::failure::Result;
+use crate::prompt;
+use crate::workplace::Workplace;
+
+pub(super) async fn run(context: &Context, arguments: &StackMigrate) -> Result<()> {
+    let workplace = Workplace::open(context)?;
+    let stack = workplace.stack_name(None)?;
+    workplace.require(&stack).await?;
+    let target = backend::open(context, &backend::named(context, &arguments.to))?;
+    let shown = workplace.shown(&stack);
+    let (from, to) = (workplace.backend.url(), target.url());
+    if arguments.remove_source {
+        let what = format!("The stack '{shown}' will be moved to {to}, and removed from {from}.");
+        prompt::permission(&context.console, arguments.yes, &what)?;
+    }
+    settle(&workplace, &stack).await?;
+    let copied = migrate_stack(&*workplace.backend, &*target, &stack, arguments.remove_source)
+        .await
+        .map_err(|error| workplace.explain(error, &stack))?;
+    let console = &context.console;
+    if copied.was_there {
+        console.line(&format!("The stack '{shown}' was in {to} already, as it is"));
+    } else {
+        let past = format!(
+            "{} and {} of its history",
+            count(copied.generations, "former state"),
+            match copied.history {
+                1 => "1 entry".to_owned(),
+                many => format!("{many} entries"),
+            }
+        );
+        console.line(&format!("Copied the stack '{shown}' to {to}, with {past}"));
+    }
+    console.line(&if copied.removed {
+        format!("It is no longer in {from}")
+    } else {
+        format!("It is still in {from} as well: work on one of them only, or remove the other with --remove-source")
+    });
+    tell_how_to_go_on(&workplace, &stack, &arguments.to)
+}
+
+/// What a killed run left behind becomes part of the checkpoint first. Only this takes the passphrase.
+async fn settle(workplace: &Workplace<'_>, stack: &StackName) -> Result<()> {
+    let stored = workplace.backend.load(stack).await?;
+    if stored.journal.is_none() {
+        return Ok(());
+    }
+    // A copy that was not finished is not a killed run: reading it says what it is.
+    workplace.unchecked_read(stack).await?;
+    let mut settings = workplace.settings(stack)?;
+    let crypter = workplace.crypter(stack, &mut settings).await?;
+    let session = workplace.session(stack, crypter, "stack migrate").await?;
+    session.fold(session.snapshot().clone()).await?;
+    Ok(())
+}
+
+fn tell_how_to_go_on(workplace: &Workplace<'_>, stack: &StackName, to: &str) -> Result<()> {
+    let console = &workplace.context.console;
+    let how = match workplace.place.origin {
+        Origin::Flag => format!("name it with `--backend {to}`"),
+        Origin::MalokoVariable | Origin::PulumiVariable => {
+            format!("set {}={to}", workplace.place.origin.name())
+        }
+        Origin::ProjectFile => format!("write `url: {to}` under `backend` in Pulumi.yaml"),
+        Origin::Login | Origin::Embedded => {
+            format!("run `maloko login {to}`, or write `backend: {{url: {to}}}` into Pulumi.yaml")
+        }
+    };
+    console.line(&format!("To work on it there, {how}"));
+    // Its key file belongs to state inside the project.
+    if workplace.is_embedded()
+        && workplace.settings(stack)?.member("encryptionsalt").is_some()
+        && let Some(file) = workplace.existing_key_file()
+    {
+        console.line(&format!(
+            "Its secrets are encrypted with the key file of this project: set PULUMI_CONFIG_PASSPHRASE_FILE={} there, and \
+             keep that file",
+            file.display()
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! Suspect creates as `stack` lists them.
+
+use maloko_core::state::{Doubt, PendingKind, Snapshot, Suspect};
+use serde_json::{Value as Json, json};
+
+use super::super::count;
+use super::readable;
+use crate::plain;
+
+/// What runs left open, in lines: suspect creates, and other calls that were interrupted.
+pub(super) fn lines(snapshot: &Snapshot, show_secrets: bool) -> Vec<String> {
+    let suspects = snapshot.all_suspects();
+    let mut lines = Vec::new();
+    if !suspects.is_empty() {
+        let number = count(suspects.len(), "suspect create");
+        lines.push(format!("\n{number}, of which nobody knows whether the object exists:"));
+        for suspect in &suspects {
+            lines.push(format!("    {}", suspect.urn()));
+            let fact = |what: &str, text: &str| (!text.is_empty()).then(|| format!("        {what}: {text}"));
+            let since = if suspect.since.is_empty() { String::new() } else { readable(&suspect.since) };
+            let facts = [
+                fact("What happened", suspect.doubt.story()),
+                fact("Begun", &since),
+                fact("Attempts", &suspect.attempts.to_string()).filter(|_| suspect.attempts > 1),
+                fact("Error", &suspect.error.replace('\n', "\n            ")),
+                fact("ID", &suspect.row.id),
+                fact("Returned", &returned(suspect, show_secrets).unwrap_or_default()),
+                fact("Operation key", &suspect.key),
+            ];
+            lines.extend(facts.into_iter().flatten());
+        }
+    }
+    let others: Vec<_> = others(snapshot).collect();
+    if !others.is_empty() {
+        lines.push(format!("\n{} interrupted:", count(others.len(), "operation")));
+        lines.extend(others.into_iter().map(|(urn, kind)| format!("    {urn} while {kind}")));
+    }
+    lines
+}
+
+/// The same as JSON: members of the document that `stack --json` prints.
+pub(super) fn json(snapshot: &Snapshot, show_secrets: bool) -> (Json, Json) {
+    let suspects = snapshot.all_suspects();
+    let suspects = suspects.iter().map(|suspect| {
+        json!({
+            "urn": suspect.urn().as_str(),
+            "type": suspect.row.kind,
+            "id": (!suspect.row.id.is_empty()).then_some(&suspect.row.id),
+            "doubt": suspect.doubt.name(),
+            "since": suspect.since,
+            "attempts": suspect.attempts,
+            "error": suspect.error,
+            "returned": returned(suspect, show_secrets),
+            "operationKey": suspect.key,
+        })
+    });
+    let others = others(snapshot).map(|(urn, kind)| json!({ "urn": urn, "operation": kind }));
+    (suspects.collect(), others.collect())
+}
+
+/// How many objects there may be that no resource stands for. A create that raised made none, by the SDKs' contract.
+pub(crate) fn uncertain(snapshot: &Snapshot) -> usize {
+    snapshot.all_suspects().iter().filter(|suspect| suspect.doubt != Doubt::Raised).count()
+}
+
+fn returned(suspect: &Suspect, show_secrets: bool) -> Option<String> {
+    match &suspect.returned {
+        maloko_core::Value::Null => None,
+        returned => Some(plain::to_text(returned, show_secrets)),
+    }
+}
+
+fn others(snapshot: &Snapshot) -> impl Iterator<Item = (String, &'static str)> + '_ {
+    let others = snapshot.pending.iter().filter(|pending| pending.kind != PendingKind::Creating);
+    others.map(|pending| (pending.row.urn.to_string(), pending.kind.name()))
+}

@@ -1,0 +1,158 @@
+//! How an operation ends before its time: what Ctrl-C waits for, for how long, and what is said.
+
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+use maloko_core::Engine;
+use maloko_core::event::Severity;
+
+use crate::display::Display;
+use crate::failure::{Failure, Result, code};
+use crate::signals::{self, Leaving, Watch};
+use crate::workplace::Workplace;
+
+/// How long a program that cannot go on is waited for, after its last provider call has ended.
+const GRACE: Duration = Duration::from_secs(5);
+const GRACE_STEP: Duration = Duration::from_millis(100);
+/// How long the calls in flight are waited for after the first signal, unless `MALOKO_CANCEL_SECONDS` says otherwise.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// So often it is looked for overdue calls, and so many times in a row one is to be seen before that counts.
+const LOOK: Duration = Duration::from_secs(1);
+const LOOKS: u32 = 5;
+/// How long a process that leaves at once waits for the disk.
+const LAST_FLUSH: Duration = Duration::from_millis(500);
+
+/// What is said of a program that `grace` has left behind.
+pub(super) fn left_behind_message() -> String {
+    format!("the program did not end within {} seconds after the run was stopped, and was left behind", GRACE.as_secs())
+}
+
+/// Ends when the run was stopped and the program had its chance to notice.
+pub(super) async fn grace(engine: &Engine) {
+    engine.stopped().await;
+    let mut quiet = Duration::ZERO;
+    while quiet < GRACE {
+        tokio::time::sleep(GRACE_STEP).await;
+        quiet = if engine.calls_in_flight().is_empty() { quiet + GRACE_STEP } else { Duration::ZERO };
+    }
+}
+
+/// Deals with signals while an operation goes on: the first one cancels it, the second one leaves at once with what is in
+/// flight in the journal, as does the end of the patience.
+pub(super) fn watch(workplace: &Workplace<'_>, engine: &Arc<Engine>, display: &Arc<dyn Display>) -> Result<Watch> {
+    let patience = patience(workplace)?;
+    let front = Arc::clone(&workplace.context.front);
+    let cancelled = Arc::clone(engine);
+    let abandoned = Arc::clone(engine);
+    let display = Arc::clone(display);
+    let begun = Watch::begin(
+        patience,
+        code::CANCELLED,
+        move |signal| {
+            let calls = cancelled.calls_in_flight();
+            let what = match calls.len() {
+                0 => "the program to end".to_owned(),
+                number => format!("{} in flight: {}", crate::commands::count(number, "call"), named(&calls)),
+            };
+            let message = format!(
+                "cancelling: nothing new begins; waiting for {what} (for {} s at most; press Ctrl-C again to leave at once)",
+                patience.as_secs()
+            );
+            cancelled.log("", Severity::Warning, &message, false);
+            cancelled.cancel();
+            front.interrupted(signal);
+        },
+        move |why| {
+            let calls = abandoned.calls_in_flight();
+            let during = if calls.is_empty() { String::new() } else { format!(" during {}", named(&calls)) };
+            let waited = match why {
+                Leaving::SecondSignal => String::new(),
+                Leaving::NoPatience => format!(", {} s after the run was cancelled", patience.as_secs()),
+            };
+            let next = match (abandoned.operation().dry_run, calls.is_empty()) {
+                (true, _) => "nothing was changed",
+                (false, true) => "the next run takes up from what was journalled",
+                (false, false) => {
+                    "that is recorded as pending; the next run names it and takes up from what was journalled"
+                }
+            };
+            let message = format!("left at once{during}{waited}; {next}");
+            abandoned.log("", Severity::Error, &message, false);
+            flush(&abandoned);
+            display.close();
+        },
+    );
+    begun.map_err(|error| Failure::io("signals cannot be watched", &error))
+}
+
+/// Watches for calls that are past their time limit and cannot be given up, because something keeps the engine's threads
+/// from going on (C code that holds the interpreter's lock): by waiting, nothing could be recorded any more.
+pub(super) fn watch_limits(engine: &Arc<Engine>, display: &Arc<dyn Display>) -> Result<LimitWatch> {
+    let (over, ended) = channel::<()>();
+    let (engine, display) = (Arc::clone(engine), Arc::clone(display));
+    let look = move || {
+        let mut looks = 0;
+        // One look is not enough: the process may have been stopped for a while, and then everything is late.
+        while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+            looks = if engine.overdue_calls().is_empty() { 0 } else { looks + 1 };
+            if looks == LOOKS {
+                break;
+            }
+        }
+        if looks < LOOKS {
+            return;
+        }
+        signals::leave_with(code::FAILURE, move || {
+            let calls = named(&engine.overdue_calls());
+            let message = format!(
+                "left at once during {calls}: the time limit is over, and the call cannot be given up because its code holds \
+                 the interpreter; that is recorded as pending, and the next run names it"
+            );
+            engine.log("", Severity::Error, &message, false);
+            flush(&engine);
+            display.close();
+        });
+    };
+    let spawned = std::thread::Builder::new().name("maloko-limits".to_owned()).spawn(look);
+    spawned.map_err(|error| Failure::io("time limits cannot be watched", &error))?;
+    Ok(LimitWatch { _over: over })
+}
+
+/// Ends the watching for overdue calls when it is dropped.
+pub(super) struct LimitWatch {
+    _over: Sender<()>,
+}
+
+/// How long the first signal waits for what runs.
+fn patience(workplace: &Workplace<'_>) -> Result<Duration> {
+    const VARIABLE: &str = "MALOKO_CANCEL_SECONDS";
+    let Some(text) = workplace.context.text_variable(VARIABLE).filter(|text| !text.is_empty()) else {
+        return Ok(PATIENCE);
+    };
+    text.parse::<u64>().map(Duration::from_secs).map_err(|_| {
+        Failure::configuration(format!(
+            "{VARIABLE} is '{text}'; it must be a whole number of seconds for which Ctrl-C waits for calls in flight, such as 30"
+        ))
+    })
+}
+
+/// Calls in flight as a message names them: `create of 'docs'`.
+fn named(calls: &[(maloko_core::Urn, &'static str)]) -> String {
+    const NAMED: usize = 3;
+    let mut list: Vec<String> =
+        calls.iter().take(NAMED).map(|(urn, method)| format!("{method} of '{}'", urn.name())).collect();
+    if calls.len() > NAMED {
+        list.push(format!("{} more", calls.len() - NAMED));
+    }
+    list.join(", ")
+}
+
+/// Makes durable what was journalled, if the disk answers in time.
+fn flush(engine: &Engine) {
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_time().build() else { return };
+    let flushed = runtime.block_on(async { tokio::time::timeout(LAST_FLUSH, engine.abandon()).await });
+    if let Ok(Err(error)) = flushed {
+        engine.log("", Severity::Error, &error.to_string(), false);
+    }
+}

@@ -1,0 +1,49 @@
+//! What a process that runs an operation for a library leaves to it: the events as they come, and in the end what came of
+//! the operation, with the error in words, for the error object stays in the process that raised it.
+
+use std::fs::{File, OpenOptions};
+use std::path::Path;
+
+use maloko_core::Report;
+use maloko_core::event::Outcome;
+use maloko_core::scrub::Scrubber;
+use serde_json::json;
+
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+
+/// Opens the file of `--event-log`, which may be a pipe; what is in it stays.
+pub(super) fn open_event_log(context: &Context, file: &Path) -> Result<File> {
+    let file = context.directory.join(file);
+    OpenOptions::new().append(true).create(true).open(&file).map_err(|error| {
+        Failure::io(format!("the event log {} (from --event-log) cannot be written", file.display()), &error)
+    })
+}
+
+/// Writes the file of `--outcome-file`, without secrets.
+pub(super) fn write(context: &Context, file: &Path, report: &Report, scrubber: &Scrubber) -> Result<()> {
+    let exception = report.source.as_ref().and_then(|error| context.front.describe_error(error)).map(|text| {
+        json!({
+            "type": text.kind,
+            "message": scrubber.message(&text.message),
+            "traceback": scrubber.message(&text.traceback),
+        })
+    });
+    let outcome = json!({
+        "outcome": match report.summary.outcome {
+            Outcome::Succeeded => "succeeded",
+            Outcome::Failed => "failed",
+            Outcome::Cancelled => "cancelled",
+        },
+        "changes": report.summary.changes,
+        "stateWritten": report.state_written,
+        "error": report.error,
+        "urn": report.urn,
+        "method": report.method,
+        "exception": exception,
+    });
+    let file = context.directory.join(file);
+    crate::platform::write_private_file(&file, outcome.to_string().as_bytes()).map_err(|error| {
+        Failure::io(format!("the outcome {} (from --outcome-file) cannot be written", file.display()), &error)
+    })
+}

@@ -1,0 +1,71 @@
+//! A process that is the command line's own, while an operation goes on: output, signals, time limits.
+
+use std::sync::Arc;
+
+use maloko_core::Engine;
+use maloko_core::event::Severity;
+
+use super::interrupts::{self, LimitWatch};
+use super::request::Request;
+use crate::capture::Capture;
+use crate::display::Display;
+use crate::failure::{Failure, Result};
+use crate::host::SettlingHost;
+use crate::signals::Watch;
+use crate::workplace::Workplace;
+
+/// What is done to a process that is the command's own while an operation goes on.
+pub(super) struct OwnProcess {
+    capture: Option<Capture>,
+    watch: Watch,
+    limits: LimitWatch,
+}
+
+impl OwnProcess {
+    /// Captures what is printed, watches for signals and for calls that are past their time limit.
+    pub(super) fn begin(
+        workplace: &Workplace<'_>,
+        request: &Request,
+        engine: &Arc<Engine>,
+        host: &SettlingHost,
+        display: &Arc<dyn Display>,
+    ) -> Result<Self> {
+        let capture = if captures(workplace) || request.operate.run.json {
+            let log = Arc::clone(engine);
+            let capture =
+                Capture::begin(Box::new(move |line| log_line(&log, line)), Arc::clone(&engine.operation().scrubber))
+                    .map_err(|error| Failure::io("standard output cannot be captured", &error))?;
+            host.settle_with(capture.settler());
+            Some(capture)
+        } else {
+            None
+        };
+        let watch = interrupts::watch(workplace, engine, display)?;
+        let limits = interrupts::watch_limits(engine, display)?;
+        Ok(Self { capture, watch, limits })
+    }
+
+    /// Gives everything back.
+    pub(super) fn end(self) {
+        drop(self.limits);
+        drop(self.watch);
+        if let Some(capture) = self.capture {
+            capture.end();
+        }
+    }
+}
+
+/// Is printed output captured? `MALOKO_CAPTURE=0` leaves it alone, for those who sit in a debugger on the terminal.
+pub(super) fn captures(workplace: &Workplace<'_>) -> bool {
+    workplace.context.text_variable("MALOKO_CAPTURE").is_none_or(|text| text != "0")
+}
+
+/// A printed line belongs to the only resource whose provider is at work, else to the run.
+fn log_line(engine: &Engine, line: &str) {
+    let calls = engine.calls_in_flight();
+    let urn = match calls.as_slice() {
+        [(urn, _)] => urn.as_str(),
+        _ => "",
+    };
+    engine.log(urn, Severity::Output, line, false);
+}

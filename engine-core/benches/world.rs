@@ -1,0 +1,130 @@
+//! What benches put around an engine: a provider that only echoes, requests of a program, and one `up`.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures::executor::block_on;
+use futures::future::BoxFuture;
+use futures::stream::{self, StreamExt};
+use prost::Message;
+
+use maloko_core::event::{Event, EventSink};
+use maloko_core::operation::{Operation, OperationKind};
+use maloko_core::provider::{
+    Answer, Capabilities, HANDLE_PREFIX, Host, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
+    ProviderErrorKind, ProviderReference, Revision,
+};
+use maloko_core::state::{Session, Snapshot};
+use maloko_core::value::{PROVIDER_KEY, Value};
+use maloko_core::wire::{Accepts, RegisterResourceRequest, RegisterResourceResponse, encode_properties};
+use maloko_core::{Engine, ProgramEnd, PropertyMap};
+
+/// A provider with `create` only, as the simplest programs have.
+struct Trivial;
+
+#[async_trait]
+impl Host for Trivial {
+    fn describe(&self, _object: ObjectId) -> Result<ProviderDescription, ProviderError> {
+        Ok(ProviderDescription {
+            reference: Arc::new(ProviderReference {
+                maloko: 1,
+                language: "bench".to_owned(),
+                module: "bench".to_owned(),
+                name: "Trivial".to_owned(),
+                attributes: None,
+                incomplete: None,
+                revision: Revision::default(),
+            }),
+            capabilities: Capabilities { create: true, ..Capabilities::default() },
+            autonaming: None,
+            limits: None,
+        })
+    }
+
+    async fn rebuild(&self, _reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
+        Ok(Some(1))
+    }
+
+    async fn named(&self, _reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
+        Ok(None)
+    }
+
+    async fn call(&self, _object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
+        match call.method {
+            Method::Create { inputs, .. } => Ok(Answer::Created { id: call.urn.name().to_owned(), outputs: inputs }),
+            other => Err(ProviderError::new(ProviderErrorKind::Raised, other.name())),
+        }
+    }
+
+    async fn callback(&self, token: &str, _request: Vec<u8>) -> Result<Vec<u8>, ProviderError> {
+        Err(ProviderError::new(ProviderErrorKind::Raised, token))
+    }
+
+    /// What is spawned watches over the run or calls a provider for long: there is little of it here.
+    fn spawn(&self, task: BoxFuture<'static, ()>) {
+        std::thread::spawn(move || block_on(task));
+    }
+}
+
+struct Silent;
+
+impl EventSink for Silent {
+    fn emit(&self, _event: Event) {}
+}
+
+/// The registrations of so many independent resources, each with an input of its own.
+pub(crate) fn requests(resources: usize) -> Vec<Vec<u8>> {
+    let accepts = Accepts { secrets: true, resources: true };
+    let stack = "urn:pulumi:dev::bench::pulumi:pulumi:Stack::bench-dev";
+    (0..resources)
+        .map(|number| {
+            #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+            let inputs = PropertyMap::from([
+                ("number".to_owned(), Value::Number(number as f64)),
+                ("text".to_owned(), Value::from("a value of usual length")),
+                (PROVIDER_KEY.to_owned(), Value::secret(Value::String(format!("{HANDLE_PREFIX}1")))),
+            ]);
+            RegisterResourceRequest {
+                r#type: "pulumi-python:dynamic:Thing".to_owned(),
+                name: format!("thing-{number}"),
+                parent: stack.to_owned(),
+                custom: true,
+                object: Some(encode_properties(&inputs, accepts)),
+                accept_secrets: true,
+                supports_partial_values: true,
+                ..RegisterResourceRequest::default()
+            }
+            .encode_to_vec()
+        })
+        .collect()
+}
+
+fn stack_request() -> Vec<u8> {
+    RegisterResourceRequest {
+        r#type: "pulumi:pulumi:Stack".to_owned(),
+        name: "bench-dev".to_owned(),
+        ..RegisterResourceRequest::default()
+    }
+    .encode_to_vec()
+}
+
+/// Brings a stack to what the requests say, `in_flight` of them at a time; panics when that fails.
+pub(crate) async fn up(session: Session, requests: &[Vec<u8>], in_flight: usize) -> Snapshot {
+    let operation = Operation { parallel: in_flight, ..Operation::new(OperationKind::Update, "bench", "dev") };
+    let engine = Engine::start(operation, session, Arc::new(Trivial), Arc::new(Silent));
+    let answered = engine.rpc("RegisterResource", &stack_request()).await;
+    if let Err(error) = answered {
+        panic!("the stack was refused: {}", error.message);
+    }
+    stream::iter(requests)
+        .for_each_concurrent(in_flight, async |request| match engine.rpc("RegisterResource", request).await {
+            Ok(answer) => drop(RegisterResourceResponse::decode(&answer[..])),
+            Err(error) => panic!("a registration was refused: {}", error.message),
+        })
+        .await;
+    let report = engine.finish(ProgramEnd::default()).await;
+    if let Some(error) = report.ok().and_then(|report| report.error) {
+        panic!("the run failed: {error}");
+    }
+    engine.snapshot()
+}

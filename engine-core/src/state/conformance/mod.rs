@@ -1,0 +1,164 @@
+//! What every store of stacks has to do, as cases that any [`Backend`] can be put through. They need no test framework.
+//!
+//! A store hands in a [`Rig`], which makes empty stores; each case opens a store by several machines, that is, by
+//! backend objects that share nothing but what is stored. A test then reads:
+//!
+//! ```ignore
+//! let report = futures::executor::block_on(conformance::run(&MyRig, &[]));
+//! assert!(report.failures().is_empty(), "{report}");
+//! ```
+//!
+//! The cases never wait for a clock: how long a store waits before it takes over a lease whose holder has died is for
+//! its own tests, with real processes.
+
+mod bytes;
+mod fencing;
+mod generations;
+mod history;
+mod journal;
+mod leases;
+mod probe;
+mod recovery;
+mod seals;
+mod stacks;
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures::future::BoxFuture;
+
+use crate::error::Result;
+
+use super::backend::Backend;
+
+pub use probe::Failed;
+use probe::{Bench, Outcome};
+
+/// Makes stores to be tested.
+#[async_trait]
+pub trait Rig: Send + Sync {
+    /// A store of its own with nothing in it.
+    async fn store(&self) -> Result<Box<dyn Store>>;
+}
+
+/// One store, which any number of machines can open. Dropping it may throw its content away.
+#[async_trait]
+pub trait Store: Send + Sync {
+    /// The store as one more machine sees it.
+    async fn machine(&self) -> Result<Arc<dyn Backend>>;
+}
+
+/// One thing that is asked of every store.
+#[derive(Clone, Copy)]
+pub struct Case {
+    /// What the store does, as a sentence without blanks.
+    pub name: &'static str,
+    run: fn(Bench) -> BoxFuture<'static, Outcome>,
+}
+
+impl Case {
+    /// Runs the case in a new store of the rig.
+    pub async fn run(&self, rig: &dyn Rig) -> std::result::Result<(), Failed> {
+        let bench = Bench::new(rig.store().await?);
+        (self.run)(bench).await
+    }
+}
+
+impl fmt::Debug for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Lists a module's cases: the functions' names are the cases' names.
+macro_rules! list {
+    ($($name:ident),+ $(,)?) => {
+        pub(super) const CASES: &[super::Case] =
+            &[$(super::Case { name: stringify!($name), run: |bench| Box::pin($name(bench)) }),+];
+    };
+}
+use list;
+
+/// All cases.
+#[must_use]
+pub fn cases() -> Vec<Case> {
+    let groups: [&[Case]; 9] = [
+        stacks::CASES,
+        bytes::CASES,
+        journal::CASES,
+        recovery::CASES,
+        leases::CASES,
+        fencing::CASES,
+        generations::CASES,
+        seals::CASES,
+        history::CASES,
+    ];
+    groups.concat()
+}
+
+/// What came of each case, in the order of [`cases`].
+#[derive(Debug)]
+pub struct Report {
+    /// The cases and what they ended with.
+    pub verdicts: Vec<(Case, std::result::Result<(), Failed>)>,
+}
+
+impl Report {
+    /// The names of the cases that failed.
+    #[must_use]
+    pub fn failures(&self) -> Vec<&'static str> {
+        self.verdicts.iter().filter(|(_, verdict)| verdict.is_err()).map(|(case, _)| case.name).collect()
+    }
+}
+
+/// The failures with their reasons, or how many cases passed.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut passed = 0;
+        for (case, verdict) in &self.verdicts {
+            match verdict {
+                Ok(()) => passed += 1,
+                Err(failed) => writeln!(f, "{}: {failed}", case.name)?,
+            }
+        }
+        write!(f, "{passed} of {} cases passed", self.verdicts.len())
+    }
+}
+
+/// Runs the cases of these names (all, when there are none), one after the other.
+pub async fn run(rig: &dyn Rig, names: &[&str]) -> Report {
+    let mut verdicts = Vec::new();
+    for case in cases().into_iter().filter(|case| names.is_empty() || names.contains(&case.name)) {
+        let verdict = case.run(rig).await;
+        verdicts.push((case, verdict));
+    }
+    Report { verdicts }
+}
+
+/// The bugs of leases and fences that the suite does not notice in stores of this rig, each with the case that has to;
+/// none in a store that asks [`planted::has`](crate::planted::has) where it should.
+#[cfg(feature = "planted-bugs")]
+pub async fn unnoticed_bugs(rig: &dyn Rig) -> Vec<(crate::planted::Bug, &'static str)> {
+    use crate::planted::{Bug, plant};
+    let promises = [
+        (Bug::LeaseShared, "one_machine_at_a_time_may_write"),
+        (Bug::LeaseShared, "of_many_leases_at_once_exactly_one_is_given"),
+        (Bug::FenceDropped, "a_holder_that_lost_its_lock_writes_nothing"),
+        (Bug::FenceDropped, "a_zombie_writes_nothing_while_another_one_works"),
+    ];
+    let mut unnoticed = Vec::new();
+    for (bug, case) in promises {
+        plant(Some(bug));
+        let report = run(rig, &[case]).await;
+        plant(None);
+        if report.failures() != [case] {
+            unnoticed.push((bug, case));
+        }
+    }
+    unnoticed
+}
+
+#[cfg(test)]
+#[path = "conformance_tests.rs"]
+mod tests;

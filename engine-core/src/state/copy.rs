@@ -1,0 +1,206 @@
+//! Moving a whole stack from one store to another (`stack migrate`).
+//!
+//! The copy is marked as unfinished, by what stands in the place of its journal, until all of it is there: until then
+//! every command that reads it says so and names the source. Taking the mark away is the one step that makes the copy a
+//! stack. So at every moment the source is whole, or the copy is, or both are.
+
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+
+use super::backend::{Backend, LEAST_GENERATIONS, Lease, StoredEntry, StoredStack};
+use super::name::StackName;
+
+/// What stands in the journal of an unfinished copy, before the address of its source.
+const MARK: &str = "maloko: unfinished copy of ";
+/// The command, as others see it while it holds a stack.
+const OPERATION: &str = "stack migrate";
+
+/// What was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copied {
+    /// The source's checkpoint in bytes.
+    pub bytes: usize,
+    /// Former states that went along.
+    pub generations: usize,
+    /// Entries of the history that went along.
+    pub history: usize,
+    /// The whole copy was there before: an earlier attempt was interrupted after its last step.
+    pub was_there: bool,
+    /// The source was removed.
+    pub removed: bool,
+}
+
+/// Copies a stack with its former states, its history and its seal, byte for byte, and then removes the source if it is
+/// asked for. A stack with a journal is refused: what a killed run left behind is settled first. So is a target that
+/// has a stack of that name, unless it is an unfinished copy of this one (then it is begun anew) or the same state.
+pub async fn migrate_stack(
+    source: &dyn Backend,
+    target: &dyn Backend,
+    stack: &StackName,
+    remove_source: bool,
+) -> Result<Copied> {
+    let (from, to) = (source.url(), target.url());
+    if from == to {
+        return Err(Error::Configuration(format!("the stack '{}' is kept in {to} already", stack.stack())));
+    }
+    let held = source.lease(stack, OPERATION).await?;
+    let migrated = migrate_leased(source, target, stack, &held, remove_source).await;
+    // The reason why it failed is what the user needs to know.
+    let released = held.release().await;
+    let copied = migrated?;
+    released?;
+    Ok(copied)
+}
+
+async fn migrate_leased(
+    source: &dyn Backend,
+    target: &dyn Backend,
+    stack: &StackName,
+    held: &Arc<dyn Lease>,
+    remove_source: bool,
+) -> Result<Copied> {
+    let stored = held.load().await?;
+    if let Some(journal) = &stored.journal {
+        check_finished(journal, stack, &source.url())?;
+        return Err(Error::BadState(format!(
+            "a run on the stack '{}' in {} was interrupted, and its journal is not folded yet; run `maloko up` or `maloko \
+             refresh` there first. Nothing was changed",
+            stack.stack(),
+            source.url()
+        )));
+    }
+    let mut copied = match target.load(stack).await {
+        Err(Error::NoStack { .. }) => copy(source, target, stack, &stored).await?,
+        Err(error) => return Err(error),
+        Ok(present) => {
+            // Were both the same store under two names, this lease would be refused.
+            let other = target.lease(stack, OPERATION).await?;
+            let same = present.journal.is_none() && present.checkpoint == stored.checkpoint;
+            let marked = present.journal.as_deref().is_some_and(|journal| is_copy_of(journal, &source.url()));
+            // An attempt that ended before it could set the mark has left the same state without a past.
+            let bare = same
+                && present.seal.is_none()
+                && target.history(stack, 0).await?.is_empty()
+                && target.generations(stack).await?.is_empty();
+            if marked || bare {
+                other.remove_stack().await?;
+                other.release().await?;
+                copy(source, target, stack, &stored).await?
+            } else if same {
+                other.release().await?;
+                Copied { bytes: stored.checkpoint.len(), generations: 0, history: 0, was_there: true, removed: false }
+            } else {
+                other.release().await?;
+                return Err(Error::Configuration(format!(
+                    "there is another stack '{}' in {} already; remove or rename it, or rename this one first. Nothing was \
+                     changed",
+                    stack.stack(),
+                    target.url()
+                )));
+            }
+        }
+    };
+    if remove_source {
+        held.remove_stack().await.map_err(|error| {
+            Error::BadState(format!(
+                "the stack '{}' is whole in {}, and it could not be removed from {}: {error}",
+                stack.stack(),
+                target.url(),
+                source.url()
+            ))
+        })?;
+        copied.removed = true;
+    }
+    Ok(copied)
+}
+
+async fn copy(source: &dyn Backend, target: &dyn Backend, stack: &StackName, stored: &StoredStack) -> Result<Copied> {
+    let mut generations = Vec::new();
+    for generation in source.generations(stack).await? {
+        generations.push(source.load_generation(stack, generation.number).await?);
+    }
+    let history = source.history(stack, 0).await?;
+    target.create(stack, &stored.checkpoint).await?;
+    let filled = fill(source, target, stack, stored, &generations, &history).await;
+    filled.map_err(|error| {
+        Error::BadState(format!(
+            "the stack '{}' could not be copied to {}: {error}. The whole stack is still in {}; run the command again to \
+             begin anew",
+            stack.stack(),
+            target.url(),
+            source.url()
+        ))
+    })?;
+    Ok(Copied {
+        bytes: stored.checkpoint.len(),
+        generations: generations.len(),
+        history: history.len(),
+        was_there: false,
+        removed: false,
+    })
+}
+
+/// Fills the new stack, which holds the checkpoint; `generations` come with the newest first.
+async fn fill(
+    source: &dyn Backend,
+    target: &dyn Backend,
+    stack: &StackName,
+    stored: &StoredStack,
+    generations: &[Vec<u8>],
+    history: &[StoredEntry],
+) -> Result<()> {
+    let lease = target.lease(stack, OPERATION).await?;
+    lease.append(format!("{MARK}{}\n", source.url()).as_bytes()).await?;
+    let keep = LEAST_GENERATIONS.max(generations.len());
+    if !generations.is_empty() {
+        for generation in generations.iter().rev() {
+            lease.replace(generation, keep).await?;
+        }
+        lease.replace(&stored.checkpoint, keep).await?;
+    }
+    if let Some(seal) = &stored.seal {
+        lease.write_seal(seal).await?;
+    }
+    target.adopt_history(stack, history).await?;
+    let arrived = lease.load().await?;
+    if arrived.checkpoint != stored.checkpoint || arrived.seal != stored.seal {
+        return Err(Error::BadState("what arrived is not what was sent".into()));
+    }
+    lease.remove_journal().await?;
+    lease.release().await
+}
+
+fn is_copy_of(journal: &[u8], source: &str) -> bool {
+    unfinished(journal).is_some_and(|from| from == source)
+}
+
+/// The source of the unfinished copy whose journal this is.
+fn unfinished(journal: &[u8]) -> Option<&str> {
+    let line = journal.strip_prefix(MARK.as_bytes())?;
+    std::str::from_utf8(line.strip_suffix(b"\n").unwrap_or(line)).ok()
+}
+
+/// Refuses to read an unfinished copy.
+pub(super) fn check_finished(journal: &[u8], stack: &StackName, place: &str) -> Result<()> {
+    check(journal, &format!("the stack '{}' in {place}", stack.stack()))
+}
+
+/// Refuses to read an unfinished copy, whose journal is in this place.
+pub(super) fn check_place(journal: &[u8], place: &str) -> Result<()> {
+    check(journal, &format!("the stack with {place}"))
+}
+
+fn check(journal: &[u8], what: &str) -> Result<()> {
+    match unfinished(journal) {
+        Some(source) => Err(Error::BadState(format!(
+            "{what} is a copy that `maloko stack migrate` has not finished; the whole stack is in {source}. Run the \
+             command there again; or, to give up the copy, `maloko stack rm --force` here"
+        ))),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+#[path = "copy_tests.rs"]
+mod tests;

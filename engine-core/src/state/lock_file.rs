@@ -1,0 +1,76 @@
+//! The content of the lock files that Pulumi's command line and maloko both respect, for every store of Pulumi's layout.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+use super::backend::Holder;
+
+/// Pulumi ignores the last two members.
+#[derive(Serialize, Deserialize)]
+struct Content {
+    #[serde(default)]
+    pid: u32,
+    #[serde(default)]
+    username: String,
+    #[serde(default)]
+    hostname: String,
+    #[serde(default)]
+    timestamp: String,
+    /// The version of the maloko that wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    maloko: Option<String>,
+    /// The command that it runs.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    operation: String,
+}
+
+/// What the lock file of a maloko process holds.
+pub fn encode(holder: &Holder) -> Result<Vec<u8>> {
+    let holder = holder.clone();
+    let content = Content {
+        pid: holder.pid,
+        username: holder.user,
+        hostname: holder.host,
+        timestamp: holder.since,
+        maloko: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        operation: holder.operation,
+    };
+    serde_json::to_vec(&content).map_err(|error| Error::BadState(format!("cannot write a lock: {error}")))
+}
+
+/// Who wrote a lock file. One that cannot be read is a lock all the same: somebody's, of an unknown time.
+#[must_use]
+pub fn decode(bytes: &[u8]) -> Holder {
+    let content: Content = serde_json::from_slice(bytes).unwrap_or_else(|_| Content {
+        pid: 0,
+        username: String::new(),
+        hostname: String::new(),
+        timestamp: "an unknown time".into(),
+        maloko: None,
+        operation: String::new(),
+    });
+    Holder {
+        pid: content.pid,
+        user: content.username,
+        host: content.hostname,
+        since: content.timestamp,
+        maloko: content.maloko.is_some(),
+        operation: content.operation,
+    }
+}
+
+/// Lines of a message, one below the other.
+#[must_use]
+pub fn listed(lines: impl IntoIterator<Item = String>) -> String {
+    lines.into_iter().fold(String::new(), |list, line| list + "\n  " + &line)
+}
+
+/// `by` those who hold a stack, for messages.
+#[must_use]
+pub fn by_whom(holders: &[&Holder]) -> String {
+    match holders {
+        [holder] => format!("by {holder}"),
+        several => format!("by:{}", listed(several.iter().map(ToString::to_string))),
+    }
+}

@@ -1,0 +1,181 @@
+//! Former checkpoints: what they hold, and bringing one back.
+
+use serde_json::Value as Json;
+
+use crate::error::{Error, Result};
+
+use super::backend::{Backend, Generation, Lease};
+use super::checkpoint::Checkpoint;
+use super::integrity::{complete_old_rows, sha256_hex};
+use super::journal;
+use super::name::StackName;
+use super::seal::{self, Before, Sealer};
+use super::secrets::Crypter;
+use super::session::SessionOptions;
+use super::stack::{check_on_load, crypter_of};
+
+/// A former checkpoint.
+#[derive(Clone, Debug)]
+pub struct GenerationReading {
+    /// Its number; the newest has the highest.
+    pub number: u64,
+    /// Where it is, for messages.
+    pub place: String,
+    /// What is in it; or why it cannot be used.
+    pub content: std::result::Result<GenerationContent, String>,
+}
+
+/// What is in a former checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GenerationContent {
+    /// When it was written, RFC 3339; empty when it does not say.
+    pub written: String,
+    /// How many rows it has, the stack's own and those of providers included.
+    pub rows: usize,
+    /// How many operations it has of which nobody knows how they ended.
+    pub pending: usize,
+}
+
+/// The former checkpoints of a stack, the newest first. One that cannot be read does not hide the others.
+///
+/// # Errors
+/// The store cannot be read.
+pub async fn read_generations(backend: &dyn Backend, stack: &StackName) -> Result<Vec<GenerationReading>> {
+    let mut readings = Vec::new();
+    for Generation { number, place } in backend.generations(stack).await? {
+        let content = match backend.load_generation(stack, number).await {
+            Ok(bytes) => decode(&bytes, stack, &place, true).map(|checkpoint| content(&checkpoint)),
+            Err(error) => Err(error),
+        };
+        readings.push(GenerationReading { number, place, content: content.map_err(|error| error.to_string()) });
+    }
+    Ok(readings)
+}
+
+fn content(checkpoint: &Checkpoint) -> GenerationContent {
+    let snapshot = &checkpoint.snapshot;
+    let written = snapshot.other.get("manifest").and_then(|manifest| manifest.get("time")).and_then(Json::as_str);
+    GenerationContent {
+        written: written.unwrap_or_default().to_owned(),
+        rows: snapshot.rows.len(),
+        pending: snapshot.pending.len(),
+    }
+}
+
+fn decode(bytes: &[u8], stack: &StackName, place: &str, check_integrity: bool) -> Result<Checkpoint> {
+    let mut checkpoint = Checkpoint::decode(bytes, place)?;
+    complete_old_rows(&mut checkpoint.snapshot);
+    if check_integrity {
+        check_on_load(&checkpoint, stack, place)?;
+    }
+    Ok(checkpoint)
+}
+
+/// Makes a former checkpoint the present one, whatever the present one is like: damaged, missing, or of a stack that was
+/// removed. What was there becomes a generation itself, so nothing is lost. A journal is taken up by the next operation
+/// if it belongs to that checkpoint, and otherwise kept under another name. Gives what the user should know.
+///
+/// # Errors
+/// There is no such generation, it cannot be used itself, or somebody else works on the stack. Nothing was changed then.
+pub async fn restore_stack(
+    backend: &dyn Backend,
+    stack: &StackName,
+    number: u64,
+    options: &SessionOptions,
+) -> Result<Vec<String>> {
+    let bytes = backend.load_generation(stack, number).await?;
+    let checkpoint = decode(&bytes, stack, &format!("of generation {number}"), options.check_integrity)?;
+    options.crypter.verify()?;
+    let theirs = crypter_of(&checkpoint.snapshot, &options.crypter)?;
+    let lease = match backend.lease(stack, &options.command).await {
+        Ok(lease) => lease,
+        Err(Error::NoStack { .. }) => {
+            backend.create(stack, &bytes).await?;
+            let lease = backend.lease(stack, &options.command).await?;
+            Sealer { stack, options }.accept(&*lease, &Before::nothing(), &bytes, theirs.seal_key()?).await?;
+            lease.release().await?;
+            return Ok(vec!["the stack had been removed; what its generation holds is there again".to_owned()]);
+        }
+        Err(error) => return Err(error),
+    };
+    // What is there becomes a generation, and pushes none of the others out.
+    let options = SessionOptions { keep_generations: options.keep_generations.saturating_add(1), ..options.clone() };
+    let restored = put_back(&*lease, &bytes, &theirs, &Sealer { stack, options: &options }).await;
+    if restored.is_err() {
+        // The reason why it could not be restored is what the user needs to know.
+        drop(lease.release().await);
+        return restored;
+    }
+    lease.release().await?;
+    restored
+}
+
+async fn put_back(lease: &dyn Lease, bytes: &[u8], crypter: &Crypter, sealer: &Sealer<'_>) -> Result<Vec<String>> {
+    let stored = lease.load().await?;
+    if stored.checkpoint == bytes {
+        return Ok(vec!["the state is as that generation is; nothing had to be changed".to_owned()]);
+    }
+    let mut notices = Vec::new();
+    if let Some(journal) = &stored.journal {
+        // A journal that cannot be read belongs to nothing.
+        let read = journal::read(journal, &stored.journal_place).ok().flatten();
+        if read.is_some_and(|journal| journal.header.base == sha256_hex(bytes)) {
+            notices.push(
+                "a run of maloko was interrupted that had begun with that generation; the next command brings back what \
+                 its journal knows"
+                    .to_owned(),
+            );
+        } else {
+            let place = lease.set_journal_aside().await?;
+            notices.push(format!(
+                "the journal of an interrupted run belongs to another state; it is kept as {place}, and what only it knows \
+                 is not in the state"
+            ));
+        }
+    }
+    // Whatever the seal says of the state before, it is that of this one from now on.
+    let before = Before::of(&stored, &seal::examine(&stored, sealer.stack));
+    sealer.replace(lease, &before, bytes, crypter, crypter).await?;
+    Ok(notices)
+}
+
+/// Keeps a damaged journal under another name, and puts what is readable before the damage in its place: the next
+/// operation takes that up, as after a crash at that moment. Gives what was done.
+///
+/// # Errors
+/// There is no journal, or nothing is wrong with it; nothing was changed then.
+pub async fn salvage_journal(backend: &dyn Backend, stack: &StackName, command: &str) -> Result<String> {
+    let lease = backend.lease(stack, command).await?;
+    let salvaged = salvage(&*lease).await;
+    let released = lease.release().await;
+    let done = salvaged?;
+    released.map(|()| done)
+}
+
+async fn salvage(lease: &dyn Lease) -> Result<String> {
+    let stored = lease.load().await?;
+    let place = &stored.journal_place;
+    let Some(bytes) = &stored.journal else {
+        return Err(Error::Configuration(format!("there is no journal {place}: no run was interrupted")));
+    };
+    let Err(damage) = journal::read(bytes, place) else {
+        return Err(Error::Configuration(format!(
+            "the journal {place} is whole; the next command takes it up by itself"
+        )));
+    };
+    let Some((good, records)) = journal::readable(bytes) else {
+        // What a newer version wrote, or whose first line is broken: nothing of it can be understood.
+        return Err(damage);
+    };
+    let aside = lease.set_journal_aside().await?;
+    lease.append(&bytes[..good]).await?;
+    let records = if records == 1 { "1 record is".to_owned() } else { format!("{records} records are") };
+    Ok(format!(
+        "{records} readable and will be brought back by the next command; the damaged journal is kept as {aside}. Look through \
+         what comes after those for what was made, and import what is missing from the state"
+    ))
+}
+
+#[cfg(test)]
+#[path = "restore_tests.rs"]
+mod tests;

@@ -1,0 +1,385 @@
+//! The seal beside a checkpoint: by it an edit, a rollback or damage is seen, and what differs is named.
+//!
+//! ```text
+//! {"maloko":"seal","version":1,"stack":"organization/shop/dev","checkpoint":"<sha256>","rows":[["<urn>","<digest>"],...],...}
+//! <message authentication code of that line, under the stack's key>
+//! ```
+//!
+//! The hash can be compared without a key; whether the seal itself is genuine takes the key, and so its passphrase.
+//! A checkpoint is replaced in three steps: a seal that names the new one and the one that it replaces, the checkpoint,
+//! a seal that names the new one alone. So a crash between any two of them is never taken for tampering.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::error::{Error, Result};
+use crate::kill_point::{self, KillPoint};
+use crate::planted::{self, Bug};
+
+use super::backend::{Lease, StoredStack};
+use super::integrity::sha256_hex;
+use super::name::StackName;
+use super::seal_difference::{Part, difference, parts_of};
+use super::secrets::{Crypter, SealKey};
+use super::session::SessionOptions;
+
+/// The version of the format that is written, and the newest that is read.
+const VERSION: u32 = 1;
+const KIND: &str = "seal";
+/// How many of the checkpoints before are remembered, so that a rollback can be told.
+const EARLIER: usize = 16;
+/// What versions of states that maloko writes end with.
+pub(super) const OWN_MARK: &str = "+maloko";
+
+/// What a seal says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Seal {
+    maloko: String,
+    version: u32,
+    /// Version of the engine that wrote it.
+    engine: String,
+    /// The stack's full name.
+    stack: String,
+    #[serde(flatten)]
+    state: Written,
+    /// SHA-256 of the checkpoint that is about to be replaced; `None` once it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    replaces: Option<String>,
+    /// The checkpoints before, the newest first.
+    earlier: Vec<Written>,
+    /// URN and digest of each resource, then the other parts of the file.
+    rows: Vec<Part>,
+    parts: Vec<Part>,
+}
+
+/// A checkpoint that was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Written {
+    /// Its SHA-256.
+    checkpoint: String,
+    /// When, RFC 3339.
+    #[serde(rename = "written")]
+    at: String,
+    /// By which command.
+    command: String,
+}
+
+/// A seal as it is stored.
+#[derive(Clone, Debug)]
+pub(super) struct StoredSeal {
+    pub(super) seal: Seal,
+    line: Vec<u8>,
+    codes: Vec<String>,
+}
+
+impl StoredSeal {
+    fn read(bytes: &[u8]) -> std::result::Result<Self, String> {
+        #[derive(Deserialize)]
+        struct Head {
+            maloko: String,
+            version: u32,
+            engine: String,
+        }
+        let text = std::str::from_utf8(bytes).map_err(|_| "its seal is damaged: it is not text".to_owned())?;
+        let mut lines = text.lines();
+        let line = lines.next().unwrap_or_default();
+        let damaged = |error: serde_json::Error| format!("its seal is damaged: {error}");
+        let head: Head = serde_json::from_str(line).map_err(damaged)?;
+        if head.maloko != KIND {
+            return Err(format!("what stands in the place of its seal is a '{}'", head.maloko));
+        }
+        if head.version > VERSION {
+            return Err(format!(
+                "its seal was written by maloko {} in format {}, which this version does not know; use that version, or \
+                 a newer one",
+                head.engine, head.version
+            ));
+        }
+        let seal = serde_json::from_str(line).map_err(damaged)?;
+        Ok(Self { seal, line: line.as_bytes().to_vec(), codes: lines.map(str::to_owned).collect() })
+    }
+
+    /// Was it written by one who has the key?
+    fn is_genuine(&self, stack: &StackName, key: &SealKey) -> bool {
+        let code = code(stack, &self.line, key);
+        self.codes.contains(&code) || planted::has(Bug::SealNotAuthenticated)
+    }
+}
+
+fn code(stack: &StackName, line: &[u8], key: &SealKey) -> String {
+    key.code(&[b"seal\0", stack.to_string().as_bytes(), b"\0", line])
+}
+
+/// How a checkpoint stands to its seal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// It is what was sealed.
+    Fits,
+    /// There is no seal, and none is to be expected.
+    Unsealed,
+    /// It is not what was sealed, but may be used all the same: the notice says why.
+    Accepted(String),
+    /// It is not what was sealed: what differs.
+    Broken(String),
+}
+
+/// A checkpoint and its seal, compared without a key.
+#[derive(Clone, Debug)]
+pub(super) struct Examined {
+    pub(super) standing: Standing,
+    pub(super) seal: Option<StoredSeal>,
+}
+
+/// Compares a checkpoint with its seal. Only what can be read as a checkpoint is to be handed in.
+pub(super) fn examine(stored: &StoredStack, stack: &StackName) -> Examined {
+    let author = Author::of(&stored.checkpoint);
+    let Some(bytes) = &stored.seal else {
+        return Examined { standing: without_seal(&author), seal: None };
+    };
+    let foreign = match &author.who {
+        Who::Pulumi(version) => Some(Standing::Accepted(format!(
+            "the state was written by pulumi {version} since maloko sealed it, so an edit of it cannot be told; it is taken \
+             as it is, and sealed when it is written next"
+        ))),
+        Who::Maloko | Who::Unknown => None,
+    };
+    let seal = match StoredSeal::read(bytes) {
+        Ok(seal) => seal,
+        Err(problem) => return Examined { standing: foreign.unwrap_or(Standing::Broken(problem)), seal: None },
+    };
+    let standing = compare(&seal.seal, &stored.checkpoint, stack);
+    let standing = if standing == Standing::Fits { standing } else { foreign.unwrap_or(standing) };
+    Examined { standing, seal: Some(seal) }
+}
+
+fn without_seal(author: &Author) -> Standing {
+    match (&author.who, author.is_empty) {
+        (Who::Pulumi(_), _) | (Who::Unknown, true) => Standing::Unsealed,
+        (Who::Unknown, false) => {
+            Standing::Accepted("the state has no seal, and does not say who wrote it: it is taken as it is".into())
+        }
+        // It may be that the process was killed which made the stack.
+        (Who::Maloko, true) => Standing::Accepted(
+            "the state has no seal, and no resource either: it is taken for a stack that was just made".into(),
+        ),
+        (Who::Maloko, false) => Standing::Broken(
+            "maloko wrote it and it has no seal beside it: the seal was removed, or the file was copied without it"
+                .into(),
+        ),
+    }
+}
+
+fn compare(seal: &Seal, checkpoint: &[u8], stack: &StackName) -> Standing {
+    if seal.stack != stack.to_string() {
+        return Standing::Broken(format!("its seal is that of the stack '{}'", seal.stack));
+    }
+    let hash = sha256_hex(checkpoint);
+    let is_sealed = hash == seal.state.checkpoint || Some(&hash) == seal.replaces.as_ref();
+    if is_sealed || planted::has(Bug::SealNotCompared) {
+        return Standing::Fits;
+    }
+    if let Some(place) = seal.earlier.iter().position(|earlier| earlier.checkpoint == hash) {
+        let (earlier, age) = (&seal.earlier[place], place + 1);
+        let times = if age == 1 { "once".to_owned() } else { format!("{age} times") };
+        return Standing::Broken(format!(
+            "an older state stands in its place: that of {} (`{}`), which was written {times} since, last at {} (`{}`)",
+            earlier.at, earlier.command, seal.state.at, seal.state.command
+        ));
+    }
+    Standing::Broken(difference(&seal.rows, &seal.parts, checkpoint))
+}
+
+impl Examined {
+    /// Refuses what is neither sealed nor excused; gives what the user should know. `key` is that of the checkpoint's
+    /// secrets: without one, the seal is taken for genuine. `tolerant`: a refusal is a notice.
+    pub(super) fn judge(
+        &self,
+        stack: &StackName,
+        place: &str,
+        key: Option<&SealKey>,
+        tolerant: bool,
+    ) -> Result<Option<String>> {
+        let forged = match (&self.seal, key) {
+            (Some(stored), Some(key)) if self.needs_key() && stored.seal.stack == stack.to_string() => {
+                !stored.is_genuine(stack, key)
+            }
+            _ => false,
+        };
+        let problem = match &self.standing {
+            Standing::Accepted(notice) => return Ok(Some(notice.clone())),
+            // What a forged seal says of differences is worth nothing.
+            _ if forged => "its seal is not genuine: it was changed, or written under another key",
+            Standing::Fits | Standing::Unsealed => return Ok(None),
+            Standing::Broken(problem) => problem,
+        };
+        let problem = format!("the state in {place} is not as maloko left it: {problem}");
+        if tolerant {
+            return Ok(Some(problem));
+        }
+        Err(Error::BadState(format!(
+            "{problem}. Nothing was changed. Look at it with `maloko stack export`; if it is what you want, accept it with \
+             `maloko state reseal`; if not, `maloko state restore` lists the former states that are kept, and goes back to one of \
+             them, and `maloko stack import --file COPY` takes a copy of your own"
+        )))
+    }
+
+    /// Does the seal's own authenticity take a key to be known?
+    pub(super) fn needs_key(&self) -> bool {
+        self.seal.is_some() && !matches!(self.standing, Standing::Accepted(_))
+    }
+}
+
+/// Who wrote a checkpoint.
+struct Author {
+    who: Who,
+    is_empty: bool,
+}
+
+enum Who {
+    Maloko,
+    /// With its version, and when.
+    Pulumi(String),
+    /// The file does not say.
+    Unknown,
+}
+
+impl Author {
+    fn of(checkpoint: &[u8]) -> Self {
+        #[derive(Default, Deserialize)]
+        struct File<'a> {
+            #[serde(borrow, default)]
+            checkpoint: Option<Around<'a>>,
+        }
+        #[derive(Default, Deserialize)]
+        struct Around<'a> {
+            #[serde(borrow, default)]
+            latest: Option<BTreeMap<String, &'a RawValue>>,
+        }
+        #[derive(Default, Deserialize)]
+        struct Manifest {
+            #[serde(default)]
+            version: String,
+            #[serde(default)]
+            time: String,
+        }
+        let file: File<'_> = serde_json::from_slice(checkpoint).unwrap_or_default();
+        let latest = file.checkpoint.unwrap_or_default().latest.unwrap_or_default();
+        let list = |name: &str| latest.get(name).is_some_and(|list| !matches!(list.get(), "[]" | "null"));
+        let manifest = latest.get("manifest").and_then(|manifest| serde_json::from_str(manifest.get()).ok());
+        let Manifest { version, time } = manifest.unwrap_or_default();
+        let is_version = version.trim_start_matches('v').starts_with(|digit: char| digit.is_ascii_digit());
+        let who = match is_version {
+            _ if version.ends_with(OWN_MARK) => Who::Maloko,
+            true => Who::Pulumi(if time.is_empty() { version } else { format!("{version} at {time}") }),
+            false => Who::Unknown,
+        };
+        Self { who, is_empty: !list("resources") && !list("pending_operations") }
+    }
+}
+
+/// Writes checkpoints together with their seals.
+pub(super) struct Sealer<'a> {
+    pub(super) stack: &'a StackName,
+    pub(super) options: &'a SessionOptions,
+}
+
+/// What stands in a store before a write.
+#[derive(Clone, Debug)]
+pub(super) struct Before {
+    /// SHA-256 of the checkpoint.
+    pub(super) hash: String,
+    pub(super) seal: Option<Seal>,
+}
+
+impl Before {
+    /// Of a stack that was made just now.
+    pub(super) fn nothing() -> Self {
+        Self { hash: String::new(), seal: None }
+    }
+
+    pub(super) fn of(stored: &StoredStack, examined: &Examined) -> Self {
+        Self { hash: sha256_hex(&stored.checkpoint), seal: examined.seal.as_ref().map(|stored| stored.seal.clone()) }
+    }
+}
+
+impl Sealer<'_> {
+    /// Replaces a checkpoint. `old` and `new` are the crypters of the checkpoint before and of the new one: whoever has
+    /// the key of the one that is there after a crash can check the seal.
+    pub(super) async fn replace(
+        &self,
+        lease: &dyn Lease,
+        before: &Before,
+        checkpoint: &[u8],
+        old: &Crypter,
+        new: &Crypter,
+    ) -> Result<Before> {
+        let mut seal = self.seal(before, checkpoint);
+        let new_key = new.seal_key()?;
+        seal.replaces = Some(before.hash.clone());
+        let whole = (std::mem::take(&mut seal.rows), std::mem::take(&mut seal.parts));
+        lease.write_seal(&self.encode(&seal, &[old.seal_key()?, new_key])?).await?;
+        kill_point::reach(KillPoint::AfterFirstSeal);
+        lease.replace(checkpoint, self.options.keep_generations).await?;
+        kill_point::reach(KillPoint::AfterCheckpoint);
+        seal.replaces = None;
+        (seal.rows, seal.parts) = whole;
+        lease.write_seal(&self.encode(&seal, &[new_key])?).await?;
+        kill_point::reach(KillPoint::AfterSecondSeal);
+        Ok(Before { hash: seal.state.checkpoint.clone(), seal: Some(seal) })
+    }
+
+    /// Seals a checkpoint that is there.
+    pub(super) async fn accept(
+        &self,
+        lease: &dyn Lease,
+        before: &Before,
+        checkpoint: &[u8],
+        key: &SealKey,
+    ) -> Result<()> {
+        let seal = self.seal(before, checkpoint);
+        lease.write_seal(&self.encode(&seal, &[key])?).await
+    }
+
+    fn seal(&self, before: &Before, checkpoint: &[u8]) -> Seal {
+        let state = Written {
+            checkpoint: sha256_hex(checkpoint),
+            at: self.options.surroundings.clock.now().to_string(),
+            command: self.options.command.clone(),
+        };
+        let mut earlier: Vec<Written> =
+            before.seal.iter().flat_map(|seal| std::iter::once(&seal.state).chain(&seal.earlier)).cloned().collect();
+        // A state that is accepted again is no longer an older one.
+        earlier.retain(|known| known.checkpoint != state.checkpoint);
+        earlier.truncate(EARLIER);
+        let (rows, parts) = parts_of(checkpoint);
+        Seal {
+            maloko: KIND.into(),
+            version: VERSION,
+            engine: env!("CARGO_PKG_VERSION").into(),
+            stack: self.stack.to_string(),
+            state,
+            replaces: None,
+            earlier,
+            rows,
+            parts,
+        }
+    }
+
+    fn encode(&self, seal: &Seal, keys: &[&SealKey]) -> Result<Vec<u8>> {
+        let mut bytes = serde_json::to_vec(seal)
+            .map_err(|error| Error::BadState(format!("the seal of the state cannot be written: {error}")))?;
+        let codes: Vec<String> = keys.iter().map(|key| code(self.stack, &bytes, key)).collect();
+        bytes.push(b'\n');
+        for code in codes {
+            bytes.extend_from_slice(code.as_bytes());
+            bytes.push(b'\n');
+        }
+        Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+#[path = "seal_tests.rs"]
+mod tests;

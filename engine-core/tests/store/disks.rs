@@ -1,0 +1,200 @@
+//! Disks that are full or fail: a run stops with a clear error, and no outcome is lost (P4). `DISK_ERRORS` says how many
+//! of the six errors each operation of the disk meets.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use futures::executor::block_on;
+use maloko_core::state::{
+    Change, Crypter, LocalBackend, PendingKind, PendingOperation, Session, Snapshot, StackName, Surroundings,
+    create_stack, read_stack,
+};
+use maloko_core::{Error, Row};
+use rustix::io::Errno;
+
+use crate::failing::{Failing, Plan};
+use crate::random::setting;
+use crate::stories::{self, options, provider, resource, stack};
+
+const ERRORS: [Errno; 6] = [Errno::NOSPC, Errno::IO, Errno::DQUOT, Errno::FBIG, Errno::ROFS, Errno::ACCESS];
+/// How many resources a run makes here.
+const RESOURCES: u32 = 3;
+
+/// What became of a run: what its program was told, and how it ended.
+#[derive(Debug, Default)]
+struct Outcome {
+    /// The resource whose call was not begun, because that could not be recorded.
+    refused: Option<String>,
+    /// Resources whose provider was called.
+    called: BTreeSet<String>,
+    /// Those that were reported as done.
+    done: BTreeSet<String>,
+    errors: Vec<String>,
+}
+
+pub(crate) fn put(number: u32, row: Arc<Row>) -> Change {
+    Change::Put { number, row, in_place_of: None }
+}
+
+/// What a run does: for each resource it journals the intent, "calls the provider", and journals the outcome; after a
+/// failure nothing is begun, and what is known is folded.
+fn run(backend: &LocalBackend, surroundings: Surroundings, crypter: &Crypter) -> Outcome {
+    let mut outcome = Outcome::default();
+    let options = maloko_core::state::SessionOptions { surroundings, ..options(crypter) };
+    let session = match block_on(Session::open(backend, &stack(), options)) {
+        Ok(session) => session,
+        Err(error) => {
+            outcome.errors.push(error.to_string());
+            return outcome;
+        }
+    };
+    let mut snapshot = session.snapshot().clone();
+    let first = u32::try_from(snapshot.rows.len()).unwrap();
+    for number in first..first + RESOURCES {
+        let row = Arc::new(resource(&format!("r{number}"), 1.0));
+        let pending = PendingOperation { row: Arc::clone(&row), kind: PendingKind::Creating };
+        if let Err(error) = block_on(session.append(&[Change::Begin { operation: number, pending, attempt: None }])) {
+            outcome.errors.push(error.to_string());
+            outcome.refused = Some(row.urn.name().to_owned());
+            break;
+        }
+        outcome.called.insert(row.urn.name().to_owned());
+        snapshot.rows.push(Arc::clone(&row));
+        match block_on(session.append(&[Change::End { operation: number }, put(number, Arc::clone(&row))])) {
+            Ok(()) => drop(outcome.done.insert(row.urn.name().to_owned())),
+            Err(error) => {
+                outcome.errors.push(error.to_string());
+                break;
+            }
+        }
+    }
+    if let Err(error) = block_on(session.fold(snapshot)) {
+        outcome.errors.push(error.to_string());
+    }
+    outcome
+}
+
+pub(crate) fn open(directory: &Path, surroundings: Surroundings) -> LocalBackend {
+    LocalBackend::open(directory, surroundings).unwrap()
+}
+
+fn with_stack() -> (tempfile::TempDir, Crypter) {
+    let directory = tempfile::tempdir().unwrap();
+    let crypter = stories::crypter();
+    let backend = open(directory.path(), Surroundings::system());
+    for name in [stack(), StackName::new("shop", "other").unwrap()] {
+        block_on(create_stack(&backend, &name, &crypter, &Surroundings::system())).unwrap();
+    }
+    let session = block_on(Session::open(&backend, &stack(), options(&crypter))).unwrap();
+    block_on(session.fold(Snapshot { rows: vec![provider(), resource("old", 1.0).into()], ..Snapshot::default() }))
+        .unwrap();
+    (directory, crypter)
+}
+
+/// What is known after the disk is well again: names of rows, and of calls whose end nobody knows.
+pub(crate) fn known(directory: &Path, crypter: &Crypter) -> (BTreeSet<String>, BTreeSet<String>) {
+    let backend = open(directory, Surroundings::system());
+    let other = block_on(read_stack(&backend, &StackName::new("shop", "other").unwrap(), true)).unwrap();
+    assert!(other.snapshot.rows.is_empty());
+    let session = block_on(Session::open(&backend, &stack(), options(crypter))).unwrap();
+    let snapshot = session.snapshot();
+    let rows = snapshot.rows.iter().map(|row| row.urn.name().to_owned()).collect();
+    let pending = snapshot.pending.iter().map(|pending| pending.row.urn.name().to_owned()).collect();
+    block_on(session.fold(snapshot.clone())).unwrap();
+    (rows, pending)
+}
+
+fn check(outcome: &Outcome, directory: &Path, crypter: &Crypter, what: &str) {
+    let (rows, pending) = known(directory, crypter);
+    assert!(rows.contains("old"), "{what}: what was there is gone");
+    for name in &outcome.done {
+        assert!(rows.contains(name), "{what}: {name} was reported as done, and is not in the state");
+    }
+    for name in &outcome.called {
+        assert!(rows.contains(name) || pending.contains(name), "{what}: nothing is known of {name}");
+    }
+    for name in &pending {
+        // A record that a failing disk reported as failed may be there all the same.
+        let refused = outcome.refused.as_ref() == Some(name);
+        assert!(outcome.called.contains(name) || refused, "{what}: {name} is suspected, and was never called");
+    }
+}
+
+#[test]
+pub(crate) fn whichever_operation_of_the_disk_fails_nothing_is_lost() {
+    let disk = Failing::new();
+    let (directory, crypter) = with_stack();
+    disk.plan(None);
+    let backend = open(directory.path(), disk.surroundings());
+    let whole = run(&backend, disk.surroundings(), &crypter);
+    assert_eq!((whole.done.len(), whole.errors.len()), (RESOURCES as usize, 0), "{whole:?}");
+    let operations = disk.done();
+    assert!(operations > 20, "{operations}");
+    let errors = usize::try_from(setting("DISK_ERRORS", 1)).unwrap();
+    for at in 0..operations {
+        let turn = usize::try_from(at).unwrap();
+        for index in (turn..turn + errors).map(|index| index % ERRORS.len()) {
+            // By turns for good.
+            let for_good = (turn / ERRORS.len() + index).is_multiple_of(2);
+            let plan = Plan { at, for_good, errno: ERRORS[index].raw_os_error() };
+            let (directory, crypter) = with_stack();
+            let backend = open(directory.path(), disk.surroundings());
+            disk.plan(Some(plan));
+            let outcome = run(&backend, disk.surroundings(), &crypter);
+            disk.plan(None);
+            drop(backend);
+            for error in &outcome.errors {
+                let place = directory.path().display().to_string();
+                assert!(error.contains(&place), "{plan:?}: which file? {error}");
+            }
+            check(&outcome, directory.path(), &crypter, &format!("{plan:?}"));
+        }
+    }
+}
+
+/// The disk fills up while providers are at work: their outcomes fit, for room was kept for them; nothing new is begun.
+#[test]
+pub(crate) fn on_a_full_disk_every_outcome_of_a_call_that_was_begun_is_recorded() {
+    let begin = |number: u32| {
+        let row = Arc::new(resource(&format!("r{number}"), 1.0));
+        Change::Begin {
+            operation: number,
+            pending: PendingOperation { row, kind: PendingKind::Creating },
+            attempt: None,
+        }
+    };
+    for calls in [1, 2, 16] {
+        let disk = Failing::new();
+        let (directory, crypter) = with_stack();
+        let backend = open(directory.path(), disk.surroundings());
+        let opened = maloko_core::state::SessionOptions { surroundings: disk.surroundings(), ..options(&crypter) };
+        let session = block_on(Session::open(&backend, &stack(), opened)).unwrap();
+        for number in 2..2 + calls {
+            block_on(session.append(&[begin(number)])).unwrap();
+        }
+        disk.leave(Some(0));
+        // Some more may fit into what was reserved.
+        let fits = |number: &u32| block_on(session.append(&[begin(*number)])).is_ok();
+        let calls = calls + u32::try_from((2 + calls..1000).take_while(fits).count()).unwrap();
+        let refused = block_on(session.append(&[begin(1001)])).unwrap_err().to_string();
+        assert!(refused.contains("free some space") && refused.contains("not begun"), "{refused}");
+        let large = Row {
+            outputs: Some(Arc::new([("text".to_owned(), "x".repeat(20_000).into())].into())),
+            ..resource("large", 1.0)
+        };
+        for number in 2..2 + calls {
+            let urn = resource(&format!("r{number}"), 1.0).urn;
+            let row = Arc::new(Row { urn, ..large.clone() });
+            block_on(session.append(&[Change::End { operation: number }, put(number, row)])).unwrap();
+        }
+        let error = block_on(session.fold(Snapshot::default())).unwrap_err();
+        assert!(matches!(error, Error::Io { .. }) && error.to_string().contains("free some space"), "{error}");
+        assert!(error.to_string().contains("journal"), "it says that nothing is lost: {error}");
+        drop(session);
+        disk.leave(None);
+        let (rows, pending) = known(directory.path(), &crypter);
+        assert_eq!(rows.len(), 2 + calls as usize, "{rows:?}");
+        assert!(pending.is_empty(), "{pending:?}");
+    }
+}

@@ -1,0 +1,16 @@
+//! The store of stacks under everything that disks, other processes and other versions do to it.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod corpus;
+mod damage;
+mod disks;
+mod failing;
+#[cfg(target_os = "linux")]
+mod full_disk;
+#[cfg(all(unix, feature = "planted-bugs"))]
+mod planted;
+#[cfg(unix)]
+mod privacy;
+mod processes;
+mod random;
+mod stories;

@@ -1,0 +1,167 @@
+//! Files are for their owner only, and nothing leads out of the store (P15).
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use futures::executor::block_on;
+use maloko_core::state::{
+    Backend, Change, Crypter, LocalBackend, Session, Snapshot, Surroundings, create_stack, read_generations, read_stack,
+};
+use rustix::fs::Mode;
+
+use crate::stories::{self, options, provider, resource, stack};
+
+fn open(directory: &Path) -> LocalBackend {
+    LocalBackend::open(directory, Surroundings::system()).unwrap()
+}
+
+/// All that is done to a stack, one thing after the other; the first error ends it.
+fn everything(directory: &Path, crypter: &Crypter) -> maloko_core::Result<()> {
+    let backend = LocalBackend::open(directory, Surroundings::system())?;
+    block_on(read_stack(&backend, &stack(), true))?;
+    for number in 0..5 {
+        let session = block_on(Session::open(&backend, &stack(), options(crypter)))?;
+        let next = u32::try_from(session.snapshot().rows.len()).unwrap();
+        // The newest generation has another number each time, which the rows have not.
+        let newest = block_on(backend.generations(&stack()))?.first().map_or(0, |newest| newest.number);
+        let row = std::sync::Arc::new(resource(&format!("r{newest}"), 1.0));
+        block_on(session.append(&[Change::Put { number: next, row: row.clone(), in_place_of: None }]))?;
+        let mut rows = session.snapshot().rows.clone();
+        rows.push(row);
+        block_on(session.fold(Snapshot { rows, ..Snapshot::default() }))?;
+        block_on(backend.add_history(&stack(), number, b"{}", 50))?;
+    }
+    block_on(read_generations(&backend, &stack()))?;
+    block_on(backend.history(&stack(), usize::MAX))?;
+    let session = block_on(Session::open(&backend, &stack(), options(crypter)))?;
+    block_on(session.append(&[Change::Remove { number: 1 }]))?;
+    block_on(session.abandon())?;
+    block_on(backend.break_locks(&stack()))?;
+    drop(block_on(Session::open(&backend, &stack(), options(crypter)))?);
+    Ok(())
+}
+
+fn with_stack() -> (tempfile::TempDir, PathBuf, Crypter) {
+    let directory = tempfile::tempdir().unwrap();
+    let store = directory.path().join("store");
+    fs::create_dir(&store).unwrap();
+    let crypter = stories::crypter();
+    let backend = open(&store);
+    block_on(create_stack(&backend, &stack(), &crypter, &Surroundings::system())).unwrap();
+    let session = block_on(Session::open(&backend, &stack(), options(&crypter))).unwrap();
+    block_on(session.fold(Snapshot { rows: vec![provider(), resource("old", 1.0).into()], ..Snapshot::default() }))
+        .unwrap();
+    (directory, store, crypter)
+}
+
+/// Everything below a directory, which is not in it; links are not followed.
+fn below(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![directory.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.symlink_metadata().unwrap().is_dir() {
+                open.push(path.clone());
+            }
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+fn assert_private(store: &Path) {
+    for path in below(&store.join(".pulumi")) {
+        let found = path.symlink_metadata().unwrap();
+        let expected = if found.is_dir() { 0o700 } else { 0o600 };
+        assert_eq!(found.permissions().mode() & 0o777, expected, "{}", path.display());
+    }
+}
+
+#[test]
+pub(crate) fn everything_is_private_whatever_the_umask_and_whatever_it_was_before() {
+    let before = rustix::process::umask(Mode::empty());
+    let (_directory, store, crypter) = with_stack();
+    everything(&store, &crypter).unwrap();
+    assert_private(&store);
+    for path in below(&store.join(".pulumi")) {
+        let open = if path.is_dir() { 0o777 } else { 0o666 };
+        fs::set_permissions(&path, fs::Permissions::from_mode(open)).unwrap();
+    }
+    everything(&store, &crypter).unwrap();
+    rustix::process::umask(before);
+    let backend = open(&store);
+    let names: Vec<u64> = block_on(backend.generations(&stack())).unwrap().iter().map(|kept| kept.number).collect();
+    let (kept, touched): (Vec<_>, Vec<_>) = below(&store.join(".pulumi")).into_iter().partition(|path| {
+        // What was kept before and is only read is left as it was: entries of the history.
+        path.components().any(|part| part.as_os_str() == "history")
+    });
+    assert!(!kept.is_empty() && !names.is_empty());
+    for path in touched {
+        let found = path.symlink_metadata().unwrap();
+        let expected = if found.is_dir() { 0o700 } else { 0o600 };
+        assert_eq!(found.permissions().mode() & 0o777, expected, "{}", path.display());
+    }
+}
+
+/// Each file and each directory of a store in turn is a link to one outside, which looks just like it.
+#[test]
+pub(crate) fn a_link_anywhere_in_the_store_leads_nowhere() {
+    let (directory, store, crypter) = with_stack();
+    everything(&store, &crypter).unwrap();
+    let names: Vec<PathBuf> =
+        below(&store).into_iter().map(|path| path.strip_prefix(&store).unwrap().to_owned()).collect();
+    drop(directory);
+    assert!(names.len() > 20, "{names:?}");
+    let mut refused = 0;
+    for name in names {
+        let (directory, store, crypter) = with_stack();
+        everything(&store, &crypter).unwrap();
+        let (path, outside) = (store.join(&name), directory.path().join("outside"));
+        if !path.exists() {
+            // Generations and entries of the history have other names each time.
+            continue;
+        }
+        fs::rename(&path, &outside).unwrap();
+        symlink(&outside, &path).unwrap();
+        let content = || -> Vec<_> {
+            let all = if outside.is_dir() { below(&outside) } else { vec![outside.clone()] };
+            all.into_iter().map(|path| (fs::read(&path).ok(), path)).collect()
+        };
+        let before = content();
+        match everything(&store, &crypter) {
+            Ok(()) => {}
+            Err(error) => {
+                let message = error.to_string();
+                assert!(message.contains("is a symbolic link"), "{}: {message}", name.display());
+                refused += 1;
+            }
+        }
+        assert_eq!(content(), before, "{} led outside", name.display());
+    }
+    assert!(refused > 8, "{refused}");
+}
+
+/// A directory of the store is swapped for a link while a run is going on.
+#[test]
+pub(crate) fn a_directory_that_is_swapped_for_a_link_in_the_middle_of_a_run_leads_nowhere() {
+    for name in [".pulumi", ".pulumi/stacks", ".pulumi/stacks/shop", ".pulumi/maloko/shop/dev", ".pulumi/maloko"] {
+        let (directory, store, crypter) = with_stack();
+        let backend = open(&store);
+        let session = block_on(Session::open(&backend, &stack(), options(&crypter))).unwrap();
+        let put = |number| Change::Put { number, row: resource(&format!("r{number}"), 1.0).into(), in_place_of: None };
+        block_on(session.append(&[put(2)])).unwrap();
+        let (path, outside, aside) =
+            (store.join(name), directory.path().join("outside"), directory.path().join("aside"));
+        fs::rename(&path, &aside).unwrap();
+        fs::create_dir(&outside).unwrap();
+        symlink(&outside, &path).unwrap();
+        // It may say that the lease is lost, or that there is a link; it must not write.
+        drop(block_on(session.append(&[put(3)])));
+        assert!(block_on(session.fold(Snapshot { rows: vec![provider()], ..Snapshot::default() })).is_err(), "{name}");
+        drop(session);
+        assert_eq!(below(&outside), Vec::<PathBuf>::new(), "{name}");
+    }
+}

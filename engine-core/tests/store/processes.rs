@@ -1,0 +1,291 @@
+//! Several processes on one stack: races for the lease (P5), writers that are stopped, overtaken and woken again (P6).
+//! `RACES`, `RACE_SEED` and `TAKEOVERS` choose how many, and of which seed.
+
+use std::io::{BufRead, BufReader, Lines};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+
+use futures::executor::block_on;
+use maloko_core::Row;
+#[cfg(feature = "planted-bugs")]
+use maloko_core::planted::Bug;
+use maloko_core::state::{
+    Backend, Change, Crypter, LocalBackend, Passphrase, PendingKind, PendingOperation, Session, Surroundings,
+    create_stack, read_stack,
+};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::random::{Random, setting};
+use crate::stories::{self, PASSPHRASE, options, provider, resource, stack};
+
+/// One who was overtaken says less than that before it notices.
+const ENOUGH: usize = 1000;
+const PART: &str = "STORE_PROCESS_PART";
+const DIRECTORY: &str = "STORE_PROCESS_DIRECTORY";
+const SALT: &str = "STORE_PROCESS_SALT";
+/// The bug that is planted in the parts.
+#[cfg(feature = "planted-bugs")]
+const BUG: &str = "STORE_PROCESS_BUG";
+/// What the parts write begins with this; the rest of their output is the test runner's.
+const SAYS: &str = "part: ";
+
+/// A process of this program that plays one part of a test.
+struct Part {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Part {
+    fn start(test: &str, part: &str, directory: &Path, crypter: &Crypter) -> Self {
+        let mut program = Command::new(std::env::current_exe().unwrap());
+        #[cfg(feature = "planted-bugs")]
+        program.env(BUG, format!("{:?}", planted()));
+        let mut child = program
+            .args([test, "--exact", "--nocapture"])
+            .env(PART, part)
+            .env(DIRECTORY, directory)
+            .env(SALT, crypter.salt())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        Self { child, lines }
+    }
+
+    /// The next thing that it says; `None` when it has ended.
+    fn hear(&mut self) -> Option<String> {
+        let mut lines = self.lines.by_ref().map(Result::unwrap);
+        lines.find_map(|line| line.rsplit_once(SAYS).map(|(_, said)| said.to_owned()))
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Lets it go on.
+    fn tell(&mut self) {
+        use std::io::Write;
+        self.child.stdin.as_mut().unwrap().write_all(b"go\n").unwrap();
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn say(text: &str) {
+    println!("{SAYS}{}", text.replace('\n', " "));
+}
+
+/// Waits for a line on stdin.
+fn wait_to_be_told() {
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).unwrap();
+}
+
+/// Bugs that a part can have.
+#[cfg(feature = "planted-bugs")]
+const FOR_PARTS: [Bug; 2] = [Bug::LeaseShared, Bug::FenceDropped];
+
+/// The bug that is planted in this thread.
+#[cfg(feature = "planted-bugs")]
+fn planted() -> Option<Bug> {
+    FOR_PARTS.into_iter().find(|bug| maloko_core::planted::has(*bug))
+}
+
+/// The part that this process plays, if any.
+fn part() -> Option<(String, LocalBackend, Crypter)> {
+    let part = std::env::var(PART).ok()?;
+    #[cfg(feature = "planted-bugs")]
+    if let Some(bug) = FOR_PARTS.into_iter().find(|bug| std::env::var(BUG) == Ok(format!("{:?}", Some(bug)))) {
+        maloko_core::planted::plant(Some(bug));
+    }
+    let backend = open(&PathBuf::from(std::env::var_os(DIRECTORY).unwrap()));
+    let salt = std::env::var(SALT).unwrap();
+    Some((part, backend, Crypter::new(Passphrase::given(PASSPHRASE), &salt, Surroundings::system()).unwrap()))
+}
+
+fn open(directory: &Path) -> LocalBackend {
+    LocalBackend::open(directory, Surroundings::system()).unwrap()
+}
+
+fn with_stack() -> (tempfile::TempDir, LocalBackend, Crypter) {
+    let directory = tempfile::tempdir().unwrap();
+    let backend = open(directory.path());
+    let crypter = stories::crypter();
+    block_on(create_stack(&backend, &stack(), &crypter, &Surroundings::system())).unwrap();
+    (directory, backend, crypter)
+}
+
+/// Makes rows for ever, and says which are durable; the last word is why it had to stop.
+fn write_for_ever(backend: &LocalBackend, crypter: &Crypter) {
+    let session = block_on(Session::open(backend, &stack(), options(crypter))).unwrap();
+    let put = |number, row: Arc<Row>| Change::Put { number, row, in_place_of: None };
+    block_on(session.append(&[put(0, provider())])).unwrap();
+    say("open");
+    for number in 1.. {
+        let row = Arc::new(resource(&format!("r{number}"), 1.0));
+        let pending = PendingOperation { row: Arc::clone(&row), kind: PendingKind::Creating };
+        let begun = block_on(session.append(&[Change::Begin { operation: number, pending, attempt: None }]));
+        let done =
+            begun.and_then(|()| block_on(session.append(&[Change::End { operation: number }, put(number, row)])));
+        match done {
+            Ok(()) => say(&number.to_string()),
+            Err(error) => {
+                say(&format!("stopped: {error}"));
+                let folded = block_on(session.fold(session.snapshot().clone()));
+                say(&format!("fold: {}", folded.err().map(|error| error.to_string()).unwrap_or_default()));
+                return;
+            }
+        }
+    }
+}
+
+fn rows(backend: &LocalBackend) -> Vec<String> {
+    let rows = block_on(read_stack(backend, &stack(), true)).unwrap().snapshot.rows;
+    rows.iter().skip(1).map(|row| row.urn.name().to_owned()).collect()
+}
+
+/// A writer is stopped at some moment, its stack is taken over and worked on, and then it is woken.
+#[test]
+pub(crate) fn a_stopped_writer_that_was_overtaken_writes_nothing_when_it_wakes() {
+    const TEST: &str = "processes::a_stopped_writer_that_was_overtaken_writes_nothing_when_it_wakes";
+    if let Some((_, backend, crypter)) = part() {
+        return write_for_ever(&backend, &crypter);
+    }
+    let mut random = Random::new(setting("RACE_SEED", 1), 1);
+    for _ in 0..setting("TAKEOVERS", 6) {
+        take_over(TEST, 1 + random.below(40));
+    }
+}
+
+fn take_over(test: &str, lines: usize) {
+    let (directory, backend, crypter) = with_stack();
+    let mut writer = Part::start(test, "writer", directory.path(), &crypter);
+    let mut acknowledged: Vec<String> = (0..=lines).map(|_| writer.hear().unwrap()).collect();
+    writer.signal(Signal::STOP);
+    let pid = writer.child.id();
+    match block_on(Session::open(&backend, &stack(), options(&crypter))) {
+        Ok(_) => panic!("two writers at once"),
+        Err(error) => {
+            let message = error.to_string();
+            assert!(message.contains(&format!("process {pid}")) && message.contains("maloko cancel"), "{message}");
+        }
+    }
+    let gone = block_on(backend.break_locks(&stack())).unwrap();
+    assert_eq!(gone.iter().map(|holder| holder.pid).collect::<Vec<_>>(), [pid]);
+    // The heir begins at once, and finds all that the other was told is durable.
+    let session = block_on(Session::open(&backend, &stack(), options(&crypter))).unwrap();
+    assert!(session.snapshot().rows.len() >= lines, "{} of {lines}", session.snapshot().rows.len());
+    let number = u32::try_from(session.snapshot().rows.len()).unwrap();
+    let heirs = Change::Put { number, row: Arc::new(resource("heirs", 1.0)), in_place_of: None };
+    block_on(session.append(&[heirs])).unwrap();
+    let before = files(directory.path());
+    writer.signal(Signal::CONT);
+    let said = std::iter::from_fn(|| writer.hear());
+    let rest: Vec<String> = said.take(ENOUGH).collect();
+    assert!(rest.len() < ENOUGH, "the one who was overtaken goes on: {:?}", rest.last());
+    assert_eq!(files(directory.path()), before, "the one who was overtaken wrote");
+    let (late, last) = rest.split_at(rest.len() - 2);
+    // What it had said before it was stopped may not have been heard yet.
+    acknowledged.extend(late.iter().cloned());
+    let here = format!("process {}", std::process::id());
+    assert!(last[0].starts_with("stopped: ") && last[0].contains("taken over") && last[0].contains(&here), "{last:?}");
+    assert!(last[1].starts_with("fold: ") && last[1].contains("taken over"), "{last:?}");
+    let ours = rows(&backend);
+    for number in acknowledged.iter().filter(|said| *said != "open") {
+        assert!(ours.contains(&format!("r{number}")), "{number} was acknowledged, and is lost: {ours:?}");
+    }
+    assert!(ours.contains(&"heirs".to_owned()));
+    block_on(session.abandon()).unwrap();
+}
+
+/// Every file of the store with its content.
+fn files(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    let mut open = vec![directory.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in std::fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { open.push(path) } else { found.push((path.clone(), std::fs::read(&path).unwrap())) }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Takes the lease when told to, and keeps it until told to end.
+fn race(backend: &LocalBackend) {
+    say("ready");
+    loop {
+        wait_to_be_told();
+        match block_on(backend.lease(&stack(), "maloko up")) {
+            Ok(lease) => {
+                say("won");
+                wait_to_be_told();
+                block_on(lease.release()).unwrap();
+                say("done");
+            }
+            Err(error) => {
+                say(&format!("lost: {error}"));
+                wait_to_be_told();
+                say("done");
+            }
+        }
+    }
+}
+
+#[test]
+pub(crate) fn of_many_processes_exactly_one_gets_the_stack() {
+    const TEST: &str = "processes::of_many_processes_exactly_one_gets_the_stack";
+    if let Some((_, backend, _)) = part() {
+        return race(&backend);
+    }
+    let (directory, _, crypter) = with_stack();
+    let mut racers: Vec<Part> = (0..8).map(|_| Part::start(TEST, "racer", directory.path(), &crypter)).collect();
+    for racer in &mut racers {
+        assert_eq!(racer.hear().as_deref(), Some("ready"));
+    }
+    let mut random = Random::new(setting("RACE_SEED", 1), 2);
+    for race in 0..setting("RACES", 100) {
+        let some = 2 + random.below(racers.len() - 1);
+        let racers = &mut racers[..some];
+        racers.iter_mut().for_each(Part::tell);
+        let said: Vec<String> = racers.iter_mut().map(|racer| racer.hear().unwrap()).collect();
+        let won: Vec<usize> = (0..some).filter(|racer| said[*racer] == "won").collect();
+        assert_eq!(won.len(), 1, "race {race}: {said:?}");
+        for lost in said.iter().filter(|said| *said != "won") {
+            assert!(lost.contains("is locked by"), "race {race}: {lost}");
+        }
+        racers.iter_mut().for_each(Part::tell);
+        for racer in racers {
+            assert_eq!(racer.hear().as_deref(), Some("done"));
+        }
+    }
+}
+
+/// Its lock goes with a process, however it ends: nothing has to be removed by hand, and nobody waits.
+#[test]
+fn a_killed_holder_is_no_holder_any_more() {
+    const TEST: &str = "processes::a_killed_holder_is_no_holder_any_more";
+    if let Some((_, backend, crypter)) = part() {
+        return write_for_ever(&backend, &crypter);
+    }
+    let (directory, backend, crypter) = with_stack();
+    for _ in 0..3 {
+        let mut writer = Part::start(TEST, "writer", directory.path(), &crypter);
+        assert_eq!(writer.hear().as_deref(), Some("open"));
+        assert!(block_on(backend.lease(&stack(), "test")).is_err());
+        writer.child.kill().unwrap();
+        writer.child.wait().unwrap();
+        let session = block_on(Session::open(&backend, &stack(), options(&crypter))).unwrap();
+        block_on(session.fold(maloko_core::state::Snapshot { rows: vec![provider()], ..session.snapshot().clone() }))
+            .unwrap();
+    }
+}

@@ -1,0 +1,228 @@
+//! Small stacks in all the conditions in which a run can leave one, made by the engine itself.
+
+use std::sync::{Arc, LazyLock};
+
+use futures::executor::block_on;
+use maloko_core::state::{
+    Backend, Change, Crypter, LEAST_GENERATIONS, LocalBackend, MemoryBackend, Passphrase, PendingKind,
+    PendingOperation, Session, SessionOptions, Snapshot, StackName, StoredStack, Surroundings, create_stack,
+};
+use maloko_core::{Row, Urn, Value};
+use serde_json::json;
+
+use crate::failing::{Failing, Plan};
+
+/// The passphrase of every stack here.
+pub(crate) const PASSPHRASE: &str = "corpus";
+const PROVIDER: &str = "urn:pulumi:dev::shop::pulumi:providers:pulumi-python::default";
+const PROVIDER_ID: &str = "7801529d-50a3-4164-a5bf-3df571b251da";
+const KIND: &str = "pulumi-python:dynamic:Resource";
+
+/// A stack in some condition.
+pub(crate) struct Story {
+    /// What happened to it.
+    pub(crate) name: &'static str,
+    /// What is stored of it.
+    pub(crate) stored: StoredStack,
+}
+
+/// The stack of all stories.
+pub(crate) fn stack() -> StackName {
+    StackName::new("shop", "dev").unwrap()
+}
+
+/// The crypter of all stories of this process.
+pub(crate) fn crypter() -> Crypter {
+    // A key takes long to derive.
+    static CRYPTER: LazyLock<Crypter> =
+        LazyLock::new(|| Crypter::with_new_salt(Passphrase::given(PASSPHRASE), Surroundings::system()).unwrap());
+    CRYPTER.clone()
+}
+
+/// How the sessions of the stories are opened.
+pub(crate) fn options(crypter: &Crypter) -> SessionOptions {
+    SessionOptions {
+        crypter: crypter.clone(),
+        surroundings: Surroundings::system(),
+        check_integrity: true,
+        command: "maloko up".into(),
+        keep_generations: LEAST_GENERATIONS,
+    }
+}
+
+/// The default provider's row.
+pub(crate) fn provider() -> Arc<Row> {
+    Arc::new(Row {
+        urn: Urn::unchecked(PROVIDER),
+        custom: true,
+        id: PROVIDER_ID.into(),
+        kind: "pulumi:providers:pulumi-python".into(),
+        ..Row::default()
+    })
+}
+
+/// A dynamic resource.
+pub(crate) fn resource(name: &str, size: f64) -> Row {
+    let properties = Arc::new([("size".to_owned(), size.into()), ("name".to_owned(), name.into())].into());
+    Row {
+        urn: Urn::new("dev", "shop", "", KIND, name),
+        custom: true,
+        id: format!("id-{name}"),
+        kind: KIND.into(),
+        inputs: Arc::clone(&properties),
+        outputs: Some(properties),
+        provider: format!("{PROVIDER}::{PROVIDER_ID}"),
+        created: "2026-11-21T08:37:09.497494575Z".into(),
+        modified: "2026-11-21T08:37:09.497494575Z".into(),
+        ..Row::default()
+    }
+}
+
+/// Rows with something of everything that a row can hold.
+pub(crate) fn rich_rows() -> Vec<Arc<Row>> {
+    let group = Row {
+        urn: Urn::new("dev", "shop", "", "acme:index:Group", "group"),
+        kind: "acme:index:Group".into(),
+        outputs: Some(Arc::default()),
+        ..Row::default()
+    };
+    let mut secretive = resource("secretive", 1.0);
+    let password = Value::secret("hunter3 \u{1f511} \"quoted\"".into());
+    secretive.inputs = Arc::new([("password".to_owned(), password.clone())].into());
+    secretive.outputs = Some(Arc::new(
+        [
+            ("password".to_owned(), password),
+            ("deep".to_owned(), Value::Array(vec![Value::Null, Value::Bool(true), Value::Number(-0.5e-7)])),
+            ("not a number".to_owned(), Value::Number(f64::NAN)),
+        ]
+        .into(),
+    ));
+    secretive.additional_secret_outputs = vec!["password".into()];
+    let child = Row {
+        parent: Some(group.urn.clone()),
+        urn: Urn::new("dev", "shop", "acme:index:Group", KIND, "child"),
+        protect: true,
+        dependencies: vec![secretive.urn.clone()],
+        property_dependencies: [("size".to_owned(), vec![secretive.urn.clone()])].into(),
+        ignore_changes: vec!["tags[*].x".into()],
+        init_errors: vec!["it did not start".into()],
+        source_position: "project:///__main__.py#3,1".into(),
+        unknown_members: json!({"fromTheFuture": {"kept": [1, "two", null]}}).as_object().cloned().unwrap_or_default(),
+        ..resource("child", 2.0)
+    };
+    let old_half = Row { delete: true, id: "id-before".into(), ..resource("secretive", 0.0) };
+    [provider(), group.into(), secretive.into(), child.into(), old_half.into()].into()
+}
+
+fn begin(operation: u32, kind: PendingKind, row: Row) -> Change {
+    Change::Begin { operation, pending: PendingOperation { row: row.into(), kind }, attempt: None }
+}
+
+fn put(number: u32, row: Row) -> Change {
+    Change::Put { number, row: row.into(), in_place_of: None }
+}
+
+/// A stack of `snapshot`, after a run that made these records and was then killed.
+fn after(crypter: &Crypter, snapshot: &Snapshot, records: &[Vec<Change>]) -> StoredStack {
+    let backend = MemoryBackend::default();
+    block_on(create_stack(&backend, &stack(), crypter, &Surroundings::system())).unwrap();
+    let session = block_on(Session::open(&backend, &stack(), options(crypter))).unwrap();
+    if !snapshot.rows.is_empty() || !snapshot.pending.is_empty() {
+        block_on(session.fold(snapshot.clone())).unwrap();
+    } else {
+        block_on(session.abandon()).unwrap();
+    }
+    if !records.is_empty() {
+        let session = block_on(Session::open(&backend, &stack(), options(crypter))).unwrap();
+        for record in records {
+            block_on(session.append(record)).unwrap();
+        }
+        block_on(session.abandon()).unwrap();
+    }
+    backend.stored(&stack()).unwrap()
+}
+
+/// What is stored when a run is killed at the end, after its journal says which checkpoint takes its place: before and
+/// after that checkpoint was written. The disk dies at one operation after the other until both were seen.
+fn while_folding(crypter: &Crypter, records: &[Vec<Change>]) -> [StoredStack; 2] {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut before, mut behind) = (None, None);
+    for at in 0.. {
+        let disk = Failing::new();
+        let backend = LocalBackend::open(&directory.path().join(at.to_string()), disk.surroundings()).unwrap();
+        block_on(create_stack(&backend, &stack(), crypter, &disk.surroundings())).unwrap();
+        let options = || SessionOptions { surroundings: disk.surroundings(), ..options(crypter) };
+        let rich = Snapshot { rows: rich_rows(), ..Snapshot::default() };
+        let session = block_on(Session::open(&backend, &stack(), options())).unwrap();
+        block_on(session.fold(rich.clone())).unwrap();
+        let old = block_on(backend.load(&stack())).unwrap().checkpoint;
+        let session = block_on(Session::open(&backend, &stack(), options())).unwrap();
+        for record in records {
+            block_on(session.append(record)).unwrap();
+        }
+        let mut rows = rich.rows.clone();
+        rows.push(resource("new", 3.0).into());
+        disk.plan(Some(Plan { at, for_good: true, errno: rustix::io::Errno::IO.raw_os_error() }));
+        drop(block_on(session.fold(Snapshot { rows, ..Snapshot::default() })));
+        drop(session);
+        disk.plan(None);
+        let stored = block_on(backend.load(&stack())).unwrap();
+        let is_folding =
+            stored.journal.as_ref().is_some_and(|journal| journal.windows(7).any(|text| text == b"\"fold\":"));
+        if is_folding && stored.checkpoint == old {
+            before.get_or_insert(stored);
+        } else if is_folding {
+            behind.get_or_insert(stored);
+        }
+        if let (Some(before), Some(behind)) = (&before, &behind) {
+            return [before.clone(), behind.clone()];
+        }
+    }
+    unreachable!("a disk that dies late enough lets the checkpoint be written")
+}
+
+/// All stories.
+pub(crate) fn stories(crypter: &Crypter) -> Vec<Story> {
+    let rich = Snapshot { rows: rich_rows(), ..Snapshot::default() };
+    let records = vec![
+        vec![begin(0, PendingKind::Creating, resource("new", 3.0))],
+        vec![begin(1, PendingKind::Updating, resource("secretive", 9.0))],
+        vec![Change::End { operation: 0 }, put(5, resource("new", 3.0))],
+        vec![begin(2, PendingKind::Deleting, Row { id: "id-before".into(), ..resource("secretive", 0.0) })],
+    ];
+    let suspects = Snapshot {
+        pending: vec![
+            PendingOperation { row: resource("lost", 1.0).into(), kind: PendingKind::Creating },
+            PendingOperation { row: resource("child", 1.0).into(), kind: PendingKind::Importing },
+        ],
+        ..rich.clone()
+    };
+    let done = &records[..3];
+    let interrupted = after(crypter, &rich, &records);
+    let whole = interrupted.journal.clone().unwrap();
+    let last = whole[..whole.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap();
+    let torn = StoredStack { journal: Some(whole[..last + 40].to_vec()), ..interrupted.clone() };
+    let zeroed = StoredStack { journal: Some([&whole[..=last], &[0; 700]].concat()), ..interrupted.clone() };
+    let never_begun = StoredStack { journal: Some(whole[..30].to_vec()), ..interrupted.clone() };
+    let overtaken = StoredStack { journal: Some(whole), ..after(crypter, &suspects, &[]) };
+    let [folding, folded] = while_folding(crypter, done);
+    let first_run =
+        after(crypter, &Snapshot::default(), &[vec![put(0, (*provider()).clone())], vec![put(1, resource("a", 1.0))]]);
+    [
+        ("empty", after(crypter, &Snapshot::default(), &[])),
+        ("rich", after(crypter, &rich, &[])),
+        ("suspects", after(crypter, &suspects, &[])),
+        ("interrupted", interrupted),
+        ("interrupted-with-older-suspects", after(crypter, &suspects, done)),
+        ("interrupted-in-the-first-run", first_run),
+        ("torn-journal", torn),
+        ("zeroed-end-of-journal", zeroed),
+        ("journal-without-a-whole-line", never_begun),
+        ("killed-before-the-checkpoint", folding),
+        ("killed-behind-the-checkpoint", folded),
+        ("overtaken-by-another-tool", overtaken),
+    ]
+    .into_iter()
+    .map(|(name, stored)| Story { name, stored })
+    .collect()
+}

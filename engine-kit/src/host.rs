@@ -1,0 +1,364 @@
+//! The binding's host with what a test wants beside it: a log of the calls, faults, points to crash at, virtual time.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use futures::channel::oneshot;
+use futures::future::{AbortHandle, Abortable, BoxFuture, Either, select};
+use globset::{Glob, GlobMatcher};
+use maloko_core::error::{Error, Result as CoreResult};
+use maloko_core::provider::{
+    Answer, Host, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderErrorKind, ProviderReference,
+    SerializedProvider,
+};
+
+use crate::calls::Call;
+use crate::clock::{PATIENCE, VirtualClock, Wish};
+use crate::edges::{Blow, Edges};
+use crate::order::{Deed, Fault, Time};
+
+/// How often each fault of a stack has matched a call.
+pub(crate) type Matches = Arc<Mutex<HashMap<u64, u64>>>;
+
+/// A fault with its globs compiled.
+struct Armed {
+    fault: Fault,
+    resource: Option<GlobMatcher>,
+    kind: Option<GlobMatcher>,
+}
+
+/// See the module's text.
+pub(crate) struct KitHost {
+    inner: Arc<dyn Host>,
+    pub(crate) edges: Arc<Edges>,
+    clock: Option<VirtualClock>,
+    calls: Mutex<Vec<Call>>,
+    faults: Vec<Armed>,
+    matches: Matches,
+    /// The providers' places (`module:Class`), for faults that name one.
+    places: Mutex<HashMap<ObjectId, String>>,
+    hanging: Mutex<Hanging>,
+    working: AtomicUsize,
+    moves: AtomicBool,
+    mover: Mutex<Option<AbortHandle>>,
+}
+
+#[derive(Default)]
+struct Hanging {
+    calls: HashMap<u64, oneshot::Sender<()>>,
+    /// A number may come before its call.
+    cancelled: HashSet<u64>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn glob(pattern: Option<&String>) -> CoreResult<Option<GlobMatcher>> {
+    let compile = |text: &String| {
+        Glob::new(text)
+            .map(|glob| glob.compile_matcher())
+            .map_err(|error| Error::Configuration(format!("a fault names '{text}', which is no glob: {error}")))
+    };
+    pattern.map(compile).transpose()
+}
+
+impl KitHost {
+    pub(crate) fn new(
+        inner: Arc<dyn Host>,
+        edges: Arc<Edges>,
+        clock: (VirtualClock, Time),
+        faults: &[Fault],
+        matches: Matches,
+    ) -> CoreResult<Self> {
+        let arm = |fault: &Fault| {
+            Ok(Armed {
+                resource: glob(fault.resource.as_ref())?,
+                kind: glob(fault.kind.as_ref())?,
+                fault: fault.clone(),
+            })
+        };
+        Ok(Self {
+            inner,
+            edges,
+            clock: (clock.1 == Time::Virtual).then_some(clock.0),
+            calls: Mutex::default(),
+            faults: faults.iter().map(arm).collect::<CoreResult<_>>()?,
+            matches,
+            places: Mutex::default(),
+            hanging: Mutex::default(),
+            working: AtomicUsize::new(0),
+            moves: AtomicBool::new(false),
+            mover: Mutex::default(),
+        })
+    }
+
+    /// The calls so far.
+    pub(crate) fn calls(&self) -> Vec<Call> {
+        locked(&self.calls).clone()
+    }
+
+    /// How many calls run user code just now.
+    pub(crate) fn working(&self) -> usize {
+        self.working.load(Ordering::Acquire)
+    }
+
+    /// Time stands still from now on.
+    pub(crate) fn close(&self) {
+        if let Some(mover) = locked(&self.mover).take() {
+            mover.abort();
+        }
+    }
+
+    /// Has time moved, from now on, for those who wait.
+    fn keep_time(&self, clock: &VirtualClock) {
+        if self.moves.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let (abort, registration) = AbortHandle::new_pair();
+        *locked(&self.mover) = Some(abort);
+        let moving = Abortable::new(clock.clone().keep_going(), registration);
+        self.inner.spawn(Box::pin(async move {
+            // It ends by being aborted.
+            let _ = moving.await;
+        }));
+    }
+
+    /// How long the user waits for a call that hangs and has no limit.
+    fn patience(&self) -> BoxFuture<'static, ()> {
+        let Some(clock) = &self.clock else { return self.inner.wait(PATIENCE) };
+        self.keep_time(clock);
+        clock.timer(PATIENCE, Wish::Last)
+    }
+
+    /// What the test has in store for a call.
+    fn deed(&self, object: ObjectId, call: &ProviderCall) -> Option<Deed> {
+        let (name, kind, method) = (call.urn.name(), call.urn.own_type(), call.method.name());
+        let place = || {
+            let known = locked(&self.places).get(&object).cloned();
+            known.or_else(|| self.inner.describe(object).ok().map(|it| it.reference.place())).unwrap_or_default()
+        };
+        for Armed { fault, resource, kind: kinds } in &self.faults {
+            let fits = resource.as_ref().is_none_or(|glob| glob.is_match(name))
+                && kinds.as_ref().is_none_or(|glob| {
+                    glob.is_match(kind) || kind.rsplit([':', '/']).next().is_some_and(|last| glob.is_match(last))
+                })
+                && fault.method.as_ref().is_none_or(|wanted| wanted == method)
+                && fault.provider.as_ref().is_none_or(|wanted| {
+                    let place = place();
+                    place == *wanted || place.rsplit(':').next() == Some(wanted)
+                });
+            if !fits {
+                continue;
+            }
+            let mut matches = locked(&self.matches);
+            let count = matches.entry(fault.id).or_default();
+            *count += 1;
+            if fault.nth.is_none_or(|nth| nth == *count) {
+                return Some(fault.deed.clone());
+            }
+        }
+        None
+    }
+
+    /// Calls user code.
+    async fn really(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
+        let work = self.clock.as_ref().map(VirtualClock::work);
+        self.working.fetch_add(1, Ordering::AcqRel);
+        let counted = Counted(&self.working);
+        let answer = self.inner.call(object, call).await;
+        drop((work, counted));
+        if let Some(clock) = &self.clock {
+            clock.seen().await;
+        }
+        answer
+    }
+
+    async fn with_fault(&self, object: ObjectId, call: ProviderCall, index: usize) -> Result<Answer, ProviderError> {
+        let Some(deed) = self.deed(object, &call) else { return self.really(object, call).await };
+        if let Some(call) = locked(&self.calls).get_mut(index) {
+            call.faulted = true;
+        }
+        match deed {
+            Deed::Call { object } => self.really(object, call).await,
+            Deed::CallAfter { object: other } => {
+                self.really(object, call.clone()).await?;
+                self.really(other, call).await
+            }
+            Deed::Delay { seconds } => {
+                let time = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+                let over = self.given_up(call.number);
+                match select(self.wait(time), over).await {
+                    Either::Left(_) => self.really(object, call).await,
+                    Either::Right(_) => Err(interrupted(&call)),
+                }
+            }
+            Deed::Hang => self.hang(&call).await,
+        }
+    }
+
+    /// Resolves when the engine does not wait for the call any longer.
+    fn given_up(&self, number: u64) -> oneshot::Receiver<()> {
+        let (sender, receiver) = oneshot::channel();
+        let mut hanging = locked(&self.hanging);
+        if hanging.cancelled.contains(&number) {
+            // Dropped: that resolves as well.
+            return receiver;
+        }
+        hanging.calls.insert(number, sender);
+        receiver
+    }
+
+    /// There is no answer until the call is given up: by its time limit, or, where it has none, by the user.
+    async fn hang(&self, call: &ProviderCall) -> Result<Answer, ProviderError> {
+        let over = self.given_up(call.number);
+        if let Either::Left(((), over)) = select(self.patience(), over).await
+            && !self.edges.is_dead()
+        {
+            self.edges.give_up();
+            // Either outcome says that nobody waits.
+            let _ = over.await;
+        }
+        Err(interrupted(call))
+    }
+
+    async fn call_at_edges(&self, object: ObjectId, call: ProviderCall, index: usize) -> Result<Answer, ProviderError> {
+        if self.edges.is_dead() {
+            return Err(gone());
+        }
+        let (method, name) = (call.method.name(), call.urn.name().to_owned());
+        match self.edges.call(true, method, &name) {
+            None | Some(Blow::RaiseAfter | Blow::Enospc) => {}
+            Some(Blow::Kill) => {
+                self.edges.die();
+                return Err(gone());
+            }
+            Some(Blow::RaiseBefore) => return Err(simulated(method, &name)),
+            Some(Blow::Hang) => return self.hang(&call).await,
+            Some(Blow::LoseLock) => self.edges.lose_lock(),
+        }
+        let answer = self.with_fault(object, call.clone(), index).await;
+        if let Some(call) = locked(&self.calls).get_mut(index) {
+            call.ended(&answer);
+        }
+        if self.edges.is_dead() {
+            return Err(gone());
+        }
+        match self.edges.call(false, method, &name) {
+            None | Some(Blow::RaiseBefore | Blow::Enospc) => answer,
+            Some(Blow::Kill) => {
+                self.edges.die();
+                Err(gone())
+            }
+            Some(Blow::RaiseAfter) => answer.and_then(|_| Err(simulated(method, &name))),
+            Some(Blow::Hang) => self.hang(&call).await,
+            Some(Blow::LoseLock) => {
+                self.edges.lose_lock();
+                answer
+            }
+        }
+    }
+}
+
+struct Counted<'a>(&'a AtomicUsize);
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+fn gone() -> ProviderError {
+    ProviderError::new(ProviderErrorKind::Cancelled, "the process is gone")
+}
+
+fn simulated(method: &str, name: &str) -> ProviderError {
+    let text = format!("{method} of '{name}' fails here, because the test asked for it");
+    ProviderError::new(ProviderErrorKind::Raised, text)
+}
+
+fn interrupted(call: &ProviderCall) -> ProviderError {
+    let text = format!("{} of '{}' hung until it was given up", call.method.name(), call.urn.name());
+    ProviderError::new(ProviderErrorKind::Interrupted, text)
+}
+
+#[async_trait]
+impl Host for KitHost {
+    fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError> {
+        let described = self.inner.describe(object)?;
+        locked(&self.places).insert(object, described.reference.place());
+        Ok(described)
+    }
+
+    async fn find(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
+        self.inner.find(reference).await
+    }
+
+    async fn rebuild(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
+        self.inner.rebuild(reference).await
+    }
+
+    async fn named(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
+        self.inner.named(reference).await
+    }
+
+    async fn is_by_hand(&self, reference: &ProviderReference) -> Result<bool, ProviderError> {
+        self.inner.is_by_hand(reference).await
+    }
+
+    async fn serialize(&self, object: ObjectId) -> Result<SerializedProvider, ProviderError> {
+        self.inner.serialize(object).await
+    }
+
+    async fn call(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
+        let index = {
+            let mut calls = locked(&self.calls);
+            calls.push(Call::begun(&call.urn, &call.method));
+            calls.len() - 1
+        };
+        let answer = self.call_at_edges(object, call, index).await;
+        if let Some(call) = locked(&self.calls).get_mut(index).filter(|_| !self.edges.is_dead()) {
+            call.ended(&answer);
+        }
+        answer
+    }
+
+    async fn callback(&self, token: &str, request: Vec<u8>) -> Result<Vec<u8>, ProviderError> {
+        if self.edges.is_dead() {
+            return Err(gone());
+        }
+        self.inner.callback(token, request).await
+    }
+
+    fn cancel(&self, calls: &[u64]) {
+        let mut hanging = locked(&self.hanging);
+        for number in calls {
+            hanging.cancelled.insert(*number);
+            // Dropped: that resolves what waits.
+            hanging.calls.remove(number);
+        }
+        drop(hanging);
+        self.inner.cancel(calls);
+    }
+
+    fn now(&self) -> Instant {
+        self.clock.as_ref().map_or_else(|| self.inner.now(), VirtualClock::instant)
+    }
+
+    fn wait(&self, time: Duration) -> BoxFuture<'static, ()> {
+        let Some(clock) = &self.clock else { return self.inner.wait(time) };
+        self.keep_time(clock);
+        clock.timer(time, Wish::Next)
+    }
+
+    fn watch(&self, time: Duration) -> BoxFuture<'static, ()> {
+        self.clock.as_ref().map_or_else(|| self.inner.watch(time), |clock| clock.timer(time, Wish::None))
+    }
+
+    fn spawn(&self, task: BoxFuture<'static, ()>) {
+        self.inner.spawn(task);
+    }
+}

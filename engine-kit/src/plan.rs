@@ -1,0 +1,230 @@
+//! Steps as tests compare them: one entry for each resource.
+
+use std::collections::BTreeSet;
+
+use indexmap::IndexMap;
+use maloko_core::diff::diff_properties;
+use maloko_core::event::{DetailedDiff, Op, StepMetadata};
+use maloko_core::row::Row;
+use maloko_core::scrub::Scrubber;
+use maloko_core::value::Value;
+use maloko_core::{PropertyMap, Urn};
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use crate::book::Stage;
+use crate::json::{self, Secrets};
+
+/// What becomes, or became, of a resource.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// Its type token.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Its URN.
+    pub urn: String,
+    /// Its parent's URN; `None` without one.
+    pub parent: Option<String>,
+    /// `same`, `create`, `update`, `replace`, `delete`, `read`, `import` or another op's name.
+    pub action: &'static str,
+    /// The steps' ops, in order.
+    pub ops: Vec<&'static str>,
+    /// What differs.
+    pub changes: Vec<Change>,
+    /// The properties that are the reason of a replacement.
+    pub replaces: Vec<String>,
+    /// The paths of inputs that are not known yet.
+    pub unknown: Vec<String>,
+    /// The paths of inputs and outputs that are secret.
+    pub secret: Vec<String>,
+    /// Does, in a replacement, the old object go before the new one is made?
+    pub delete_before_replace: bool,
+    /// The object's id after the step; empty when it has none or it is not known.
+    pub id: String,
+    /// The object's id before the step.
+    pub old_id: String,
+    /// The inputs, without what is secret.
+    pub inputs: Json,
+    /// Did a step fail?
+    pub failed: bool,
+    /// Was a step begun, and not ended?
+    pub open: bool,
+    /// Has it a provider?
+    pub custom: bool,
+}
+
+/// A property that differs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Change {
+    /// Which one.
+    pub path: String,
+    /// `add`, `delete`, `update`, with `-replace` where it needs a replacement.
+    pub kind: &'static str,
+    /// The value before; secrets are hidden.
+    pub old: Json,
+    /// The value after.
+    pub new: Json,
+}
+
+/// The entries of an operation's steps, in the order of the first step of each.
+pub(crate) fn entries(steps: &[(Stage, StepMetadata)], scrubber: &Scrubber) -> Vec<Entry> {
+    let mut entries: IndexMap<Urn, Growing> = IndexMap::new();
+    for (stage, step) in steps.iter().filter(|(_, step)| !step.urn.is_root_stack()) {
+        let entry = entries.entry(step.urn.clone()).or_insert_with(|| Growing::new(step));
+        entry.take(*stage, step, scrubber);
+    }
+    entries.into_values().map(Growing::finish).collect()
+}
+
+struct Growing {
+    entry: Entry,
+    ops: Vec<Op>,
+    /// What a refresh found.
+    drift: &'static str,
+    begun: usize,
+    ended: usize,
+}
+
+impl Growing {
+    fn new(step: &StepMetadata) -> Self {
+        let row = step.new.as_ref().or(step.old.as_ref());
+        let entry = Entry {
+            name: step.urn.name().to_owned(),
+            kind: step.urn.own_type().to_owned(),
+            urn: step.urn.as_str().to_owned(),
+            parent: row.and_then(|row| row.parent.as_ref()).map(|urn| urn.as_str().to_owned()),
+            action: "same",
+            ops: Vec::new(),
+            changes: Vec::new(),
+            replaces: Vec::new(),
+            unknown: Vec::new(),
+            secret: Vec::new(),
+            delete_before_replace: false,
+            id: String::new(),
+            old_id: String::new(),
+            inputs: Json::Null,
+            failed: false,
+            open: false,
+            custom: row.is_some_and(|row| row.custom),
+        };
+        Self { entry, ops: Vec::new(), drift: "same", begun: 0, ended: 0 }
+    }
+
+    fn take(&mut self, stage: Stage, step: &StepMetadata, scrubber: &Scrubber) {
+        match stage {
+            Stage::Begun => {
+                self.begun += 1;
+                self.ops.push(step.op);
+            }
+            Stage::Done => self.ended += 1,
+            Stage::Failed => {
+                self.ended += 1;
+                self.entry.failed = true;
+            }
+        }
+        if stage == Stage::Begun && !step.op.is_logical() && step.op == Op::DeleteReplaced {
+            return;
+        }
+        if step.op == Op::Refresh && stage == Stage::Done {
+            self.drift = match step.note {
+                "" => "same",
+                note => note,
+            };
+        }
+        let entry = &mut self.entry;
+        if let Some(old) = &step.old {
+            entry.old_id.clone_from(&old.id);
+        }
+        if let Some(new) = step.new.as_ref().filter(|_| step.op != Op::DeleteReplaced) {
+            entry.id.clone_from(&new.id);
+            entry.inputs = json::properties(&new.inputs, Secrets::Hidden(scrubber));
+            entry.unknown = json::paths(&new.inputs, &|value| matches!(value, Value::Unknown));
+            entry.secret = secret_paths(new);
+        }
+        merge(&mut entry.replaces, &step.keys);
+        if let (Some(old), Some(new)) = (&step.old, &step.new)
+            && !matches!(step.op, Op::Same | Op::Delete | Op::DeleteReplaced)
+        {
+            for change in changes(step, old, new, scrubber) {
+                if entry.changes.iter().all(|known| known.path != change.path) {
+                    entry.changes.push(change);
+                }
+            }
+        }
+    }
+
+    fn finish(mut self) -> Entry {
+        let position = |op: Op| self.ops.iter().position(|other| *other == op);
+        let entry = &mut self.entry;
+        entry.delete_before_replace = position(Op::DeleteReplaced)
+            .is_some_and(|gone| position(Op::CreateReplacement).is_none_or(|made| gone < made));
+        entry.open = self.begun > self.ended;
+        entry.ops = self.ops.iter().map(|op| op.name()).collect();
+        entry.action = action(&self.ops, self.drift);
+        if entry.action == "same" {
+            entry.changes.clear();
+        }
+        self.entry
+    }
+}
+
+fn action(ops: &[Op], drift: &'static str) -> &'static str {
+    let replaces = |op: &Op| {
+        matches!(
+            op,
+            Op::Replace | Op::CreateReplacement | Op::DeleteReplaced | Op::ImportReplacement | Op::ReadReplacement
+        )
+    };
+    if ops.iter().any(replaces) {
+        return "replace";
+    }
+    let telling = ops.iter().find(|op| !matches!(op, Op::Same | Op::Refresh));
+    telling.map_or(drift, |op| op.name())
+}
+
+fn merge(known: &mut Vec<String>, more: &[String]) {
+    let seen: BTreeSet<String> = known.iter().cloned().collect();
+    known.extend(more.iter().filter(|key| !seen.contains(*key)).cloned());
+}
+
+/// The paths of what is secret in a row.
+pub(crate) fn secret_paths(row: &Row) -> Vec<String> {
+    let none = PropertyMap::new();
+    let outputs = row.outputs.as_deref().unwrap_or(&none);
+    let mut paths = json::paths(&row.inputs, &Value::is_secret);
+    let more = json::paths(outputs, &Value::is_secret);
+    merge(&mut paths, &more);
+    paths
+}
+
+fn changes(step: &StepMetadata, old: &Row, new: &Row, scrubber: &Scrubber) -> Vec<Change> {
+    let structural = || {
+        let diff = diff_properties(&old.inputs, &new.inputs);
+        if !diff.is_empty() {
+            return diff;
+        }
+        // The inputs are as they were: then it is the outputs, as a provider's `diff` gets them, that do not fit them.
+        let outputs = old.outputs_or_empty();
+        let known = outputs.iter().filter(|(key, _)| new.inputs.contains_key(*key));
+        let known: PropertyMap = known.map(|(key, value)| (key.clone(), value.clone())).collect();
+        let mut diff = diff_properties(&known, &new.inputs);
+        for how in diff.values_mut() {
+            how.input_diff = false;
+        }
+        diff
+    };
+    let diff: DetailedDiff = step.detailed_diff.clone().filter(|diff| !diff.is_empty()).unwrap_or_else(structural);
+    let outputs = (old.outputs_or_empty(), new.outputs_or_empty());
+    let show = |value: Option<&Value>| value.map_or(Json::Null, |value| json::value(value, Secrets::Hidden(scrubber)));
+    let mut found = Vec::with_capacity(diff.len());
+    for (path, how) in &diff {
+        let before = if how.input_diff { json::at(&old.inputs, path) } else { None };
+        let after = if step.op == Op::Refresh { json::at(&outputs.1, path) } else { json::at(&new.inputs, path) };
+        let (before, after) = (before.or_else(|| json::at(&outputs.0, path)), after);
+        found.push(Change { path: path.clone(), kind: how.kind.name(), old: show(before), new: show(after) });
+    }
+    found
+}

@@ -1,0 +1,63 @@
+//! What came of an operation, as data.
+
+use maloko_core::event::Outcome;
+use maloko_core::provider::HostError;
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use crate::book::Message;
+use crate::calls::Call;
+use crate::edges::{Blow, Point};
+use crate::plan::Entry;
+
+/// What came of an operation.
+#[derive(Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// `succeeded`, `failed`, `cancelled` or `crashed`.
+    pub outcome: &'static str,
+    /// The first error in words; `None` when nothing failed.
+    pub error: Option<String>,
+    /// The first error that the host raised, as the object that it raised.
+    #[serde(skip)]
+    pub source: Option<HostError>,
+    /// Was it a preview?
+    pub preview: bool,
+    /// One entry for each resource, in the order of their first steps; unchanged ones too.
+    pub plan: Vec<Entry>,
+    /// Resources by op.
+    pub changes: std::collections::BTreeMap<&'static str, u64>,
+    /// Op and URN of each step that was done, the stack's own too.
+    pub steps: Vec<(&'static str, String)>,
+    /// What was said.
+    pub diagnostics: Vec<Message>,
+    /// What providers were asked.
+    pub calls: Vec<Call>,
+    /// The stack's outputs, with secrets in plain text.
+    pub outputs: Json,
+    /// The paths of those that are secret.
+    pub secret_outputs: Vec<String>,
+    /// Every point that the run has passed.
+    pub points: Vec<Point>,
+    /// Where a crash of the order's struck; `None` when it did not.
+    pub struck: Option<Struck>,
+    /// The time that the operation took by its own clock, in seconds.
+    pub seconds: f64,
+}
+
+/// A crash that happened.
+#[derive(Clone, Debug, Serialize)]
+pub struct Struck {
+    /// Where.
+    pub point: Point,
+    /// How.
+    pub kind: Blow,
+}
+
+pub(crate) fn outcome_name(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Succeeded => "succeeded",
+        Outcome::Failed => "failed",
+        Outcome::Cancelled => "cancelled",
+    }
+}

@@ -1,0 +1,408 @@
+//! A private stack in memory, and one operation on it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::FutureExt;
+use maloko_core::builtin::{OtherStack, OtherStacks, StackReader};
+use maloko_core::error::{Error, Result};
+use maloko_core::event::EventSink;
+use maloko_core::operation::{Adoption, ConfigValue, ProviderChoice};
+use maloko_core::provider::Host;
+use maloko_core::row::Row;
+use maloko_core::state::{
+    Backend, Clock, Crypter, Identity, LEAST_GENERATIONS, LocalBackend, MemoryBackend, Passphrase, Session,
+    SessionOptions, Snapshot, StackName, Surroundings, create_stack, export_deployment, import_deployment,
+    overwrite_stack, read_stack_with,
+};
+use maloko_core::value::Value;
+use maloko_core::{Engine, Operation, OperationKind, ProgramEnd, PropertyMap, Urn};
+use serde_json::{Value as Json, json};
+
+use crate::book::{Book, Stage};
+use crate::clock::VirtualClock;
+use crate::edges::{Edges, Passed};
+use crate::host::{KitHost, Matches};
+use crate::inline::Inline;
+use crate::json::{self, Secrets};
+use crate::keys;
+use crate::order::{Order, Time, Verb};
+use crate::plan;
+use crate::report::{Report, Struck, outcome_name};
+
+/// Provider operations at a time when the order does not say.
+const PARALLEL: usize = 16;
+/// The file beside a stack on disk that its secrets are encrypted with.
+const KEY_FILE: &str = "passphrase";
+
+/// A stack in memory. Clones are the same stack.
+#[derive(Clone)]
+pub struct TestStack {
+    name: StackName,
+    backend: Arc<dyn Backend>,
+    crypter: Crypter,
+    /// Does it outlive the process?
+    on_disk: bool,
+    clock: VirtualClock,
+    points: Passed,
+    matches: Matches,
+}
+
+impl TestStack {
+    /// An empty stack.
+    ///
+    /// # Errors
+    /// Names that no stack can have.
+    pub async fn new(project: &str, stack: &str) -> Result<Self> {
+        let name = StackName::new(project, stack)?;
+        let backend = Arc::new(MemoryBackend::default());
+        let surroundings = Surroundings::system();
+        let crypter = keys::throwaway()?;
+        create_stack(&*backend, &name, &crypter, &surroundings).await?;
+        Ok(Self::of(name, backend, crypter, false))
+    }
+
+    /// A stack in a directory, which outlives the process: made when it is not there yet. Its secrets are encrypted with a
+    /// key file beside it.
+    ///
+    /// # Errors
+    /// Names that no stack can have, and a directory that cannot be used.
+    pub async fn open(directory: &Path, project: &str, stack: &str) -> Result<Self> {
+        let name = StackName::new(project, stack)?;
+        let surroundings = Surroundings::system();
+        let passphrase = Passphrase::read_or_create_key_file(&directory.join(KEY_FILE), &*surroundings.entropy)?;
+        let backend = Arc::new(LocalBackend::open(directory, surroundings.clone())?);
+        let crypter = if backend.list().await?.contains(&name) {
+            let snapshot = read_stack_with(&*backend, &name, true, None).await?.snapshot;
+            match snapshot.salt()? {
+                Some(salt) => keys::known(passphrase, salt, surroundings)?,
+                None => Crypter::with_new_salt(passphrase, surroundings)?,
+            }
+        } else {
+            let crypter = Crypter::with_new_salt(passphrase, surroundings.clone())?;
+            create_stack(&*backend, &name, &crypter, &surroundings).await?;
+            crypter
+        };
+        Ok(Self::of(name, backend, crypter, true))
+    }
+
+    fn of(name: StackName, backend: Arc<dyn Backend>, crypter: Crypter, on_disk: bool) -> Self {
+        Self {
+            name,
+            backend,
+            crypter,
+            on_disk,
+            clock: VirtualClock::default(),
+            points: Passed::default(),
+            matches: Matches::default(),
+        }
+    }
+
+    /// The stack's clock.
+    #[must_use]
+    pub fn clock(&self) -> &VirtualClock {
+        &self.clock
+    }
+
+    /// How many points its runs have passed.
+    #[must_use]
+    pub fn points(&self) -> u64 {
+        self.points.count()
+    }
+
+    /// The state as it lies in the store, with what is secret in plain text.
+    ///
+    /// # Errors
+    /// A state that cannot be read.
+    pub async fn snapshot(&self) -> Result<Snapshot> {
+        let mut snapshot = read_stack_with(&*self.backend, &self.name, true, Some(&self.crypter)).await?.snapshot;
+        snapshot.unseal(&self.crypter)?;
+        Ok(snapshot)
+    }
+
+    /// The state as Pulumi's deployment JSON, with secrets in plain text.
+    ///
+    /// # Errors
+    /// A state that cannot be read.
+    pub async fn export(&self) -> Result<String> {
+        let mut snapshot = self.snapshot().await?;
+        snapshot.unseal_all(&self.crypter)?;
+        export_deployment(&snapshot, Some(&self.crypter), true)
+    }
+
+    /// Replaces the state by an exported one. `place` names it in errors.
+    ///
+    /// # Errors
+    /// A document that is not sound, or whose secrets are encrypted with another key.
+    pub async fn import(&self, deployment: &[u8], place: &str) -> Result<()> {
+        let snapshot = import_deployment(deployment, place)?;
+        self.replace(snapshot).await
+    }
+
+    async fn replace(&self, snapshot: Snapshot) -> Result<()> {
+        overwrite_stack(&*self.backend, &self.name, snapshot, &self.options(Surroundings::system(), "import"))
+            .await
+            .map(drop)
+    }
+
+    /// Another stack with the rows that these resources need, and without the resources themselves: there they can be
+    /// imported.
+    ///
+    /// # Errors
+    /// A state that cannot be read.
+    pub async fn without(&self, urns: &[String]) -> Result<Self> {
+        let mut snapshot = self.snapshot().await?;
+        let mut needed: Vec<Urn> = urns.iter().map(|urn| Urn::unchecked(urn)).collect();
+        let mut next = 0;
+        while let Some(urn) = needed.get(next).cloned() {
+            for row in snapshot.rows.iter().filter(|row| row.urn == urn) {
+                let provider = row.provider_parts().map(|(urn, _)| urn);
+                let more = row.dependencies.iter().chain(&row.parent).chain(&provider);
+                let more: Vec<Urn> = more.filter(|urn| !needed.contains(urn)).cloned().collect();
+                needed.extend(more);
+            }
+            next += 1;
+        }
+        let gone = |urn: &Urn| urns.iter().any(|gone| gone == urn.as_str());
+        snapshot.rows.retain(|row| needed.contains(&row.urn) && !gone(&row.urn) && !row.delete);
+        snapshot.pending.clear();
+        snapshot.suspects.clear();
+        let other = Self::new(self.name.project(), self.name.stack()).await?;
+        other.replace(snapshot).await?;
+        Ok(other)
+    }
+
+    /// The rows by URN: `name`, `type`, `id`, `custom`, `parent`, `inputs`, `outputs`, the paths in `secret`, and `delete` for
+    /// what waits for its deletion. The stack itself and the engine's own providers are left out; so are secrets' marks.
+    ///
+    /// # Errors
+    /// A state that cannot be read.
+    pub async fn resources(&self) -> Result<Json> {
+        let snapshot = self.snapshot().await?;
+        let shown = snapshot.rows.iter().filter(|row| !row.urn.is_root_stack() && row.urn.provider_package().is_none());
+        let rows: Vec<Json> = shown.map(|row| shown_row(row)).collect();
+        let suspects = snapshot.suspects.iter();
+        let suspects: Vec<Json> =
+            suspects.map(|suspect| json!({ "urn": suspect.urn().as_str(), "doubt": suspect.doubt.name() })).collect();
+        Ok(json!({ "rows": rows, "suspects": suspects }))
+    }
+
+    /// What lies in the store: the checkpoint, and the journal of a run that did not come to its end.
+    #[must_use]
+    pub fn stored(&self) -> (Vec<u8>, Option<Vec<u8>>) {
+        // Both kinds of stores answer at once.
+        let stored = self.backend.load(&self.name).now_or_never().and_then(Result::ok);
+        stored.map(|stored| (stored.checkpoint, stored.journal)).unwrap_or_default()
+    }
+
+    fn options(&self, surroundings: Surroundings, command: &str) -> SessionOptions {
+        SessionOptions {
+            crypter: self.crypter.on(surroundings.clone()),
+            surroundings,
+            check_integrity: true,
+            command: command.to_owned(),
+            keep_generations: LEAST_GENERATIONS,
+        }
+    }
+
+    /// Begins an operation. The binding then runs the program against [`Run::engine`], and calls [`Run::finish`].
+    ///
+    /// # Errors
+    /// An order that cannot be understood, and a state that cannot be opened.
+    pub async fn begin(&self, order: &Order, host: Arc<dyn Host>) -> Result<Run> {
+        let edges = Arc::new(Edges::new(
+            self.points.clone(),
+            order.crash.clone(),
+            Arc::clone(&self.backend),
+            self.name.clone(),
+        ));
+        let clock = (self.clock.clone(), order.time);
+        let kit = KitHost::new(host, Arc::clone(&edges), clock, &order.faults, Arc::clone(&self.matches))?;
+        let kit = Arc::new(kit);
+        let system = Surroundings::system();
+        let surroundings = Surroundings {
+            clock: if order.time == Time::Virtual { Arc::new(self.clock.clone()) } else { Arc::clone(&system.clock) },
+            workers: if self.on_disk { Arc::clone(&system.workers) } else { Arc::new(Inline) },
+            // Nothing waits for a disk here, and time stands still.
+            linger: Duration::ZERO,
+            identity: Arc::new(Identity { user: "test".to_owned(), ..(*system.identity).clone() }),
+            ..system
+        };
+        let session = if order.unkept {
+            Session::read_only(Snapshot::default())
+        } else if order.preview {
+            Session::preview(self.snapshot().await?, self.crypter.on(surroundings))
+        } else {
+            let store = crate::store::watched(Arc::clone(&self.backend), Arc::clone(&edges));
+            Session::open(&store, &self.name, self.options(surroundings, "maloko's testing kit")).await?
+        };
+        let operation = self.operation(order);
+        let book = Arc::new(Book::new(Arc::clone(&operation.scrubber), Arc::clone(&edges)));
+        let started = self.clock.elapsed();
+        let engine = Engine::start(operation, session, Arc::clone(&kit) as _, Arc::clone(&book) as Arc<dyn EventSink>);
+        edges.bind(&engine);
+        Ok(Run { engine, host: kit, book, edges, stack: self.clone(), started })
+    }
+
+    fn operation(&self, order: &Order) -> Operation {
+        let project = self.name.project();
+        let kind = match order.verb {
+            Verb::Up => OperationKind::Update,
+            Verb::Refresh => OperationKind::Refresh,
+            Verb::Destroy => OperationKind::Destroy,
+            Verb::Import => OperationKind::Import,
+        };
+        let full = |key: &String| if key.contains(':') { key.clone() } else { format!("{project}:{key}") };
+        let config = order
+            .config
+            .iter()
+            .map(|(key, entry)| (full(key), ConfigValue { value: entry.value.clone(), secret: entry.secret }));
+        let adoption = |import: &crate::order::Import| Adoption {
+            urn: Urn::unchecked(&import.urn),
+            kind: import.kind.clone(),
+            custom: true,
+            id: import.id.clone(),
+            parent: import.parent.as_deref().map(Urn::unchecked).filter(|urn| !urn.is_root_stack()),
+            provider: ProviderChoice::OfItsType,
+            ..Adoption::default()
+        };
+        let mut operation = Operation::new(kind, project, self.name.stack());
+        operation.dry_run = order.preview;
+        operation.config = Arc::new(config.collect());
+        operation.parallel = if order.parallel == 0 { PARALLEL } else { order.parallel };
+        operation.refresh = order.refresh;
+        operation.ignore_protect = order.ignore_protect;
+        operation.continue_on_error = order.continue_on_error;
+        operation.targets.clone_from(&order.targets);
+        operation.excludes.clone_from(&order.excludes);
+        operation.replace.clone_from(&order.replace);
+        operation.update_changed_providers = order.update_changed_providers;
+        operation.adoptions = order.imports.iter().map(adoption).collect();
+        operation.project_root.clone_from(&order.directory);
+        operation.program_directory.clone_from(&order.directory);
+        if let Some(seed) = order.seed {
+            operation.seed[..8].copy_from_slice(&seed.to_le_bytes());
+            operation.seed[8..].fill(0);
+        }
+        let references = order.references.iter();
+        let outputs: BTreeMap<String, PropertyMap> =
+            references.map(|(name, outputs)| (name.clone(), json::read_map(outputs))).collect();
+        operation.stacks = OtherStacks::new(Arc::new(Others { outputs, project: project.to_owned() }));
+        operation
+    }
+}
+
+fn shown_row(row: &Row) -> Json {
+    json!({
+        "urn": row.urn.as_str(),
+        "name": row.urn.name(),
+        "type": row.kind,
+        "id": row.id,
+        "custom": row.custom,
+        "parent": row.parent.as_ref().map(Urn::as_str),
+        "inputs": json::properties(&row.inputs, Secrets::Open),
+        "outputs": json::properties(&row.outputs_or_empty(), Secrets::Open),
+        "secret": plan::secret_paths(row),
+        "delete": row.delete,
+        "protect": row.protect,
+    })
+}
+
+/// The other stacks that a test has made up.
+struct Others {
+    outputs: BTreeMap<String, PropertyMap>,
+    project: String,
+}
+
+#[async_trait]
+impl StackReader for Others {
+    async fn read(&self, name: &str) -> Result<OtherStack> {
+        let wanted = StackName::parse(name, &self.project)?;
+        let is_it = |given: &String| StackName::parse(given, &self.project).is_ok_and(|given| given == wanted);
+        let Some((_, outputs)) = self.outputs.iter().find(|(given, _)| is_it(given)) else {
+            let known: Vec<&str> = self.outputs.keys().map(String::as_str).collect();
+            return Err(Error::Configuration(format!(
+                "the test gives no outputs of it (it gives those of: {}); name it in the stack's references",
+                if known.is_empty() { "none".to_owned() } else { known.join(", ") }
+            )));
+        };
+        let kind = maloko_core::urn::STACK_TYPE;
+        let name = format!("{}-{}", wanted.project(), wanted.stack());
+        let row = Row {
+            urn: Urn::new(wanted.stack(), wanted.project(), "", kind, &name),
+            kind: kind.to_owned(),
+            outputs: Some(Arc::new(outputs.clone())),
+            ..Row::default()
+        };
+        Ok(OtherStack { rows: vec![Arc::new(row)], elided: false })
+    }
+}
+
+/// An operation that goes on.
+pub struct Run {
+    engine: Arc<Engine>,
+    host: Arc<KitHost>,
+    book: Arc<Book>,
+    edges: Arc<Edges>,
+    stack: TestStack,
+    started: std::time::Duration,
+}
+
+impl Run {
+    /// The engine, for the program.
+    #[must_use]
+    pub fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
+    /// How many calls run user code just now.
+    #[must_use]
+    pub fn working(&self) -> usize {
+        self.host.working()
+    }
+
+    /// Ends the operation once the program has ended.
+    ///
+    /// # Errors
+    /// A state that could not be written is the report's; an error here is a defect of maloko.
+    pub async fn finish(&self, end: ProgramEnd) -> Result<Report> {
+        let finished = self.engine.finish(end).await;
+        self.host.close();
+        let (points, struck) = self.edges.passed();
+        let crashed = self.edges.is_dead();
+        // The process is gone now, one way or the other, and its lock with it.
+        self.stack.backend.break_locks(&self.stack.name).await?;
+        let (outcome, error, source, changes, preview) = match finished {
+            Ok(report) => {
+                let summary = report.summary;
+                let outcome = outcome_name(summary.outcome);
+                (outcome, report.error, report.source, summary.changes, summary.is_preview)
+            }
+            Err(error) => ("failed", Some(error.to_string()), None, BTreeMap::new(), false),
+        };
+        let scrubber = &self.engine.operation().scrubber;
+        let steps = self.book.steps();
+        let done = steps.iter().filter(|(stage, _)| *stage == Stage::Done);
+        let root = steps.iter().rev().find(|(_, step)| step.urn.is_root_stack()).and_then(|(_, step)| step.new.clone());
+        let outputs = root.map(|row| row.outputs_or_empty()).unwrap_or_default();
+        Ok(Report {
+            outcome: if crashed { "crashed" } else { outcome },
+            error,
+            source,
+            preview,
+            plan: plan::entries(&steps, scrubber),
+            changes,
+            steps: done.map(|(_, step)| (step.op.name(), step.urn.as_str().to_owned())).collect(),
+            diagnostics: self.book.messages(),
+            calls: self.host.calls().into_iter().map(|call| call.scrubbed(scrubber)).collect(),
+            outputs: json::properties(&outputs, Secrets::Open),
+            secret_outputs: json::paths(&outputs, &Value::is_secret),
+            points,
+            struck: struck.map(|(point, kind)| Struck { point, kind }),
+            seconds: self.stack.clock.elapsed().saturating_sub(self.started).as_secs_f64(),
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! The store in memory, with edges: a write may be the last thing that its process does.
+
+use std::io;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use maloko_core::Error;
+use maloko_core::error::Result;
+use maloko_core::state::{Backend, Passage, StackName, StoreWatch, StoreWrite, WatchedBackend};
+use serde_json::Value as Json;
+
+use crate::edges::{Blow, Edges};
+
+/// The store as one run sees it.
+pub(crate) fn watched(inner: Arc<dyn Backend>, edges: Arc<Edges>) -> WatchedBackend {
+    let watch = Watch { inner: Arc::clone(&inner), edges };
+    WatchedBackend::new(inner, Arc::new(watch))
+}
+
+struct Watch {
+    inner: Arc<dyn Backend>,
+    edges: Arc<Edges>,
+}
+
+fn failed(what: &str, why: &'static str, kind: io::ErrorKind) -> Error {
+    Error::Io { context: format!("the store could not be written ({what})"), source: io::Error::new(kind, why) }
+}
+
+impl Watch {
+    /// What becomes of a write, or of the part of an append between `start` and `end`, which is passed as a whole.
+    async fn pass(&self, stack: &StackName, what: &str, removal: bool, start: usize, end: usize) -> Result<Passage> {
+        let gone = || failed(what, "the process is gone", io::ErrorKind::Other);
+        let simulated = || failed(what, "a fault that the test asked for", io::ErrorKind::Other);
+        Ok(match self.edges.write(what, removal) {
+            None => Passage::Whole,
+            Some(Blow::Kill) => {
+                self.edges.die();
+                Passage::Part(start.midpoint(end), gone())
+            }
+            Some(Blow::Hang) => {
+                self.edges.die();
+                Passage::WholeBut(gone())
+            }
+            Some(Blow::RaiseBefore) => Passage::Part(start, simulated()),
+            Some(Blow::RaiseAfter) => Passage::WholeBut(simulated()),
+            Some(Blow::Enospc) => Passage::Part(start, failed(what, "no space left", io::ErrorKind::StorageFull)),
+            Some(Blow::LoseLock) => {
+                self.inner.break_locks(stack).await?;
+                Passage::Whole
+            }
+        })
+    }
+
+    /// Records that happen to be written together are points of their own: how many they are is chance.
+    async fn append(&self, stack: &StackName, bytes: &[u8]) -> Result<Passage> {
+        let mut end = 0;
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let start = end;
+            end += line.len();
+            let Some(label) = label_of(line) else { continue };
+            match self.pass(stack, &label, false, start, end).await? {
+                Passage::Whole => {}
+                Passage::WholeBut(error) => return Ok(Passage::Part(end, error)),
+                passage => return Ok(passage),
+            }
+        }
+        Ok(Passage::Whole)
+    }
+}
+
+#[async_trait]
+impl StoreWatch for Watch {
+    async fn before(&self, stack: &StackName, write: StoreWrite<'_>) -> Result<Passage> {
+        let (what, removal) = match write {
+            StoreWrite::Append(_) => ("journal write", false),
+            StoreWrite::CutJournal => ("cut of the journal", true),
+            StoreWrite::Replace(_) => ("checkpoint write", false),
+            StoreWrite::WriteSeal(_) => ("seal write", false),
+            StoreWrite::RemoveJournal => ("removal of the journal", true),
+            StoreWrite::Release if self.edges.is_dead() => return Ok(Passage::Nothing),
+            _ => return Ok(Passage::Whole),
+        };
+        if self.edges.is_dead() {
+            return Err(failed(what, "the process is gone", io::ErrorKind::Other));
+        }
+        match write {
+            StoreWrite::Append(bytes) => self.append(stack, bytes).await,
+            _ => self.pass(stack, what, removal, 0, 0).await,
+        }
+    }
+
+    fn made(&self, _stack: &StackName, _write: StoreWrite<'_>) {}
+}
+
+/// What a line of the journal records; `None` for its head.
+fn label_of(line: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(line).ok()?;
+    let record: Json = serde_json::from_str(text.split_once(' ')?.1).ok()?;
+    if record.get("fold").is_some() {
+        return Some("journal: end".to_owned());
+    }
+    let changes = record.get("changes")?.as_array()?;
+    let told: Vec<String> = changes.iter().filter_map(change).collect();
+    Some(format!("journal: {}", told.join(", ")))
+}
+
+fn change(change: &Json) -> Option<String> {
+    let (kind, content) = change.as_object()?.iter().next()?;
+    let urn = content.pointer("/row/urn").and_then(Json::as_str);
+    let name = urn.and_then(|urn| urn.rsplit("::").next()).unwrap_or_default();
+    Some(match kind.as_str() {
+        "begin" => format!("{} {name}", content.get("kind").and_then(Json::as_str).unwrap_or("beginning")),
+        "end" => "done".to_owned(),
+        // Numbers of rows depend on the turns that resources take.
+        _ => format!("{kind} {name}").trim_end().to_owned(),
+    })
+}

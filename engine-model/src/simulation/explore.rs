@@ -1,0 +1,370 @@
+//! Every way in which a lifecycle can be cut off, and what has to hold afterwards (P1 and P2 of docs/reliability.md).
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::io::ErrorKind;
+use std::sync::Arc;
+
+use maloko_core::state::Snapshot;
+
+use crate::check;
+use crate::cloud::Service;
+use crate::generate;
+use crate::invariant::{Broken, Invariant};
+use crate::program::{FaultKind, Lifecycle, Step, Verb};
+use crate::random::Random;
+use crate::show;
+
+use super::life::{End, Ended, Kind, Lived, Setting, Stage, Work};
+use super::provider::Told;
+use super::world::{Plan, World};
+
+/// What goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Blow {
+    /// The process is killed.
+    Kill,
+    /// The machine loses its power.
+    PowerCut,
+    /// One operation of the disk, or one request to the object store, fails.
+    Fault(ErrorKind),
+}
+
+/// The blows that a store can take.
+#[must_use]
+pub fn blows(store: Kind) -> &'static [Blow] {
+    const FULL: Blow = Blow::Fault(ErrorKind::StorageFull);
+    match store {
+        Kind::Disk => &[Blow::Kill, Blow::PowerCut, FULL],
+        Kind::Memory | Kind::Bucket => &[Blow::Kill, FULL],
+    }
+}
+
+/// One way to be cut off.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    /// The seed.
+    pub seed: u64,
+    /// The number of the lifecycle.
+    pub program: u64,
+    /// The step, from 1.
+    pub step: usize,
+    /// What is around it.
+    pub setting: Setting,
+    /// What goes wrong.
+    pub blow: Blow,
+    /// At which edge of the step's run.
+    pub point: u64,
+    /// At which edge of the recovery another blow of the kind comes.
+    pub again: Option<u64>,
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let store = match self.setting.store {
+            Kind::Memory => "memory",
+            Kind::Disk => "disk",
+            Kind::Bucket => "bucket",
+        };
+        let service = match self.setting.service {
+            Service::Plain => "plain",
+            Service::Keys => "keys",
+            Service::Finds => "finds",
+        };
+        let blow = match self.blow {
+            Blow::Kill => "kill",
+            Blow::PowerCut => "power",
+            Blow::Fault(_) => "full",
+        };
+        let Self { seed, program, step, point, .. } = self;
+        write!(
+            f,
+            "make simulate SEED={seed} PROGRAM={program} STEP={step} STORE={store} SERVICE={service} BLOW={blow} POINT={point}"
+        )?;
+        self.again.map_or(Ok(()), |again| write!(f, " AGAIN={again}"))
+    }
+}
+
+/// A case in which something does not hold.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// Which; the text of it repeats it.
+    pub case: Case,
+    /// What is wrong.
+    pub broken: Broken,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\n  {}: {}", self.case, self.broken.invariant.name(), self.broken.details)
+    }
+}
+
+/// What was tried.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tried {
+    /// Cases.
+    pub cases: u64,
+    /// Those in which the process did not get past its blow.
+    pub deaths: u64,
+    /// Objects that were left over, each of them named by the next run.
+    pub named: u64,
+}
+
+/// Which of all cases are tried.
+#[derive(Clone, Copy, Debug)]
+pub enum Extent {
+    /// Every edge of every step, and for each a second blow at one edge of the recovery.
+    Every,
+    /// So many edges of each step, chosen by the seed.
+    Some(usize),
+}
+
+/// A lifecycle without what lets objects go on purpose or looks at those of others: then whatever is left over is left
+/// over by mistake.
+#[must_use]
+pub fn lifecycle(seed: u64, program: u64) -> Lifecycle {
+    let mut lifecycle = generate::lifecycle(seed, program);
+    for step in &mut lifecycle.steps {
+        step.program.retain(|resource| resource.get.is_none());
+        for resource in &mut step.program {
+            resource.retain = None;
+            resource.deleted_with = None;
+        }
+        step.taint.clear();
+        step.drift.clear();
+        step.faults.retain(|fault| fault.kind != FaultKind::NoId);
+    }
+    lifecycle
+}
+
+/// A step of a lifecycle, with the world as it is before.
+pub(super) struct Scene {
+    seed: u64,
+    program: u64,
+    step: usize,
+    setting: Setting,
+    pub(super) work: Work,
+    pub(super) before: Stage,
+}
+
+impl Scene {
+    pub(super) fn world(&self) -> World {
+        World::new(self.seed, self.program * 64 + self.step as u64)
+    }
+
+    /// The step without a blow; gives how many edges it has, and the stage as it leaves it.
+    fn clean(&self) -> Result<(u64, Stage), Broken> {
+        let (world, stage) = (self.world(), self.before.copy()?);
+        let lived = stage.live(&world, &self.work, Plan::default(), End::Kill)?;
+        if let Ended::Refused(reason) = lived.ended {
+            return Err(Broken::new(Invariant::Setup, reason));
+        }
+        is_whole(&stage, &world, &[], 0)?;
+        Ok((world.edges(lived.process), stage))
+    }
+
+    /// A blow at an edge, then as many runs as it takes to get to the end, then a destroy. Gives what was left over, and
+    /// what happened.
+    fn struck(&self, case: &Case) -> (Result<(bool, u64), Broken>, World) {
+        let world = self.world();
+        (self.struck_in(&world, case), world)
+    }
+
+    fn struck_in(&self, world: &World, case: &Case) -> Result<(bool, u64), Broken> {
+        let stage = self.before.copy()?;
+        let end = if case.blow == Blow::PowerCut { End::PowerCut } else { End::Kill };
+        let plan = |at: u64| match case.blow {
+            Blow::Kill | Blow::PowerCut => Plan { dies_at: Some(at), fails_at: None },
+            Blow::Fault(kind) => Plan { dies_at: None, fails_at: Some((at, kind)) },
+        };
+        let plans = [Some(plan(case.point)), case.again.map(plan), None];
+        let (mut runs, mut creating, mut hit) = (Vec::new(), 0, false);
+        for plan in plans {
+            let lived = stage.live(world, &self.work, plan.unwrap_or_default(), end)?;
+            creating += lived.told.creating.len();
+            let done = is_done(&lived, plan.is_some())?;
+            hit |= !done;
+            nothing_lost(&lived.told, &stage.snapshot(world)?)?;
+            runs.push(lived);
+            // After a fault the run came to its end, but whoever sees its error runs the command again.
+            if done && plan.is_none() {
+                break;
+            }
+        }
+        let left = is_whole(&stage, world, &runs, creating)?;
+        if self.setting.service != Service::Plain {
+            known_by_key(&stage, &stage.snapshot(world)?, &left)?;
+        }
+        self.destroyed(world, &stage, &left)?;
+        Ok((hit, left.len() as u64))
+    }
+
+    /// A destroy leaves nothing but what was left over before.
+    fn destroyed(&self, world: &World, stage: &Stage, left: &BTreeSet<String>) -> Result<(), Broken> {
+        let step = Step { verb: Verb::Destroy, ignore_protect: true, ..Step::default() };
+        let work = Work { lifecycle: Arc::clone(&self.work.lifecycle), step: Arc::new(step) };
+        let lived = stage.live(world, &work, Plan::default(), End::Kill)?;
+        if lived.ended != Ended::Done(Ok(())) {
+            return Err(Broken::new(Invariant::Destroyed, format!("the destroy did not succeed: {:?}", lived.ended)));
+        }
+        let forgotten: Vec<String> = stage.objects().objects.keys().filter(|id| !left.contains(*id)).cloned().collect();
+        if forgotten.is_empty() {
+            return Ok(());
+        }
+        Err(Broken::new(Invariant::NoOrphan, format!("{} are still there after a destroy", forgotten.join(", "))))
+    }
+
+    fn case(&self, blow: Blow, point: u64, again: Option<u64>) -> Case {
+        let Self { seed, program, step, setting, .. } = *self;
+        Case { seed, program, step, setting, blow, point, again }
+    }
+}
+
+/// Where operation keys tell which object is whose, nothing is left over but what no run has come to yet.
+fn known_by_key(stage: &Stage, found: &Snapshot, left: &BTreeSet<String>) -> Result<(), Broken> {
+    let open = |name: &str| found.suspects.iter().any(|suspect| suspect.urn().name() == name);
+    let objects = stage.objects().objects;
+    let lost: Vec<&str> = left
+        .iter()
+        .filter(|id| objects.get(*id).is_some_and(|object| !open(&object.name)))
+        .map(String::as_str)
+        .collect();
+    if lost.is_empty() {
+        return Ok(());
+    }
+    let what = format!("{} are left over, though they could be known by their operation keys", lost.join(", "));
+    Err(Broken::new(Invariant::NoDuplicate, what))
+}
+
+/// Did the operation come to its end? A run whose plan has no blow has to.
+fn is_done(lived: &Lived, planned: bool) -> Result<bool, Broken> {
+    match &lived.ended {
+        Ended::Done(_) => Ok(true),
+        Ended::Died | Ended::Refused(_) if planned => Ok(false),
+        Ended::Died => Err(Broken::new(Invariant::Finished, "the process died without a reason")),
+        Ended::Refused(reason) => Err(Broken::new(Invariant::Finished, format!("the next run was refused: {reason}"))),
+    }
+}
+
+/// What a process reported as done is in the state that it left.
+pub(super) fn nothing_lost(told: &Told, state: &Snapshot) -> Result<(), Broken> {
+    let lost = |what: String| Err(Broken::new(Invariant::Durable, what));
+    for (id, version) in &told.existing {
+        let Some(row) = state.rows.iter().find(|row| row.id == *id && !row.pending_replacement) else {
+            return lost(format!("{id} was reported as made, and is in no row"));
+        };
+        let found = row.outputs_or_empty().get("ver").map_or_else(String::new, show::value);
+        if found != *version {
+            return lost(format!("{id} was reported as {version}, and the state has {found}"));
+        }
+    }
+    for id in &told.deleted {
+        if state.rows.iter().any(|row| row.id == *id && !row.pending_replacement) {
+            return lost(format!("{id} was reported as deleted, and is in a row"));
+        }
+    }
+    Ok(())
+}
+
+/// Every object is in the state, but for those whose creation was cut off: these are named. Gives the ids of these.
+pub(super) fn is_whole(
+    stage: &Stage,
+    world: &World,
+    runs: &[Lived],
+    creating: usize,
+) -> Result<BTreeSet<String>, Broken> {
+    let found = stage.snapshot(world)?;
+    check::state_valid(&found.rows)?;
+    let mut left = BTreeSet::new();
+    for (id, object) in stage.objects().objects {
+        if found.rows.iter().any(|row| row.id == id && !row.pending_replacement) {
+            continue;
+        }
+        let later = runs.iter().skip(1);
+        let named = later.flat_map(|lived| &lived.told.messages).any(|(name, _)| *name == object.name);
+        if !named {
+            let what = format!("{id}, made for {}, is in no row, and no later run named it", object.name);
+            return Err(Broken::new(Invariant::NoOrphan, what));
+        }
+        left.insert(id);
+    }
+    if left.len() > creating {
+        let what = format!("{} objects are left over, and {creating} creations were cut off", left.len());
+        return Err(Broken::new(Invariant::NoDuplicate, what));
+    }
+    Ok(left)
+}
+
+/// The scenes of a lifecycle on one store.
+pub(super) fn scenes(seed: u64, program: u64, setting: Setting) -> Result<Vec<(Scene, u64)>, Failure> {
+    let lifecycle = Arc::new(lifecycle(seed, program));
+    let at = |step: usize| Case { seed, program, step, setting, blow: Blow::Kill, point: 0, again: None };
+    let failed = |step: usize| move |broken: Broken| Failure { case: at(step), broken };
+    let mut stage = Stage::new(&World::new(seed, program), setting).map_err(failed(0))?;
+    let mut scenes = Vec::new();
+    for (index, step) in lifecycle.steps.iter().enumerate() {
+        let work = Work { lifecycle: Arc::clone(&lifecycle), step: Arc::new(step.clone()) };
+        let scene = Scene { seed, program, step: index + 1, setting, work, before: stage };
+        let (edges, after) = scene.clean().map_err(failed(index + 1))?;
+        scenes.push((scene, edges));
+        stage = after;
+    }
+    Ok(scenes)
+}
+
+/// Tries the cases of one lifecycle on one store; stops at the first that fails.
+///
+/// # Errors
+/// The first case in which something does not hold.
+pub fn explore(
+    seed: u64,
+    program: u64,
+    setting: Setting,
+    blows: &[Blow],
+    extent: Extent,
+) -> Result<Tried, Box<Failure>> {
+    let mut tried = Tried::default();
+    let mut random = Random::new(seed, program ^ 0x5eed);
+    for (scene, edges) in scenes(seed, program, setting)? {
+        for blow in blows {
+            let points: Vec<u64> = match extent {
+                Extent::Every => (1..=edges).collect(),
+                Extent::Some(count) => (0..count).map(|_| 1 + random.below(as_usize(edges)) as u64).collect(),
+            };
+            for point in points {
+                let again = 1 + random.below(as_usize(edges) + 4) as u64;
+                let every = matches!(extent, Extent::Every);
+                let pair = [None, Some(again)];
+                let variants = if every { &pair[..] } else { &pair[usize::from(random.percent(50))..][..1] };
+                for again in variants {
+                    let case = scene.case(*blow, point, *again);
+                    let (hit, named) = scene.struck(&case).0.map_err(|broken| Failure { case, broken })?;
+                    tried.cases += 1;
+                    tried.deaths += u64::from(hit);
+                    tried.named += named;
+                }
+            }
+        }
+    }
+    Ok(tried)
+}
+
+fn as_usize(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+/// One case again, with the trace of all that happened in it.
+///
+/// # Errors
+/// When the lifecycle does not come to the case.
+pub fn replay(case: &Case) -> Result<(Result<(), Broken>, String), Box<Failure>> {
+    for (scene, _) in scenes(case.seed, case.program, case.setting)? {
+        if scene.step == case.step {
+            let (outcome, world) = scene.struck(case);
+            return Ok((outcome.map(drop), world.trace()));
+        }
+    }
+    let broken = Broken::new(Invariant::Setup, format!("the lifecycle has no step {}", case.step));
+    Err(Box::new(Failure { case: *case, broken }))
+}

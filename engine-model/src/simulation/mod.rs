@@ -1,0 +1,10 @@
+//! The engine in a simulated world, cut off wherever it can be (docs/simulation.md).
+
+pub mod bucket;
+pub mod disk;
+pub mod explore;
+pub mod life;
+pub mod memory;
+pub mod provider;
+pub mod rivals;
+pub mod world;

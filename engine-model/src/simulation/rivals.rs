@@ -1,0 +1,107 @@
+//! Two processes and one stack (P5 and P6 of docs/reliability.md).
+
+use crate::invariant::{Broken, Invariant};
+
+use super::explore::{Scene, is_whole, nothing_lost, scenes};
+use super::life::{End, Ended, Kind, Life, Setting, Stage, TAKEN_OVER};
+use super::world::{Plan, World};
+
+/// How meetings of two processes ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Meetings {
+    /// The second one was refused because the first one was at work.
+    pub refused: u64,
+    /// The second one came when the first one was done.
+    pub in_turn: u64,
+}
+
+fn setting(store: Kind) -> Setting {
+    Setting { store, ..Setting::default() }
+}
+
+fn broken(details: impl Into<String>) -> Broken {
+    Broken::new(Invariant::OneWriter, details)
+}
+
+fn until_over(world: &World, lives: &[&Life]) -> Result<(), Broken> {
+    let over = world.drive(|| lives.iter().all(|life| life.is_over()));
+    over.map_err(|reason| Broken::new(Invariant::Finished, reason))
+}
+
+/// Begins the first process and lets it come to an edge that the world chooses.
+fn first(scene: &Scene, edges: u64, world: &World, stage: &Stage) -> Result<Life, Broken> {
+    let life = stage.begin(world, &scene.work, Plan::default())?;
+    // The lease is taken at the first edge in memory, a few further on a disk.
+    let until = 2 + world.below(usize::try_from(edges).unwrap_or(usize::MAX)) as u64;
+    let reached = world.drive(|| life.is_over() || world.edges(life.process) >= until);
+    reached.map_err(|reason| Broken::new(Invariant::Finished, reason))?;
+    Ok(life)
+}
+
+/// In each step of a lifecycle a second process comes while the first one is at work: one of them does everything, the
+/// other is told who does.
+///
+/// # Errors
+/// What does not hold.
+pub fn second_writer(seed: u64, program: u64, store: Kind) -> Result<Meetings, Broken> {
+    let mut meetings = Meetings::default();
+    for (scene, edges) in scenes(seed, program, setting(store)).map_err(|failure| failure.broken)? {
+        let (world, stage) = (scene.world(), scene.before.copy()?);
+        let one = first(&scene, edges, &world, &stage)?;
+        let other = stage.begin(&world, &scene.work, Plan::default())?;
+        until_over(&world, &[&one, &other])?;
+        let (one, other) = (one.lived(), other.lived());
+        match (&one.ended, &other.ended) {
+            (Ended::Done(_), Ended::Done(_)) => meetings.in_turn += 1,
+            (Ended::Done(_), Ended::Refused(reason)) | (Ended::Refused(reason), Ended::Done(_))
+                if reason.contains("is locked") =>
+            {
+                meetings.refused += 1;
+            }
+            ended => return Err(broken(format!("the two ended as {ended:?}"))),
+        }
+        stage.ended(&world, one.process, End::Kill);
+        stage.ended(&world, other.process, End::Kill);
+        nothing_lost(&other.told, &stage.snapshot(&world)?)?;
+        if !is_whole(&stage, &world, &[], 0)?.is_empty() {
+            return Err(broken("two processes at once left something over"));
+        }
+    }
+    Ok(meetings)
+}
+
+/// In each step of a lifecycle a second process takes the stack away from the first one, which goes on without knowing:
+/// nothing that it writes from then on is accepted. Gives how often the first one had to be told so.
+///
+/// # Errors
+/// What does not hold.
+pub fn zombie(seed: u64, program: u64, store: Kind) -> Result<u64, Broken> {
+    let mut told = 0;
+    for (scene, edges) in scenes(seed, program, setting(store)).map_err(|failure| failure.broken)? {
+        let (world, stage) = (scene.world(), scene.before.copy()?);
+        let one = first(&scene, edges, &world, &stage)?;
+        let was_over = one.is_over();
+        let other = stage.take_over(&world, &scene.work)?;
+        until_over(&world, &[&one, &other])?;
+        let (one, other) = (one.lived(), other.lived());
+        let trace = world.trace();
+        let after = trace.lines().skip_while(|line| !line.ends_with(TAKEN_OVER));
+        let wrote = format!("process {} wrote", one.process);
+        if let Some(line) = after.clone().find(|line| line.contains(&wrote)) {
+            return Err(broken(format!("the one that had lost its lease wrote: {line}")));
+        }
+        match (&one.ended, &other.ended) {
+            (Ended::Done(Err(_)) | Ended::Refused(_), Ended::Done(_)) => told += u64::from(!was_over),
+            (Ended::Done(Ok(())), Ended::Done(_)) if was_over => {}
+            // Nothing was left to be written when the lease was lost.
+            (Ended::Done(Ok(())), Ended::Done(_)) => {}
+            ended => return Err(broken(format!("the two ended as {ended:?}"))),
+        }
+        stage.ended(&world, one.process, End::Kill);
+        stage.ended(&world, other.process, End::Kill);
+        nothing_lost(&other.told, &stage.snapshot(&world)?)?;
+        let creating = one.told.creating.len() + other.told.creating.len();
+        is_whole(&stage, &world, &[one, other], creating)?;
+    }
+    Ok(told)
+}

@@ -1,0 +1,119 @@
+//! Addresses of object stores, as Pulumi writes them: `s3://bucket/prefix?region=eu-west-1`.
+
+use maloko_core::error::{Error, Result};
+use object_store::path::Path;
+use url::Url;
+
+/// Settings in an address whose values are shown; all others may be credentials.
+const SHOWN: &[&str] = &[
+    "region",
+    "endpoint",
+    "s3ForcePathStyle",
+    "use_path_style",
+    "disableSSL",
+    "disable_https",
+    "profile",
+    "storage_account",
+    "domain",
+    "protocol",
+    "localemu",
+    "awssdk",
+    "anonymous",
+];
+
+/// An address, taken apart.
+#[derive(Clone, Debug)]
+pub(crate) struct Address {
+    /// `s3`, `gs` or `azblob`.
+    pub(crate) scheme: String,
+    /// The bucket or container.
+    pub(crate) bucket: String,
+    /// What stands before all names: empty, or ending in '/'.
+    pub(crate) prefix: String,
+    settings: Vec<(String, String)>,
+}
+
+impl Address {
+    pub(crate) fn parse(url: &str) -> Result<Self> {
+        let scheme = url.split_once("://").map_or("", |(scheme, _)| scheme);
+        // The address itself is not quoted: there may be credentials in it.
+        let wrong = |why: &str| {
+            let scheme = if scheme.is_empty() { "s3" } else { scheme };
+            Error::Configuration(format!(
+                "the address of the backend ({scheme}://...) cannot be used: {why}; write {scheme}://BUCKET or \
+                 {scheme}://BUCKET/PREFIX, with settings after a '?'"
+            ))
+        };
+        let parsed = Url::parse(url).map_err(|error| wrong(&error.to_string()))?;
+        let bucket =
+            parsed.host_str().filter(|bucket| !bucket.is_empty()).ok_or_else(|| wrong("it names no bucket"))?;
+        if !parsed.username().is_empty() || parsed.password().is_some() {
+            return Err(wrong("credentials do not belong in it; set them in the environment"));
+        }
+        if parsed.port().is_some() {
+            return Err(wrong("a port belongs to the endpoint (?endpoint=HOST:PORT)"));
+        }
+        if parsed.fragment().is_some() {
+            return Err(wrong("'#' has no meaning in it"));
+        }
+        let path = Path::from_url_path(parsed.path()).map_err(|error| wrong(&error.to_string()))?.to_string();
+        let prefix = if path.is_empty() { path } else { format!("{path}/") };
+        let settings = parsed.query_pairs().into_owned().collect();
+        Ok(Self { scheme: scheme.to_owned(), bucket: bucket.to_owned(), prefix, settings })
+    }
+
+    /// The value of a setting.
+    pub(crate) fn setting(&self, name: &str) -> Option<&str> {
+        self.settings
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
+            .filter(|text| !text.is_empty())
+    }
+
+    /// Is a setting on? Fails when it is neither on nor off.
+    pub(crate) fn is_on(&self, name: &str) -> Result<Option<bool>> {
+        match self.setting(name).map(str::to_ascii_lowercase).as_deref() {
+            None => Ok(None),
+            Some("true" | "1" | "t") => Ok(Some(true)),
+            Some("false" | "0" | "f") => Ok(Some(false)),
+            Some(other) => Err(Error::Configuration(format!(
+                "the setting '{name}={other}' in the address of the backend must be true or false"
+            ))),
+        }
+    }
+
+    /// Refuses settings that are not among those that are known.
+    pub(crate) fn allow(&self, known: &[&str]) -> Result<()> {
+        match self.settings.iter().find(|(name, _)| !known.contains(&name.as_str())) {
+            None => Ok(()),
+            Some((name, _)) => Err(Error::Configuration(format!(
+                "the setting '{name}' in the address {}://{} is not known to this version; known are {}",
+                self.scheme,
+                self.bucket,
+                known.join(", ")
+            ))),
+        }
+    }
+
+    /// The address as it may be shown.
+    pub(crate) fn shown(&self) -> String {
+        let settings: Vec<String> = self
+            .settings
+            .iter()
+            .filter(|(name, _)| SHOWN.contains(&name.as_str()))
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        let query = if settings.is_empty() { String::new() } else { format!("?{}", settings.join("&")) };
+        format!("{}{query}", self.place().trim_end_matches('/'))
+    }
+
+    /// What stands before the names of objects in messages.
+    pub(crate) fn place(&self) -> String {
+        format!("{}://{}/{}", self.scheme, self.bucket, self.prefix)
+    }
+}
+
+#[cfg(test)]
+#[path = "address_tests.rs"]
+mod tests;

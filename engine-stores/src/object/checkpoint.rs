@@ -1,0 +1,123 @@
+//! The checkpoint and the generations before it.
+
+use maloko_core::error::{Error, Result};
+use maloko_core::state::{Generation, LEAST_GENERATIONS, StackName, StoredStack};
+
+use super::batch::{self, Read};
+use super::bucket::{Bucket, Found};
+use super::claim;
+use super::keys::{COMPRESSED, StackKeys};
+use super::mark;
+use super::record::Record;
+use super::seal;
+
+/// How often a stack is read while others change it.
+const READ_ATTEMPTS: u32 = 8;
+
+/// Reads the checkpoint, with its mark.
+pub(crate) async fn read(bucket: &Bucket, stack: &StackName, keys: &StackKeys) -> Result<Found> {
+    match bucket.get(&keys.checkpoint).await? {
+        Some(found) => Ok(found),
+        None => Err(missing(bucket, stack, keys).await?),
+    }
+}
+
+/// The error for a stack that is not there, or not in a form that we read.
+async fn missing(bucket: &Bucket, stack: &StackName, keys: &StackKeys) -> Result<Error> {
+    for ending in COMPRESSED {
+        let key = format!("{}.{ending}", keys.checkpoint);
+        if bucket.version(&key).await?.is_some() {
+            return Ok(Error::BadState(format!(
+                "the stack file {} is compressed, which maloko does not support; unset PULUMI_DIY_BACKEND_GZIP and let \
+                 `pulumi stack export` and `pulumi stack import` write it anew",
+                bucket.place(&key)
+            )));
+        }
+    }
+    Ok(Error::NoStack { stack: stack.stack().to_owned() })
+}
+
+/// The error for a journal of which a piece is missing.
+pub(crate) fn gap(bucket: &Bucket, keys: &StackKeys, missing: u64) -> Error {
+    Error::BadState(format!(
+        "the journal {} is not whole: its piece {missing} is missing. Restore the object from a copy or a former version \
+         of the bucket, or bring the state back with `maloko stack import --file COPY`",
+        bucket.place(&keys.journal)
+    ))
+}
+
+/// Reads a stack without a lease, as it was at one moment.
+pub(crate) async fn load(bucket: &Bucket, stack: &StackName, keys: &StackKeys) -> Result<StoredStack> {
+    let mut last_gap = None;
+    for _ in 0..READ_ATTEMPTS {
+        let record = Record::read(bucket, &keys.lease).await?.map(|(record, _)| record);
+        let start = match &record {
+            Some(record) => record.journal_start,
+            None => claim::found_without_lease(bucket, keys).await?.1,
+        };
+        let (found, (seal, _)) = futures::future::try_join(read(bucket, stack, keys), seal::read(bucket, keys)).await?;
+        let idle = record.as_ref().is_some_and(|record| !record.is_held() && record.journal_next == start);
+        let pieces = if idle { Read::Whole(Vec::new()) } else { batch::read(bucket, keys, start).await? };
+        let pieces = match pieces {
+            Read::Whole(pieces) => pieces,
+            Read::Gap { missing } => {
+                // A run that is under way may have folded its journal while we read.
+                last_gap = Some(missing);
+                continue;
+            }
+        };
+        let journal = batch::joined(&pieces);
+        // The two belong together when the checkpoint is still the same after the journal was read.
+        if journal.is_some() && bucket.version(&keys.checkpoint).await?.as_ref() != Some(&found.version) {
+            continue;
+        }
+        return Ok(StoredStack {
+            checkpoint: mark::unmarked(&found.bytes).to_vec(),
+            checkpoint_place: bucket.place(&keys.checkpoint),
+            journal,
+            journal_place: bucket.place(&keys.journal),
+            seal,
+        });
+    }
+    Err(match last_gap {
+        Some(missing) => gap(bucket, keys, missing),
+        None => Error::Locked(format!(
+            "the stack '{}' is being changed all the time; run the command again when that is over",
+            stack.stack()
+        )),
+    })
+}
+
+/// The generations, the newest first.
+pub(crate) async fn generations(bucket: &Bucket, keys: &StackKeys) -> Result<Vec<Generation>> {
+    let listed = bucket.list(&keys.generations).await?;
+    let found = listed
+        .iter()
+        .rev()
+        .filter_map(|key| Some(Generation { number: keys.generation_of(key)?, place: bucket.place(key) }));
+    Ok(found.collect())
+}
+
+/// Reads a generation.
+pub(crate) async fn load_generation(bucket: &Bucket, keys: &StackKeys, number: u64) -> Result<Vec<u8>> {
+    let key = keys.generation(number);
+    match bucket.get(&key).await? {
+        Some(found) => Ok(mark::unmarked(&found.bytes).to_vec()),
+        None => Err(Error::BadState(format!(
+            "there is no former state {}; it may be older than those that are kept",
+            bucket.place(&key)
+        ))),
+    }
+}
+
+/// Keeps the checkpoint as the newest generation, and as Pulumi's backup; within the store, so that its bytes do not
+/// travel. Gives the generations that are more than are to be kept.
+pub(crate) async fn keep_generation(bucket: &Bucket, keys: &StackKeys, keep: usize) -> Result<Vec<String>> {
+    let known = generations(bucket, keys).await?;
+    let number = known.first().map_or(1, |newest| newest.number + 1);
+    let generation = keys.generation(number);
+    futures::future::try_join(bucket.copy(&keys.checkpoint, &generation), bucket.copy(&keys.checkpoint, &keys.backup))
+        .await?;
+    let others = keep.max(LEAST_GENERATIONS).saturating_sub(1);
+    Ok(known.iter().skip(others).map(|old| keys.generation(old.number)).collect())
+}

@@ -1,0 +1,234 @@
+//! Getting the sole right to write to a stack: at most one of those who try gets it, and one whose holder is gone is
+//! taken over.
+//!
+//! No clock of another machine is ever believed. A holder raises a counter every few seconds; an observer who sees it
+//! unchanged for the patience of the store, by its own measure of time, takes over. Taking over is a conditional write of
+//! the lease object, and then everything that the former holder could still write to is changed under its hands: a fence
+//! stands at the journal's next number, and checkpoint and seal get another version.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use maloko_core::error::{Error, Result};
+use maloko_core::planted::{self, Bug};
+use maloko_core::state::{Holder, StackName, lock_file};
+use object_store::UpdateVersion;
+
+use super::batch::{self, FIRST};
+use super::bucket::{Bucket, Found};
+use super::keys::StackKeys;
+use super::lease::{ObjectLease, Taken};
+use super::locks;
+use super::mark;
+use super::record::{Record, State, Who};
+use super::seal;
+use super::store::Opened;
+
+/// How often a lease is tried for when others come in between.
+const ATTEMPTS: u32 = 8;
+/// How often a checkpoint is marked anew when a write of the former holder comes in between: it has one at most.
+const MARK_ATTEMPTS: u32 = 4;
+const BACK_OFF: Duration = Duration::from_millis(200);
+
+/// What an observer saw of a lease.
+enum Seen {
+    /// Nobody holds it.
+    Free(Option<(Record, UpdateVersion)>),
+    /// Its holder is gone.
+    Stale(Record, UpdateVersion),
+    /// Its holder works.
+    Alive(Holder),
+}
+
+/// Takes the lease of a stack, or says who holds it.
+pub(crate) async fn take(store: &Opened, stack: &StackName, operation: &str) -> Result<ObjectLease> {
+    let keys = StackKeys::new(stack);
+    let who = Who::new(&store.surroundings.identity, operation, store.surroundings.clock.now().to_string());
+    let id = store.surroundings.new_uuid()?.to_string();
+    let mut busy = None;
+    for attempt in 1..=ATTEMPTS {
+        let former = match observe(store, stack, &keys).await? {
+            Seen::Alive(holder) => return Err(locks::held(stack, &holder)),
+            Seen::Free(former) => former,
+            Seen::Stale(record, version) => Some((record, version)),
+        };
+        match claim(store, stack, &keys, &id, &who, former).await? {
+            Claim::Won(taken) => return ObjectLease::begin(store, stack, keys, *taken),
+            Claim::Lost => {}
+            Claim::Both(holder) => busy = Some(holder),
+        }
+        if busy.is_some() {
+            // Each of several that saw each other goes away for a time of its own.
+            store.surroundings.clock.wait(jitter(store, attempt)?).await;
+        }
+    }
+    Err(match busy {
+        Some(holder) => locks::held(stack, &holder),
+        None => Error::Locked(format!(
+            "others take and release the lock on the stack '{}' all the time; run the command again when that is over",
+            stack.stack()
+        )),
+    })
+}
+
+fn jitter(store: &Opened, attempt: u32) -> Result<Duration> {
+    let mut random = [0_u8; 2];
+    store.surroundings.entropy.fill(&mut random)?;
+    let share = f64::from(u16::from_le_bytes(random)) / f64::from(u16::MAX);
+    Ok((BACK_OFF * attempt).mul_f64(0.5 + share))
+}
+
+/// Looks at the lease; watches one that is held until its holder shows that it lives, or the patience is over.
+async fn observe(store: &Opened, stack: &StackName, keys: &StackKeys) -> Result<Seen> {
+    let bucket = &store.bucket;
+    let clock = &store.surroundings.clock;
+    let Some((first, version)) = Record::read(bucket, &keys.lease).await? else { return Ok(Seen::Free(None)) };
+    if !first.is_held() || planted::has(Bug::LeaseShared) {
+        return Ok(Seen::Free(Some((first, version))));
+    }
+    if planted::has(Bug::ClockBelieved)
+        && let Ok(written) = first.who.since.parse::<jiff::Timestamp>()
+    {
+        let silent = clock.now().duration_since(written).unsigned_abs();
+        let alive = silent < store.timing.patience;
+        return Ok(if alive { Seen::Alive(first.who.holder()) } else { Seen::Stale(first, version) });
+    }
+    let since = clock.elapsed();
+    let mut told = false;
+    while clock.elapsed().saturating_sub(since) < store.timing.patience {
+        clock.wait(store.timing.poll).await;
+        match Record::read(bucket, &keys.lease).await? {
+            None => return Ok(Seen::Free(None)),
+            Some((now, version)) if !now.is_held() => return Ok(Seen::Free(Some((now, version)))),
+            Some((now, _)) if (&now.id, now.counter) != (&first.id, first.counter) => {
+                return Ok(Seen::Alive(now.who.holder()));
+            }
+            Some(_) => {}
+        }
+        if !told && clock.elapsed().saturating_sub(since) > store.timing.beat {
+            told = true;
+            (store.notify)(&format!(
+                "the stack '{}' is locked by {}, which has not been heard of; it is taken over when that stays so for {} s",
+                stack.stack(),
+                first.who.holder(),
+                store.timing.patience.as_secs()
+            ));
+        }
+    }
+    (store.notify)(&format!("{} is gone: taking the stack '{}' over", first.who.holder(), stack.stack()));
+    Ok(Seen::Stale(first, version))
+}
+
+enum Claim {
+    Won(Box<Taken>),
+    /// Somebody else was faster.
+    Lost,
+    /// In a store that cannot refuse: somebody else tries too, and both go away.
+    Both(Holder),
+}
+
+async fn claim(
+    store: &Opened,
+    stack: &StackName,
+    keys: &StackKeys,
+    id: &str,
+    who: &Who,
+    former: Option<(Record, UpdateVersion)>,
+) -> Result<Claim> {
+    let lock = locks::key(keys, id);
+    let content = Bytes::from(lock_file::encode(&who.holder())?);
+    store.bucket.put(&lock, content).await?;
+    let claimed = claim_with_lock(store, stack, keys, (id, who), former, &lock).await;
+    if !matches!(claimed, Ok(Claim::Won(_))) {
+        // The reason why it was not won is what the user needs to know.
+        drop(store.bucket.delete(&lock).await);
+    }
+    claimed
+}
+
+async fn claim_with_lock(
+    store: &Opened,
+    stack: &StackName,
+    keys: &StackKeys,
+    (id, who): (&str, &Who),
+    former: Option<(Record, UpdateVersion)>,
+    lock: &str,
+) -> Result<Claim> {
+    let bucket = store.bucket_with_conditions(&keys.probe(id)).await?;
+    let others = locks::others(&bucket, keys, Some(lock)).await?;
+    let (ours, foreign): (Vec<_>, Vec<_>) = others.into_iter().partition(|lock| lock.holder.maloko);
+    if !foreign.is_empty() {
+        return Err(locks::foreign(&bucket, stack, &foreign));
+    }
+    // That of the former holder may be left, when it was killed or left a journal.
+    let former_lock = former.as_ref().map(|(record, _)| locks::key(keys, &record.id));
+    if !bucket.is_conditional()
+        && let Some(rival) = ours.iter().find(|lock| Some(&lock.key) != former_lock.as_ref())
+    {
+        return Ok(Claim::Both(rival.holder.clone()));
+    }
+    let (epoch, start, next) = match &former {
+        Some((record, _)) => (record.epoch, record.journal_start, record.journal_next),
+        None => {
+            let (epoch, start) = found_without_lease(&bucket, keys).await?;
+            (epoch, start, start)
+        }
+    };
+    let record = Record::held(id.to_owned(), who.clone(), epoch + 1, start, next);
+    let asked = store.surroundings.clock.elapsed();
+    let written = match &former {
+        Some((_, version)) => bucket.put_if(&keys.lease, record.encode(), version.clone()).await?,
+        None => bucket.put_new(&keys.lease, record.encode()).await?,
+    };
+    let Some(version) = written else { return Ok(Claim::Lost) };
+    let mut taken = Taken { bucket, record, version, asked, next, lock: lock.to_owned() };
+    if !former.as_ref().is_some_and(|(record, _)| record.state == State::Free) {
+        taken.next = shut_out(&taken.bucket, keys, &taken.record).await?;
+    }
+    // Other locks of maloko are those of runs that were killed, and of those who have just lost.
+    let stale: Vec<String> = ours.into_iter().map(|lock| lock.key).collect();
+    taken.bucket.delete_all(&stale).await?;
+    Ok(Claim::Won(Box::new(taken)))
+}
+
+/// The last epoch, and where the journal begins, of a stack whose lease object is not there: none was ever made, or it was
+/// removed by hand.
+pub(crate) async fn found_without_lease(bucket: &Bucket, keys: &StackKeys) -> Result<(u64, u64)> {
+    let listed = bucket.list(&keys.journal).await?;
+    let mut numbers: Vec<u64> = listed.iter().filter_map(|key| keys.sequence_of(key)).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let Some(last) = numbers.last().copied() else { return Ok((0, FIRST)) };
+    // Fences stay; so the journal is what comes after the last gap.
+    let start = numbers.windows(2).rfind(|pair| pair[0] + 1 != pair[1]).map_or(numbers[0], |pair| pair[1]);
+    let batch::Read::Whole(pieces) = batch::read(bucket, keys, start).await? else { return Ok((0, last + 1)) };
+    Ok((pieces.last().map_or(0, |piece| piece.epoch), start))
+}
+
+/// Makes sure that a former holder, who may be asleep between a look and a write, can write nothing any more. Gives the
+/// first free number of the journal.
+pub(crate) async fn shut_out(bucket: &Bucket, keys: &StackKeys, record: &Record) -> Result<u64> {
+    if planted::has(Bug::FenceDropped) {
+        return Ok(record.journal_next);
+    }
+    let fence = (record.epoch, record.id.as_str(), &record.who);
+    let next = batch::put_fence(bucket, keys, record.journal_next, fence).await? + 1;
+    mark_anew(bucket, keys, record.epoch).await?;
+    seal::renew(bucket, keys, record.epoch).await?;
+    Ok(next)
+}
+
+/// Gives the checkpoint another version, so that a write that was meant for this one fails.
+async fn mark_anew(bucket: &Bucket, keys: &StackKeys, epoch: u64) -> Result<()> {
+    for _ in 0..MARK_ATTEMPTS {
+        let Some(Found { bytes, version }) = bucket.get(&keys.checkpoint).await? else { return Ok(()) };
+        let anew = mark::marked(mark::unmarked(&bytes), epoch, 0);
+        if bucket.put_if(&keys.checkpoint, anew, version).await?.is_some() {
+            return Ok(());
+        }
+    }
+    Err(Error::Locked(format!(
+        "{} is written by somebody without a lock all the time; run the command again when that is over",
+        bucket.place(&keys.checkpoint)
+    )))
+}

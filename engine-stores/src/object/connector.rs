@@ -1,0 +1,51 @@
+//! Connections: TLS by rustls with ring and the roots that the system trusts, and bounded waiting.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use object_store::client::{HttpClient, HttpConnector};
+use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, RetryConfig};
+use rustls_platform_verifier::BuilderVerifierExt;
+
+/// How long a connection may take to come about, and a request to be answered.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How often a request is made again when the store is busy, or the connection breaks.
+pub(crate) fn retries() -> RetryConfig {
+    let (init_backoff, max_backoff) = (Duration::from_millis(100), Duration::from_secs(2));
+    let backoff = BackoffConfig { init_backoff, max_backoff, base: 2.0 };
+    RetryConfig { backoff, max_retries: 6, retry_timeout: Duration::from_secs(15) }
+}
+
+/// What requests may do.
+pub(crate) fn options(allow_http: bool) -> ClientOptions {
+    ClientOptions::new().with_allow_http(allow_http).with_connect_timeout(CONNECT_TIMEOUT).with_timeout(REQUEST_TIMEOUT)
+}
+
+/// Makes the clients of a store.
+#[derive(Debug)]
+pub(crate) struct Connector;
+
+impl HttpConnector for Connector {
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        let fail =
+            |source: Box<dyn std::error::Error + Send + Sync>| object_store::Error::Generic { store: "HTTP", source };
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let tls = rustls::ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .and_then(BuilderVerifierExt::with_platform_verifier)
+            .map_err(|error| fail(error.into()))?
+            .with_no_client_auth();
+        let allows_http = options.get_config_value(&ClientConfigKey::AllowHttp).as_deref() == Some("true");
+        let client = reqwest::Client::builder()
+            .tls_backend_preconfigured(tls)
+            .https_only(!allows_http)
+            .connect_timeout(CONNECT_TIMEOUT)
+            .timeout(REQUEST_TIMEOUT)
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .map_err(|error| fail(error.into()))?;
+        Ok(HttpClient::new(client))
+    }
+}

@@ -1,0 +1,384 @@
+//! The sole right to write to a stack, while it lasts.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use futures::channel::oneshot;
+use maloko_core::error::{Error, Result};
+use maloko_core::state::{Lease, StackName, StoredStack};
+use object_store::UpdateVersion;
+
+use super::batch::{self, Piece, Read};
+use super::bucket::Bucket;
+use super::heartbeat::Heartbeat;
+use super::keys::StackKeys;
+use super::record::Record;
+use super::right::Right;
+use super::store::Opened;
+use super::{checkpoint, mark, seal};
+
+/// A lease that was just won.
+pub(crate) struct Taken {
+    pub(crate) bucket: Bucket,
+    pub(crate) record: Record,
+    pub(crate) version: UpdateVersion,
+    /// When it was asked for, by our own measure.
+    pub(crate) asked: std::time::Duration,
+    /// The first free number of the journal.
+    pub(crate) next: u64,
+    /// The lock that other tools see.
+    pub(crate) lock: String,
+}
+
+/// A lease on a stack of an object store.
+pub(crate) struct ObjectLease {
+    shared: Arc<Shared>,
+    heartbeat: Mutex<Option<Heartbeat>>,
+}
+
+/// What a lease needs to work, and to be given back by others when it is dropped.
+struct Shared {
+    right: Arc<Right>,
+    files: futures::lock::Mutex<Files>,
+    lock: String,
+    released: AtomicBool,
+}
+
+/// What is known of an object that may be missing.
+#[derive(Default)]
+enum Seen {
+    #[default]
+    NotYet,
+    Missing,
+    There(UpdateVersion),
+}
+
+/// What the holder knows of the stack's objects; nobody else writes them.
+struct Files {
+    /// The number of the next piece of the journal.
+    next: u64,
+    /// The pieces that the journal consists of; `None` before they were looked for.
+    pieces: Option<Vec<String>>,
+    checkpoint: Option<UpdateVersion>,
+    seal: Seen,
+    /// Counts what this lease wrote, so that no two of its writes are alike.
+    writes: u64,
+    removed: bool,
+}
+
+impl ObjectLease {
+    pub(crate) fn begin(store: &Opened, stack: &StackName, keys: StackKeys, taken: Taken) -> Result<Self> {
+        let Taken { bucket, record, version, asked, next, lock } = taken;
+        // Between two leases that were given back there is no journal, unless it was left on purpose.
+        let pieces = (record.journal_start == next).then(Vec::new);
+        let files = Files { next, pieces, checkpoint: None, seal: Seen::NotYet, writes: 0, removed: false };
+        let right = Arc::new(Right::new(store, stack, keys, bucket, (record, version, asked)));
+        let heartbeat = Heartbeat::start(Arc::clone(&right))?;
+        let files = futures::lock::Mutex::new(files);
+        let shared = Arc::new(Shared { right, files, lock, released: AtomicBool::new(false) });
+        Ok(Self { shared, heartbeat: Mutex::new(Some(heartbeat)) })
+    }
+
+    /// The stack's bucket, told whether its store can refuse a write.
+    pub(crate) fn bucket(&self) -> &Bucket {
+        self.shared.bucket()
+    }
+
+    fn stop_heartbeat(&self) -> Option<oneshot::Receiver<()>> {
+        let heartbeat = self.heartbeat.lock().unwrap_or_else(PoisonError::into_inner).take();
+        heartbeat.map(Heartbeat::stop)
+    }
+}
+
+impl Shared {
+    fn bucket(&self) -> &Bucket {
+        self.right.bucket()
+    }
+
+    fn keys(&self) -> &StackKeys {
+        self.right.keys()
+    }
+
+    /// Refuses when the lease was given back, or lost.
+    async fn check(&self) -> Result<()> {
+        if self.released.load(Ordering::SeqCst) {
+            return Err(Error::Locked("the lock on the stack was given back already".into()));
+        }
+        self.right.check().await
+    }
+
+    /// The pieces of the journal, read.
+    async fn pieces(&self, files: &mut Files) -> Result<Vec<Piece>> {
+        if files.pieces.as_ref().is_some_and(Vec::is_empty) {
+            return Ok(Vec::new());
+        }
+        let start = self.right.journal_start().await;
+        match batch::read(self.bucket(), self.keys(), start).await? {
+            Read::Whole(pieces) => {
+                files.pieces =
+                    Some(pieces.iter().filter(|piece| piece.fence.is_none()).map(|p| p.key.clone()).collect());
+                Ok(pieces)
+            }
+            Read::Gap { missing } => Err(checkpoint::gap(self.bucket(), self.keys(), missing)),
+        }
+    }
+
+    async fn load(&self) -> Result<StoredStack> {
+        let mut files = self.files.lock().await;
+        let (found, (seal, seal_version)) = futures::future::try_join(
+            checkpoint::read(self.bucket(), &self.right.stack, self.keys()),
+            seal::read(self.bucket(), self.keys()),
+        )
+        .await?;
+        let pieces = self.pieces(&mut files).await?;
+        files.checkpoint = Some(found.version);
+        files.seal = seal_version.map_or(Seen::Missing, Seen::There);
+        Ok(StoredStack {
+            checkpoint: mark::unmarked(&found.bytes).to_vec(),
+            checkpoint_place: self.bucket().place(&self.keys().checkpoint),
+            journal: batch::joined(&pieces),
+            journal_place: self.bucket().place(&self.keys().journal),
+            seal,
+        })
+    }
+
+    async fn append(&self, lines: &[u8]) -> Result<()> {
+        let mut files = self.files.lock().await;
+        self.check().await?;
+        let (epoch, id) = (self.right.epoch, self.right.id.as_str());
+        let sequence = files.next;
+        let key = self.keys().batch(sequence, if self.bucket().is_conditional() { None } else { Some(id) });
+        let written = self.bucket().put_new(&key, batch::batch(epoch, id, sequence, lines)).await?;
+        if written.is_none() {
+            return Err(self.shut_out(key).await);
+        }
+        if !self.bucket().is_conditional() {
+            // A store that cannot refuse a write tells only afterwards that it came too late.
+            self.right.confirm().await?;
+        }
+        if files.pieces.is_none() {
+            self.pieces(&mut files).await?;
+        } else if let Some(pieces) = &mut files.pieces {
+            pieces.push(key);
+        }
+        files.next += 1;
+        Ok(())
+    }
+
+    /// The error for a write that met another one under its number.
+    async fn shut_out(&self, key: String) -> Error {
+        let found = match self.bucket().get(&key).await {
+            Ok(found) => found,
+            Err(error) => return error,
+        };
+        let piece = found.and_then(|found| Piece::decode(self.bucket(), key, found.bytes).ok());
+        self.right.lost_to(piece.and_then(|piece| piece.fence)).await
+    }
+
+    async fn cut_journal(&self, length: u64) -> Result<()> {
+        let mut files = self.files.lock().await;
+        self.check().await?;
+        // Old pieces are written over without a condition: so the right is made sure of just before.
+        self.right.renew().await?;
+        let mut left = usize::try_from(length).unwrap_or(usize::MAX);
+        for piece in self.pieces(&mut files).await? {
+            let lines = piece.lines().len();
+            if lines > left {
+                self.bucket().put(&piece.key, piece.cut(left)).await?;
+            }
+            left = left.saturating_sub(lines);
+        }
+        Ok(())
+    }
+
+    async fn replace(&self, content: &[u8], keep: usize) -> Result<()> {
+        let mut files = self.files.lock().await;
+        self.check().await?;
+        let (bucket, keys) = (self.bucket(), self.keys());
+        let version = match files.checkpoint.take() {
+            Some(version) => version,
+            None => checkpoint::read(bucket, &self.right.stack, keys).await?.version,
+        };
+        // The right was ours after the version was known: who takes over from now on changes the version.
+        self.right.renew().await?;
+        let surplus = checkpoint::keep_generation(bucket, keys, keep).await?;
+        files.writes += 1;
+        let bytes = mark::marked(content, self.right.epoch, files.writes);
+        match bucket.put_if(&keys.checkpoint, bytes, version).await? {
+            Some(version) => files.checkpoint = Some(version),
+            None => return Err(self.overtaken().await),
+        }
+        bucket.delete_all(&surplus).await
+    }
+
+    /// The error for a checkpoint that somebody else has written.
+    async fn overtaken(&self) -> Error {
+        if let Err(lost) = self.right.confirm().await {
+            return lost;
+        }
+        Error::Locked(format!(
+            "{} was written by somebody else (`pulumi`?) while this run was going on, so it is left as it is now; run the \
+             command again",
+            self.bucket().place(&self.keys().checkpoint)
+        ))
+    }
+
+    async fn write_seal(&self, content: &[u8]) -> Result<()> {
+        let mut files = self.files.lock().await;
+        self.check().await?;
+        let (bucket, keys) = (self.bucket(), self.keys());
+        let version = match std::mem::take(&mut files.seal) {
+            Seen::There(version) => Some(version),
+            Seen::Missing => None,
+            Seen::NotYet => bucket.version(&keys.seal).await?,
+        };
+        // As for the checkpoint.
+        self.right.renew().await?;
+        files.writes += 1;
+        let bytes = seal::encode(content, self.right.epoch, files.writes);
+        let written = match version {
+            Some(version) => bucket.put_if(&keys.seal, bytes, version).await?,
+            None => bucket.put_new(&keys.seal, bytes).await?,
+        };
+        match written {
+            Some(version) => {
+                files.seal = Seen::There(version);
+                Ok(())
+            }
+            None => Err(self.right.lost_to(None).await),
+        }
+    }
+
+    async fn remove_journal(&self) -> Result<()> {
+        let mut files = self.files.lock().await;
+        self.check().await?;
+        if files.pieces.is_none() {
+            self.pieces(&mut files).await?;
+        }
+        let start = self.right.journal_start().await;
+        if start == files.next {
+            return self.right.renew().await;
+        }
+        // From here on the pieces count no more, all at once; whether they are there does not matter.
+        self.right.begin_journal_at(files.next).await?;
+        let pieces = files.pieces.replace(Vec::new()).unwrap_or_default();
+        self.bucket().delete_all(&pieces).await
+    }
+
+    async fn set_journal_aside(&self) -> Result<String> {
+        let place = {
+            let mut files = self.files.lock().await;
+            self.check().await?;
+            self.right.renew().await?;
+            let lines = batch::joined(&self.pieces(&mut files).await?).unwrap_or_default();
+            let moment = self.right.surroundings.clock.now().as_second();
+            let key = format!("{}journal-{moment}-{}-{}", self.keys().aside, self.right.epoch, files.next);
+            self.bucket().put(&key, lines).await?;
+            self.bucket().place(&key)
+        };
+        self.remove_journal().await?;
+        Ok(place)
+    }
+
+    async fn remove_stack(&self) -> Result<()> {
+        self.remove_journal().await?;
+        let mut files = self.files.lock().await;
+        // Removing cannot be made conditional: so the right is made sure of just before.
+        self.right.renew().await?;
+        let (bucket, keys) = (self.bucket(), self.keys());
+        bucket.copy(&keys.checkpoint, &keys.backup).await?;
+        bucket.delete(&keys.checkpoint).await?;
+        files.checkpoint = None;
+        files.removed = true;
+        let mut rest = bucket.list(&keys.history).await?;
+        rest.extend([keys.tags.clone(), keys.seal.clone()]);
+        bucket.delete_all(&rest).await
+    }
+
+    async fn release(&self) -> Result<()> {
+        if self.released.swap(true, Ordering::SeqCst) || self.bucket().io().is_inherited() || self.right.is_lost() {
+            return Ok(());
+        }
+        let files = self.files.lock().await;
+        let journal_left = self.right.journal_start().await != files.next;
+        if !journal_left || files.removed {
+            // While a journal is left the lock stays: no other tool may take the checkpoint for the whole truth.
+            self.bucket().delete(&self.lock).await?;
+        }
+        match self.right.give_back(files.next).await {
+            // It is no longer ours to give back.
+            Err(Error::Locked(_)) if self.right.is_lost() => Ok(()),
+            given => given,
+        }
+    }
+}
+
+#[async_trait]
+impl Lease for ObjectLease {
+    fn epoch(&self) -> u64 {
+        self.shared.right.epoch
+    }
+
+    async fn load(&self) -> Result<StoredStack> {
+        self.shared.load().await
+    }
+
+    async fn reserve(&self, _bytes: u64) -> Result<()> {
+        // A bucket has no room that could run out.
+        Ok(())
+    }
+
+    async fn append(&self, bytes: &[u8]) -> Result<()> {
+        self.shared.append(bytes).await
+    }
+
+    async fn cut_journal(&self, length: u64) -> Result<()> {
+        self.shared.cut_journal(length).await
+    }
+
+    async fn replace(&self, checkpoint: &[u8], keep: usize) -> Result<()> {
+        self.shared.replace(checkpoint, keep).await
+    }
+
+    async fn write_seal(&self, seal: &[u8]) -> Result<()> {
+        self.shared.write_seal(seal).await
+    }
+
+    async fn remove_journal(&self) -> Result<()> {
+        self.shared.remove_journal().await
+    }
+
+    async fn set_journal_aside(&self) -> Result<String> {
+        self.shared.set_journal_aside().await
+    }
+
+    async fn remove_stack(&self) -> Result<()> {
+        self.shared.remove_stack().await
+    }
+
+    async fn release(&self) -> Result<()> {
+        if let Some(ended) = self.stop_heartbeat()
+            && !self.shared.bucket().io().is_inherited()
+        {
+            // It ends at once, unless it is writing; that its thread is gone is as good.
+            let _ = ended.await;
+        }
+        self.shared.release().await
+    }
+}
+
+impl Drop for ObjectLease {
+    fn drop(&mut self) {
+        drop(self.stop_heartbeat());
+        if self.shared.released.load(Ordering::SeqCst) || self.shared.bucket().io().is_inherited() {
+            return;
+        }
+        // Nobody is left to be told about an error; a lease that stays is taken over after a while.
+        let shared = Arc::clone(&self.shared);
+        let release = Box::pin(async move { drop(shared.release().await) });
+        if let Ok(worker) = self.shared.right.surroundings.workers.start("maloko-release", release) {
+            worker.join();
+        }
+    }
+}

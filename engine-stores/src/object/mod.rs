@@ -1,0 +1,62 @@
+//! Stacks in object stores: S3, Google Cloud Storage, Azure Blob Storage, and what speaks their protocols.
+//!
+//! ```text
+//! .pulumi/meta.yaml                                        version: 1
+//! .pulumi/stacks/PROJECT/STACK.json                        the checkpoint; .bak: the one before
+//! .pulumi/history/PROJECT/STACK/...                        past operations
+//! .pulumi/locks/organization/PROJECT/STACK/UUID.json       locks that both tools respect
+//! .pulumi/maloko/PROJECT/STACK/lease                       who holds the stack, and the heartbeat
+//! .pulumi/maloko/PROJECT/STACK/journal/NUMBER              the journal: one object for each group commit
+//! .pulumi/maloko/PROJECT/STACK/seal                        the seal of the checkpoint
+//! .pulumi/maloko/PROJECT/STACK/generations/NUMBER.json     former checkpoints
+//! ```
+
+mod address;
+mod azure;
+mod batch;
+mod bucket;
+mod checkpoint;
+mod claim;
+mod connector;
+mod fault;
+mod gcs;
+mod heartbeat;
+mod history;
+mod io;
+mod keys;
+mod lease;
+mod locks;
+mod mark;
+mod profile;
+mod record;
+mod right;
+mod s3;
+mod seal;
+mod store;
+
+pub use store::{ObjectBackend, Timing};
+
+pub(crate) use address::Address;
+
+use std::sync::Arc;
+
+use maloko_core::error::Result;
+
+use crate::World;
+
+/// Opens the object store at an address: `s3://`, `gs://` or `azblob://`. Nothing is sent to it yet.
+pub fn open(url: &str, world: &World) -> Result<ObjectBackend> {
+    let address = Address::parse(url)?;
+    let connect: store::Connect = match address.scheme.as_str() {
+        "gs" => gcs::connector(&address, world)?,
+        "azblob" => azure::connector(&address, world)?,
+        _ => s3::connector(&address, world)?,
+    };
+    let (shown, place, prefix) = (address.shown(), address.place(), address.prefix.clone());
+    Ok(ObjectBackend::new(shown, place, prefix, connect, world.clone()))
+}
+
+/// What makes the connection: kept, because a forked process has to make it anew.
+fn connecting<S: object_store::ObjectStore>(build: impl Fn() -> Result<S> + Send + Sync + 'static) -> store::Connect {
+    Box::new(move || Ok(Arc::new(build()?)))
+}

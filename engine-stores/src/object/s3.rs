@@ -1,0 +1,152 @@
+//! `s3://`: Amazon's S3 and whatever speaks its protocol.
+
+use maloko_core::error::{Error, Result};
+use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey as Key};
+
+use crate::World;
+
+use super::address::Address;
+use super::connector::{Connector, options, retries};
+use super::fault::failed;
+use super::profile;
+use super::store::Connect;
+
+const SETTINGS: &[&str] = &[
+    "region",
+    "endpoint",
+    "profile",
+    "s3ForcePathStyle",
+    "use_path_style",
+    "disableSSL",
+    "disable_https",
+    "awssdk",
+    "anonymous",
+    "ssetype",
+    "kmskeyid",
+];
+
+/// Variables that `object_store` knows by the same names, for credentials that machines of a cloud have.
+const OTHER_CREDENTIALS: &[(&str, Key)] = &[
+    ("AWS_WEB_IDENTITY_TOKEN_FILE", Key::WebIdentityTokenFile),
+    ("AWS_ROLE_ARN", Key::RoleArn),
+    ("AWS_ROLE_SESSION_NAME", Key::RoleSessionName),
+    ("AWS_ENDPOINT_URL_STS", Key::StsEndpoint),
+    ("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", Key::ContainerCredentialsRelativeUri),
+    ("AWS_CONTAINER_CREDENTIALS_FULL_URI", Key::ContainerCredentialsFullUri),
+    ("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", Key::ContainerAuthorizationTokenFile),
+    ("AWS_EC2_METADATA_SERVICE_ENDPOINT", Key::MetadataEndpoint),
+];
+
+/// Where requests go, and how the bucket is named in them.
+struct Endpoint {
+    url: Option<String>,
+    /// The bucket is part of the host's name.
+    in_host: bool,
+    allow_http: bool,
+}
+
+pub(crate) fn connector(address: &Address, world: &World) -> Result<Connect> {
+    address.allow(SETTINGS)?;
+    let builder = builder(address, world)?;
+    let what = format!("use {}", address.place());
+    Ok(super::connecting(move || builder.clone().build().map_err(|error| failed(&what, &error)) as Result<AmazonS3>))
+}
+
+fn builder(address: &Address, world: &World) -> Result<AmazonS3Builder> {
+    let variable = |name: &str| (world.variables)(name).filter(|value| !value.is_empty());
+    let from_environment = variable("AWS_ACCESS_KEY_ID").is_some() && address.setting("profile").is_none();
+    let profile = profile::read(world, address.setting("profile"));
+    // Credentials in the environment do without a profile.
+    let profile = if from_environment { profile.unwrap_or_default() } else { profile? };
+    let endpoint = endpoint(address, &variable, profile.endpoint.as_deref())?;
+    let region = address.setting("region").map(str::to_owned);
+    let region =
+        region.or_else(|| variable("AWS_REGION")).or_else(|| variable("AWS_DEFAULT_REGION")).or(profile.region);
+    let mut builder = AmazonS3Builder::new()
+        .with_bucket_name(&address.bucket)
+        .with_region(region.unwrap_or_else(|| "us-east-1".into()))
+        .with_retry(retries())
+        .with_client_options(options(endpoint.allow_http))
+        .with_http_connector(Connector)
+        .with_virtual_hosted_style_request(endpoint.in_host);
+    if let Some(url) = endpoint.url {
+        builder = builder.with_endpoint(url);
+    }
+    for (setting, key) in [("ssetype", "aws_server_side_encryption"), ("kmskeyid", "aws_sse_kms_key_id")] {
+        if let (Some(value), Ok(key)) = (address.setting(setting), key.parse::<Key>()) {
+            builder = builder.with_config(key, value);
+        }
+    }
+    if address.is_on("anonymous")? == Some(true) {
+        return Ok(builder.with_skip_signature(true));
+    }
+    let own = |name: &str, known: Option<String>| if from_environment { variable(name) } else { known };
+    let key = own("AWS_ACCESS_KEY_ID", profile.key);
+    let secret = own("AWS_SECRET_ACCESS_KEY", profile.secret);
+    match (key, secret) {
+        (Some(key), Some(secret)) => {
+            builder = builder.with_access_key_id(key).with_secret_access_key(secret);
+            if let Some(token) = own("AWS_SESSION_TOKEN", profile.token) {
+                builder = builder.with_token(token);
+            }
+        }
+        (Some(_), None) => return Err(half("access key", "AWS_SECRET_ACCESS_KEY (aws_secret_access_key)")),
+        (None, Some(_)) => return Err(half("secret key", "AWS_ACCESS_KEY_ID (aws_access_key_id)")),
+        (None, None) => {
+            let mut found = false;
+            for (name, key) in OTHER_CREDENTIALS {
+                if let Some(value) = variable(name) {
+                    found = true;
+                    builder = builder.with_config(*key, value);
+                }
+            }
+            // The machine's own credentials are asked for over the network; elsewhere that only takes long.
+            let no_machine =
+                variable("AWS_EC2_METADATA_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"));
+            if !found && no_machine {
+                return Err(Error::Configuration(format!(
+                    "no credentials for {} were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
+                    address.place()
+                )));
+            }
+        }
+    }
+    Ok(builder)
+}
+
+fn half(have: &str, lack: &str) -> Error {
+    Error::Configuration(format!("there is an AWS {have}, but the other half is missing: set {lack}"))
+}
+
+fn endpoint(address: &Address, variable: &dyn Fn(&str) -> Option<String>, profile: Option<&str>) -> Result<Endpoint> {
+    let asked = address.setting("endpoint").map(str::to_owned);
+    let url = asked.or_else(|| variable("AWS_ENDPOINT_URL_S3")).or_else(|| variable("AWS_ENDPOINT_URL"));
+    let url = url.or_else(|| profile.map(str::to_owned));
+    let plain = address.is_on("disableSSL")?.or(address.is_on("disable_https")?) == Some(true);
+    let path_style = address.is_on("s3ForcePathStyle")?.or(address.is_on("use_path_style")?);
+    let Some(url) = url else {
+        // A name with dots does not fit the certificate of Amazon's hosts.
+        let in_host = path_style != Some(true) && !address.bucket.contains('.');
+        return Ok(Endpoint { url: None, in_host, allow_http: false });
+    };
+    let scheme = if plain { "http" } else { "https" };
+    let url = if url.contains("://") { url } else { format!("{scheme}://{url}") };
+    let parsed = url::Url::parse(&url).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    let Some(parsed) = parsed.filter(|url| url.username().is_empty() && url.password().is_none()) else {
+        return Err(Error::Configuration(
+            "the endpoint of the S3 store (?endpoint=, AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL) must look like \
+             https://HOST:PORT, without credentials"
+                .into(),
+        ));
+    };
+    // Stores other than Amazon's seldom have a host for each bucket.
+    let in_host = path_style == Some(false);
+    let allow_http = parsed.scheme() == "http";
+    let base = parsed.as_str().trim_end_matches('/');
+    let url = if in_host { base.replacen("://", &format!("://{}.", address.bucket), 1) } else { base.to_owned() };
+    Ok(Endpoint { url: Some(url), in_host, allow_http })
+}
+
+#[cfg(test)]
+#[path = "s3_tests.rs"]
+mod tests;

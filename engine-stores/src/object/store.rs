@@ -1,0 +1,305 @@
+//! A store of stacks in a bucket.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use maloko_core::error::{Error, Result};
+use maloko_core::state::{Backend, Generation, Holder, Lease, StackName, StoredEntry, StoredStack, Surroundings};
+use object_store::ObjectStore;
+
+use crate::{Notify, World};
+
+use super::bucket::{Bucket, Found};
+use super::io::Io;
+use super::keys::{self, META, STACKS, StackKeys};
+use super::record::{Record, State, Who};
+use super::{checkpoint, claim, history, locks, mark};
+
+const VERSION: u64 = 1;
+/// How often the lock of a holder that goes on renewing it is tried to be broken.
+const BREAK_ATTEMPTS: u32 = 16;
+
+/// The times of a lease. All are measured by the process that waits, never compared between machines.
+#[derive(Clone, Copy, Debug)]
+pub struct Timing {
+    /// How often a holder shows that it lives.
+    pub beat: Duration,
+    /// How long a holder trusts its last renewal; after that it renews before it writes.
+    pub trust: Duration,
+    /// How long an observer sees no sign of life before it takes over. Longer than `trust`.
+    pub patience: Duration,
+    /// How often an observer looks.
+    pub poll: Duration,
+}
+
+impl Default for Timing {
+    fn default() -> Self {
+        let [beat, trust, patience, poll] = [5, 15, 30, 1].map(Duration::from_secs);
+        Self { beat, trust, patience, poll }
+    }
+}
+
+/// Makes the connection to an object store; called again in a process that was forked off.
+pub(crate) type Connect = Box<dyn Fn() -> Result<Arc<dyn ObjectStore>> + Send + Sync>;
+
+/// Stacks in an object store, in Pulumi's layout.
+pub struct ObjectBackend {
+    url: String,
+    prefix: String,
+    place: String,
+    connect: Connect,
+    /// Needs no runtime of its own.
+    direct: bool,
+    world: World,
+    timing: Timing,
+    opened: Mutex<Option<Arc<Opened>>>,
+}
+
+/// The connection of one process.
+pub(crate) struct Opened {
+    pub(crate) bucket: Bucket,
+    pub(crate) surroundings: Surroundings,
+    pub(crate) notify: Notify,
+    pub(crate) timing: Timing,
+    /// Can the store refuse a write? Found out when the first lease is taken.
+    conditional: Mutex<Option<bool>>,
+    /// The layout was looked at, and is ours.
+    checked: Mutex<bool>,
+}
+
+impl Opened {
+    /// The bucket, told whether its store can refuse a write; `key` is a name that nobody else uses.
+    pub(crate) async fn bucket_with_conditions(&self, key: &str) -> Result<Bucket> {
+        let known = *self.conditional.lock().unwrap_or_else(PoisonError::into_inner);
+        let conditional = match known {
+            Some(known) => known,
+            None => {
+                let found = self.bucket.probe(key).await?;
+                *self.conditional.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+                if !found {
+                    (self.notify)(
+                        "this store does not refuse conditional writes (If-None-Match, If-Match), so two writers are kept \
+                         apart less strictly; see docs/backends.md",
+                    );
+                }
+                found
+            }
+        };
+        Ok(self.bucket.with_conditions(conditional))
+    }
+
+    /// Refuses a store whose layout this version does not understand.
+    async fn check_layout(&self) -> Result<()> {
+        if *self.checked.lock().unwrap_or_else(PoisonError::into_inner) {
+            return Ok(());
+        }
+        let bucket = &self.bucket;
+        match bucket.get(META).await? {
+            Some(Found { bytes, .. }) => check_version(bucket, &String::from_utf8_lossy(&bytes))?,
+            None if bucket.list(STACKS).await?.iter().any(|key| keys::is_old_layout(key)) => {
+                return Err(Error::BadState(format!(
+                    "the state in {} has the old layout without projects; upgrade it with `pulumi state upgrade` first",
+                    bucket.place("")
+                )));
+            }
+            // There is none before the first stack is made.
+            None => return Ok(()),
+        }
+        *self.checked.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        Ok(())
+    }
+}
+
+fn check_version(bucket: &Bucket, text: &str) -> Result<()> {
+    let version = text.lines().find_map(|line| line.strip_prefix("version:"));
+    match version.map(|rest| rest.split('#').next().unwrap_or_default().trim().parse::<u64>()) {
+        Some(Ok(VERSION)) => Ok(()),
+        Some(Ok(newer)) if newer > VERSION => Err(Error::BadState(format!(
+            "the state in {} has layout {newer}, which this version of maloko does not know; use a newer one",
+            bucket.place("")
+        ))),
+        _ => Err(Error::BadState(format!(
+            "{} does not say which layout the state has; it should be the line `version: {VERSION}`",
+            bucket.place(META)
+        ))),
+    }
+}
+
+impl ObjectBackend {
+    /// The store at an address. `prefix` stands before all names in the bucket: empty, or ending in '/'.
+    pub(crate) fn new(url: String, place: String, prefix: String, connect: Connect, world: World) -> Self {
+        let (timing, opened) = (Timing::default(), Mutex::new(None));
+        Self { url, prefix, place, connect, direct: false, world, timing, opened }
+    }
+
+    /// A store over any object store that needs no runtime, such as one in memory: for tests and simulations.
+    #[must_use]
+    pub fn over(store: Arc<dyn ObjectStore>, world: World, timing: Timing) -> Self {
+        let connect: Connect = Box::new(move || Ok(Arc::clone(&store)));
+        let place = "memory://".to_owned();
+        let opened = Mutex::new(None);
+        Self { url: place.clone(), prefix: String::new(), place, connect, direct: true, world, timing, opened }
+    }
+
+    /// The same store with other times.
+    #[must_use]
+    pub fn with_timing(self, timing: Timing) -> Self {
+        Self { timing, ..self }
+    }
+
+    /// The connection of this process.
+    async fn opened(&self) -> Result<Arc<Opened>> {
+        let opened = {
+            let mut known = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+            match &*known {
+                Some(opened) if !opened.bucket.io().is_inherited() => Arc::clone(opened),
+                _ => Arc::clone(known.insert(Arc::new(self.open_anew()?))),
+            }
+        };
+        opened.check_layout().await?;
+        Ok(opened)
+    }
+
+    fn open_anew(&self) -> Result<Opened> {
+        let io = if self.direct { Io::Direct } else { Io::new()? };
+        let store = (self.connect)()?;
+        let surroundings = self.world.surroundings.clone();
+        let bucket = Bucket::new(store, io, self.prefix.clone(), self.place.clone(), surroundings.clone());
+        let notify = Arc::clone(&self.world.notify);
+        let (conditional, checked) = (Mutex::new(None), Mutex::new(false));
+        Ok(Opened { bucket, surroundings, notify, timing: self.timing, conditional, checked })
+    }
+
+    async fn require(&self, store: &Opened, stack: &StackName, keys: &StackKeys) -> Result<()> {
+        if store.bucket.version(&keys.checkpoint).await?.is_some() {
+            return Ok(());
+        }
+        checkpoint::read(&store.bucket, stack, keys).await.map(drop)
+    }
+}
+
+#[async_trait]
+impl Backend for ObjectBackend {
+    fn url(&self) -> String {
+        self.url.clone()
+    }
+
+    async fn list(&self) -> Result<Vec<StackName>> {
+        let store = self.opened().await?;
+        let listed = store.bucket.list(STACKS).await?;
+        // Objects of other names are not stacks of ours.
+        let mut stacks: Vec<StackName> = listed.iter().filter_map(|key| keys::stack_of(key)).collect();
+        stacks.sort();
+        stacks.dedup();
+        Ok(stacks)
+    }
+
+    async fn create(&self, stack: &StackName, checkpoint: &[u8]) -> Result<()> {
+        let store = self.opened().await?;
+        let keys = StackKeys::new(stack);
+        let exists = || Error::Configuration(format!("there is a stack '{stack}' already in {}", self.url));
+        store.bucket.put_new(META, format!("version: {VERSION}\n").into_bytes()).await?;
+        let listed = store.bucket.list(&format!("{STACKS}{}/", stack.project())).await?;
+        if listed.iter().any(|key| keys::stack_of(key).as_ref() == Some(stack)) {
+            return Err(exists());
+        }
+        let lease = claim::take(&store, stack, "stack init").await?;
+        let written = lease.bucket().put_new(&keys.checkpoint, mark::marked(checkpoint, lease.epoch(), 0)).await;
+        lease.release().await?;
+        if written?.is_some() { Ok(()) } else { Err(exists()) }
+    }
+
+    async fn load(&self, stack: &StackName) -> Result<StoredStack> {
+        let store = self.opened().await?;
+        checkpoint::load(&store.bucket, stack, &StackKeys::new(stack)).await
+    }
+
+    async fn lease(&self, stack: &StackName, operation: &str) -> Result<Arc<dyn Lease>> {
+        let store = self.opened().await?;
+        self.require(&store, stack, &StackKeys::new(stack)).await?;
+        Ok(Arc::new(claim::take(&store, stack, operation).await?))
+    }
+
+    async fn holders(&self, stack: &StackName) -> Result<Vec<Holder>> {
+        let store = self.opened().await?;
+        let keys = StackKeys::new(stack);
+        let held = Record::read(&store.bucket, &keys.lease).await?.filter(|(record, _)| record.is_held());
+        let mut holders: Vec<Holder> = held.map(|(record, _)| record.who.holder()).into_iter().collect();
+        let foreign = locks::others(&store.bucket, &keys, None).await?.into_iter().filter(|lock| !lock.holder.maloko);
+        holders.extend(foreign.map(|lock| lock.holder));
+        Ok(holders)
+    }
+
+    async fn break_locks(&self, stack: &StackName) -> Result<Vec<Holder>> {
+        let store = self.opened().await?;
+        let keys = StackKeys::new(stack);
+        let mut removed = break_lease(&store, stack, &keys).await?;
+        let locks = locks::others(&store.bucket, &keys, None).await?;
+        let names: Vec<String> = locks.iter().map(|lock| lock.key.clone()).collect();
+        store.bucket.delete_all(&names).await?;
+        removed.extend(locks.into_iter().map(|lock| lock.holder).filter(|holder| !holder.maloko));
+        Ok(removed)
+    }
+
+    async fn generations(&self, stack: &StackName) -> Result<Vec<Generation>> {
+        let store = self.opened().await?;
+        checkpoint::generations(&store.bucket, &StackKeys::new(stack)).await
+    }
+
+    async fn load_generation(&self, stack: &StackName, number: u64) -> Result<Vec<u8>> {
+        let store = self.opened().await?;
+        checkpoint::load_generation(&store.bucket, &StackKeys::new(stack), number).await
+    }
+
+    async fn add_history(&self, stack: &StackName, at: i128, entry: &[u8], keep: usize) -> Result<()> {
+        let store = self.opened().await?;
+        history::add(&store.bucket, &StackKeys::new(stack), at, entry, keep).await
+    }
+
+    async fn adopt_history(&self, stack: &StackName, entries: &[StoredEntry]) -> Result<()> {
+        let store = self.opened().await?;
+        history::adopt(&store.bucket, &StackKeys::new(stack), entries).await
+    }
+
+    async fn history(&self, stack: &StackName, limit: usize) -> Result<Vec<StoredEntry>> {
+        let store = self.opened().await?;
+        let keys = StackKeys::new(stack);
+        self.require(&store, stack, &keys).await?;
+        history::list(&store.bucket, &keys, limit).await
+    }
+
+    async fn move_history(&self, from: &StackName, to: &StackName) -> Result<()> {
+        let store = self.opened().await?;
+        history::hand_on(&store.bucket, &StackKeys::new(from), &StackKeys::new(to)).await
+    }
+}
+
+/// Takes the lease from whoever holds it, at once: from then on its holder can write nothing.
+async fn break_lease(store: &Opened, stack: &StackName, keys: &StackKeys) -> Result<Vec<Holder>> {
+    let bucket = &store.bucket;
+    let mut taken_from: Option<Record> = None;
+    for _ in 0..BREAK_ATTEMPTS {
+        let held = Record::read(bucket, &keys.lease).await?.filter(|(record, _)| record.is_held());
+        let still = held.filter(|(found, _)| taken_from.as_ref().is_none_or(|former| former.id == found.id));
+        let Some((found, version)) = still else {
+            return Ok(taken_from.iter().map(|former| former.who.holder()).collect());
+        };
+        let since = store.surroundings.clock.now().to_string();
+        let mut broken = found.clone();
+        broken.state = State::Broken;
+        broken.epoch += 1 + u64::from(taken_from.is_some());
+        broken.id = store.surroundings.new_uuid()?.to_string();
+        broken.who = Who::new(&store.surroundings.identity, "cancel", since);
+        // A heartbeat may have come in between; then there is another version to be replaced.
+        if bucket.put_if(&keys.lease, broken.encode(), version).await?.is_some() {
+            claim::shut_out(bucket, keys, &broken).await?;
+            taken_from = Some(found);
+            // Where the store cannot refuse, a heartbeat that was on its way may have undone it: so look once more.
+        }
+    }
+    Err(Error::Locked(format!(
+        "the lock on the stack '{}' changes all the time and could not be taken; run the command again",
+        stack.stack()
+    )))
+}

@@ -1,0 +1,158 @@
+//! Getting the sole right to write: at once where nobody has it, and from a holder that gives no sign of life.
+//!
+//! A holder counts a number up while it lives. Who wants the lease looks whether the number changes; if it stays the
+//! same for as long as the holder said that it may, on the watcher's own monotonic clock, the watcher takes its place.
+//! One statement does that, and only if the number is still the same: of several watchers one gets it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use maloko_core::error::{Error, Result};
+use maloko_core::planted::{self, Bug};
+use maloko_core::state::Holder;
+use tokio::time::{Instant, sleep};
+use tokio_postgres::Row;
+
+use super::lease::{PostgresLease, Wanted};
+use super::link::{Trouble, Value};
+use super::{Store, column, holder, named, no_stack};
+
+/// The watcher's first pause, and its longest: a holder at work shows itself soon.
+const FIRST_LOOK: Duration = Duration::from_millis(30);
+const LOOK: Duration = Duration::from_millis(500);
+/// How often the lease is tried for, when others come first again and again.
+const ATTEMPTS: usize = 5;
+
+const LOOK_UP: &str = "
+    SELECT l.pid, l.user_name, l.host, l.since, l.operation, l.stack, l.epoch, l.holder, l.writes, l.beat, l.patience
+    FROM {s}.leases l JOIN {s}.stacks s ON s.id = l.stack WHERE s.project = $1 AND s.name = $2";
+/// Takes the lease as it was seen: whoever comes second finds another epoch.
+const TAKE: &str = "
+    UPDATE {s}.leases SET epoch = nextval('{s}.epochs'), holder = $5, writes = 0, beat = 0, patience = $6,
+        pid = $7, user_name = $8, host = $9, operation = $10, since = $11
+    WHERE stack = $1 AND epoch = $2 AND writes = $3 AND beat = $4 AND (holder IS NULL OR $12 = 1)
+    RETURNING epoch";
+
+/// A lease as it was found.
+struct Seen {
+    holder: Holder,
+    stack: i64,
+    epoch: i64,
+    token: Option<String>,
+    writes: i64,
+    beat: i64,
+    patience: Duration,
+}
+
+impl Seen {
+    fn read(row: &Row) -> Result<Self> {
+        Ok(Self {
+            holder: holder(row)?,
+            stack: column(row, 5)?,
+            epoch: column(row, 6)?,
+            token: column(row, 7)?,
+            writes: column(row, 8)?,
+            beat: column(row, 9)?,
+            patience: Duration::from_millis(column::<i64>(row, 10)?.unsigned_abs()),
+        })
+    }
+
+    /// Everything that a living holder changes.
+    fn signs(&self) -> (i64, i64, i64) {
+        (self.epoch, self.writes, self.beat)
+    }
+}
+
+/// Gets the lease, or says who has it.
+pub(super) async fn take(store: Arc<Store>, wanted: Wanted) -> Result<PostgresLease> {
+    for _ in 0..ATTEMPTS {
+        let mut seen = look(&store, &wanted).await?;
+        let silent = seen.token.is_some() && seen.token.as_deref() != Some(&wanted.token);
+        if silent && !planted::has(Bug::LeaseShared) {
+            seen = wait_for_silence(&store, &wanted, seen).await?;
+        }
+        if seen.token.as_deref() == Some(&wanted.token) {
+            // An earlier attempt had taken effect, and its answer was lost.
+            return Ok(PostgresLease::new(store, wanted, seen.stack, seen.epoch));
+        }
+        if let Some(epoch) = try_to_take(&store, &wanted, &seen).await? {
+            return Ok(PostgresLease::new(store, wanted, seen.stack, epoch));
+        }
+    }
+    let seen = look(&store, &wanted).await?;
+    Err(locked(&wanted, &seen.holder))
+}
+
+async fn look(store: &Store, wanted: &Wanted) -> Result<Seen> {
+    let rows = match store.link.repeat(&store.sql(LOOK_UP), &named(&wanted.stack), false).await {
+        Ok(rows) => rows,
+        Err(Trouble::Absent) => return Err(no_stack(&wanted.stack)),
+        Err(Trouble::Refused(error)) => return Err(error),
+        Err(Trouble::Lost(why)) => return Err(store.link.unknown(&why)),
+    };
+    Seen::read(rows.first().ok_or_else(|| no_stack(&wanted.stack))?)
+}
+
+/// Waits until the holder has been silent for long enough; an error when it is alive.
+async fn wait_for_silence(store: &Store, wanted: &Wanted, first: Seen) -> Result<Seen> {
+    let begun = Instant::now();
+    let mut told = false;
+    let mut pause = FIRST_LOOK;
+    loop {
+        sleep(pause).await;
+        pause = (pause * 2).min(LOOK);
+        let now = look(store, wanted).await?;
+        if now.token.is_none() || now.token.as_deref() == Some(&wanted.token) {
+            return Ok(now);
+        }
+        if now.signs() != first.signs() {
+            return Err(locked(wanted, &now.holder));
+        }
+        if begun.elapsed() >= first.patience {
+            return Ok(now);
+        }
+        if !told && begun.elapsed() >= first.patience / 4 {
+            told = true;
+            (store.notify)(&format!(
+                "the stack '{}' is locked by {}, which gives no sign of life; it is replaced if it stays silent for {} seconds",
+                wanted.stack.stack(),
+                first.holder,
+                first.patience.as_secs()
+            ));
+        }
+    }
+}
+
+async fn try_to_take(store: &Store, wanted: &Wanted, seen: &Seen) -> Result<Option<i64>> {
+    let Wanted { token, holder, .. } = wanted;
+    let patience = i64::try_from(store.link.address.patience.as_millis()).unwrap_or(i64::MAX);
+    let values: Vec<Value> = vec![
+        seen.stack.into(),
+        seen.epoch.into(),
+        seen.writes.into(),
+        seen.beat.into(),
+        token.as_str().into(),
+        patience.into(),
+        i64::from(holder.pid).into(),
+        holder.user.as_str().into(),
+        holder.host.as_str().into(),
+        holder.operation.as_str().into(),
+        holder.since.as_str().into(),
+        i64::from(seen.token.is_some()).into(),
+    ];
+    match store.link.once(&store.sql(TAKE), &values, false).await {
+        Ok(rows) => rows.first().map(|row| column(row, 0)).transpose(),
+        // The next look tells whether it took effect.
+        Err(Trouble::Lost(_)) => Ok(None),
+        Err(Trouble::Absent) => Err(no_stack(&wanted.stack)),
+        Err(Trouble::Refused(error)) => Err(error),
+    }
+}
+
+fn locked(wanted: &Wanted, holder: &Holder) -> Error {
+    let stack = wanted.stack.stack();
+    Error::Locked(format!(
+        "the stack '{stack}' is locked by {holder}. Wait until it is done; a holder that has died is replaced by itself, \
+         and `maloko cancel` replaces one that hangs"
+    ))
+}

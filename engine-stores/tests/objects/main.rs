@@ -1,0 +1,14 @@
+//! Stacks in object stores, against real servers of their protocols.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails with the error")]
+
+mod conformance;
+mod cost;
+mod errors;
+mod leases;
+#[cfg(feature = "planted-bugs")]
+mod planted;
+mod races;
+mod servers;
+mod swept;
+mod world;
+mod zombies;

@@ -1,0 +1,90 @@
+//! Protocol servers, started for a test and stopped with it.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use maloko_stores::World;
+use maloko_stores::object::{ObjectBackend, Timing, open};
+
+use super::world::{Secret, brisk, world};
+
+/// A running server; it ends when this is dropped, or the test's process ends in whatever way.
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) port: u16,
+}
+
+impl Server {
+    /// moto, which speaks S3, with what else stands between it and the client.
+    pub(crate) fn moto(options: &[&str]) -> Self {
+        let script = here("servers/moto_server.py");
+        let mut command = Command::new(python());
+        command.arg(script).args(options);
+        Self::start(command, "moto (run `make build` once: it installs requirements-dev.txt)")
+    }
+
+    /// Azurite, which speaks the protocol of Azure Blob Storage.
+    pub(crate) fn azurite() -> Self {
+        let mut command = Command::new("node");
+        command.arg(here("servers/azurite_server.mjs"));
+        Self::start(command, "Azurite (run `npm ci --prefix engine-stores/tests/servers` once)")
+    }
+
+    fn start(mut command: Command, what: &str) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let port = line.trim().parse().unwrap_or_else(|_| panic!("the test server does not start: {what}"));
+        Self { child, port }
+    }
+
+    /// The address of an S3 store in it, below a prefix.
+    pub(crate) fn s3_url(&self, prefix: &str) -> String {
+        format!("s3://states/{prefix}?region=us-east-1&endpoint=http://127.0.0.1:{}", self.port)
+    }
+
+    /// The address of an Azure store in it.
+    pub(crate) fn azure_url(&self, prefix: &str) -> String {
+        format!("azblob://states/{prefix}?localemu=true&protocol=http&domain=127.0.0.1:{}", self.port)
+    }
+
+    /// An S3 store in it, as one machine sees it, with short times.
+    pub(crate) fn s3(&self, prefix: &str) -> ObjectBackend {
+        self.s3_with(prefix, brisk(), &world(S3_KEYS))
+    }
+
+    pub(crate) fn s3_with(&self, prefix: &str, timing: Timing, world: &World) -> ObjectBackend {
+        open(&self.s3_url(prefix), world).unwrap().with_timing(timing)
+    }
+
+    /// An Azure store in it, as one machine sees it, with short times.
+    pub(crate) fn azure(&self, prefix: &str) -> ObjectBackend {
+        open(&self.azure_url(prefix), &world(AZURE_KEYS)).unwrap().with_timing(brisk())
+    }
+}
+
+pub(crate) const S3_KEYS: &[Secret] = &[("AWS_ACCESS_KEY_ID", "test"), ("AWS_SECRET_ACCESS_KEY", "test")];
+
+/// The account that every Azurite has, with its published key.
+pub(crate) const AZURE_KEYS: &[Secret] = &[
+    ("AZURE_STORAGE_ACCOUNT", "devstoreaccount1"),
+    ("AZURE_STORAGE_KEY", "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="),
+];
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Its end of input ends it, and what it has started; a kill would leave that behind.
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
+    }
+}
+
+fn here(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(file)
+}
+
+fn python() -> PathBuf {
+    let own = std::env::var_os("MALOKO_TEST_PYTHON").map(PathBuf::from);
+    own.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../.venv/bin/python"))
+}

@@ -1,0 +1,96 @@
+//! What tests give a store.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::channel::oneshot;
+use futures::future::{BoxFuture, FutureExt, Shared, select};
+pub(crate) use maloko_core::state::Workers;
+use maloko_core::state::{Backend, StackName, Surroundings, Worker};
+use maloko_stores::World;
+use maloko_stores::object::{ObjectBackend, Timing};
+use object_store::ObjectStore;
+use object_store::memory::InMemory;
+
+/// A variable of the environment.
+pub(crate) type Secret = (&'static str, &'static str);
+
+/// A world with these variables.
+pub(crate) fn world(variables: &'static [Secret]) -> World {
+    World {
+        variables: Arc::new(|name| {
+            variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+        }),
+        home: None,
+        surroundings: Surroundings::system(),
+        notify: Arc::new(|_| {}),
+    }
+}
+
+/// Times short enough for tests, in the proportions of the real ones.
+pub(crate) fn brisk() -> Timing {
+    let [beat, trust, patience, poll] = [250, 750, 1500, 50].map(Duration::from_millis);
+    Timing { beat, trust, patience, poll }
+}
+
+/// A store in memory, as one machine sees it.
+pub(crate) fn over(store: &Arc<InMemory>) -> ObjectBackend {
+    over_any(Arc::clone(store) as Arc<dyn ObjectStore>)
+}
+
+pub(crate) fn over_any(store: Arc<dyn ObjectStore>) -> ObjectBackend {
+    ObjectBackend::over(store, world(&[]), brisk())
+}
+
+pub(crate) fn stack() -> StackName {
+    StackName::new("shop", "dev").unwrap()
+}
+
+pub(crate) const CHECKPOINT: &[u8] = b"{\"version\": 3, \"checkpoint\": {}}";
+
+/// A store that holds the stack.
+pub(crate) async fn with_stack(backend: &dyn Backend) {
+    backend.create(&stack(), CHECKPOINT).await.unwrap();
+}
+
+/// Waits for something that must come about.
+pub(crate) fn block<T>(future: impl Future<Output = T>) -> T {
+    futures::executor::block_on(future)
+}
+
+/// A process that can be killed: then its threads are gone, and nothing is given back.
+pub(crate) struct Mortal {
+    alive: Mutex<Option<oneshot::Sender<()>>>,
+    killed: Shared<oneshot::Receiver<()>>,
+}
+
+impl Default for Mortal {
+    fn default() -> Self {
+        let (alive, killed) = oneshot::channel();
+        Self { alive: Mutex::new(Some(alive)), killed: killed.shared() }
+    }
+}
+
+impl Mortal {
+    pub(crate) fn workers(&self) -> Arc<dyn Workers> {
+        Arc::new(Threads { real: Surroundings::system().workers, killed: self.killed.clone() })
+    }
+
+    pub(crate) fn kill(&self) {
+        self.alive.lock().unwrap().take();
+    }
+}
+
+struct Threads {
+    real: Arc<dyn Workers>,
+    killed: Shared<oneshot::Receiver<()>>,
+}
+
+impl Workers for Threads {
+    fn start(&self, name: &str, work: BoxFuture<'static, ()>) -> std::io::Result<Box<dyn Worker>> {
+        if self.killed.clone().now_or_never().is_some() {
+            return Err(std::io::ErrorKind::BrokenPipe.into());
+        }
+        self.real.start(name, select(work, self.killed.clone()).map(drop).boxed())
+    }
+}

@@ -1,0 +1,99 @@
+//! The server of the tests: started by the first that needs one, and gone when this process is.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use async_trait::async_trait;
+use maloko_core::error::Result;
+use maloko_core::state::conformance::{Rig, Store};
+use maloko_core::state::{Backend, Surroundings};
+use maloko_stores::World;
+use maloko_stores::postgres::PostgresBackend;
+use tokio_postgres::{Client, NoTls};
+
+/// A server that was started. It ends when `stdin` does.
+pub(crate) struct Server {
+    address: String,
+    process: Child,
+    requests: Mutex<(ChildStdin, BufReader<ChildStdout>)>,
+}
+
+impl Server {
+    /// One of its own: for tests that stop it.
+    pub(crate) fn start() -> Self {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/postgres-server");
+        let mut process = Command::new(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut answers = BufReader::new(process.stdout.take().unwrap());
+        let mut address = String::new();
+        answers.read_line(&mut address).unwrap();
+        assert!(!address.is_empty(), "no server: see above");
+        let requests = Mutex::new((process.stdin.take().unwrap(), answers));
+        Self { address: address.trim().to_owned(), process, requests }
+    }
+
+    /// The one that all tests share.
+    pub(crate) fn shared() -> &'static Self {
+        static SHARED: OnceLock<Server> = OnceLock::new();
+        SHARED.get_or_init(Self::start)
+    }
+
+    /// Stops the server as a crash of its machine would, and starts it again.
+    pub(crate) fn restart(&self) {
+        let mut requests = self.requests.lock().unwrap();
+        requests.0.write_all(b"restart\n").unwrap();
+        let mut answer = String::new();
+        requests.1.read_line(&mut answer).unwrap();
+        assert_eq!(answer, "restarted\n");
+    }
+
+    /// Stops the server for good.
+    pub(crate) fn stop(mut self) {
+        drop(self.requests);
+        self.process.wait().unwrap();
+    }
+
+    /// The address of an empty store.
+    pub(crate) fn new_address(&self) -> String {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        format!("{}&schema=t{}_{number}&lease=5", self.address, std::process::id())
+    }
+
+    /// A connection of the tests' own, to look at the tables and to disturb.
+    pub(crate) async fn client(&self) -> Client {
+        let (client, connection) = tokio_postgres::connect(&self.address, NoTls).await.unwrap();
+        tokio::spawn(connection);
+        client
+    }
+}
+
+/// A machine that reads nothing from its environment.
+pub(crate) fn world() -> World {
+    World { variables: Arc::new(|_| None), home: None, surroundings: Surroundings::system(), notify: Arc::new(|_| ()) }
+}
+
+/// One more machine that uses the store at the address.
+pub(crate) fn machine(address: &str) -> PostgresBackend {
+    PostgresBackend::open(address, &world()).unwrap()
+}
+
+/// Stores for the suite.
+pub(crate) struct InDatabase;
+
+struct Database(String);
+
+#[async_trait]
+impl Rig for InDatabase {
+    async fn store(&self) -> Result<Box<dyn Store>> {
+        Ok(Box::new(Database(Server::shared().new_address())))
+    }
+}
+
+#[async_trait]
+impl Store for Database {
+    async fn machine(&self) -> Result<Arc<dyn Backend>> {
+        Ok(Arc::new(machine(&self.0)))
+    }
+}

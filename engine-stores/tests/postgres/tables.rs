@@ -1,0 +1,136 @@
+//! The tables: made once, brought up to date in one step, and left alone when they are newer.
+
+use futures::executor::block_on;
+use maloko_core::state::{
+    Backend, Crypter, Passphrase, Session, SessionOptions, StackName, Surroundings, create_stack,
+};
+use tokio_postgres::Client;
+
+use crate::server::{Server, machine};
+
+fn dev() -> StackName {
+    StackName::new("shop", "dev").unwrap()
+}
+
+fn schema_of(address: &str) -> &str {
+    address.split_once("schema=").unwrap().1.split('&').next().unwrap()
+}
+
+fn with_client<T>(act: impl AsyncFnOnce(Client) -> T) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async { act(Server::shared().client().await).await })
+}
+
+fn run_sql(sql: &str) {
+    with_client(async |client| client.batch_execute(sql).await.unwrap());
+}
+
+fn first(sql: &str) -> String {
+    with_client(async |client| {
+        let messages = client.simple_query(sql).await.unwrap();
+        messages
+            .iter()
+            .find_map(|message| match message {
+                tokio_postgres::SimpleQueryMessage::Row(row) => Some(row.get(0).unwrap_or("null").to_owned()),
+                _ => None,
+            })
+            .unwrap_or_default()
+    })
+}
+
+#[test]
+fn nothing_is_made_before_the_first_stack() {
+    let address = Server::shared().new_address();
+    assert!(block_on(machine(&address).list()).unwrap().is_empty());
+    let schemas = format!("SELECT count(*) FROM pg_namespace WHERE nspname = '{}'", schema_of(&address));
+    assert_eq!(first(&schemas), "0");
+    block_on(machine(&address).create(&dev(), b"first")).unwrap();
+    assert_eq!(first(&schemas), "1");
+}
+
+#[test]
+fn tables_of_a_newer_version_are_refused() {
+    let address = Server::shared().new_address();
+    let schema = schema_of(&address);
+    block_on(machine(&address).create(&dev(), b"first")).unwrap();
+    run_sql(&format!("UPDATE {schema}.layout SET version = 99"));
+    let refused = [
+        block_on(machine(&address).load(&dev())).unwrap_err().to_string(),
+        block_on(machine(&address).create(&StackName::new("shop", "prod").unwrap(), b"{}")).unwrap_err().to_string(),
+    ];
+    for error in refused {
+        assert!(error.contains("layout 99") && error.contains("newer version"), "{error}");
+    }
+    assert_eq!(first(&format!("SELECT count(*) FROM {schema}.stacks")), "1");
+}
+
+#[test]
+fn tables_of_an_older_version_are_brought_up_to_date_in_one_step() {
+    let address = Server::shared().new_address();
+    let schema = schema_of(&address);
+    // Version 0 is a schema that was made for maloko, and nothing in it. One that already has a table of that name in
+    // it cannot be brought up to date.
+    run_sql(&format!(
+        "CREATE SCHEMA {schema}; CREATE TABLE {schema}.layout (version bigint NOT NULL);
+         INSERT INTO {schema}.layout VALUES (0); CREATE TABLE {schema}.removed (other text)"
+    ));
+    let error = block_on(machine(&address).list()).unwrap_err().to_string();
+    assert!(error.contains("removed"), "{error}");
+    let tables =
+        format!("SELECT string_agg(tablename, ' ' ORDER BY tablename) FROM pg_tables WHERE schemaname = '{schema}'");
+    assert_eq!(first(&tables), "layout removed", "half of an upgrade is left");
+    run_sql(&format!("DROP TABLE {schema}.removed"));
+    assert!(block_on(machine(&address).list()).unwrap().is_empty());
+    assert_eq!(first(&tables), "asides checkpoints history journal layout leases removed stacks");
+    assert_eq!(first(&format!("SELECT version FROM {schema}.layout")), "1");
+}
+
+#[test]
+fn many_machines_may_come_first_at_once() {
+    let address = Server::shared().new_address();
+    let machines: Vec<_> = (0..8).map(|_| machine(&address)).collect();
+    let creates = machines.iter().enumerate().map(|(number, machine)| async move {
+        let stack = StackName::new("shop", &format!("dev-{number}")).unwrap();
+        machine.create(&stack, b"first").await.unwrap();
+    });
+    block_on(futures::future::join_all(creates));
+    assert_eq!(block_on(machines[0].list()).unwrap().len(), 8);
+}
+
+#[test]
+fn who_may_not_make_tables_is_told_what_to_ask_for() {
+    let address = Server::shared().new_address();
+    let schema = schema_of(&address);
+    let guest = format!("guest_{schema}");
+    run_sql(&format!("CREATE ROLE {guest} LOGIN"));
+    let as_guest = address.replace("maloko@", &format!("{guest}@"));
+    let error = block_on(machine(&as_guest).create(&dev(), b"first")).unwrap_err().to_string();
+    assert!(error.contains(&format!("CREATE SCHEMA {schema} AUTHORIZATION {guest}")), "{error}");
+    run_sql(&format!("CREATE SCHEMA {schema} AUTHORIZATION {guest}"));
+    block_on(machine(&as_guest).create(&dev(), b"first")).unwrap();
+}
+
+#[test]
+fn a_run_that_changes_nothing_writes_nothing_but_its_lease() {
+    let address = Server::shared().new_address();
+    let schema = schema_of(&address);
+    let backend = machine(&address);
+    let surroundings = Surroundings::system();
+    let crypter = Crypter::with_new_salt(Passphrase::given("p"), surroundings.clone()).unwrap();
+    block_on(create_stack(&backend, &dev(), &crypter, &surroundings)).unwrap();
+    // `xmin` is the transaction that wrote a row last.
+    let tables = ["stacks", "checkpoints", "journal", "history", "asides", "removed"];
+    let all: Vec<String> = tables
+        .iter()
+        .map(|table| format!("SELECT '{table}' || t.xmin || t::text AS row FROM {schema}.{table} t"))
+        .collect();
+    let everything =
+        format!("SELECT md5(string_agg(row, '|' ORDER BY row)) FROM ({}) AS rows", all.join(" UNION ALL "));
+    let before = first(&everything);
+    let options =
+        SessionOptions { crypter, surroundings, check_integrity: true, command: "up".into(), keep_generations: 3 };
+    let session = block_on(Session::open(&backend, &dev(), options)).unwrap();
+    block_on(session.fold(session.snapshot().clone())).unwrap();
+    assert_eq!(first(&everything), before);
+    assert!(block_on(backend.holders(&dev())).unwrap().is_empty());
+}

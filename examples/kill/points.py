@@ -1,0 +1,306 @@
+"""Kills an `up` at each named point of its journal's life, with a real SIGKILL, and sees that no object is lost, and
+none is there twice without having been named.
+
+    make kill-points
+    python -m examples.kill.points --lang python --build .build/kill [--point AfterIntent:3]
+
+It takes a build with the feature `kill-points` (`engine-core/src/kill_point.rs`), which `make kill-points` makes in a
+folder of its own: no other build knows the variable. The objects are files of a directory. The killed run creates,
+updates, replaces and deletes, and is killed when it comes to a point for the first time, the second time, and so on
+until it ends by itself. Then:
+
+- the next `up` succeeds, and what the state says is there is there;
+- an object that is not in the state belongs to a resource that this `up` has named, and whose provider has no `find`;
+- one more `up` changes nothing; a destroy leaves nothing but what was named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from examples.harness import LANGUAGES, changes_of
+
+POINTS = (
+    "BeforeIntent",
+    "WithinRecord",
+    "AfterIntent",
+    "BeforeOutcome",
+    "AfterOutcome",
+    "BeforeFold",
+    "AfterFoldRecord",
+    "AfterFirstSeal",
+    "AfterCheckpoint",
+    "AfterSecondSeal",
+    "BeforeRelease",
+    "AfterRelease",
+)
+VARIABLE = "MALOKO_KILL_POINT"
+ONCE = ("--yes", "--skip-preview", "--stack", "dev")
+# Those whose provider can look for what an earlier create made.
+FINDABLE = {"findable"}
+
+PYTHON = """
+import json
+import uuid
+from pathlib import Path
+
+import pulumi
+from maloko import current_call
+from pulumi.dynamic import CreateResult, DiffResult, ReadResult, Resource, ResourceProvider, UpdateResult
+
+HERE = Path(__file__).parent
+OBJECTS = HERE / "objects"
+
+
+class Keeper(ResourceProvider):
+    def create(self, props):
+        made = f"{props['name']}-{uuid.uuid4().hex[:8]}"
+        (OBJECTS / made).write_text(json.dumps({**props, "key": current_call().operation_key}))
+        return CreateResult(made, props)
+
+    def diff(self, _id, olds, news):
+        return DiffResult(changes=olds != news, replaces=["zone"] if olds["zone"] != news["zone"] else [])
+
+    def update(self, id_, _olds, news):
+        (OBJECTS / id_).write_text(json.dumps(news))
+        return UpdateResult(news)
+
+    def delete(self, id_, _props):
+        (OBJECTS / id_).unlink(missing_ok=True)
+
+
+class Finder(Keeper):
+    def find(self, key, _props):
+        for file in OBJECTS.iterdir():
+            found = json.loads(file.read_text())
+            if found.pop("key", None) == key:
+                return ReadResult(file.name, found)
+        return None
+
+
+class Thing(Resource):
+    def __init__(self, name, size=1, zone="a", provider=Keeper, after=()):
+        props = {"name": name, "size": size, "zone": zone}
+        super().__init__(provider(), name, props, pulumi.ResourceOptions(depends_on=list(after)))
+
+
+if (HERE / "second").exists():
+    kept = Thing("kept")
+    changed = Thing("changed", size=2, after=[kept])
+    replaced = Thing("replaced", zone="b", after=[changed])
+    findable = Thing("findable", provider=Finder, after=[replaced])
+    Thing("new", after=[findable])
+else:
+    kept = Thing("kept")
+    Thing("changed")
+    Thing("replaced")
+    Thing("gone", after=[kept])
+"""
+
+TYPESCRIPT = """
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { currentCall } from "maloko";
+import * as pulumi from "@pulumi/pulumi";
+
+const OBJECTS = join(__dirname, "objects");
+
+const keeper: any = {
+    async create(props: any) {
+        const made = `${props.name}-${randomUUID().slice(0, 8)}`;
+        writeFileSync(join(OBJECTS, made), JSON.stringify({ ...props, key: currentCall().operationKey }));
+        return { id: made, outs: props };
+    },
+    async diff(_id: string, olds: any, news: any) {
+        const changed = (name: string) => olds[name] !== news[name];
+        return { changes: ["name", "size", "zone"].some(changed), replaces: changed("zone") ? ["zone"] : [] };
+    },
+    async update(id: string, _olds: any, news: any) {
+        writeFileSync(join(OBJECTS, id), JSON.stringify(news));
+        return { outs: news };
+    },
+    async delete(id: string, _props: any) {
+        rmSync(join(OBJECTS, id), { force: true });
+    },
+};
+const finder: any = {
+    ...keeper,
+    async find(wanted: string, _props: any) {
+        for (const id of readdirSync(OBJECTS)) {
+            const { key, ...props } = JSON.parse(readFileSync(join(OBJECTS, id), "utf8"));
+            if (key === wanted) {
+                return { id, props };
+            }
+        }
+    },
+};
+
+class Thing extends pulumi.dynamic.Resource {
+    constructor(name: string, { size = 1, zone = "a", provider = keeper, after = [] as pulumi.Resource[] } = {}) {
+        super(provider, name, { name, size, zone }, { dependsOn: after });
+    }
+}
+
+if (existsSync(join(__dirname, "second"))) {
+    const kept = new Thing("kept");
+    const changed = new Thing("changed", { size: 2, after: [kept] });
+    const replaced = new Thing("replaced", { zone: "b", after: [changed] });
+    const findable = new Thing("findable", { provider: finder, after: [replaced] });
+    new Thing("new", { after: [findable] });
+} else {
+    const kept = new Thing("kept");
+    new Thing("changed");
+    new Thing("replaced");
+    new Thing("gone", { after: [kept] });
+}
+"""
+
+
+@dataclass
+class Build:
+    """A build that knows the points."""
+
+    language: str
+    folder: Path
+
+    def command(self) -> list[str]:
+        if self.language == "python":
+            return [sys.executable, "-m", "maloko"]
+        return ["node", str(self.folder / "node" / "node_modules" / "maloko" / "bin" / "maloko.js")]
+
+    def environment(self) -> dict[str, str]:
+        without = {name: value for name, value in os.environ.items() if not name.startswith(("PULUMI", "MALOKO"))}
+        return {
+            **without,
+            "PULUMI_CONFIG_PASSPHRASE": "points",
+            "PYTHONPATH": str(self.folder / "python"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+
+    def write_program(self, place: Path) -> None:
+        (place / "Pulumi.yaml").write_text(f"name: points\nruntime: {self.language}\n")
+        (place / "objects").mkdir()
+        if self.language == "python":
+            (place / "__main__.py").write_text(PYTHON)
+            return
+        (place / "index.ts").write_text(TYPESCRIPT)
+        (place / "package.json").write_text("{}")
+        (place / "node_modules").symlink_to(self.folder / "node" / "node_modules")
+
+    def run(self, place: Path, *arguments: str, point: str | None = None) -> subprocess.CompletedProcess[str]:
+        kill = {} if point is None else {VARIABLE: point}
+        return subprocess.run(
+            [*self.command(), *arguments],
+            cwd=place,
+            env={**self.environment(), **kill},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+
+    def must(self, place: Path, *arguments: str) -> str:
+        done = self.run(place, *arguments)
+        said = done.stdout + done.stderr
+        if done.returncode != 0:
+            raise AssertionError(f"maloko {' '.join(arguments)}: exit {done.returncode}\n{said}")
+        return said
+
+
+def ids(build: Build, place: Path) -> set[str]:
+    """The ids of the resources in the state, but for the providers'."""
+    exported = json.loads(build.run(place, "stack", "export", "--stack", "dev").stdout)
+    rows = exported["deployment"].get("resources", [])
+    return {row["id"] for row in rows if row["type"].endswith(":Resource") or row["type"].endswith(":Thing")}
+
+
+def objects(place: Path) -> set[str]:
+    return {file.name for file in (place / "objects").iterdir()}
+
+
+def expect(true: bool, what: str) -> None:
+    if not true:
+        raise AssertionError(what)
+
+
+def kill_at(build: Build, place: Path, point: str) -> str | None:
+    """One round; what came of it, or `None` when the run ended before it came to the point."""
+    (place / "second").touch()
+    killed = build.run(place, "up", *ONCE, point=point)
+    if killed.returncode == 0:
+        return None
+    died = killed.returncode == -signal.SIGKILL or "SIGKILL" in killed.stdout + killed.stderr
+    expect(died, f"it ended with {killed.returncode}, and was not killed\n{killed.stdout}{killed.stderr}")
+    made = objects(place)
+    said = build.must(place, "up", *ONCE)
+    known, there = ids(build, place), objects(place)
+    expect(known <= there, f"lost: {sorted(known - there)}\n{said}")
+    names = Counter(name.rsplit("-", 1)[0] for name in known)
+    wanted = Counter(["kept", "changed", "replaced", "findable", "new"])
+    expect(names == wanted, f"in the state: {dict(names)}\n{said}")
+    extra = there - known
+    for left in sorted(extra):
+        name = left.rsplit("-", 1)[0]
+        expect(name not in FINDABLE, f"{left} was made once more, although it can be found\n{said}")
+        named = any(name in line and "interrupted while" in line for line in said.splitlines())
+        expect(named, f"{left} is in no state, and was not named\n{said}")
+    expect(len(extra) <= 1, f"more than one object was left over: {sorted(extra)}")
+    again = changes_of(build.run(place, "up", *ONCE, "--json").stdout)
+    expect(set(again) == {"same"}, f"one more up did {again}")
+    build.must(place, "destroy", *ONCE)
+    expect(objects(place) == extra, f"after the destroy there is {sorted(objects(place))}")
+    return f"{len(made)} objects at the kill; {len(extra)} left over and named"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lang", required=True, choices=LANGUAGES)
+    parser.add_argument("--build", required=True, type=Path, help="the folder of the build that knows the points")
+    parser.add_argument("--point", help="this one only, such as AfterIntent:3")
+    options = parser.parse_args()
+    build = Build(options.lang, options.build.resolve())
+    rounds = failed = left_over = 0
+    with tempfile.TemporaryDirectory(prefix="maloko-points-") as name:
+        template = Path(name) / "template"
+        template.mkdir()
+        build.write_program(template)
+        build.must(template, "stack", "init", "dev")
+        build.must(template, "up", *ONCE)
+        points = [options.point] if options.point else [f"{name}:{{}}" for name in POINTS]
+        for point in points:
+            for times in range(1, 100):
+                place = Path(name) / "round"
+                shutil.copytree(template, place, symlinks=True)
+                at = point.format(times)
+                try:
+                    line = kill_at(build, place, at)
+                except AssertionError as error:
+                    failed += 1
+                    line = f"FAILED: {error}"
+                shutil.rmtree(place)
+                if line is None:
+                    # A point that was never come to is no point.
+                    expect(times > 1, f"no run comes to {at}")
+                    break
+                rounds += 1
+                left_over += " 1 left over" in line
+                print(f"{options.lang}, killed at {at}: {line}", flush=True)
+                if options.point:
+                    break
+    print(f"{options.lang}: {rounds} kills at named points, {left_over} objects left over and named, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+//! The command line inside the process, for `maloko/automation`.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use maloko_cli::{Cancellation, EngineEvents, Finished, FrontAbout, Invocation, run_in};
+use maloko_core::event::Outcome;
+use maloko_core::state::KnownKeys;
+use napi::bindgen_prelude::Buffer;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::callback::{Crossing, Message, MessageKind};
+use crate::engine::Thread;
+use crate::error::error_number;
+use crate::front::NodeFront;
+
+/// What the package asks for.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Request {
+    arguments: Vec<String>,
+    directory: PathBuf,
+    variables: BTreeMap<String, String>,
+    /// Does somebody listen to engine events?
+    events: bool,
+    language_version: String,
+    executable: String,
+    sdk_version: String,
+}
+
+/// The keys of this process: operations follow one another on the same stacks.
+static KNOWN_KEYS: LazyLock<KnownKeys> = LazyLock::new(KnownKeys::default);
+
+/// The invocations of one JavaScript thread that go on, by number.
+#[derive(Default)]
+pub(crate) struct Invocations(Mutex<HashMap<u32, Cancellation>>);
+
+impl Invocations {
+    /// Notes an invocation before it begins, so that it can be cancelled from then on.
+    pub(crate) fn begin(&self, number: u32) -> Cancellation {
+        let cancellation = Cancellation::default();
+        self.all().insert(number, cancellation.clone());
+        cancellation
+    }
+
+    fn end(&self, number: u32) {
+        self.all().remove(&number);
+    }
+
+    /// Asks an invocation to end; nothing happens when it is over.
+    pub(crate) fn cancel(&self, number: u32) {
+        let found = self.all().get(&number).cloned();
+        if let Some(cancellation) = found {
+            cancellation.cancel();
+        }
+    }
+
+    fn all(&self) -> std::sync::MutexGuard<'_, HashMap<u32, Cancellation>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Runs the command line that `request` (JSON) describes and gives its end as JSON: `{ code, message, operation }`, or
+/// `{ fault }` when it could not be begun.
+pub(crate) async fn run(thread: &Arc<Thread>, number: u32, request: &str, cancellation: Cancellation) -> String {
+    let report = invoke(thread, number, request, cancellation).await;
+    thread.invocations.end(number);
+    report.to_string()
+}
+
+async fn invoke(thread: &Arc<Thread>, number: u32, request: &str, cancellation: Cancellation) -> Value {
+    let request: Request = match serde_json::from_str(request) {
+        Ok(request) => request,
+        Err(error) => return json!({"fault": format!("the invocation cannot be read: {error}")}),
+    };
+    let about = FrontAbout {
+        language_version: request.language_version,
+        executable: request.executable,
+        sdk_version: request.sdk_version,
+    };
+    let stream = |code| Box::new(Stream { crossing: Arc::clone(&thread.crossing), number, code });
+    let events = request.events.then(|| {
+        let crossing = Arc::clone(&thread.crossing);
+        Arc::new(Events { crossing, number }) as Arc<dyn EngineEvents>
+    });
+    let invocation = Invocation {
+        arguments: request.arguments.into_iter().map(OsString::from).collect(),
+        directory: request.directory,
+        variables: request.variables.into_iter().map(|(name, value)| (name, OsString::from(value))).collect(),
+        out: stream(1),
+        err: stream(2),
+        events,
+        cancellation,
+        known_keys: KNOWN_KEYS.clone(),
+    };
+    described(&run_in(invocation, Arc::new(NodeFront::new(Arc::clone(thread), about, number))).await)
+}
+
+fn described(finished: &Finished) -> Value {
+    let operation = finished.operation.as_ref().map(|end| {
+        json!({
+            "outcome": match end.outcome {
+                Outcome::Succeeded => "succeeded",
+                Outcome::Failed => "failed",
+                Outcome::Cancelled => "cancelled",
+            },
+            "changes": end.changes,
+            "stateWritten": end.state_written,
+            "error": end.error,
+            "source": error_number(end.source.as_ref()),
+            "urn": end.urn.as_ref().map(maloko_core::Urn::as_str),
+            "method": end.method,
+        })
+    });
+    json!({"code": finished.code, "message": finished.message, "operation": operation})
+}
+
+/// Hands on what a command writes; `code` is 1 for stdout and 2 for stderr.
+struct Stream {
+    crossing: Arc<Crossing>,
+    number: u32,
+    code: i32,
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // Not as text: a write may end in the middle of a character.
+        let mut message = Message::new(MessageKind::Written, self.number);
+        message.code = Some(self.code);
+        message.bytes = Some(Buffer::from(bytes.to_vec()));
+        self.crossing.post(message);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Hands on engine events.
+struct Events {
+    crossing: Arc<Crossing>,
+    number: u32,
+}
+
+impl EngineEvents for Events {
+    fn event(&self, json: &str) {
+        self.crossing.post(Message::new(MessageKind::EngineEvent, self.number).text(json.to_owned()));
+    }
+}

@@ -1,0 +1,120 @@
+//! The testing kit's stacks, for the package's `testing` folder.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use maloko_core::Result;
+use maloko_core::error::Error;
+use maloko_kit::{Order, Report};
+use napi_derive::napi;
+use serde_json::{Value, json};
+
+use crate::engine::{Bridge, Thread};
+use crate::error::error_number;
+use crate::runtime::{runtime, spawn};
+
+/// A private stack in memory or in a directory, with a clock of its own.
+#[napi]
+pub struct TestStack {
+    inner: maloko_kit::TestStack,
+}
+
+fn reason(error: &Error) -> napi::Error {
+    napi::Error::from_reason(error.to_string())
+}
+
+#[napi]
+impl TestStack {
+    /// An empty stack. Throws for names that no stack can have.
+    #[napi(constructor)]
+    pub fn new(project: String, stack: String) -> napi::Result<Self> {
+        let made = runtime()?.block_on(maloko_kit::TestStack::new(&project, &stack));
+        Ok(Self { inner: made.map_err(|error| reason(&error))? })
+    }
+
+    /// A stack in a directory, which outlives the process: made when it is not there yet. Throws for a directory that
+    /// cannot be used.
+    #[napi(factory)]
+    pub fn open(directory: String, project: String, stack: String) -> napi::Result<Self> {
+        let opened = runtime()?.block_on(maloko_kit::TestStack::open(Path::new(&directory), &project, &stack));
+        Ok(Self { inner: opened.map_err(|error| reason(&error))? })
+    }
+
+    /// Lets its clock advance by so many seconds. Throws for what is no span of time.
+    #[napi]
+    pub fn advance(&self, seconds: f64) -> napi::Result<()> {
+        let time = std::time::Duration::try_from_secs_f64(seconds).map_err(|error| {
+            napi::Error::from_reason(format!("the clock cannot advance by {seconds} seconds: {error}"))
+        })?;
+        self.inner.clock().advance(time);
+        Ok(())
+    }
+
+    /// The rows of its state as JSON: `{ rows, suspects }`, with secrets in plain text.
+    #[napi]
+    pub fn resources(&self) -> napi::Result<String> {
+        let resources = runtime()?.block_on(self.inner.resources()).map_err(|error| reason(&error))?;
+        Ok(resources.to_string())
+    }
+
+    /// The state as Pulumi's deployment (JSON), with secrets in plain text.
+    #[napi]
+    pub fn export(&self) -> napi::Result<String> {
+        runtime()?.block_on(self.inner.export()).map_err(|error| reason(&error))
+    }
+
+    /// Replaces the state by an exported one; `place` names it in errors.
+    #[napi]
+    pub fn import(&self, deployment: String, place: String) -> napi::Result<()> {
+        runtime()?.block_on(self.inner.import(deployment.as_bytes(), &place)).map_err(|error| reason(&error))
+    }
+
+    /// Another stack with the rows that these resources need, and without the resources themselves.
+    #[napi]
+    pub fn without(&self, urns: Vec<String>) -> napi::Result<TestStack> {
+        let inner = runtime()?.block_on(self.inner.without(&urns)).map_err(|error| reason(&error))?;
+        Ok(Self { inner })
+    }
+
+    /// The journal of an operation that did not come to its end, as it lies in the store.
+    #[napi]
+    #[must_use]
+    pub fn journal(&self) -> Option<String> {
+        self.inner.stored().1.map(|journal| String::from_utf8_lossy(&journal).into_owned())
+    }
+}
+
+#[napi]
+impl Bridge {
+    /// Begins an operation on a stack of a test: `order` (JSON) says which, `program` (JSON) is handed back with the order to
+    /// run the program. Its end comes as a message with this number, whose text is the report, or `{ fault }`.
+    #[napi]
+    pub fn run_test(&self, number: u32, stack: &TestStack, order: String, program: String) {
+        let (thread, stack) = (self.thread(), stack.inner.clone());
+        spawn(async move {
+            let report = match serde_json::from_str::<Order>(&order) {
+                Ok(order) => operate(&thread, number, &stack, &order, program)
+                    .await
+                    .unwrap_or_else(|error| json!({ "fault": error.to_string() })),
+                Err(error) => json!({ "fault": format!("the order cannot be read: {error}") }),
+            };
+            thread.finished(number, report.to_string());
+        });
+    }
+}
+
+async fn operate(
+    thread: &Arc<Thread>,
+    number: u32,
+    stack: &maloko_kit::TestStack,
+    order: &Order,
+    program: String,
+) -> Result<Value> {
+    let run = stack.begin(order, thread.host(number)).await?;
+    let end = thread.run_program(run.engine(), program).await;
+    let report: Report = run.finish(end).await?;
+    let source = error_number(report.source.as_ref());
+    let mut json = serde_json::to_value(&report).map_err(|error| Error::Configuration(error.to_string()))?;
+    json["thrown"] = source.into();
+    Ok(json)
+}

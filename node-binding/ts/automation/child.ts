@@ -1,0 +1,94 @@
+// The process of a local program: runs one command, and tells the parent what comes of it.
+import { Bridge } from "../bridge";
+import { Command } from "../cli";
+import { describe } from "../errors";
+import { parseJson, toJsonText } from "../originals";
+import { loadFile } from "../program";
+import { ProviderRegistry } from "../registry";
+import { sdkVersionOf } from "../seams";
+import type { CommandRequest } from "./command";
+import { described, outcomeOf } from "./inside";
+import type { ChildError, ChildMessage } from "./local";
+
+interface ChildRequest {
+    arguments: string[];
+    directory: string;
+    events: boolean;
+}
+
+const CANCELLED = 130;
+
+async function serve(asked: ChildRequest): Promise<void> {
+    const bridge = Bridge.get();
+    const number = bridge.newOperation();
+    const command = new Command(bridge, new ProviderRegistry(bridge.native, process.cwd(), loadFile));
+    cancelWith(() => bridge.native.cancelInvocation(number));
+    bridge.serve(number, command.run);
+    const request: CommandRequest = {
+        arguments: asked.arguments,
+        directory: asked.directory,
+        variables: {},
+        ...(asked.events ? { onEvent: () => {} } : {}),
+    };
+    const text = toJsonText(described(request, sdkVersionOf(asked.directory)));
+    const outcome = outcomeOf(
+        await bridge.invoke(number, text, {
+            written: (stream, bytes) =>
+                void tell({ written: { stream, base64: Buffer.from(bytes).toString("base64") } }),
+            event: (event) => void tell({ event } as ChildMessage),
+        }),
+    );
+    const original = bridge.errorOf(outcome.operation?.source ?? 0);
+    await tell({ finished: { outcome, error: original && told(original.thrown) } });
+    command.exit(outcome.code);
+}
+
+function told(thrown: unknown): ChildError {
+    const text = describe(thrown);
+    if (!(thrown instanceof Error)) {
+        return { name: "Error", message: text, stack: text };
+    }
+    const name = text.split(":")[0] || "Error";
+    return { name, message: String(thrown.message), stack: String(thrown.stack) };
+}
+
+/** Resolves when the message is with the parent, or when there is no parent any more. */
+function tell(message: ChildMessage): Promise<void> {
+    return new Promise((resolve) => {
+        if (process.connected) {
+            process.send?.(parseJson(toJsonText(message)), () => resolve());
+        } else {
+            resolve();
+        }
+    });
+}
+
+// The parent asks for it, or has gone; a terminal's Ctrl-C reaches both.
+function cancelWith(cancel: () => void): void {
+    process.on("message", (message: { cancel?: boolean }) => {
+        if (message.cancel === true) {
+            cancel();
+        }
+    });
+    // Listening is no reason for the process to go on.
+    process.channel?.unref();
+    process.on("disconnect", cancel);
+    let heard = false;
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+        process.on(signal, () => {
+            if (heard) {
+                process.exit(CANCELLED);
+            }
+            heard = true;
+            cancel();
+        });
+    }
+}
+
+process.once("message", (asked: ChildRequest) => {
+    serve(asked).catch(async (error: unknown) => {
+        const fault = describe(error);
+        await tell({ finished: { outcome: { code: 255, message: "", operation: null, fault }, error: undefined } });
+        process.exit(255);
+    });
+});

@@ -1,0 +1,20 @@
+// The automation API: stacks driven from a program, with the names, arguments and results of `@pulumi/pulumi/automation`.
+// Its plain types are the official ones, of whichever SDK is installed; what runs is in this package.
+import { Sdk } from "../seams";
+
+export type * from "@pulumi/pulumi/automation";
+export { DiffKind } from "@pulumi/pulumi/automation/events";
+export { CommandResult, PulumiCommand, type PulumiCommandOptions } from "./command";
+export {
+    CommandError,
+    ConcurrentUpdateError,
+    StackAlreadyExistsError,
+    StackNotFoundError,
+    UnsupportedError,
+} from "./errors";
+export { type RemoteStack, RemoteWorkspace } from "./remote";
+export { fullyQualifiedStackName, Stack } from "./stack";
+export { type InstallOptions, LocalWorkspace, type LocalWorkspaceOptions, type Workspace } from "./workspace";
+
+// A program imports this module and the SDK: the earlier one wins.
+Sdk.prepare(process.cwd());

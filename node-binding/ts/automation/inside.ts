@@ -1,0 +1,99 @@
+// Runs a command of the command line in this process, and with it the caller's own program.
+import { AsyncLocalStorage } from "node:async_hooks";
+import * as path from "node:path";
+import type { EngineEvent, PulumiFn } from "@pulumi/pulumi/automation";
+import { Bridge } from "../bridge";
+import { callStorage } from "../current";
+import { refuseExits } from "../exits";
+import { parseJson, toJsonText } from "../originals";
+import { ProviderRegistry } from "../registry";
+import { Run } from "../run";
+import { type RunSettings, Sdk, sdkVersionOf } from "../seams";
+import { attributeUncaught } from "../uncaught";
+import type { CommandRequest } from "./command";
+import { Listeners } from "./listeners";
+import type { Outcome } from "./outcome";
+import type { CommandResult } from "./result";
+
+const LABEL = "inline program";
+
+/** Runs a command; one that fails throws a `CommandError`. */
+export async function runInside(request: CommandRequest): Promise<CommandResult> {
+    const bridge = Bridge.get();
+    const number = bridge.newOperation();
+    const registry = new ProviderRegistry(bridge.native, process.cwd());
+    // What the caller keeps in async storages is there in the program and in its providers. A provider call that the
+    // caller is in is none of ours.
+    const snapshot = AsyncLocalStorage.snapshot();
+    const context = <T>(action: () => T): T => snapshot(() => callStorage.exit(action)) as T;
+    const run = new Run(
+        bridge,
+        registry,
+        (_engine, text, it) => context(() => launch(it, parseJson(text) as Description, request.program)),
+        context,
+    );
+    const listeners = new Listeners(request);
+    bridge.serve(number, run);
+    const undo =
+        request.program === undefined
+            ? []
+            : [refuseExits((code) => run.isCurrent() && run.exited(code)), attributeUncaught(run, LABEL)];
+    const cancel = (): void => bridge.native.cancelInvocation(number);
+    const { signal } = request;
+    try {
+        const ended = bridge.invoke(number, toJsonText(described(request, sdkVersionOf(process.cwd()))), {
+            written: (stream, bytes) => context(() => listeners.written(stream, bytes)),
+            event: (event) => context(() => listeners.event(event as EngineEvent)),
+        });
+        if (signal?.aborted) {
+            cancel();
+        } else {
+            signal?.addEventListener("abort", cancel, { once: true });
+        }
+        const outcome = outcomeOf(await ended);
+        const { source = 0, urn, method } = outcome.operation ?? {};
+        const original = bridge.errorOf(source);
+        return listeners.finish(outcome, {
+            ...(original === undefined ? {} : { thrown: { value: original.thrown } }),
+            ...(urn ? { urn } : {}),
+            ...(method ? { method } : {}),
+        });
+    } finally {
+        signal?.removeEventListener("abort", cancel);
+        for (const one of undo) {
+            one();
+        }
+        registry.close();
+        bridge.stopServing(number);
+    }
+}
+
+type Description = RunSettings & { attachOnly?: boolean };
+
+async function launch(run: Run, description: Description, program: PulumiFn | undefined): Promise<void> {
+    if (program === undefined || description.attachOnly === true) {
+        return;
+    }
+    run.guardModuleBodies(description.project, description.stack);
+    await run.execute(Sdk.load(process.cwd()), description, LABEL, program);
+}
+
+/** A request as the engine takes it. */
+export function described(request: CommandRequest, sdk: string): object {
+    const all = { ...process.env, ...request.variables };
+    return {
+        arguments: request.arguments,
+        directory: path.resolve(request.directory),
+        variables: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)),
+        events: request.onEvent !== undefined,
+        languageVersion: process.version,
+        executable: process.execPath,
+        sdkVersion: sdk,
+    };
+}
+
+/** The engine's report. */
+export function outcomeOf(report: string): Outcome {
+    const outcome = parseJson(report) as Partial<Outcome>;
+    return { code: 255, message: "", operation: null, ...outcome };
+}

@@ -1,0 +1,66 @@
+// Collects what a command writes, and hands it to the caller's own functions.
+import { StringDecoder } from "node:string_decoder";
+import type { EngineEvent } from "@pulumi/pulumi/automation";
+import type { CommandRequest } from "./command";
+import { commandError, type FailurePlace } from "./errors";
+import type { Outcome } from "./outcome";
+import { CommandResult } from "./result";
+
+/** Everything that one command writes. */
+export class Listeners {
+    readonly #texts = { out: "", err: "" };
+    readonly #decoders = { out: new StringDecoder("utf8"), err: new StringDecoder("utf8") };
+    #failure: { thrown: unknown } | undefined;
+
+    constructor(private readonly request: CommandRequest) {}
+
+    /** Bytes, which may end in the middle of a character. */
+    written(stream: "out" | "err", bytes: Uint8Array): void {
+        this.#tell(stream, this.#decoders[stream].write(Buffer.from(bytes)));
+    }
+
+    event(event: EngineEvent): void {
+        this.#protect(() => this.request.onEvent?.(event));
+    }
+
+    /** The result; throws a `CommandError` for a command that failed, and what a function of the caller has thrown. */
+    finish(outcome: Outcome, place: FailurePlace): CommandResult {
+        for (const stream of ["out", "err"] as const) {
+            this.#tell(stream, this.#decoders[stream].end());
+        }
+        const message = outcome.fault ?? outcome.message;
+        if (message) {
+            this.#tell("err", `error: ${message}\n`);
+        }
+        const { out, err } = this.#texts;
+        const result = new CommandResult(out, err, outcome.code, outcome.operation ?? undefined);
+        if (outcome.code !== 0) {
+            const { signal } = this.request;
+            const stopped = signal?.aborted === true && outcome.operation?.outcome === "cancelled";
+            throw commandError(
+                result,
+                stopped && place.thrown === undefined ? { ...place, thrown: { value: signal.reason } } : place,
+            );
+        }
+        if (this.#failure !== undefined) {
+            throw this.#failure.thrown;
+        }
+        return result;
+    }
+
+    #tell(stream: "out" | "err", text: string): void {
+        if (text !== "") {
+            this.#texts[stream] += text;
+            this.#protect(() => (stream === "out" ? this.request.onOutput : this.request.onError)?.(text));
+        }
+    }
+
+    // The operation goes on to its end, whatever the caller's own function does; the first error is theirs after it.
+    #protect(action: () => void): void {
+        try {
+            action();
+        } catch (thrown) {
+            this.#failure ??= { thrown };
+        }
+    }
+}

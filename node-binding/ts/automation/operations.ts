@@ -1,0 +1,84 @@
+// Runs the operations of stacks, and knows which are at work.
+import type { EngineEvent, PulumiFn } from "@pulumi/pulumi/automation";
+import type { CommandResult } from "./result";
+import { shortName } from "./settings";
+import type { Stack } from "./stack";
+import { variablesOf } from "./workspace";
+
+/** What operations are told besides flags. */
+export interface OperateOptions {
+    onOutput?: (text: string) => void;
+    onError?: (text: string) => void;
+    onEvent?: (event: EngineEvent) => void;
+    signal?: AbortSignal;
+}
+
+// The operations of this thread that are at work, so that any object for the same stack can end them.
+const working = new Set<{ stack: Stack; stop: AbortController }>();
+
+/** Runs an operation: of an inline program in this process, of a local one in a child. */
+export async function operate(
+    stack: Stack,
+    args: string[],
+    options: OperateOptions,
+    program: PulumiFn | undefined,
+): Promise<CommandResult> {
+    const entry = { stack, stop: new AbortController() };
+    const forward = (): void => entry.stop.abort(options.signal?.reason);
+    if (options.signal?.aborted) {
+        forward();
+    }
+    options.signal?.addEventListener("abort", forward, { once: true });
+    working.add(entry);
+    try {
+        return await command(stack, args, { ...options, signal: entry.stop.signal }, program, true);
+    } finally {
+        options.signal?.removeEventListener("abort", forward);
+        working.delete(entry);
+    }
+}
+
+/** Asks the operations of this thread on a stack to end; says whether there were any. */
+export async function cancel(stack: Stack): Promise<boolean> {
+    const entries = [...working];
+    const place = entries.length === 0 ? undefined : await placeOf(stack);
+    let found = false;
+    for (const entry of entries) {
+        if (entry.stack === stack || (await placeOf(entry.stack)) === place) {
+            entry.stop.abort();
+            found = true;
+        }
+    }
+    return found;
+}
+
+/** Runs a command on a stack. */
+export async function command(
+    { name, workspace }: Stack,
+    args: string[],
+    options: OperateOptions = {},
+    program?: PulumiFn,
+    runsDirectory = false,
+): Promise<CommandResult> {
+    const { onOutput, onError, onEvent, signal } = options;
+    const kind = runsDirectory ? ["--exec-kind", program === undefined ? "auto.local" : "auto.inline"] : [];
+    const result = await workspace.pulumiCommand.run({
+        arguments: [...args, ...kind, "--stack", name, ...(await workspace.serializeArgsForOp(name))],
+        directory: workspace.workDir,
+        variables: variablesOf(workspace),
+        program,
+        runsDirectory,
+        onOutput,
+        onError,
+        onEvent,
+        signal,
+    });
+    await workspace.postCommandCallback(name);
+    return result;
+}
+
+// Two stacks of one name are one stack where their state is in one place.
+async function placeOf({ name, workspace }: Stack): Promise<string> {
+    const [{ url }, project] = [await workspace.whoAmI(), await workspace.projectSettings()];
+    return JSON.stringify([url, project.name, shortName(name)]);
+}

@@ -1,0 +1,30 @@
+// What the engine tells of a command that is over.
+
+/** How a command ended. */
+export interface Outcome {
+    /** The exit code that a process would have had. */
+    code: number;
+    /** Why it failed, where that was not written already; else empty. */
+    message: string;
+    /** What came of an operation, if the command was one and it began. */
+    operation: OperationEnd | null;
+    /** The command could not even be tried. */
+    fault?: string;
+}
+
+/** What came of an operation. */
+export interface OperationEnd {
+    outcome: "succeeded" | "failed" | "cancelled";
+    /** Counts by kind of step, such as `{ create: 2 }`. */
+    changes: Record<string, number>;
+    /** Was anything written? Where nothing was, the history has no entry of the operation. */
+    stateWritten: boolean;
+    /** The first error in words. */
+    error: string | null;
+    /** Number of the error object. */
+    source: number;
+    /** The resource that the first error is about. */
+    urn: string | null;
+    /** The provider's method that it came from. */
+    method: string | null;
+}

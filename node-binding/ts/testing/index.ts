@@ -1,0 +1,70 @@
+// The testing kit without a test runner: what `maloko/vitest` and `maloko/jest` have in common.
+import { Sdk } from "../seams";
+
+export { type Call, Calls } from "./calls";
+export { Cassette, type CassetteOptions, type RecordMode } from "./cassettes";
+export {
+    CRASH_KINDS,
+    type CrashCase,
+    type CrashFixtures,
+    type CrashFunction,
+    type CrashKind,
+    type CrashOptions,
+    CrashTest,
+    readCases,
+    withKit,
+    writeCases,
+} from "./crash";
+export { type Direct, direct, type ProviderLike } from "./direct";
+export { type ExportedResources, exportedInputs } from "./exported";
+export { type Failure, type FailureExpectation, fails, failureOf } from "./failures";
+export { type CrashPlan, Kit, type TestInfo } from "./kit";
+export {
+    type ArbitraryLike,
+    type BaselineRow,
+    checkLaws,
+    LAW_NAMES,
+    LAWS,
+    LawBroken,
+    type LawName,
+    type LawOptions,
+    LawSuite,
+    type LawVerdict,
+    type ProviderSource,
+    type Samples,
+    testTitle,
+    titleOf,
+    type WorldSource,
+} from "./laws";
+export {
+    checkLifecycle,
+    type LifecycleOptions,
+    type LifecycleReport,
+    lifecycleCommands,
+    type Moment,
+    RULES,
+    type Rule,
+    runLifecycle,
+    type Step,
+} from "./lifecycle";
+export { type MalokoMatchers, matchers } from "./matchers";
+export {
+    type Action,
+    type Change,
+    type ExpectedPlan,
+    type ExpectedStep,
+    type Plan,
+    type Planned,
+    planText,
+} from "./plan";
+export { type LoggedCall, replay, saveCall } from "./replay";
+export { forSnapshots, normalized, type SnapshotSerializer, snapshotSerializer } from "./serializers";
+export * from "./settings";
+export { TestStack } from "./stack";
+export type { Behaviour, CallPattern, Stub } from "./stubs";
+export type { Inputs, Program, Subject } from "./subject";
+export { ANY, type AsymmetricMatcher, Capture, capture, matches } from "./values";
+export { orphansOf, type World } from "./worlds";
+
+// A test file imports this and the SDK: the earlier one wins.
+Sdk.prepare(process.cwd());

@@ -1,0 +1,236 @@
+// What belongs to one test: its stacks and cassette, and what is to be true when it ends.
+import * as path from "node:path";
+import { messageOf } from "../errors";
+import { Cassette, type CassetteOptions } from "./cassettes";
+import type { CrashKind } from "./crash";
+import { Ledger } from "./ledger";
+import { checkSettings, type StackSettings } from "./settings";
+import { TestStack } from "./stack";
+import type { Subject } from "./subject";
+import { orphansOf } from "./worlds";
+
+/** Which test it is. */
+export interface TestInfo {
+    /** Its full name. */
+    title: string;
+    /** Its file. */
+    file: string;
+    /** The command that runs this test alone. */
+    replay: string;
+    /** Does the runner keep the process alive as long as the test runs? Then the process may end although a call hangs. */
+    alive?: boolean;
+    /** Ends the test as skipped, with a reason, by throwing what the runner knows. */
+    skip?: (reason: string) => void;
+    /** Prints what went on in a test that has failed. */
+    tell?: (evidence: string) => void;
+}
+
+/** A test has deleted what an earlier run of it left, and is to do nothing else. */
+export class Swept extends Error {
+    override readonly name = "Swept";
+}
+
+/** Where a test is to be cut off, and how. */
+export interface CrashPlan {
+    /** Which of the test's stacks, from 0. */
+    stack: number;
+    /** The point's label: `before create of b`. */
+    label: string;
+    kind: CrashKind;
+}
+
+// So long (milliseconds) an operation that nobody awaited may take to end once it is told to.
+const GRACE = 1000;
+const { setTimeout: later, clearTimeout: notLater } = globalThis;
+
+/** The kit of one test. */
+export class Kit {
+    readonly #stacks: TestStack[] = [];
+    readonly #worlds = new Set<object>();
+    readonly #open = new Map<Promise<unknown>, string>();
+    readonly #crash: CrashPlan | undefined;
+    readonly #world: object | undefined;
+    #cassette: Cassette | undefined;
+    #ended = false;
+    readonly #more: string[] = [];
+    readonly #swept: string[] = [];
+
+    /** Did the crash happen that the test was to have? */
+    struck = false;
+
+    /** `world`: what the stacks are given that are not given another one. */
+    constructor(
+        readonly info: TestInfo,
+        { crash, world }: { crash?: CrashPlan | undefined; world?: unknown } = {},
+    ) {
+        this.#crash = crash;
+        this.#world = typeof world === "object" && world !== null ? world : undefined;
+    }
+
+    /**
+     * A private stack with an empty state, which is destroyed when the test ends. `subject`: a program (a function), a class
+     * of resources, a provider object or its class. Throws a TypeError for anything else.
+     */
+    readonly stack = (subject: Subject, settings: StackSettings = {}): TestStack => {
+        this.check("stack");
+        checkSettings(settings);
+        const world = settings.world ?? this.#world;
+        const stack = new TestStack(this, subject, { ...settings, ...(world === undefined ? {} : { world }) });
+        this.#stacks.push(stack);
+        if (world !== undefined) {
+            this.#worlds.add(world);
+        }
+        return stack;
+    };
+
+    /**
+     * Plays HTTP responses from a file for the rest of the test. Without a name, it is called like the test and stands in
+     * `__cassettes__` beside the test's file. Nothing is recorded unless `options.record` or MALOKO_RECORD says so.
+     */
+    readonly cassette = (name?: string, options: CassetteOptions = {}): Cassette => {
+        this.check("cassette");
+        if (this.#cassette?.inUse === true) {
+            throw new Error(
+                `this test has the cassette ${this.#cassette.file} already: one is enough for all its requests`,
+            );
+        }
+        const { dir, name: base } = path.parse(this.info.file);
+        const file =
+            name === undefined
+                ? path.join(dir, "__cassettes__", base, `${this.info.title.replace(/[^\w.-]+/g, "_")}.json`)
+                : path.resolve(dir, name);
+        this.#cassette = new Cassette(file, options, () => this.#secrets());
+        return this.#cassette;
+    };
+
+    #secrets(): string[] {
+        return this.#stacks.flatMap((stack) => Object.values(stack.secrets));
+    }
+
+    /** Fails when the test has ended. */
+    check(what: string): void {
+        if (this.#ended) {
+            throw new Error(
+                `\`${what}\` came after the end of the test '${this.info.title}': what a test gets is for this test only; ` +
+                    "is an `await` missing?",
+            );
+        }
+    }
+
+    /** Remembers an operation until it ends. A failure is the one's who awaits it, or of the test's end. */
+    track(operation: Promise<unknown>, label: string): void {
+        this.#open.set(operation, label);
+        const ended = (): void => void this.#open.delete(operation);
+        operation.then(ended, ended);
+    }
+
+    /** The page of the next stack in the ledger of what tests on a real cloud made. */
+    ledger(): Ledger {
+        return new Ledger(this.info.title, this.info.file, this.#stacks.length, process.cwd());
+    }
+
+    /** These were deleted, which an earlier run of the test has left. */
+    swept(names: string[]): void {
+        this.#swept.push(...names);
+    }
+
+    /** Ends the test if it is run for no other reason than that: MALOKO_SWEEP. */
+    endSweep(): void {
+        if (process.env.MALOKO_SWEEP) {
+            const what = this.#swept.length === 0 ? "nothing was left" : `deleted: ${this.#swept.join(", ")}`;
+            this.info.skip?.(what);
+            throw new Swept(what);
+        }
+    }
+
+    /** Where the operations of a stack are to be cut off. */
+    crashOf(stack: TestStack): Omit<CrashPlan, "stack"> | undefined {
+        const crash = this.#crash;
+        return crash === undefined || this.struck || this.#stacks[crash.stack] !== stack
+            ? undefined
+            : { label: crash.label, kind: crash.kind };
+    }
+
+    /** The crash has happened. */
+    crashed(): void {
+        this.struck = true;
+    }
+
+    /** The stacks that the test made. */
+    get stacks(): readonly TestStack[] {
+        return this.#stacks;
+    }
+
+    /** Says something more in the report of a failed test. */
+    addEvidence(text: string): void {
+        this.#more.push(text);
+    }
+
+    /** What happened, for the report of a failed test. */
+    evidence(): string {
+        const stacks = this.#stacks.map((stack, index) => {
+            const title = this.#stacks.length === 1 ? "" : `stack ${index + 1}\n`;
+            return `${title}${stack.evidence()}`;
+        });
+        return [...this.#more, ...stacks, `again: ${this.info.replay}`].join("\n");
+    }
+
+    /** Ends the test: nothing may go on, and nothing may be left. Throws an error that names what is. */
+    async finish(): Promise<void> {
+        const faults: string[] = [];
+        const errors: unknown[] = [];
+        const attempt = async (action: () => unknown): Promise<void> => {
+            try {
+                await action();
+            } catch (error) {
+                errors.push(error);
+                faults.push(messageOf(error));
+            }
+        };
+        await attempt(() => this.#endOperations());
+        if (!process.env.MALOKO_KEEP) {
+            for (const stack of [...this.#stacks].reverse()) {
+                await attempt(() => stack.busy === undefined && stack.tearDown());
+            }
+            // What is left on purpose is there on purpose.
+            const worlds = this.#stacks.some(({ isLeft }) => isLeft) ? [] : this.#worlds;
+            for (const world of worlds) {
+                await attempt(() => {
+                    const orphans = orphansOf(world);
+                    if (orphans.length > 0) {
+                        throw new Error(
+                            `at the end of the test, these objects are left in the world, and no stack knows them: ${orphans.join(", ")}`,
+                        );
+                    }
+                });
+            }
+        }
+        this.#ended = true;
+        await attempt(() => this.#cassette?.eject());
+        if (errors.length === 1) {
+            throw errors[0];
+        }
+        if (errors.length > 1) {
+            throw new AggregateError(errors, faults.join("\n"));
+        }
+    }
+
+    async #endOperations(): Promise<void> {
+        if (this.#open.size === 0) {
+            return;
+        }
+        const labels = [...new Set(this.#open.values())].map((label) => `\`${label}\``).join(" and ");
+        const calls = this.#stacks.flatMap((stack) => stack.cancel());
+        let timer: NodeJS.Timeout | undefined;
+        const grace = new Promise<void>((resolve) => {
+            timer = later(resolve, GRACE);
+        });
+        await Promise.race([Promise.allSettled([...this.#open.keys()]), grace]);
+        notLater(timer);
+        const where = calls.length === 0 ? "" : `, in ${calls.join(" and ")}`;
+        const stays = this.#open.size === 0 ? "" : "; it does not end, although it was cancelled";
+        throw new Error(
+            `${labels} was still going on when the test ended${where}: is an \`await\` missing before it?${stays}`,
+        );
+    }
+}

@@ -1,0 +1,47 @@
+// What a former release of a provider left in a state: as rows, or as a stack that was exported then.
+import * as fs from "node:fs";
+import { messageOf } from "../../errors";
+import { parseJson } from "../../originals";
+import { show } from "../values";
+import type { BaselineRow } from "./options";
+
+interface Resource {
+    id?: string;
+    type?: string;
+    custom?: boolean;
+    inputs?: Record<string, unknown>;
+    outputs?: Record<string, unknown>;
+}
+
+/**
+ * The rows of a baseline: a list of them, an exported stack, or the file of either. Throws an error that names the file and
+ * what is wrong with it.
+ */
+export function baselineOf(given: string | readonly BaselineRow[] | object): BaselineRow[] {
+    const place = typeof given === "string" ? given : "`baseline`";
+    let value: unknown = given;
+    if (typeof given === "string") {
+        try {
+            value = parseJson(fs.readFileSync(given, "utf8"));
+        } catch (error) {
+            throw new Error(`the baseline ${given} cannot be read: ${messageOf(error)}`, { cause: error });
+        }
+    }
+    const deployed = (value as { deployment?: { resources?: unknown } } | null)?.deployment?.resources;
+    const rows = (Array.isArray(deployed) ? (deployed as Resource[]).filter(isOne) : value) as Resource[];
+    if (!Array.isArray(rows) || rows.length === 0 || !rows.every((row) => row?.inputs && row.outputs)) {
+        throw new Error(
+            `${place} is neither a list of { id, inputs, outputs } nor an exported stack with resources, but ${show(value)}`,
+        );
+    }
+    return rows.map(({ id = "", inputs, outputs }) => ({ id, inputs: cleaned(inputs), outputs: cleaned(outputs) }));
+}
+
+function isOne({ custom, type, outputs }: Resource): boolean {
+    return custom === true && outputs !== undefined && !(type ?? "").startsWith("pulumi:");
+}
+
+// The provider's code, as the SDK keeps it beside the properties.
+function cleaned(bag: Record<string, unknown> = {}): Record<string, unknown> {
+    return Object.fromEntries(Object.entries(bag).filter(([key]) => key !== "__provider"));
+}

@@ -1,0 +1,220 @@
+// Provider laws: what every provider has to keep, tried with an author's own inputs.
+import { show } from "../values";
+import { baselineOf } from "./baseline";
+import type { LawBroken } from "./broken";
+import { LAW_NAMES, type Law, type LawContext, type LawName, type Need } from "./law";
+import { objectLaws } from "./objects";
+import {
+    type BaselineRow,
+    checkOptions,
+    isArbitrary,
+    Place,
+    type ProviderSource,
+    providerOf,
+    removerOf,
+    type SubjectOptions,
+    sampleWorld,
+    titleOf,
+} from "./options";
+import { planningLaws } from "./planning";
+import { runLaws } from "./runs";
+import { asBroken, forAll, replayLine } from "./samples";
+
+export { LawBroken } from "./broken";
+export { LAW_NAMES, type LawName } from "./law";
+export type { ArbitraryLike, BaselineRow, ProviderSource, Samples, SubjectOptions, WorldSource } from "./options";
+export { titleOf };
+
+/** What an author says of a provider. */
+export interface LawOptions extends SubjectOptions {
+    /** Properties that are secret (`password`, or a path: `auth.token`); an empty list says that there are none. */
+    secret?: readonly string[];
+    /** Laws that this provider need not keep, each with the reason, which is printed. */
+    waive?: Partial<Record<LawName, string>>;
+    /** What a former release left in a state: rows, an exported stack, or the file of either. */
+    baseline?: string | readonly BaselineRow[] | object;
+    /** So long (milliseconds) a call may take to end once it is cancelled; default 1,000. */
+    grace?: number;
+}
+
+/** What became of a law. */
+export interface LawVerdict {
+    law: LawName;
+    title: string;
+    status: "holds" | "broken" | "waived" | "needs";
+    /** All of it for people: `L13 is waived: the service has no idempotency keys`. */
+    text: string;
+    /** Why it was waived, or what it lacks. */
+    reason?: string;
+    /** How it is broken. */
+    error?: LawBroken;
+}
+
+const EXAMPLES = 25;
+const SLOW_EXAMPLES = 5;
+const GRACE = 1000;
+
+const NEEDED: Record<Need, string> = {
+    check: "`check` of the provider",
+    read: "`read` of the provider",
+    world: "`world`",
+    deleteRemote: "`deleteRemote(id)` of the `world`",
+    mutateRemote: "`mutateRemote(id)` of the `world`",
+    secret: "`secret`, which names the properties that are secret (none: [])",
+    baseline: "`baseline`, which has what a former release left in a state",
+    two: "two `inputs` that differ",
+};
+
+const byName = new Map([...planningLaws, ...objectLaws, ...runLaws].map((law) => [law.name, law]));
+
+/** The laws, in their order. */
+export const LAWS: readonly { name: LawName; title: string }[] = LAW_NAMES.map((name) => lawOf(name));
+
+function lawOf(name: LawName): Law {
+    const law = byName.get(name);
+    if (law === undefined) {
+        throw new TypeError(`there is no law ${show(name)}: there are ${LAW_NAMES.join(", ")}`);
+    }
+    return law;
+}
+
+/** A provider under the laws. Throws a TypeError for options that are missing or wrong. */
+export class LawSuite {
+    constructor(
+        private readonly provider: ProviderSource,
+        private readonly options: LawOptions,
+    ) {
+        checkOptions("laws", provider, options ?? {});
+        for (const [name, reason] of Object.entries(options.waive ?? {})) {
+            lawOf(name as LawName);
+            if (typeof reason !== "string" || reason.trim() === "") {
+                throw new TypeError(`\`waive\` of ${name} has no reason: say why this provider need not keep the law`);
+            }
+        }
+    }
+
+    get timeout(): number {
+        return this.options.timeout ?? 60_000;
+    }
+
+    /** Why a law is not tried; undefined when it is. */
+    notTried(name: LawName): { status: "waived" | "needs"; reason: string } | undefined {
+        const waived = this.options.waive?.[name];
+        if (waived !== undefined) {
+            return { status: "waived", reason: waived };
+        }
+        const law = lawOf(name);
+        const { inputs } = this.options;
+        const needs: Need[] = [...law.needs, ...(law.count === 2 && !isArbitrary(inputs) ? (["two"] as const) : [])];
+        const missing = needs.filter((need) => !this.#has(need));
+        const has = missing.map((need) => NEEDED[need]).join(" and ");
+        return missing.length === 0 ? undefined : { status: "needs", reason: has };
+    }
+
+    /** Does it hold? `command` runs its test alone. */
+    async verdict(name: LawName, command = ""): Promise<LawVerdict> {
+        const law = lawOf(name);
+        const { title } = law;
+        const skipped = this.notTried(name);
+        if (skipped !== undefined) {
+            const verb = skipped.status === "waived" ? "is waived:" : "needs";
+            return { law: name, title, ...skipped, text: `${name} ${verb} ${skipped.reason}` };
+        }
+        const { inputs: samples, world, config, volatile = [], secret = [], seed, baseline, examples } = this.options;
+        const place = new Place(world);
+        const laboratory = { provider: this.provider, place, config, volatile, secret };
+        const context: LawContext = {
+            baseline: baseline === undefined ? [] : baselineOf(baseline),
+            grace: this.options.grace ?? GRACE,
+        };
+        try {
+            const sampling = { samples, seed, runs: examples ?? (law.slow === true ? SLOW_EXAMPLES : EXAMPLES) };
+            const found =
+                law.count === 0
+                    ? await once(() => law.holds(laboratory, [], context))
+                    : await forAll({ ...sampling, whole: law.whole }, law.count, (...inputs) =>
+                          law.holds(laboratory, inputs, context),
+                      );
+            if (found === undefined) {
+                return {
+                    law: name,
+                    title,
+                    status: "holds",
+                    text: `${name} ${title}: ${titleOf(this.provider)} keeps it`,
+                };
+            }
+            const again = found.replay === undefined ? command : replayLine(command, found.replay);
+            const named = titleOf(this.provider);
+            const error = asBroken(found.thrown).complete(name, title, named, found.inputs, again.trim());
+            return { law: name, title, status: "broken", text: error.message, error };
+        } finally {
+            await place.end();
+        }
+    }
+
+    #has(need: Need): boolean {
+        const { world, secret, baseline, inputs } = this.options;
+        switch (need) {
+            case "world":
+                return world !== undefined;
+            case "secret":
+                return secret !== undefined;
+            case "baseline":
+                return baseline !== undefined;
+            case "two":
+                return isArbitrary(inputs) || new Set(inputs.map((it) => JSON.stringify(it))).size > 1;
+            case "check":
+            case "read":
+                return typeof (this.#sample().provider as Record<string, unknown>)[need] === "function";
+            case "deleteRemote":
+                return removerOf(this.#sample().world) !== undefined;
+            case "mutateRemote":
+                return typeof this.#sample().world?.mutateRemote === "function";
+        }
+    }
+
+    #made: { world: ReturnType<typeof sampleWorld>; provider: object } | undefined;
+
+    // What a class or a function makes is only known once it has made one.
+    #sample() {
+        if (this.#made === undefined) {
+            const world = sampleWorld(this.options.world);
+            this.#made = { world, provider: providerOf(this.provider, world) };
+        }
+        return this.#made;
+    }
+}
+
+async function once(action: () => Promise<void>) {
+    try {
+        await action();
+        return undefined;
+    } catch (thrown) {
+        return { thrown, inputs: [], replay: undefined };
+    }
+}
+
+/** The title of a law's test: with the reason, where it is not tried. */
+export function testTitle({ name, title }: { name: LawName; title: string }, suite: LawSuite): string {
+    const skipped = suite.notTried(name);
+    const why =
+        skipped === undefined ? "" : ` (${skipped.status === "waived" ? "waived:" : "needs"} ${skipped.reason})`;
+    return `${name} ${title}${why}`;
+}
+
+/**
+ * Tries all laws, one after the other, and says what became of each; for use without a test runner. Throws a TypeError for
+ * options that are missing or wrong.
+ */
+export async function checkLaws(
+    provider: ProviderSource,
+    options: LawOptions,
+    { only = LAW_NAMES }: { only?: readonly LawName[] } = {},
+): Promise<LawVerdict[]> {
+    const suite = new LawSuite(provider, options);
+    const verdicts: LawVerdict[] = [];
+    for (const name of only) {
+        verdicts.push(await suite.verdict(name));
+    }
+    return verdicts;
+}

@@ -1,0 +1,146 @@
+// What an author says of a provider, so that laws and lifecycles can put it to the test.
+import { type Inputs, isClass } from "../subject";
+import { show } from "../values";
+import { objectsOf, type World } from "../worlds";
+
+/** What fast-check calls an arbitrary, as far as it matters here. */
+export interface ArbitraryLike<T = unknown> {
+    generate(random: never, biasFactor: number | undefined): { readonly value: T };
+    // biome-ignore lint/suspicious/noExplicitAny: fast-check's own types say more, and are not needed
+    shrink(value: any, context: unknown): unknown;
+}
+
+/** Inputs to try: an arbitrary of fast-check, or a list of examples. */
+export type Samples = ArbitraryLike | readonly Inputs[];
+
+/** A provider: an object, a class that is constructed with the world, or a function that is given the world. */
+// biome-ignore lint/suspicious/noExplicitAny: whatever the author's world is
+export type ProviderSource = object | (new (world: any) => object) | ((world: any) => object);
+
+/** A world: a class without arguments, a function that makes one, or one that all examples share. */
+export type WorldSource = (new () => object) | (() => object) | World | object;
+
+/** What a former release of the provider left in a state. */
+export interface BaselineRow {
+    id?: string;
+    inputs: Record<string, unknown>;
+    outputs: Record<string, unknown>;
+}
+
+/** Configuration, or what makes it for a world. */
+// biome-ignore lint/suspicious/noExplicitAny: whatever the author's world is
+export type ConfigSource = Record<string, string> | ((world: any) => Record<string, string>);
+
+/** What laws and lifecycles have in common. */
+export interface SubjectOptions {
+    /** What resources are made with. */
+    inputs: Samples;
+    /** What the provider talks to. A class or a function gives each example a world of its own. */
+    world?: WorldSource;
+    /** Configuration for `configure`; a function is given the world, which may have an address. */
+    config?: ConfigSource;
+    /** Properties that differ from time to time (`etag`, or a path: `tags.at`): they are not compared. */
+    volatile?: readonly string[];
+    /** How many examples are tried: of each law, or lifecycles in all. */
+    examples?: number;
+    /** Where the examples begin; another one each time unless it is given. */
+    seed?: number;
+    /** Milliseconds for each test; default 60,000. */
+    timeout?: number;
+}
+
+/** Is it an arbitrary of fast-check? */
+export function isArbitrary(value: unknown): value is ArbitraryLike {
+    const { generate, shrink } = (value ?? {}) as Partial<ArbitraryLike>;
+    return typeof generate === "function" && typeof shrink === "function";
+}
+
+/** Fails with a TypeError that names what is missing, or is not what it should be. */
+export function checkOptions(what: string, provider: unknown, options: Partial<SubjectOptions>): void {
+    if ((typeof provider !== "object" && typeof provider !== "function") || provider === null) {
+        throw new TypeError(
+            `${what} takes a provider object, its class, or a function that makes one, not ${show(provider)}`,
+        );
+    }
+    const { inputs, world } = options;
+    if (!isArbitrary(inputs) && !(Array.isArray(inputs) && inputs.length > 0)) {
+        throw new TypeError(
+            `${what} needs \`inputs\`: an arbitrary of fast-check, such as fc.record({ name: fc.string() }), or a list of ` +
+                `examples with at least one in it; it was given ${show(inputs)}`,
+        );
+    }
+    if (world !== undefined && (world === null || (typeof world !== "object" && typeof world !== "function"))) {
+        throw new TypeError(`\`world\` of ${what} is a class, a function or an object, not ${show(world)}`);
+    }
+    if (typeof provider === "function" && provider.length > 0 && world === undefined) {
+        throw new TypeError(
+            `${provider.name || "the function"} is to be given a world, and there is none: set \`world\``,
+        );
+    }
+}
+
+/** A world to look at, which serves nobody. */
+export function sampleWorld(source: WorldSource | undefined): World | undefined {
+    return (typeof source === "function" ? made(source as () => object) : source) as World | undefined;
+}
+
+/** The world of the examples, one after the other. */
+export class Place {
+    #now: World | undefined;
+
+    constructor(private readonly source: WorldSource | undefined) {}
+
+    /** The world of the next example. */
+    async renew(): Promise<World | undefined> {
+        const { source } = this;
+        if (source === undefined) {
+            return undefined;
+        }
+        if (this.#now === undefined || (typeof source === "function" && this.#now.reset === undefined)) {
+            await this.end();
+            const world = (typeof source === "function" ? made(source as () => object) : source) as World;
+            objectsOf(world);
+            await world.start?.();
+            this.#now = world;
+        }
+        await this.#now.reset?.();
+        return this.#now;
+    }
+
+    /** Ends the last example. */
+    async end(): Promise<void> {
+        const world = this.#now;
+        this.#now = undefined;
+        await world?.stop?.();
+    }
+}
+
+/** The provider that talks to that world. */
+export function providerOf(source: ProviderSource, world: World | undefined): object {
+    return typeof source === "function" ? made(source as (world: unknown) => object, world) : source;
+}
+
+function made<Args extends unknown[]>(source: (...args: Args) => object, ...args: Args): object {
+    return isClass(source) ? new (source as unknown as new (...args: Args) => object)(...args) : source(...args);
+}
+
+/** How a provider is called in the titles of its tests. */
+export function titleOf(provider: ProviderSource): string {
+    const { name } = typeof provider === "function" ? provider : provider.constructor;
+    return name === "" || name === "Object" ? "provider" : name;
+}
+
+/** Removes an object behind the provider's back; undefined where the world knows no way. */
+export function removerOf(world: World | undefined): ((id: string) => unknown) | undefined {
+    if (world === undefined) {
+        return undefined;
+    }
+    if (typeof world.deleteRemote === "function") {
+        return (id) => world.deleteRemote?.(id);
+    }
+    const kept: unknown = typeof world.objects === "function" ? world.objects() : world;
+    const tag = Object.prototype.toString.call(kept);
+    return tag === "[object Map]" || tag === "[object Set]"
+        ? (id) => (kept as { delete(id: string): boolean }).delete(id)
+        : undefined;
+}

@@ -1,0 +1,171 @@
+// Trying a property of a provider with many inputs, and making those smaller that show it broken.
+
+import { messageOf } from "../../errors";
+import type { Inputs } from "../subject";
+import { Discarded, LawBroken } from "./broken";
+import { type ArbitraryLike, isArbitrary, type Samples } from "./options";
+
+/** fast-check as an ES module: the copy that the author's arbitraries come from. */
+export type FastCheck = typeof import("fast-check", { with: { "resolution-mode": "import" }});
+type Arbitrary<T> = import("fast-check", { with: { "resolution-mode": "import" }}).Arbitrary<T>;
+
+/** Where fast-check is to begin, and how far it is to go. */
+export interface Sampling {
+    samples: Samples;
+    runs: number;
+    seed?: number | undefined;
+    /** Is the first example that shows something to be told as it is? */
+    whole?: boolean | undefined;
+}
+
+/** A place among the examples: `SEED,PATH`, and for lifecycles a third part. */
+export interface Replay {
+    seed: number;
+    path: string;
+    commands?: string;
+}
+
+const VARIABLE = "MALOKO_REPLAY";
+
+/** Where the user wants to begin; undefined unless MALOKO_REPLAY says so. Throws an error for what it cannot mean. */
+export function replayWanted(): Replay | undefined {
+    const text = process.env[VARIABLE];
+    if (text === undefined || text === "") {
+        return undefined;
+    }
+    const [seed, path = "", commands] = text.split(",");
+    if (!/^-?\d+$/.test(seed ?? "") || !/^[\d:]*$/.test(path)) {
+        throw new Error(`${VARIABLE}=${text} is not SEED,PATH as the message of a failed test has it`);
+    }
+    return { seed: Number(seed), path, ...(commands === undefined ? {} : { commands }) };
+}
+
+/** The line that runs an example again. */
+export function replayLine(command: string, { seed, path, commands }: Replay): string {
+    return `${VARIABLE}=${[seed, path, ...(commands === undefined ? [] : [commands])].join(",")} ${command}`;
+}
+
+/** fast-check, which is the user's own. Throws an error that says how to get it. */
+export async function fastCheck(what: string): Promise<FastCheck> {
+    try {
+        return await import("fast-check").catch(() => {
+            // jest takes no ES modules unless it is told to.
+            return require("fast-check") as unknown as FastCheck;
+        });
+    } catch (error) {
+        throw new Error(
+            `${what} needs the package fast-check, which cannot be loaded: ${messageOf(error).split("\n")[0]}. ` +
+                "Install it with `npm install --save-dev fast-check@4`",
+            { cause: error },
+        );
+    }
+}
+
+/** What came of it: what was wrong with which inputs. */
+export interface Counterexample {
+    thrown: unknown;
+    inputs: unknown[];
+    replay?: Replay;
+}
+
+/**
+ * Calls `property` with `count` inputs at a time. Undefined when it held for all of them, and there was something to try.
+ */
+export async function forAll(
+    { samples, runs, seed, whole }: Sampling,
+    count: number,
+    property: (...inputs: Inputs[]) => Promise<void>,
+): Promise<Counterexample | undefined> {
+    let tried = 0;
+    let refusal = "";
+    const attempt = async (inputs: Inputs[]): Promise<boolean> => {
+        try {
+            // Providers may keep what they are given.
+            await property(...structuredClone(inputs));
+            tried++;
+            return true;
+        } catch (thrown) {
+            if (thrown instanceof Discarded) {
+                refusal = thrown.message;
+                return false;
+            }
+            tried++;
+            throw thrown;
+        }
+    };
+    const found = isArbitrary(samples)
+        ? await generated(samples, { runs, seed, whole }, count, attempt)
+        : await listed(samples, runs, count, attempt);
+    if (tried === 0 && found === undefined) {
+        const got = `that none of them can be used: ${refusal || "there are none"}`;
+        return { thrown: new LawBroken({ at: "inputs", expected: "some that the provider accepts", got }), inputs: [] };
+    }
+    return found;
+}
+
+async function listed(
+    examples: readonly Inputs[],
+    runs: number,
+    count: number,
+    attempt: (inputs: Inputs[]) => Promise<boolean>,
+): Promise<Counterexample | undefined> {
+    let all: Inputs[][] = examples.map((it) => [it]);
+    if (count === 2) {
+        all = examples.flatMap((a) => examples.filter((b) => b !== a).map((b) => [a, b]));
+    } else if (count > 2) {
+        all = [Array.from({ length: count }, (_, index) => examples[index % examples.length] as Inputs)];
+    }
+    for (const inputs of all.slice(0, Math.max(runs, examples.length))) {
+        try {
+            await attempt(inputs);
+        } catch (thrown) {
+            return { thrown, inputs };
+        }
+    }
+    return undefined;
+}
+
+async function generated(
+    arbitrary: ArbitraryLike,
+    { runs, seed, whole }: Omit<Sampling, "samples">,
+    count: number,
+    attempt: (inputs: Inputs[]) => Promise<boolean>,
+): Promise<Counterexample | undefined> {
+    const fc: FastCheck = await fastCheck("an arbitrary as `inputs`");
+    const each = arbitrary as unknown as Arbitrary<Inputs>;
+    const many = fc.tuple(...Array.from({ length: count }, () => each));
+    const replay = replayWanted();
+    const start = replay ?? (seed === undefined ? undefined : { seed, path: "" });
+    const details = await fc.check(
+        fc.asyncProperty(many, async (inputs) => {
+            fc.pre(await attempt(inputs));
+        }),
+        {
+            numRuns: runs,
+            ...(start === undefined ? {} : { seed: start.seed }),
+            ...(start === undefined || start.path === "" ? {} : { path: start.path }),
+            endOnFailure: whole === true || (replay !== undefined && replay.path !== ""),
+            maxSkipsPerRun: 20,
+        },
+    );
+    if (!details.failed || details.counterexample === null) {
+        return undefined;
+    }
+    return {
+        thrown: details.errorInstance,
+        inputs: details.counterexample[0],
+        replay: { seed: details.seed, path: details.counterexamplePath ?? "" },
+    };
+}
+
+/** A thrown thing as a broken law: a provider's own error is one, too. */
+export function asBroken(thrown: unknown): LawBroken {
+    return thrown instanceof LawBroken
+        ? thrown
+        : new LawBroken({
+              at: "an error that nobody expected",
+              expected: "the provider to do as it is asked",
+              got: messageOf(thrown),
+              cause: thrown,
+          });
+}

@@ -1,0 +1,230 @@
+// Lifecycles of a provider: random ones, made as short as they can be where they go wrong, and given ones.
+import { CRASH_KINDS } from "../crash";
+import { LawBroken } from "../laws/broken";
+import {
+    checkOptions,
+    isArbitrary,
+    Place,
+    type ProviderSource,
+    type Samples,
+    type SubjectOptions,
+    titleOf,
+} from "../laws/options";
+import { asBroken, type FastCheck, fastCheck, type Replay, replayLine, replayWanted } from "../laws/samples";
+import type { Inputs } from "../subject";
+import { show } from "../values";
+import { Machine } from "./machine";
+import { Model } from "./model";
+import { MOMENTS, mistakeIn, RESOURCES, RULES, type Rule, type Step, stepText } from "./steps";
+
+export { type Moment, RULES, type Rule, type Step } from "./steps";
+
+/** What an author says of a provider, for lifecycles. */
+export interface LifecycleOptions extends SubjectOptions {
+    /** Rules that are left out, each with the reason. */
+    without?: Partial<Record<Rule, string>>;
+    /** Properties of which no two resources have the same value at a time, such as a name. */
+    unique?: readonly string[];
+    /** The longest lifecycle; default 10 steps. */
+    steps?: number;
+}
+
+/** What came of many lifecycles. */
+export interface LifecycleReport {
+    /** How many were tried. */
+    examples: number;
+    /** How often each rule came. */
+    rules: Record<string, number>;
+    /** The shortest that went wrong. */
+    error?: LawBroken;
+}
+
+const EXAMPLES = 100;
+const STEPS = 10;
+// So many points an `up` of three resources has, and more.
+const MOST_POINTS = 20;
+
+function rulesOf({ without = {} }: { without?: LifecycleOptions["without"] }): Rule[] {
+    for (const [rule, reason] of Object.entries(without)) {
+        if (!(RULES as readonly string[]).includes(rule)) {
+            throw new TypeError(`\`without\` names ${show(rule)}, which is no rule: there are ${RULES.join(", ")}`);
+        }
+        if (typeof reason !== "string" || reason.trim() === "") {
+            throw new TypeError(`\`without\` of ${rule} has no reason: say why this provider cannot have it`);
+        }
+    }
+    return RULES.filter((rule) => without[rule] === undefined);
+}
+
+/** The state of a lifecycle that goes on. */
+export interface Lifecycle {
+    model: Model;
+    machine: Machine;
+}
+
+// A step as fast-check has it.
+class Command {
+    constructor(
+        readonly step: Step,
+        private readonly counts: Record<string, number>,
+    ) {}
+
+    async check(model: Readonly<Model>): Promise<boolean> {
+        return model.allows(this.step);
+    }
+
+    async run(model: Model, machine: Machine): Promise<void> {
+        if (machine.can(this.step)) {
+            this.counts[this.step[0]] = (this.counts[this.step[0]] ?? 0) + 1;
+            await machine.take(this.step, model);
+        }
+    }
+
+    toString(): string {
+        return stepText(this.step);
+    }
+}
+
+/**
+ * Commands for fast-check's `asyncModelRun`, to be mixed with an author's own; `setup` makes what it runs them on. Throws an
+ * error that says how to get fast-check where it is missing.
+ */
+export async function lifecycleCommands(provider: ProviderSource, options: LifecycleOptions) {
+    checkOptions("lifecycle", provider, options ?? {});
+    const rules = rulesOf(options);
+    const fc: FastCheck = await fastCheck("lifecycle");
+    const { inputs: samples, world, config, unique, steps = STEPS } = options;
+    const place = new Place(world);
+    const inputs = isArbitrary(samples)
+        ? (samples as unknown as ReturnType<typeof fc.constant<Inputs>>)
+        : fc.constantFrom(...samples);
+    const resource = fc.constantFrom(...RESOURCES);
+    const counts: Record<string, number> = {};
+    const command = (step: Step): Command => new Command(step, counts);
+    const commands = fc.commands<Model, Machine, true>(
+        [
+            fc.tuple(resource, inputs).map(([name, it]) => command(["edit", name, it])),
+            fc.constant(0).map(() => command(["up"])),
+            fc.tuple(resource, inputs).map(([name, it]) => command(["edit", name, it])),
+            fc
+                .tuple(fc.integer({ min: 1, max: MOST_POINTS }), fc.constantFrom(...CRASH_KINDS))
+                .map(([nth, kind]) => command(["crash", nth, kind])),
+            resource.map((name) => command(["remove", name])),
+            fc.constantFrom<Step>(["preview"], ["refresh"], ["destroy"], ["restart"], ["lose_answer"]).map(command),
+            fc.tuple(resource, inputs).map(([name, it]) => command(["import", name, it])),
+            fc.tuple(fc.constantFrom("drift", "vanish"), resource).map(([rule, name]) => command([rule, name] as Step)),
+            fc.constantFrom(...MOMENTS).map((moment) => command(["second_writer", moment])),
+        ],
+        { maxCommands: steps, size: "max", ...replayOf() },
+    );
+    const setup = async (): Promise<{ model: Model; real: Machine }> => ({
+        model: new Model(rules, unique),
+        real: await Machine.begin({ provider, place, config }),
+    });
+    return { fc, commands, setup, counts, close: () => place.end() };
+}
+
+// How fast-check hands commands back.
+interface Ran {
+    cmd: Command;
+    hasRan: boolean;
+}
+
+function wasRun({ hasRan }: Ran): boolean {
+    return hasRan;
+}
+
+function replayOf(): { replayPath?: string } {
+    const commands = replayWanted()?.commands;
+    return commands === undefined ? {} : { replayPath: commands };
+}
+
+/**
+ * Takes a provider through random lifecycles. What went wrong is in the report, with the shortest lifecycle that shows it as
+ * a program. `command` runs the test again. Throws a TypeError for options that are missing or wrong.
+ */
+export async function checkLifecycle(
+    provider: ProviderSource,
+    options: LifecycleOptions,
+    command = "",
+): Promise<LifecycleReport> {
+    const { fc, commands, setup, counts, close } = await lifecycleCommands(provider, options);
+    const replay = replayWanted();
+    const seed = replay?.seed ?? options.seed;
+    try {
+        const details = await fc.check(
+            fc.asyncProperty(commands, async (all) => {
+                const made = await setup();
+                await fc.asyncModelRun(() => made, all as Parameters<typeof fc.asyncModelRun>[1]);
+                await made.real.end(made.model);
+            }),
+            {
+                numRuns: options.examples ?? EXAMPLES,
+                ...(seed === undefined ? {} : { seed }),
+                ...(replay === undefined || replay.path === "" ? {} : { path: replay.path }),
+                endOnFailure: replay?.commands !== undefined,
+            },
+        );
+        const report = { examples: details.numRuns, rules: counts };
+        if (!details.failed || details.counterexample === null) {
+            return report;
+        }
+        const [all] = details.counterexample as unknown as [Iterable<Ran>];
+        const steps = [...all].filter(wasRun).map(({ cmd }) => cmd.step);
+        const path = /replayPath="([^"]*)"/.exec(String(all))?.[1];
+        const place: Replay = { seed: details.seed, path: details.counterexamplePath ?? "" };
+        const again = replayLine(command, path === undefined ? place : { ...place, commands: path }).trim();
+        return { ...report, error: failed(provider, asBroken(details.errorInstance), steps, again) };
+    } finally {
+        await close();
+    }
+}
+
+function failed(provider: ProviderSource, broken: LawBroken, steps: Step[], again: string): LawBroken {
+    const name = titleOf(provider);
+    const { at, expected, got } = broken.breach;
+    broken.law = "lifecycle";
+    broken.inputs = steps as unknown[];
+    broken.message = [
+        `lifecycle of ${name}: it goes wrong in ${steps.length} ${steps.length === 1 ? "step" : "steps"}`,
+        `    property: ${at}`,
+        `    expected: ${expected}`,
+        `    found: ${got.replaceAll("\n", "\n      ")}`,
+        ...(again === "" ? [] : [`    again: ${again}`]),
+        "    as a test:",
+        `        test("lifecycle of ${name}", () => runLifecycle(${name}, options, [`,
+        ...steps.map((step) => `            ${stepText(step)},`),
+        "        ]));",
+    ].join("\n");
+    return broken;
+}
+
+/**
+ * Takes a provider through the given steps, and removes everything at the end. `options` are those of the lifecycles. Throws a
+ * {@link LawBroken} where something is not as it has to be, and a TypeError for a step that cannot be done there.
+ */
+export async function runLifecycle(
+    provider: ProviderSource,
+    options: Omit<LifecycleOptions, "inputs"> & { inputs?: Samples },
+    steps: readonly Step[],
+): Promise<void> {
+    const place = new Place(options.world);
+    const model = new Model(rulesOf(options), options.unique);
+    try {
+        const machine = await Machine.begin({ provider, place, config: options.config });
+        for (const step of steps) {
+            const mistake = mistakeIn(step);
+            if (mistake !== undefined || !machine.can(step) || !model.allows(step)) {
+                throw new TypeError(
+                    `the step ${stepText(step)} cannot be done here${mistake === undefined ? "" : `: ${mistake}`}`,
+                );
+            }
+            await machine.take(step, model);
+        }
+        await machine.end(model);
+    } catch (thrown) {
+        throw thrown instanceof LawBroken ? failed(provider, thrown, [...steps], "") : thrown;
+    } finally {
+        await place.end();
+    }
+}

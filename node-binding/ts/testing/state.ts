@@ -1,0 +1,78 @@
+// What lies in the store of a test's stack, and what its resources were in the course of the test.
+import type { NativeStack } from "../native";
+import { parseJson, toJsonText } from "../originals";
+import { forSnapshots } from "./serializers";
+import type { History, Row, Suspect } from "./settings";
+
+/** The state of one stack. */
+export class StackState {
+    readonly #history = new Map<string, History>();
+
+    /** `native`: the engine's side of it. */
+    constructor(readonly native: NativeStack) {}
+
+    /** The resources. */
+    rows(): Row[] {
+        return (parseJson(this.native.resources()) as { rows: Row[] }).rows;
+    }
+
+    /** The resource of a name. Throws an error that names those that are there. */
+    row(name: string): Row {
+        const rows = this.rows();
+        const found = rows.filter((row) => row.name === name && !row.delete);
+        const [row] = found;
+        if (row === undefined) {
+            const names = rows.map((it) => it.name).join(", ") || "none";
+            throw new Error(`the state has no resource '${name}'; it has: ${names}`);
+        }
+        if (found.length > 1) {
+            const types = found.map(({ type }) => type).join(", ");
+            throw new Error(`the state has ${found.length} resources '${name}', of the types ${types}: see \`rows()\``);
+        }
+        return forSnapshots(row);
+    }
+
+    /** Objects that may exist, because it is not known what a `create` did. */
+    suspects(): Suspect[] {
+        return (parseJson(this.native.resources()) as { suspects: Suspect[] }).suspects;
+    }
+
+    /** Another state: with what these resources need, and without them. */
+    without(urns: string[]): StackState {
+        return new StackState(this.native.without(urns));
+    }
+
+    /** Nothing is protected any more: that is against mistakes, and not against the end of a test. */
+    unprotect(): void {
+        if (!this.rows().some(({ protect }) => protect)) {
+            return;
+        }
+        const deployment = parseJson(this.native.export()) as { deployment?: { resources?: { protect?: boolean }[] } };
+        for (const resource of deployment.deployment?.resources ?? []) {
+            delete resource.protect;
+        }
+        this.native.import(toJsonText(deployment), "the test's own state");
+    }
+
+    /** What a resource was; empty for one that never was. */
+    history(name: string): History {
+        return forSnapshots(this.#history.get(name) ?? { ids: [], outputs: [] });
+    }
+
+    /** Adds what the resources are now to their histories. */
+    remember(): void {
+        for (const { name, id, outputs, delete: goes } of this.rows()) {
+            if (goes) {
+                continue;
+            }
+            const history = this.#history.get(name) ?? { ids: [], outputs: [] };
+            this.#history.set(name, history);
+            if (id !== "" && history.ids.at(-1) !== id) {
+                history.ids.push(id);
+            }
+            if (toJsonText(history.outputs.at(-1)) !== toJsonText(outputs)) {
+                history.outputs.push(outputs);
+            }
+        }
+    }
+}

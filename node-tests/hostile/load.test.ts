@@ -1,0 +1,34 @@
+// The native module is loaded and used again and again, and nothing of it is left behind.
+import { execFileSync } from "node:child_process";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const WORKER = join(dirname(fileURLToPath(import.meta.url)), "..", "sample-package", "worker.cjs");
+const CYCLES = Number(process.env.MALOKO_CYCLES ?? 10);
+
+// In a process of its own, whose threads and descriptors are counted.
+const SCRIPT = `
+const fs = require("node:fs");
+const { Worker } = require("node:worker_threads");
+const figures = () => [fs.readdirSync("/proc/self/task").length, fs.readdirSync("/proc/self/fd").length];
+let answers = 0;
+const cycle = () =>
+    new Promise((resolve, reject) => {
+        const worker = new Worker(${JSON.stringify(WORKER)});
+        worker.on("message", () => answers++).on("error", reject).on("exit", resolve);
+    });
+(async () => {
+    for (let round = 0; round < 3; round++) await cycle();
+    const before = figures();
+    for (let round = 0; round < ${CYCLES}; round++) await cycle();
+    console.log(JSON.stringify({ answers, before, after: figures() }));
+})();
+`;
+
+test("threads that come and go leave no threads and no descriptors", () => {
+    const said = execFileSync(process.execPath, ["-e", SCRIPT], { encoding: "utf8", cwd: dirname(WORKER) });
+    const { answers, before, after } = JSON.parse(said) as { answers: number; before: number[]; after: number[] };
+    expect(answers).toBe(CYCLES + 3);
+    expect(after).toEqual(before);
+}, 600_000);

@@ -1,0 +1,1 @@
+require("./misuse.cjs")(require("maloko/jest"));

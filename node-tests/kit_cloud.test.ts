@@ -1,0 +1,99 @@
+// Tests on a cloud that is real: what they leave when they are killed is deleted by the next run, or by a sweep.
+import { execFile } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { test as base, expect } from "vitest";
+
+const run = promisify(execFile);
+const vitest = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs");
+const LEDGER = join(import.meta.dirname, ".maloko", "tests");
+
+interface Ran {
+    status: string;
+    text: string;
+}
+
+/** A cloud, and a run of the test that makes two files in it. */
+const test = base.extend<{ cloud: string; make: (env?: Record<string, string>) => Promise<Ran> }>({
+    cloud: async ({}, use) => {
+        const cloud = mkdtempSync(join(tmpdir(), "maloko-cloud-"));
+        await use(cloud);
+        rmSync(cloud, { recursive: true });
+    },
+    make: async ({ cloud }, use) => {
+        await use(async (env = {}) => {
+            const args = [vitest, "run", "--reporter=json", "--config", "kit-samples/cloud.config.ts"];
+            const options = { cwd: import.meta.dirname, env: { ...process.env, CLOUD: cloud, ...env } };
+            const { stdout } = await run(process.execPath, args, options).catch((failed: { stdout: string }) => failed);
+            const { testResults } = JSON.parse(stdout.slice(stdout.indexOf("{")));
+            const [result] = testResults.flatMap((it: any) => it.assertionResults);
+            return { status: result?.status ?? "killed", text: JSON.stringify(result ?? {}) };
+        });
+        for (const page of pages()) {
+            rmSync(page);
+        }
+    },
+});
+
+function pages(): string[] {
+    const names = existsSync(LEDGER) ? readdirSync(LEDGER) : [];
+    return names.filter((name) => name.endsWith(".json")).map((name) => join(LEDGER, name));
+}
+
+test("a test that ends leaves nothing", async ({ cloud, make }) => {
+    expect((await make()).status).toBe("passed");
+    expect(readdirSync(cloud)).toEqual([]);
+    expect(pages()).toEqual([]);
+}, 60_000);
+
+test("the next run deletes what a killed run left", async ({ cloud, make }) => {
+    expect((await make({ KILLED: "afterwards" })).status).not.toBe("passed");
+    expect(readdirSync(cloud)).toEqual(["first", "second"]);
+    const [page = ""] = pages();
+    expect(readFileSync(page, "utf8")).toContain('"test":"files are made"');
+    expect(readFileSync(page, "utf8")).not.toContain("hunter2");
+    expect(statSync(page).mode & 0o077).toBe(0);
+    expect((await make()).status).toBe("passed");
+    expect(readdirSync(cloud)).toEqual([]);
+    expect(pages()).toEqual([]);
+}, 60_000);
+
+test("a sweep deletes what a killed run left", async ({ cloud, make }) => {
+    expect((await make({ KILLED: "second" })).status).not.toBe("passed");
+    expect(readdirSync(cloud)).toEqual(["first"]);
+    const swept = await make({ MALOKO_SWEEP: "1" });
+    expect(swept.status).toMatch(/skipped|pending/);
+    expect(readdirSync(cloud)).toEqual([]);
+    expect(pages()).toEqual([]);
+}, 60_000);
+
+test("a page of the ledger that cannot be read is named", async ({ cloud, make }) => {
+    await make({ KILLED: "afterwards" });
+    const [page = ""] = pages();
+    writeFileSync(page, "{");
+    const { status, text } = await make();
+    expect(status).toBe("failed");
+    expect(text).toContain(page);
+    expect(text).toContain("Look for its objects by hand, and remove the file");
+    expect(readdirSync(cloud)).toEqual(["first", "second"]);
+}, 60_000);
+
+test("what cannot be swept is named", async ({ cloud, make }) => {
+    await make({ KILLED: "afterwards" });
+    const { status, text } = await make({ MALOKO_SWEEP: "1", STUCK: "1" });
+    expect(status).toBe("failed");
+    expect(text).toContain("an earlier run of this test left objects that could not be deleted: ");
+    expect(text).toContain("it sticks");
+    expect((await make()).status).toBe("passed");
+    expect(readdirSync(cloud)).toEqual([]);
+}, 60_000);
+
+test("what a run has made can be kept", async ({ cloud, make }) => {
+    expect((await make({ MALOKO_KEEP: "1" })).status).toBe("passed");
+    expect(readdirSync(cloud)).toEqual(["first", "second"]);
+    await make({ MALOKO_SWEEP: "1" });
+    expect(readdirSync(cloud)).toEqual([]);
+}, 60_000);

@@ -1,0 +1,52 @@
+"""Handlers that a program sets for Ctrl-C and SIGTERM while the command line runs it.
+
+The engine deals with these signals itself, without the interpreter, which a provider may be keeping busy. A program's
+handler does not take its place: it is called beside it, when the run is cancelled. Forked processes are on their own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from typing import Any
+
+_THEIRS = (signal.SIGINT, signal.SIGTERM)
+
+_own: dict[int, Any] = {}
+"""The program's handlers."""
+
+
+def leave_to_engine() -> None:
+    """From now on the engine's handlers stay, whatever the program sets. For the process of a command line."""
+    if hasattr(signal.signal, "maloko"):
+        return
+    set_handler, get_handler, process = signal.signal, signal.getsignal, os.getpid()
+
+    def is_ours(number: int) -> bool:
+        return number in _THEIRS and os.getpid() == process
+
+    def set_own(signalnum: int, handler: Any) -> Any:
+        if not is_ours(signalnum):
+            return set_handler(signalnum, handler)
+        previous = get_own(signalnum)
+        _own[signalnum] = handler
+        return previous
+
+    def get_own(signalnum: int) -> Any:
+        return _own.get(signalnum, signal.SIG_DFL) if is_ours(signalnum) else get_handler(signalnum)
+
+    set_own.maloko = True  # type: ignore[attr-defined]
+    signal.signal = set_own
+    signal.getsignal = get_own
+
+
+def call_own_handler(loop: asyncio.AbstractEventLoop, number: int) -> None:
+    """Has the program's handler called on its event loop's thread, which is the main one."""
+    handler = _own.get(number)
+    with contextlib.suppress(RuntimeError):  # the loop is closed: the program is over
+        if number in getattr(loop, "_signal_handlers", {}):
+            loop.call_soon_threadsafe(loop._handle_signal, number)  # type: ignore[attr-defined]
+        elif callable(handler):
+            loop.call_soon_threadsafe(handler, number, None)

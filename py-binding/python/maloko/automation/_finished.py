@@ -1,0 +1,35 @@
+"""What came of a command, whichever process ran it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pulumi.automation import CommandResult
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What came of an operation that has begun."""
+
+    outcome: str
+    """`succeeded`, `failed` or `cancelled`."""
+    changes: dict[str, int]
+    """Resources by what was done to them."""
+    error: str | None
+    """The first error in words."""
+    exception: BaseException | None
+    """The exception behind it."""
+    urn: str | None
+    """The resource that the first error is about."""
+    method: str | None
+    """The provider's method that it came from."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What came of a command."""
+
+    result: CommandResult
+    """The exit code, stdout and stderr."""
+    operation: Operation | None
+    """What came of its operation; `None` when none has begun."""

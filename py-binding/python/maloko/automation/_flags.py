@@ -1,0 +1,79 @@
+"""Arguments of operations, as flags of the command line."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from maloko.automation.errors import UnsupportedError
+
+_VALUES = {
+    "message": "--message",
+    "color": "--color",
+    "parallel": "--parallel",
+    "plan": "--plan",
+    "save_plan": "--save-plan",
+    "import_file": "--import-file",
+    "config_file": "--config-file",
+}
+_LISTS = {"target": "--target", "exclude": "--exclude", "replace": "--replace"}
+_SWITCHES = {
+    "expect_no_changes": "--expect-no-changes",
+    "clear_pending_creates": "--clear-pending-creates",
+    "diff": "--diff",
+    "target_dependents": "--target-dependents",
+    "exclude_dependents": "--exclude-dependents",
+    "suppress_outputs": "--suppress-outputs",
+    "suppress_progress": "--suppress-progress",
+    "continue_on_error": "--continue-on-error",
+    "refresh": "--refresh",
+    "json": "--json",
+}
+_WITHOUT_EFFECT = {
+    "log_flow": "there are no child processes to log",
+    "log_verbosity": "the engine keeps no log beside its events",
+    "log_to_std_err": "the engine keeps no log beside its events",
+    "tracing": "the engine writes no traces; breakpoints and profilers work in every provider method",
+    "debug": "debug messages are among the events (on_event)",
+}
+_REFUSED = {
+    "policy_packs": "policy packs are not run",
+    "policy_pack_configs": "policy packs are not run",
+    "attach_debugger": "the program runs in this process: attach the debugger to it",
+    "exclude_protected": "leave protected resources out with `target`",
+    "converter": "other tools' states are not converted",
+    "converter_args": "other tools' states are not converted",
+}
+
+
+def flags(arguments: Mapping[str, Any]) -> list[str]:
+    """The flags for arguments by name; what was not given is left out.
+
+    :raises UnsupportedError: for an argument without which the operation would not be what was asked for
+    :raises TypeError: for a text where a list is meant
+    """
+    return list(_flags(arguments))
+
+
+def _flags(arguments: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in arguments.items():
+        if name == "run_program":
+            if value is not None:
+                yield f"--run-program={str(value).lower()}"
+        elif not value:
+            # False as well: the official API leaves such a flag out.
+            continue
+        elif name in _REFUSED:
+            raise UnsupportedError(f"{name}: {_REFUSED[name]}")
+        elif name in _WITHOUT_EFFECT:
+            warnings.warn(f"{name} has no effect: {_WITHOUT_EFFECT[name]}", stacklevel=5)
+        elif name in _VALUES:
+            yield from (_VALUES[name], str(value))
+        elif name in _LISTS and isinstance(value, str):
+            raise TypeError(f"{name} takes a list of URNs, and {value!r} is a text: write {name}=[{value!r}]")
+        elif name in _LISTS:
+            for item in value:
+                yield from (_LISTS[name], item)
+        elif name in _SWITCHES:
+            yield _SWITCHES[name]

@@ -1,0 +1,119 @@
+"""A command in this process: the same code as the command line, with streams and an environment of its own."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pulumi.automation import CommandResult, PulumiFn
+
+from maloko._host import Host
+from maloko._maloko import LibraryRun
+from maloko._program import attach_here, run_program
+from maloko._sdk import sdk_version
+from maloko.automation._finished import Finished, Operation
+from maloko.automation._listeners import Delivery, Listeners
+from maloko.automation._threads import SCOPE, Cancellable, where_no_loop_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from maloko._maloko import Engine
+
+
+class _Front:
+    """What the command line asks of Python when the program is a function of this process."""
+
+    def __init__(self, program: PulumiFn | None, cancel: Callable[[], None]) -> None:
+        self._program = program
+        self._cancel = cancel
+        self.interrupt: KeyboardInterrupt | None = None
+        """Ctrl-C, where it arrived in the program."""
+
+    def about(self) -> tuple[str, str, str]:
+        return platform.python_version(), sys.executable, sdk_version()
+
+    def run_program(self, host: Host, engine: Engine, entry: str) -> tuple[str, BaseException] | None:
+        if self._program is None:
+            raise LookupError(f"the program in {entry} runs in a process of its own")
+        failure = run_program(host, engine, self._program)
+        if failure is not None and isinstance(failure.error, KeyboardInterrupt):
+            # A destroy or a refresh would go on without a program that fails.
+            self.interrupt = failure.error
+            self._cancel()
+        return failure
+
+    def attach(self, host: Host, engine: Engine, _entry: str) -> None:
+        attach_here(host, engine)
+
+    def native_packages(self, _entry: str) -> list[tuple[str, str]]:
+        return []
+
+    def interrupted(self, _signal: int) -> None:
+        """Never called: a library sets no signal handlers."""
+
+
+def run_inside(
+    arguments: list[str],
+    directory: str,
+    variables: Mapping[str, str],
+    listeners: Listeners,
+    program: PulumiFn | None = None,
+    began: Callable[[Cancellable], None] = lambda run: None,
+) -> Finished:
+    """Runs a command to its end; how it ended is in what it gives. Ctrl-C cancels it, and is raised at its end.
+
+    :param directory: where the project is; absolute
+    :param variables: what stands for the environment
+    :param program: the program, for commands that run it
+    :param began: is given what the command can be cancelled by
+    """
+    delivery = Delivery(listeners)
+    run = LibraryRun(
+        arguments,
+        directory,
+        dict(variables),
+        delivery.out,
+        delivery.err,
+        delivery.event if listeners.wants_events else None,
+    )
+    began(run)
+    scope = SCOPE.get()
+    if scope is not None:
+        scope.enter(run)
+
+    def work() -> tuple[
+        int, str, tuple[str, dict[str, int], bool, str | None, BaseException | None, str | None, str | None] | None
+    ]:
+        host = Host()
+        front = _Front(program, run.cancel)
+        try:
+            finished = run.run(front, host)
+        finally:
+            host.close()
+        if front.interrupt is not None:
+            raise front.interrupt
+        return finished
+
+    try:
+        # Only a program needs a thread without an event loop.
+        code, message, end = work() if program is None else where_no_loop_runs(work, run.cancel)
+        if message:
+            delivery.err(f"error: {message}\n".encode())
+    finally:
+        if scope is not None:
+            scope.leave(run)
+        delivery.close()
+    operation = None
+    if end is not None:
+        outcome, changes, _, error, exception, urn, method = end
+        operation = Operation(outcome, changes, error, exception, urn, method)
+    return Finished(CommandResult(stdout=listeners.out.text(), stderr=listeners.err.text(), code=code), operation)
+
+
+def absolute(directory: str) -> str:
+    """The directory as an absolute path."""
+    return str(Path(directory).absolute())

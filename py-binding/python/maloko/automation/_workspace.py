@@ -1,0 +1,375 @@
+"""Workspaces: a project, its settings files, and its stacks."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import weakref
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pulumi import automation as official
+from pulumi.automation import (
+    CommandResult,
+    ConfigMap,
+    ConfigValue,
+    OnOutput,
+    PluginInfo,
+    ProjectSettings,
+    PulumiFn,
+    StackSettings,
+    StackSummary,
+)
+
+from maloko._errors import MalokoError
+from maloko.automation._command import LOG, PulumiCommand
+from maloko.automation._threads import twin
+from maloko.automation.errors import UnsupportedError
+
+_OWN_DIRECTORY = ".maloko"
+
+
+class LocalWorkspace(official.LocalWorkspace):
+    """A project on this machine. The settings files are those of the official one, and may be shared with it.
+
+    An inline program without a `work_dir` gets a temporary directory for its settings files, which is removed with the
+    workspace; something else has to say where its state is kept.
+
+    Each method that blocks has an `await` form: its name with `_async` at the end.
+    """
+
+    def __init__(
+        self,
+        work_dir: str | None = None,
+        pulumi_home: str | None = None,
+        program: PulumiFn | None = None,
+        env_vars: Mapping[str, str] | None = None,
+        secrets_provider: str | None = None,
+        project_settings: ProjectSettings | None = None,
+        stack_settings: Mapping[str, StackSettings] | None = None,
+        pulumi_command: official.PulumiCommand | None = None,
+    ) -> None:
+        if pulumi_command is not None and not isinstance(pulumi_command, PulumiCommand):
+            raise UnsupportedError(
+                "pulumi_command: maloko.automation drives no `pulumi` executable; leave the argument out, or make it "
+                "with maloko.automation.PulumiCommand"
+            )
+        self._selected: str | None = None
+        self._is_temporary = work_dir is None
+        if work_dir is None:
+            work_dir = tempfile.mkdtemp(prefix="automation-")
+            self._finalizer = weakref.finalize(self, shutil.rmtree, work_dir, ignore_errors=True)
+        super().__init__(
+            work_dir=work_dir,
+            pulumi_home=pulumi_home,
+            program=program,
+            env_vars=env_vars,
+            secrets_provider=secrets_provider,
+            project_settings=project_settings,
+            stack_settings=stack_settings,
+            pulumi_command=pulumi_command or PulumiCommand(),
+        )
+
+    @property
+    def command(self) -> PulumiCommand:
+        """What runs the workspace's commands."""
+        command = self.pulumi_command
+        assert isinstance(command, PulumiCommand)
+        return command
+
+    def variables(self) -> dict[str, str]:
+        """The variables that commands get beside those of the process."""
+        home = {} if self.pulumi_home is None else {"PULUMI_HOME": self.pulumi_home}
+        return {**home, **self.env_vars}
+
+    def _command(self, arguments: list[str], on_output: OnOutput | None = None) -> CommandResult:
+        return self.command.run(arguments, self.work_dir, self.variables(), on_output)
+
+    # Stacks.
+
+    def create_stack(self, stack_name: str) -> None:
+        """Makes a stack; it must not be there yet. Which stack the user has selected on the command line stays.
+
+        :raises StackAlreadyExistsError: when there is one of that name
+        """
+        if self._is_temporary:
+            self._require_place()
+        provider = [] if not self.secrets_provider else ["--secrets-provider", self.secrets_provider]
+        self._command(["stack", "init", stack_name, "--no-select", *provider])
+        self._selected = stack_name
+
+    def _require_place(self) -> None:
+        """Refuses state in a temporary directory: nothing would find the stack again, and the next run would make
+        everything a second time.
+        """
+        inside = Path(self.work_dir).resolve() / _OWN_DIRECTORY
+        if self.who_am_i().url == f"file://{inside}":
+            raise MalokoError(
+                f"the state of this stack would be kept in {inside}, a temporary directory that nothing finds again. "
+                "Say where it is to be kept: `project_settings=ProjectSettings(..., "
+                "backend=ProjectBackend(url='file:///some/directory'))`, PULUMI_BACKEND_URL in `env_vars` or in the "
+                "environment, `maloko login`, or a `work_dir` that stays"
+            )
+
+    def select_stack(self, stack_name: str) -> None:
+        """Makes sure that there is such a stack. Which stack the user has selected on the command line stays.
+
+        :raises StackNotFoundError: when there is none
+        """
+        self._command(["stack", "select", "--stack", stack_name])
+        self._selected = stack_name
+
+    def list_stacks(self, include_all: bool | None = None) -> list[StackSummary]:
+        """The stacks of the project; the current one is the one that was made or selected last with this object.
+
+        :param include_all: also those of other projects in the same backend
+        """
+        stacks = super().list_stacks(include_all)
+        for stack in stacks:
+            if self._selected is not None:
+                stack.current = stack.name.rsplit("/", 1)[-1] == self._selected.rsplit("/", 1)[-1]
+        return stacks
+
+    # Configuration.
+
+    def set_config(self, stack_name: str, key: str, value: ConfigValue, *, path: bool = False) -> None:
+        """Sets a value.
+
+        :raises TypeError: for what is no `ConfigValue` with a text in it
+        """
+        text = _config_value(key, value).value
+        if not isinstance(text, str):
+            raise TypeError(
+                f"the value of '{key}' is ConfigValue({text!r}), which is no text: write str(...) around it, "
+                "or json.dumps(...) for a list or an object"
+            )
+        super().set_config(stack_name, key, value, path=path)
+
+    def set_all_config(self, stack_name: str, config: ConfigMap, *, path: bool = False) -> None:
+        """Sets several values.
+
+        :raises TypeError: for what is no `ConfigValue`
+        """
+        super().set_all_config(stack_name, {key: _config_value(key, value) for key, value in config.items()}, path=path)
+
+    def set_all_config_json(self, stack_name: str, config_json: str) -> None:
+        """Sets values in the form in which `maloko config --json` prints them.
+
+        :param config_json: an object by key; each member has `value` or `objectValue`, and may have `secret`
+        :raises ValueError: when it is not of that form; nothing is set then
+        """
+        members = json.loads(config_json)
+        if not isinstance(members, dict):
+            raise ValueError("set_all_config_json: the text is no JSON object with configuration by key")
+        for key, member in members.items():
+            if not isinstance(member, dict) or not ("objectValue" in member or isinstance(member.get("value"), str)):
+                raise ValueError(
+                    f"set_all_config_json: the key '{key}' has neither `objectValue` nor a `value` that is a text"
+                )
+        for key, member in members.items():
+            secret = bool(member.get("secret"))
+            if "objectValue" in member:
+                for path, value in _leaves(key, member["objectValue"]):
+                    self.set_config(stack_name, path, ConfigValue(value, secret), path=True)
+            else:
+                self.set_config(stack_name, key, ConfigValue(member["value"], secret))
+
+    def remove_all_config(self, stack_name: str, keys: list[str], *, path: bool = False) -> None:
+        """Removes several values."""
+        for key in keys:
+            self.remove_config(stack_name, key, path=path)
+
+    def refresh_config(self, stack_name: str) -> None:
+        """Sets the configuration to that of the stack's last operation.
+
+        :raises UnsupportedError: when nothing was done to the stack so far
+        """
+        history = json.loads(
+            self._command(
+                ["stack", "history", "--json", "--show-secrets", "--page-size", "1", "--stack", stack_name]
+            ).stdout
+        )
+        if not history:
+            raise UnsupportedError(f"refresh_config: nothing was done to the stack '{stack_name}' so far")
+        last = history[0]["config"]
+        self.remove_all_config(stack_name, [key for key in self.get_all_config(stack_name) if key not in last])
+        self.set_all_config_json(stack_name, json.dumps(last))
+
+    # What is not needed.
+
+    def install_plugin(self, name: str, version: str, kind: str = "resource") -> None:
+        """Does nothing, and says so: providers are objects of the program, and no plugin is ever started."""
+        LOG.warning(
+            "install_plugin: the %s plugin %s %s is not installed: maloko needs no plugins", kind, name, version
+        )
+
+    def install_plugin_from_server(self, name: str, version: str, server: str) -> None:
+        """Does nothing, and says so: no plugin is ever started."""
+        LOG.warning(
+            "install_plugin_from_server: the plugin %s %s is not installed from %s: maloko needs no plugins",
+            name,
+            version,
+            server,
+        )
+
+    def remove_plugin(self, name: str | None = None, version_range: str | None = None, kind: str = "resource") -> None:
+        """Does nothing, and says so: there are no plugins."""
+        LOG.warning("remove_plugin: no %s plugin is removed: maloko has none", kind)
+
+    def list_plugins(self) -> list[PluginInfo]:
+        """There are none."""
+        return []
+
+    def install(
+        self,
+        no_plugins: bool = False,
+        no_dependencies: bool = False,
+        reinstall: bool = False,
+        use_language_version_tools: bool = False,
+        on_output: OnOutput | None = None,
+    ) -> None:
+        """Does nothing, and says so: there are no plugins, and the packages of a program are for its environment's
+        own tool (pip, uv, poetry) to install.
+        """
+        message = "install: nothing is installed: maloko needs no plugins; install the program's packages with pip"
+        LOG.warning(message)
+        if on_output is not None:
+            on_output(message)
+
+    # What only Pulumi Cloud has.
+
+    def add_environments(self, stack_name: str, *environment_names: str) -> None:
+        """:raises UnsupportedError: environments are Pulumi Cloud's"""
+        _refuse("add_environments", "environments (ESC) are a service of Pulumi Cloud; set the values with set_config")
+
+    def list_environments(self, stack_name: str) -> list[str]:
+        """:raises UnsupportedError: environments are Pulumi Cloud's"""
+        _refuse("list_environments", "environments (ESC) are a service of Pulumi Cloud")
+
+    def remove_environment(self, stack_name: str, environment_name: str) -> None:
+        """:raises UnsupportedError: environments are Pulumi Cloud's"""
+        _refuse("remove_environment", "environments (ESC) are a service of Pulumi Cloud")
+
+    def get_tag(self, stack_name: str, key: str) -> str:
+        """:raises UnsupportedError: tags are Pulumi Cloud's"""
+        _refuse_tags("get_tag")
+
+    def set_tag(self, stack_name: str, key: str, value: str) -> None:
+        """:raises UnsupportedError: tags are Pulumi Cloud's"""
+        _refuse_tags("set_tag")
+
+    def remove_tag(self, stack_name: str, key: str) -> None:
+        """:raises UnsupportedError: tags are Pulumi Cloud's"""
+        _refuse_tags("remove_tag")
+
+    def list_tags(self, stack_name: str) -> dict[str, str]:
+        """:raises UnsupportedError: tags are Pulumi Cloud's"""
+        _refuse_tags("list_tags")
+
+    def org_get_default(self) -> str:
+        """:raises UnsupportedError: organizations are Pulumi Cloud's"""
+        _refuse("org_get_default", "organizations are Pulumi Cloud's")
+
+    def org_set_default(self, org_name: str) -> None:
+        """:raises UnsupportedError: organizations are Pulumi Cloud's"""
+        _refuse("org_set_default", "organizations are Pulumi Cloud's")
+
+    def new(
+        self,
+        template_or_url: str | None = None,
+        *,
+        ai: str | None = None,
+        config: list[str] | None = None,
+        config_path: bool = False,
+        description: str | None = None,
+        dir: str | None = None,  # noqa: A002 the official name
+        force: bool = False,
+        generate_only: bool = False,
+        language: str | None = None,
+        list_templates: bool = False,
+        name: str | None = None,
+        offline: bool = False,
+        remote_stack_config: bool = False,
+        runtime_options: list[str] | None = None,
+        secrets_provider: str | None = None,
+        stack: str | None = None,
+        template_mode: bool = False,
+        on_output: OnOutput | None = None,
+    ) -> CommandResult:
+        """Makes a small project with a dynamic provider, as `maloko new` does.
+
+        :param dir: where; the workspace's directory when not given
+        :raises UnsupportedError: for templates of Pulumi's, and for what a project's files have no place for
+        """
+        unknown = {
+            "config": config,
+            "runtime_options": runtime_options,
+            "secrets_provider": secrets_provider,
+            "stack": stack,
+        }
+        given = [name for name, value in unknown.items() if value]
+        if given:
+            _refuse(
+                "new", f"{', '.join(given)}: it makes the files of a project only; make the stack with create_stack"
+            )
+        if (
+            template_or_url not in (None, "python")
+            or language not in (None, "python")
+            or ai
+            or list_templates
+            or remote_stack_config
+        ):
+            _refuse("new", "it knows the template `python` only")
+        named = [("--name", name), ("--description", description), ("--dir", dir)]
+        flags = [text for flag, value in named if value for text in (flag, value)]
+        return self._command(["new", "python", *flags, *(["--force"] if force else [])], on_output)
+
+    create_stack_async = twin(create_stack)
+    select_stack_async = twin(select_stack)
+    remove_stack_async = twin(official.LocalWorkspace.remove_stack)
+    list_stacks_async = twin(list_stacks)
+    stack_async = twin(official.LocalWorkspace.stack)
+    stack_outputs_async = twin(official.LocalWorkspace.stack_outputs)
+    export_stack_async = twin(official.LocalWorkspace.export_stack)
+    import_stack_async = twin(official.LocalWorkspace.import_stack)
+    who_am_i_async = twin(official.LocalWorkspace.who_am_i)
+    get_config_async = twin(official.LocalWorkspace.get_config)
+    get_all_config_async = twin(official.LocalWorkspace.get_all_config)
+    set_config_async = twin(official.LocalWorkspace.set_config)
+    set_all_config_async = twin(official.LocalWorkspace.set_all_config)
+    remove_config_async = twin(official.LocalWorkspace.remove_config)
+    remove_all_config_async = twin(remove_all_config)
+    refresh_config_async = twin(refresh_config)
+
+
+def default_project(project_name: str) -> ProjectSettings:
+    """The settings of an inline program's project, whose assets are found from the current directory."""
+    return ProjectSettings(name=project_name, runtime="python", main=str(Path.cwd()))
+
+
+def _config_value(key: str, value: Any) -> ConfigValue:
+    """What may be set; refuses what is easily given in its place."""
+    if isinstance(value, ConfigValue):
+        return value
+    raise TypeError(
+        f"the value of '{key}' is {value!r}; it must be a ConfigValue, as in ConfigValue('text', secret=True)"
+    )
+
+
+def _leaves(path: str, value: Any) -> list[tuple[str, str]]:
+    """Paths and texts of the values in an object or a list."""
+    if isinstance(value, dict):
+        return [leaf for name, below in value.items() for leaf in _leaves(f"{path}[{json.dumps(name)}]", below)]
+    if isinstance(value, list):
+        return [leaf for index, below in enumerate(value) for leaf in _leaves(f"{path}[{index}]", below)]
+    return [(path, value if isinstance(value, str) else json.dumps(value))]
+
+
+def _refuse(method: str, why: str) -> NoReturn:
+    raise UnsupportedError(f"{method}: {why}")
+
+
+def _refuse_tags(method: str) -> NoReturn:
+    _refuse(method, "tags of stacks are kept by Pulumi Cloud only; no backend of maloko has them")

@@ -1,0 +1,133 @@
+"""What operations of the Automation API raise.
+
+The classes are those of `pulumi.automation.errors`, so that handlers written for it go on to work, each with what an
+engine in the same process knows more: the exception that the program or a provider raised, as the object that it is
+(also as `__cause__`, with its traceback), the resource, and the provider's method.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from pulumi.automation import errors as _official
+from pulumi.automation.errors import InvalidVersionError
+
+from maloko._errors import MalokoError
+
+if TYPE_CHECKING:
+    from pulumi.automation import CommandResult
+
+    from maloko.automation._finished import Operation
+
+__all__ = [
+    "CommandError",
+    "CompilationError",
+    "ConcurrentUpdateError",
+    "InlineSourceRuntimeError",
+    "InvalidVersionError",
+    "LocalProgramError",
+    "RuntimeError",
+    "StackAlreadyExistsError",
+    "StackNotFoundError",
+    "UnsupportedError",
+]
+
+
+class CommandError(_official.CommandError):
+    """A command failed; its text has the exit code, stdout and stderr."""
+
+    def __init__(self, command_result: CommandResult, operation: Operation | None = None) -> None:
+        super().__init__(command_result)
+        self.name: str = type(self).__name__
+        self.result: CommandResult = command_result
+        """The exit code, stdout and stderr."""
+        self.code: int = command_result.code
+        """The exit code; docs/command-line.md has the list."""
+        self.stdout: str = command_result.stdout
+        """What the command wrote."""
+        self.stderr: str = command_result.stderr
+        """Its messages."""
+        self.exception: BaseException | None = None if operation is None else operation.exception
+        """What the program or a provider raised, the very object; of a local program a `LocalProgramError`."""
+        self.urn: str | None = None if operation is None else operation.urn
+        """The resource that failed first."""
+        self.method: str | None = None if operation is None else operation.method
+        """The provider's method that failed, such as `create`."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # To other processes (Celery, multiprocessing) goes what they can always read: no exception of a user's class.
+        kept = {name: self.__dict__[name] for name in ("urn", "method")}
+        return type(self), (self.result,), kept
+
+
+class StackNotFoundError(CommandError, _official.StackNotFoundError):
+    """There is no stack of that name."""
+
+
+class StackAlreadyExistsError(CommandError, _official.StackAlreadyExistsError):
+    """There is a stack of that name already."""
+
+
+class ConcurrentUpdateError(CommandError, _official.ConcurrentUpdateError):
+    """Somebody else works on the stack."""
+
+
+class InlineSourceRuntimeError(CommandError, _official.InlineSourceRuntimeError):
+    """An inline program raised an exception, which is the `__cause__`."""
+
+
+class RuntimeError(CommandError, _official.RuntimeError):  # noqa: A001 the official name
+    """A local program raised an exception."""
+
+
+class CompilationError(CommandError, _official.CompilationError):
+    """A local program is not valid source code."""
+
+
+class UnsupportedError(MalokoError, NotImplementedError):
+    """What only Pulumi Cloud or the `pulumi` command line can do; the message names it and what to do instead."""
+
+
+class LocalProgramError(Exception):
+    """An exception that was raised in the process of a local program, where the object itself has stayed."""
+
+    def __init__(self, type_name: str, message: str, traceback: str) -> None:
+        super().__init__(f"{type_name}: {message}" if message else type_name)
+        self.type: str = type_name
+        """The name of the exception's class."""
+        self.message: str = message
+        """What it said."""
+        self.traceback: str = traceback
+        """Its traceback, formatted, with the program's frames only."""
+
+
+_LOCKED = re.compile(r"the stack '[^']*' is locked by|currently locked by")
+_NOT_FOUND = re.compile(r"no stack named .* found")
+_EXISTS = re.compile(r"there is a stack named '[^']*' already|stack .*already exists")
+
+
+def error_of(result: CommandResult, operation: Operation | None, *, inline: bool) -> CommandError:
+    """The error for a command that failed, of the class that the official API has for the case.
+
+    :param operation: what came of the operation, if the command was one that has begun
+    :param inline: whether the program was a function of this process
+    """
+    kind: type[CommandError] = CommandError
+    if operation is not None:
+        if operation.exception is not None and operation.urn is None:
+            kind = InlineSourceRuntimeError if inline else _of_local_program(operation.exception)
+    elif _NOT_FOUND.search(result.stderr):
+        kind = StackNotFoundError
+    elif _LOCKED.search(result.stderr):
+        kind = ConcurrentUpdateError
+    elif _EXISTS.search(result.stderr):
+        kind = StackAlreadyExistsError
+    error = kind(result, operation)
+    error.__cause__ = error.exception
+    return error
+
+
+def _of_local_program(exception: BaseException) -> type[CommandError]:
+    is_syntax = isinstance(exception, LocalProgramError) and exception.type in ("SyntaxError", "IndentationError")
+    return CompilationError if is_syntax else RuntimeError

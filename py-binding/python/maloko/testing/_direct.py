@@ -1,0 +1,170 @@
+"""A provider without an engine, called as the engine would call it."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from maloko._calls import _READERS, BadReturnError
+from maloko._errors import MalokoError
+from maloko.testing._runs import on_a_free_thread
+
+
+class BadReturn(MalokoError):  # noqa: N818 it is what the method did
+    """A provider method returned what the engine would refuse."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """What `create` returned."""
+
+    id: str
+    """The object's id."""
+    outs: dict[str, Any]
+    """The outputs, as a state keeps them."""
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What `read` or `find` returned."""
+
+    id: str
+    """The object's id; empty when it is gone."""
+    outs: dict[str, Any] | None
+    """The outputs; `None` when none were returned."""
+    inputs: dict[str, Any] | None
+    """The inputs; `None` when none were returned."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What `check` returned."""
+
+    inputs: dict[str, Any]
+    """The inputs to go on with."""
+    failures: list[tuple[str, str]]
+    """Property and reason of each refusal."""
+
+
+@dataclass(frozen=True)
+class Differs:
+    """What `diff` returned."""
+
+    changes: bool | None
+    """Is there a change? `None`: the engine compares itself."""
+    replaces: list[str]
+    """Properties whose change needs a replacement."""
+    stables: list[str]
+    """Outputs that an update leaves alone."""
+    delete_before_replace: bool | None
+    """Must the old object go first? `None`: not said."""
+
+
+class Direct:
+    """The methods of a provider, sync or async. Arguments are copies in the types that the engine hands over; a result
+    that the engine would refuse raises `BadReturn`; what a method raises comes through as it is."""
+
+    def __init__(self, provider: Any, *, config: Mapping[str, Any] | None = None, project: str = "project") -> None:
+        self.provider: Any = provider() if inspect.isclass(provider) else provider
+        """The provider object."""
+        self._config, self._project = dict(config or {}), project
+        if config is not None or _has(self.provider, "configure"):
+            self.configure()
+
+    def configure(self) -> None:
+        """Calls `configure`, if there is one, with the stack's configuration."""
+        if not _has(self.provider, "configure"):
+            return
+        from pulumi.dynamic import Config, ConfigureRequest
+
+        from maloko.testing._kit import config_of
+
+        values = config_of({key if ":" in key else f"{self._project}:{key}": it for key, it in self._config.items()})
+        _called(self.provider.configure, ConfigureRequest(Config(values, self._project)))
+
+    def check(self, olds: Mapping[str, Any], news: Mapping[str, Any]) -> Checked:
+        """Calls `check`; without one the inputs stay as they are."""
+        if not _has(self.provider, "check"):
+            return Checked(_bag(news, "inputs"), [])
+        _, inputs, failures = self._call("check", _bag(olds, "olds"), _bag(news, "news"))
+        return Checked(_bag(inputs or {}, "inputs"), failures)
+
+    def diff(self, id_: str, olds: Mapping[str, Any], news: Mapping[str, Any]) -> Differs:
+        """Calls `diff`; without one the engine compares itself."""
+        if not _has(self.provider, "diff"):
+            return Differs(None, [], [], None)
+        return Differs(*self._call("diff", id_, _bag(olds, "olds"), _bag(news, "news"))[1:])
+
+    def create(self, inputs: Mapping[str, Any]) -> Made:
+        """Calls `create`."""
+        _, id_, outs = self._call("create", _bag(inputs, "inputs"))
+        return Made(id_, _bag(outs or {}, "outs"))
+
+    def read(self, id_: str, props: Mapping[str, Any] | None = None) -> Looked:
+        """Calls `read`; without one what is stored counts as what is there."""
+        if not _has(self.provider, "read"):
+            return Looked(id_, _bag(props or {}, "props"), None)
+        return self._looked("read", id_, _bag(props or {}, "props"))
+
+    def find(self, key: str, inputs: Mapping[str, Any]) -> Looked:
+        """Calls `find`."""
+        return self._looked("find", key, _bag(inputs, "inputs"))
+
+    def update(self, id_: str, olds: Mapping[str, Any], news: Mapping[str, Any]) -> dict[str, Any]:
+        """Calls `update` and gives the outputs; without one they are the new inputs."""
+        if not _has(self.provider, "update"):
+            return _bag(news, "news")
+        return _bag(self._call("update", id_, _bag(olds, "olds"), _bag(news, "news"))[1] or {}, "outs")
+
+    def delete(self, id_: str, props: Mapping[str, Any] | None = None) -> None:
+        """Calls `delete`, if there is one."""
+        if _has(self.provider, "delete"):
+            self._call("delete", id_, _bag(props or {}, "props"))
+
+    def _looked(self, method: str, *arguments: Any) -> Looked:
+        _, id_, outs, inputs = self._call(method, *arguments)
+        return Looked(
+            id_, None if outs is None else _bag(outs, "outs"), None if inputs is None else _bag(inputs, "inputs")
+        )
+
+    def _call(self, method: str, *arguments: Any) -> tuple[Any, ...]:
+        function = getattr(self.provider, method, None)
+        if function is None:
+            raise MalokoError(f"the provider {type(self.provider).__qualname__} has no method '{method}'")
+        result = _called(function, *arguments)
+        try:
+            return _READERS[method](result)
+        except BadReturnError as error:
+            raise BadReturn(str(error)) from None
+
+
+def _has(provider: Any, method: str) -> bool:
+    from maloko._registry import METHODS, methods_of
+
+    known = dict(zip(METHODS, methods_of(provider), strict=True))
+    return known.get(method, True)
+
+
+def _called(function: Any, *arguments: Any) -> Any:
+    result = function(*arguments)
+    if not inspect.isawaitable(result):
+        return result
+
+    async def awaited() -> Any:
+        return await result
+
+    return on_a_free_thread(lambda: asyncio.run(awaited()))
+
+
+def _bag(values: Mapping[str, Any] | Any, what: str) -> dict[str, Any]:
+    """Properties as they come out of the engine when they go in like that."""
+    from maloko._maloko import converted
+
+    try:
+        bag: dict[str, Any] = converted(values, what)
+    except ValueError as error:
+        raise BadReturn(f"{what} cannot be kept: {error}") from None
+    return bag

@@ -1,0 +1,282 @@
+"""What a test has of the kit: its stacks, and what must hold at its end."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from maloko._errors import MalokoError
+from maloko.testing import _plan, _values
+from maloko.testing._laws._worlds import ids_of
+from maloko.testing._pending import Pending
+from maloko.testing._runs import Run, on_a_free_thread
+
+if TYPE_CHECKING:
+    from maloko.testing._baseline import Baseline
+    from maloko.testing._direct import Direct
+    from maloko.testing._stack import Stack
+
+
+_SHOWN = 10
+"""So many objects are named."""
+
+
+class Kit:
+    """The fixture `maloko`: makes stacks, and tears them down at the end of the test."""
+
+    ANY = _values.ANY
+    UNKNOWN = _values.UNKNOWN
+    SECRET = _values.SECRET
+    Secret = _values.Secret
+    capture = staticmethod(_values.capture)
+    matches = staticmethod(_values.matches)
+    assert_no_changes = staticmethod(_plan.assert_no_changes)
+    assert_no_replacements = staticmethod(_plan.assert_no_replacements)
+    assert_no_deletes = staticmethod(_plan.assert_no_deletes)
+
+    def __init__(self, test: str = "", seed: int = 0) -> None:
+        """
+        :param test: the test's name, for messages.
+        :param seed: what automatic names are drawn from.
+        """
+        self.test = test
+        self.seed = seed
+        self.stacks: list[Stack] = []
+        """The stacks of the test, in the order in which they were made."""
+        self.parallel: int | None = None
+        """Provider operations at a time, whatever the stacks say."""
+        self.directory = Path()
+        """Where the test's files are: baselines, cassettes, calls."""
+        self.records = False
+        """Are such files written anew (`pytest --maloko-record`)?"""
+        self.cloud: Path | None = None
+        """The directory below which stacks are kept on disk (tests marked with `real_cloud`)."""
+        self._later: list[Pending] = []
+        self._failures: list[tuple[BaseException, Stack, Run]] = []
+        self.over = False
+        """Has the test ended?"""
+
+    def stack(self, program: Any, **settings: Any) -> Stack:
+        """A private stack in memory.
+
+        :param program: a program function (sync or async); a class of resources; or a provider, class or object.
+        :param settings: `config`, `secrets` (by key); `references` (outputs of other stacks by name); `inputs` and
+            `resource` (its name) where a class or provider is given; `project`, `name`; `parallel`; `real_time`;
+            `world` (what must be empty at the end); `quiet` (seconds that a program may wait while nothing goes on).
+        """
+        from maloko.testing._stack import Stack
+
+        if self.over:
+            raise MalokoError(
+                "the test is over, and its kit with it: a stack is made while the test runs, by its own fixture"
+            )
+        known = list(inspect.signature(Stack).parameters)[2:]
+        for name in settings:
+            if name not in known:
+                raise TypeError(f"a stack has no setting '{name}'; there are {', '.join(known)}")
+        return Stack(self, program, **settings)
+
+    def direct(self, provider: Any, **settings: Any) -> Direct:
+        """A provider without an engine: its methods are called as the engine would call them, and what they return is
+        read as the engine reads it. `config=` is what `configure` is given."""
+        from maloko.testing._direct import Direct
+
+        return Direct(provider, **settings)
+
+    def baseline(self, path: str | Path, program: Any, **settings: Any) -> Baseline:
+        """The state that a release left, from a file beside the test. `pytest --maloko-record` writes it: deploys the
+        program and keeps what came of it, without what is secret.
+
+        :param path: the file, relative to that of the test.
+        :param settings: as for `stack`.
+        """
+        from maloko.testing._baseline import baseline
+
+        return baseline(self.directory / path, self.stack(program, **settings), self.records)
+
+    def cassette(self, path: str | Path, *, record: str | None = None, **options: Any) -> AbstractContextManager[Any]:
+        """Replays HTTP traffic from a file beside the test (needs the extra `maloko[cassettes]`).
+
+        :param record: vcrpy's record mode; `none` unless `pytest --maloko-record` is given, which makes it `all`.
+        :param options: more of vcrpy's.
+        """
+        from maloko.testing._cassettes import cassette
+
+        return cassette(self, self.directory / path, record or ("all" if self.records else "none"), options)
+
+    def replay(self, path: str | Path, provider: Any, **settings: Any) -> Any:
+        """Makes a call again that `Call.save` wrote, and fails when it does not come to the same (see `replay`)."""
+        from maloko.testing._replay import replay
+
+        return replay(self.directory / path, provider, **settings)
+
+    @contextmanager
+    def fails(
+        self,
+        name: str | None = None,
+        *,
+        method: str | None = None,
+        match: str | re.Pattern[str] | None = None,
+        raises: type[BaseException] = Exception,
+    ) -> Iterator[Failure]:
+        """Expects that an operation fails in this context.
+
+        :param name: the resource at fault.
+        :param method: the provider method at fault.
+        :param match: a pattern that is found in the message.
+        :param raises: the exception's class.
+
+        Raises `AssertionError` when nothing fails, or something else does.
+        """
+        before = len(self._failures)
+        failure = Failure()
+        expected = f"{method or 'a step'} of '{name}'" if name else (method or "an operation")
+        try:
+            yield failure
+        except AssertionError:
+            raise
+        except raises as error:
+            failure.error = error
+        except BaseException as error:
+            if len(self._failures) == before:
+                raise
+            raise AssertionError(
+                f"expected {raises.__qualname__}, and {type(error).__qualname__} was raised: {error}"
+            ) from error
+        else:
+            raise AssertionError(f"expected {expected} to fail, and nothing failed")
+        if len(self._failures) == before:
+            raise AssertionError(
+                f"expected {expected} to fail; {failure.error!r} was raised outside of an operation"
+            ) from failure.error
+        _, _, run = self._failures[-1]
+        failure.run = run
+        failure.check(expected, name, method, match)
+
+    def around(self, stack: Stack, verb: str, once: Callable[[dict[str, Any] | None], Run]) -> Run:
+        """Runs one operation of a stack; `crash_everywhere` puts its crash in here."""
+        return once(None)
+
+    def settles(self, stack: Stack) -> bool:
+        """Is `up` followed by the plans that must be empty?"""
+        return True
+
+    def adopt(self, stack: Stack) -> None:
+        """Takes a stack that is to be torn down."""
+        self.stacks.append(stack)
+
+    def silent(self) -> Kit:
+        """A kit for a stack whose objects belong to another one."""
+        other = Kit(self.test, self.seed)
+        other.parallel = self.parallel
+        return other
+
+    def later(self, pending: Pending) -> Pending:
+        """Takes what must be awaited before the test ends."""
+        self._later.append(pending)
+        return pending
+
+    def failed(self, stack: Stack, run: Run, error: BaseException) -> None:
+        """Takes note of an operation that failed."""
+        self._failures.append((error, stack, run))
+        note = _note(run)
+        if note and hasattr(error, "add_note") and note not in getattr(error, "__notes__", ()):
+            error.add_note(note)
+
+    def close(self, *, keep: bool = False) -> list[str]:
+        """Ends the test: tears its stacks down, the newest first, and gives what is wrong, in words.
+
+        :param keep: leave what the stacks have made.
+        """
+        self.over = True
+        problems = [
+            f"{pending.what} was never awaited, so that nothing was done: write `await` before it"
+            for pending in self._later
+            if not pending.awaited
+        ]
+        worlds: list[Any] = []
+        for stack in reversed(self.stacks):
+            if stack.left is not None or keep:
+                continue
+            left = tear_down(stack)
+            problems.extend(left)
+            if stack.world is not None and not left and all(stack.world is not world for world in worlds):
+                worlds.append(stack.world)
+            if stack.ledger is not None and not left:
+                stack.ledger.close()
+        problems.extend(problem for world in worlds for problem in orphans(world))
+        return problems
+
+
+def orphans(world: Any) -> list[str]:
+    """What is left in a world after all stacks were torn down, in words."""
+    left = ids_of(world)
+    if not left:
+        return []
+    names = ", ".join(repr(item) for item in left[:_SHOWN]) + (
+        f" and {len(left) - _SHOWN} more" if left[_SHOWN:] else ""
+    )
+    return [f"objects that no stack knows of are left in the world: {names}"]
+
+
+def tear_down(stack: Stack) -> list[str]:
+    """Destroys what a stack has; gives what could not be deleted, in words."""
+    rows = stack.resources()
+    if not rows:
+        return []
+    stack.faults.clear()
+    # Past `around`: what a test has in store for its operations is none of the teardown's.
+    run = on_a_free_thread(lambda: stack._once("destroy", {"continue_on_error": True, "ignore_protect": True}, None))
+    left = [row for row in stack.resources().values() if row["custom"]]
+    if run.outcome == "succeeded" and not left:
+        return []
+    errors = "; ".join(run.messages("error")) or run.error or run.outcome
+    names = ", ".join(f"'{row['name']}' ({row['type']}, id '{row['id']}')" for row in left) or "nothing in the state"
+    return [f"the stack '{stack.name}' could not be torn down; left over: {names}. {errors}"]
+
+
+class Failure:
+    """What failed in the context of `fails`."""
+
+    def __init__(self) -> None:
+        self.error: BaseException | None = None
+        """The exception."""
+        self.run: Run | None = None
+        """The operation."""
+
+    def check(self, expected: str, name: str | None, method: str | None, match: str | re.Pattern[str] | None) -> None:
+        """Fails unless it is the failure that was expected."""
+        run = self.run
+        if run is None:
+            return
+        calls = [call for call in run.calls if call.error is not None]
+        found = [call for call in calls if name in (None, call.name) and method in (None, call.method)]
+        steps = [entry.name for entry in run.plan.entries if entry.failed]
+        told = [urn.rsplit("::", 1)[-1] for severity, urn, _ in run.diagnostics if severity == "error" and urn]
+        by_name = name is not None and method is None and name in (*steps, *told)
+        if (name is not None or method is not None) and not found and not by_name:
+            failed = ", ".join(f"{call.method} of '{call.name}'" for call in calls) or ", ".join(steps) or "no call"
+            raise AssertionError(f"expected {expected} to fail; what failed: {failed}. {self.error}") from self.error
+        if match is not None:
+            texts = [str(self.error), *(call.error or "" for call in found), *run.messages("error")]
+            if not any(re.search(match, text) for text in texts):
+                raise AssertionError(
+                    f"expected a failure that matches {match!r}; the message is: {self.error}"
+                ) from self.error
+
+
+def _note(run: Run) -> str:
+    call = next((call for call in run.calls if call.error is not None), None)
+    if call is not None:
+        return f"maloko: raised in {call.method} of '{call.name}' ({call.urn}), during {run.verb}"
+    return ""
+
+
+def config_of(values: Mapping[str, Any]) -> dict[str, str]:
+    """Configuration as providers get it."""
+    return {key: value if isinstance(value, str) else json.dumps(value) for key, value in values.items()}

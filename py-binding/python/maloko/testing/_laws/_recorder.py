@@ -1,0 +1,150 @@
+"""Listens to the calls of a provider object, with the very objects that its methods were given and returned."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+METHODS = ("configure", "check", "diff", "create", "read", "update", "delete")
+
+
+@dataclass
+class Heard:
+    """A call, as the provider saw it."""
+
+    method: str
+    arguments: tuple[Any, ...]
+    result: Any = None
+    error: BaseException | None = None
+
+
+@dataclass
+class Recorder:
+    """What was heard of one provider object."""
+
+    calls: list[Heard] = field(default_factory=list)
+    entering: Callable[[str], Any] | None = None
+    """Called with the method's name before a method runs, on its thread or loop."""
+
+    def of(self, method: str) -> list[Heard]:
+        """The calls of a method."""
+        return [call for call in self.calls if call.method == method]
+
+    def listen(self, provider: Any) -> Any:
+        """Has a provider's calls recorded. Its class becomes one that derives from its own."""
+        kind = type(provider)
+        methods = {name: self._heard(kind, name) for name in METHODS if defines(kind, name)}
+        made = type(kind.__name__, (kind,), {**methods, "__module__": kind.__module__})
+        made.__qualname__ = kind.__qualname__
+        try:
+            provider.__class__ = made
+        except TypeError:  # an object with slots, or of an extension: it works, and is not listened to
+            return provider
+        return provider
+
+    def _heard(self, kind: type, name: str) -> Any:
+        original = getattr(kind, name)
+
+        if inspect.iscoroutinefunction(original):
+
+            async def waited(provider: Any, *arguments: Any) -> Any:
+                heard = Heard(name, arguments)
+                self.calls.append(heard)
+                with _planning(name):
+                    if self.entering is not None:
+                        self.entering(name)
+                    try:
+                        heard.result = await original(provider, *arguments)
+                    except BaseException as error:
+                        heard.error = error
+                        raise
+                    return heard.result
+
+            return waited
+
+        def called(provider: Any, *arguments: Any) -> Any:
+            heard = Heard(name, arguments)
+            self.calls.append(heard)
+            with _planning(name):
+                if self.entering is not None:
+                    self.entering(name)
+                try:
+                    heard.result = original(provider, *arguments)
+                except BaseException as error:
+                    heard.error = error
+                    raise
+                return heard.result
+
+        return called
+
+
+def defines(kind: type, method: str) -> bool:
+    """Does a provider class have the method of its own, rather than what the SDK falls back to?"""
+    from pulumi.dynamic import ResourceProvider
+
+    found = getattr(kind, method, None)
+    return found is not None and found is not getattr(ResourceProvider, method, None)
+
+
+_PLANNING: contextvars.ContextVar[str] = contextvars.ContextVar("maloko_planning", default="")
+
+
+@contextmanager
+def _planning(method: str) -> Iterator[None]:
+    token = _PLANNING.set(method if method in ("check", "diff") else "")
+    try:
+        yield
+    finally:
+        _PLANNING.reset(token)
+
+
+@contextmanager
+def sockets_watched() -> Iterator[list[str]]:
+    """Notes every address to which `check` or `diff` opens a connection, and refuses it."""
+    touched: list[str] = []
+    own = {name: socket.socket.__dict__.get(name) for name in ("connect", "connect_ex", "sendto")}
+    looked_up = socket.getaddrinfo
+
+    def guarded(name: str) -> Any:
+        original = getattr(socket.socket, name)
+
+        def guard(self: socket.socket, *arguments: Any) -> Any:
+            method = _PLANNING.get()
+            # A pair of sockets in the process is what event loops wake themselves with.
+            if method and self.family in (socket.AF_INET, socket.AF_INET6):
+                touched.append(f"{method} connects to {arguments[-1]!r}")
+                raise ConnectionRefusedError(f"{method} must not touch the network (maloko's law 10)")
+            return original(self, *arguments)
+
+        return guard
+
+    def look_up(*arguments: Any, **named: Any) -> Any:
+        method = _PLANNING.get()
+        if method:
+            touched.append(f"{method} looks up the host {arguments[0]!r}")
+            raise socket.gaierror(f"{method} must not touch the network (maloko's law 10)")
+        return looked_up(*arguments, **named)
+
+    for name in own:
+        setattr(socket.socket, name, guarded(name))
+    socket.getaddrinfo = look_up
+    try:
+        yield touched
+    finally:
+        socket.getaddrinfo = looked_up
+        for name, original in own.items():
+            if original is None:
+                delattr(socket.socket, name)
+            else:
+                setattr(socket.socket, name, original)
+
+
+def is_async(provider: Any, method: str) -> bool:
+    """Is a method of a provider to be awaited?"""
+    return asyncio.iscoroutinefunction(getattr(type(provider), method, None))

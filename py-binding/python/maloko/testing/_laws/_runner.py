@@ -1,0 +1,253 @@
+"""Tries a law on examples, shrinks what breaks it, and says so."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import sys
+import warnings
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from maloko._errors import MalokoError
+from maloko.testing._laws._settings import Settings
+from maloko.testing._laws._trial import Broken, PassOver, Refused, Trial
+from maloko.testing._laws._worlds import Needs
+
+SHRINKS = 150
+"""So many inputs are tried at most to find smaller ones that break a law."""
+
+
+@dataclass(frozen=True)
+class Law:
+    """A law: its name, its title, how many inputs an example of it has, and what tries it."""
+
+    name: str
+    title: str
+    arity: int
+    check: Callable[..., None]
+    share: float = 1.0
+    """So many times the usual number of examples."""
+
+    @property
+    def labels(self) -> list[str]:
+        """What the inputs of an example are called in messages."""
+        if self.arity == 1:
+            return ["inputs"]
+        return ["first", "then"] if self.arity == 2 else [f"r{number}" for number in range(1, self.arity + 1)]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is known of a law and a provider."""
+
+    law: str
+    """Its name: `L5`."""
+    outcome: str
+    """`holds`, `broken`, `needs` (something that was not given) or `waived`."""
+    text: str
+    """Why; of a law that holds, after how many examples."""
+    error: BaseException | None = None
+    """The exception that broke it, if it was one of the provider's."""
+
+
+def judge(law: Law, settings: Settings, seed: int | None = None, again: str = "") -> Verdict:
+    """Tries a law."""
+    if law.name in settings.waive:
+        return Verdict(law.name, "waived", f"{law.name} is waived: {settings.waive[law.name]}")
+    chosen = zlib.crc32(law.name.encode()) if seed is None else seed
+    case = _Case(law, settings, chosen)
+    try:
+        case.run()
+    except Needs as error:
+        return Verdict(law.name, "needs", f"{law.name} needs {error}")
+    if case.failed is None and case.tried == 0:
+        return _nothing_tried(case)
+    if case.failed is None:
+        return Verdict(law.name, "holds", f"{law.name} holds: {case.tried} examples")
+    replay = f"{again} --maloko-seed={chosen}" if again else f"seed={chosen}"
+    raised = None if isinstance(case.failed, Broken) else own_frames(case.failed)
+    return Verdict(law.name, "broken", describe(case, replay), raised)
+
+
+def own_frames(error: Exception) -> Exception:
+    """An exception of the provider's with its own frames first: those of the law and of Hypothesis help nobody."""
+    frame = error.__traceback__
+    while frame is not None and _STRANGE.search(frame.tb_frame.f_code.co_filename):
+        frame = frame.tb_next
+    return error.with_traceback(frame) if frame is not None else error
+
+
+_STRANGE = re.compile(r"[\\/](?:maloko|hypothesis)[\\/]")
+
+
+class _Case:
+    def __init__(self, law: Law, settings: Settings, seed: int) -> None:
+        self.law, self.settings, self.seed = law, settings, seed
+        self.tried = 0
+        self.failed: Exception | None = None
+        self.inputs: tuple[Any, ...] = ()
+        self.flaky = False
+        self.passed_over: list[PassOver] = []
+        self._place = settings.new_place()
+
+    def run(self) -> None:
+        try:
+            if is_strategy(self.settings.inputs):
+                self._generated()
+            else:
+                self._listed()
+        finally:
+            self._place.end()
+
+    def attempt(self, inputs: tuple[Any, ...]) -> None:
+        """Tries one example; raises what breaks the law, and `PassOver` when it says nothing."""
+        trial = Trial(self.settings, self._place)
+        try:
+            self.law.check(trial, *inputs)
+        except PassOver as reason:
+            self.passed_over.append(reason)
+            raise
+        except (Needs, MalokoError):
+            raise
+        finally:
+            trial.close()
+        self.tried += 1
+
+    def _listed(self) -> None:
+        examples = plain_examples(self.settings)
+        wanted: list[tuple[Any, ...]]
+        if self.law.arity == 1:
+            wanted = [(example,) for example in examples]
+        elif self.law.arity == 2:
+            # Neighbours first: a list is written in an order that means something.
+            neighbours = list(itertools.pairwise(examples))
+            wanted = [*neighbours, *(it for it in itertools.permutations(examples, 2) if it not in neighbours)]
+        else:
+            wanted = [tuple(examples[: self.law.arity])] if len(examples) > 1 else []
+        if not wanted:
+            raise Needs("two inputs that differ; there is one")
+        for inputs in wanted[: 3 * max(1, round(self.settings.examples * self.law.share))]:
+            error = self._outcome(inputs)
+            if error is not None and not isinstance(error, PassOver):
+                self.failed, self.inputs = error, inputs
+                return
+
+    def _generated(self) -> None:
+        import hypothesis
+        from hypothesis import errors
+
+        from maloko.testing._laws._strategies import examples_of
+
+        count = max(1, round(self.settings.examples * self.law.share))
+        known: dict[str, Exception | None] = {}
+        attempts = itertools.count(1)
+        failures = itertools.count(1)
+
+        def body(inputs: tuple[Any, ...]) -> None:
+            # The same inputs come again and again while they are shrunk; and an engine's run costs milliseconds.
+            key = repr(inputs)
+            if key not in known:
+                enough = next(failures) > SHRINKS if self.failed is not None else next(attempts) > 3 * count
+                if enough and (self.failed is not None or self.tried):
+                    return
+                known[key] = self._outcome(inputs)
+            error = known[key]
+            if isinstance(error, PassOver):
+                hypothesis.reject()
+            if error is not None:
+                self.failed, self.inputs = error, inputs
+                raise error
+
+        test = hypothesis.given(examples_of(self.settings.inputs, self.law.arity))(body)
+        test = hypothesis.settings(
+            max_examples=count,
+            database=None,
+            deadline=None,
+            print_blob=False,
+            report_multiple_bugs=False,
+            suppress_health_check=list(hypothesis.HealthCheck),
+            phases=(hypothesis.Phase.generate, hypothesis.Phase.shrink),
+        )(hypothesis.seed(self.seed)(test))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", errors.HypothesisWarning)
+                test()
+        except errors.Unsatisfiable:
+            return
+        except (Needs, MalokoError):
+            raise
+        except errors.HypothesisException:
+            if self.failed is None:
+                raise
+        except Exception as error:
+            if self.failed is None:
+                raise
+            notes = getattr(error, "__notes__", None)
+            if notes is not None:
+                # What Hypothesis adds shows its own frames and ours; the message has the inputs already.
+                notes[:] = [note for note in notes if note.startswith("maloko:")]
+            self.flaky = self._outcome(self.inputs) is None
+
+    def _outcome(self, inputs: tuple[Any, ...]) -> Exception | None:
+        """What becomes of an example: what it raises, or `None` when the law holds."""
+        try:
+            self.attempt(inputs)
+        except (Needs, MalokoError):
+            raise
+        except Exception as error:
+            return error
+        return None
+
+
+def is_strategy(inputs: Any) -> bool:
+    """Is it a Hypothesis strategy? Loads nothing."""
+    module = sys.modules.get("hypothesis.strategies")
+    return module is not None and isinstance(inputs, module.SearchStrategy)
+
+
+def plain_examples(settings: Settings) -> Sequence[dict[str, Any]]:
+    """The examples of a list; raises `MalokoError` for what is none."""
+    inputs = settings.inputs
+    if isinstance(inputs, Sequence) and inputs and all(isinstance(item, dict) for item in inputs):
+        return inputs
+    raise MalokoError(
+        f"`inputs` is {inputs!r}: give a list of dicts, one for each example, or a Hypothesis strategy that makes "
+        "dicts (pip install hypothesis)"
+    )
+
+
+def _nothing_tried(case: _Case) -> Verdict:
+    law, reasons = case.law, case.passed_over
+    refusals = [reason for reason in reasons if isinstance(reason, Refused)]
+    if reasons and len(refusals) == len(reasons):
+        text = (
+            f"{law.name} {law.title}: {case.settings.name} refuses all {len(refusals)} example inputs, so that nothing "
+            f"could be tried\n  the first refusal: {refusals[0]}"
+        )
+        return Verdict(law.name, "broken", text, refusals[0].__cause__)
+    wanted = next((str(reason) for reason in reasons if not isinstance(reason, Refused)), "inputs to try")
+    return Verdict(law.name, "needs", f"{law.name} needs {wanted}; none of {len(reasons)} examples had it")
+
+
+def describe(case: _Case, replay: str) -> str:
+    """A law that is broken, in words."""
+    law, error = case.law, case.failed
+    lines = []
+    if isinstance(error, Broken):
+        lines.append(f"{law.name} {law.title}: broken by {case.settings.name}")
+        lines.append(f"  property: {error.path}")
+        lines.append(f"  expected: {error.expected}")
+        lines.append(f"  found:    {error.found}")
+    else:
+        lines.append(f"{law.name} {law.title}: {case.settings.name} raised {type(error).__name__}: {error}")
+    for label, inputs in zip(law.labels, case.inputs, strict=False):
+        lines.append(f"  {label + ':':<9} {inputs!r}")
+    if isinstance(error, Broken):
+        lines.append(f"  {error.advice}")
+    if case.flaky:
+        lines.append("  (it did not happen again with the same inputs: the provider does not do the same every time)")
+    lines.append(f"  again: {replay}")
+    return "\n".join(lines)

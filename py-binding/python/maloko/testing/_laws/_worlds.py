@@ -1,0 +1,106 @@
+"""What the providers under the laws talk to: a fake of the service, or a look into the real one."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from maloko._errors import MalokoError
+
+
+class Needs(Exception):  # noqa: N818 it is no error
+    """A law lacks what it needs; the message says what."""
+
+
+class Place:
+    """The world of one law, over all its examples.
+
+    A world is a class or an object with `objects()`: the ids of all that is there, as a mapping, a set or a list. What
+    else it has is used: `reset()`, before every example (without it, a new object of the class is made);
+    `mutate_remote(id)` and `delete_remote(id)`, for what happens behind the provider's back; `calls`, a number that
+    goes up with every request; `start()` and `stop()`, before the first example and after the last.
+    """
+
+    def __init__(self, given: Any) -> None:
+        self._given = given
+        self._started: Any = None
+        self.now: Any = None
+        """The world of this example; `None` without one."""
+
+    @property
+    def resets(self) -> bool:
+        """Does an example begin with an empty world, whatever the one before has left?"""
+        return self._given is None or inspect.isclass(self._given) or hasattr(self._given, "reset")
+
+    def renew(self) -> None:
+        """Begins an example."""
+        if self._given is None:
+            return
+        reset = getattr(self.now, "reset", None)
+        if self.now is not None and callable(reset):
+            reset()
+            return
+        if not inspect.isclass(self._given):
+            self._begin(self._given)
+            return
+        self.end()
+        try:
+            made = self._given()
+        except TypeError as error:
+            raise MalokoError(
+                f"the world {self._given.__qualname__} cannot be made without arguments: {error}. Give the class's "
+                "arguments defaults, or give an object of it as the world"
+            ) from error
+        self._begin(made)
+
+    def _begin(self, world: Any) -> None:
+        if self.now is world:
+            return
+        ids_of(world)
+        self.now = world
+        start = getattr(world, "start", None)
+        if callable(start):
+            start()
+            self._started = world
+        if callable(getattr(world, "reset", None)):
+            world.reset()
+
+    def end(self) -> None:
+        """Ends the last example."""
+        stop = getattr(self._started, "stop", None)
+        self._started = None
+        if callable(stop):
+            stop()
+
+
+def ids_of(world: Any) -> list[str]:
+    """The ids of all that is in a world."""
+    objects = getattr(world, "objects", None)
+    found = objects() if callable(objects) else world
+    if isinstance(found, Iterable) and not isinstance(found, str | bytes):
+        return [str(id_) for id_ in found]
+    raise MalokoError(
+        f"the world {type(world).__qualname__} does not say what is in it: let it have a method objects() that gives "
+        "the ids of all objects, as a dict, a set or a list"
+    )
+
+
+def picture_of(world: Any) -> Any:
+    """What is in a world, to be compared with what is there later."""
+    objects = getattr(world, "objects", None)
+    found = objects() if callable(objects) else world
+    if isinstance(found, Mapping):
+        return {str(id_): copy.deepcopy(found[id_]) for id_ in found}
+    return sorted(ids_of(world))
+
+
+def need(world: Any, method: str, why: str) -> Any:
+    """A method of the world. Raises `Needs` without it."""
+    if world is None:
+        raise Needs(f"`world`, {why}")
+    found = getattr(world, method, None)
+    if not callable(found):
+        raise Needs(f"`{method}(id)` of the world, {why}")
+    return found

@@ -1,0 +1,104 @@
+"""Ends a program that waits for what never comes: a future that nobody resolves, an input that depends on one."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from maloko._errors import MalokoError
+from maloko._host import some_of
+from maloko._tracebacks import is_hidden
+
+if TYPE_CHECKING:
+    from maloko._host import Host
+    from maloko._monitor import Monitor
+
+QUIET_SECONDS = 2.0
+"""So long a program may wait while nothing goes on that could end its waiting."""
+_LOOKS = 10
+"""So often it is looked for something that goes on within that time."""
+
+
+class Quiet:
+    """Looks at a program's event loop at times. Quiet is: no callback is ready, no timer set, no file or socket waited
+    for, no request to the engine open, no provider method running, and no thread there that the program began."""
+
+    def __init__(
+        self, seconds: float, host: Host, loop: asyncio.AbstractEventLoop, monitor: Monitor, program: asyncio.Task[None]
+    ) -> None:
+        self.found: BaseException | None = None
+        self._seconds, self._host, self._loop, self._monitor, self._program = seconds, host, loop, monitor, program
+        self._threads = set(threading.enumerate())
+        self._since: float | None = None
+        self._timer = loop.call_later(seconds / _LOOKS, self._look)
+
+    def end(self) -> None:
+        """Looks no more."""
+        self._timer.cancel()
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        if not self._is_quiet():
+            self._since = None
+        elif self._since is None:
+            self._since = now
+        elif now - self._since >= self._seconds:
+            self.found = MalokoError(self._told())
+            self._program.cancel()
+            return
+        self._timer = self._loop.call_later(self._seconds / _LOOKS, self._look)
+
+    def _is_quiet(self) -> bool:
+        loop: Any = self._loop
+        timers = [timer for timer in loop._scheduled if not timer.cancelled()]
+        executor = loop._default_executor
+        began = [it for it in threading.enumerate() if it not in self._threads and not it.name.startswith("maloko-")]
+        # The one that the selector always knows is what wakes the loop up.
+        return not (
+            loop._ready
+            or timers
+            or len(loop._selector.get_map()) > 1
+            or getattr(executor, "on_threads", None)
+            or self._monitor.pending
+            or self._host.is_calling
+            or began
+        )
+
+    def _told(self) -> str:
+        tasks = asyncio.all_tasks(self._loop)
+        missing = sorted({name for task in tasks for name in _registered_by(task)})
+        place = _place_of(self._program)
+        lines = [
+            f"the program waits for something that never comes: nothing has happened for {self._seconds:g} s, and "
+            "nothing goes on that could change that" + (f". It waits at {place}" if place else "")
+        ]
+        if missing:
+            lines.append(f"an input of these resources, or what they depend on, never came: {some_of(missing)}")
+        lines.append("a program that only takes its time is given more of it: stack(..., quiet=SECONDS)")
+        return "\n".join(lines)
+
+
+def _awaited(task: asyncio.Task[Any]) -> Iterator[Any]:
+    """The frames of a task that waits, from the outermost to the innermost."""
+    coroutine: Any = task.get_coro()
+    while coroutine is not None:
+        frame = getattr(coroutine, "cr_frame", None)
+        if frame is not None:
+            yield frame
+        coroutine = getattr(coroutine, "cr_await", None)
+
+
+def _registered_by(task: asyncio.Task[Any]) -> Iterator[str]:
+    """The resource that the SDK is about to register in a task."""
+    for frame in _awaited(task):
+        if frame.f_code.co_name in ("do_register", "do_read") and "name" in frame.f_locals:
+            yield f"'{frame.f_locals['name']}' ({frame.f_locals.get('ty', 'resource')})"
+
+
+def _place_of(task: asyncio.Task[Any]) -> str:
+    """Where the program's own code waits; empty when it has come to its end."""
+    places = [frame for frame in _awaited(task) if not is_hidden(frame.f_code.co_filename)]
+    return f"{places[-1].f_code.co_filename}:{places[-1].f_lineno}" if places else ""

@@ -1,0 +1,158 @@
+//! A run of the command line inside a Python process that goes on afterwards, for `maloko.automation`.
+//!
+//! The command line has a thread of its own; what it asks of Python is done on the thread that called `run`, so that a
+//! program runs where its caller stands.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock, Mutex};
+
+use maloko_cli::{Cancellation, EngineEvents, Finished, Front, Invocation, OperationEnd};
+use maloko_core::event::Outcome;
+use maloko_core::state::KnownKeys;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::error::exception_of;
+use crate::front::PythonFront;
+use crate::runtime::lock;
+
+/// The keys of this process: operations follow one another on the same stacks.
+static KNOWN_KEYS: LazyLock<KnownKeys> = LazyLock::new(KnownKeys::default);
+
+/// Hands bytes to a Python callable, which must be quick: threads of the engine call it.
+struct Sink(Py<PyAny>);
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        deliver(|py| self.0.call1(py, (PyBytes::new(py, bytes),)));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+struct Events(Py<PyAny>);
+
+impl EngineEvents for Events {
+    fn event(&self, json: &str) {
+        deliver(|py| self.0.call1(py, (json,)));
+    }
+}
+
+fn deliver(call: impl for<'py> FnOnce(Python<'py>) -> PyResult<Py<PyAny>>) {
+    // An interpreter that shuts down has nobody left who reads.
+    let _ = Python::try_attach(|py| {
+        if let Err(error) = call(py) {
+            error.write_unraisable(py, None);
+        }
+    });
+}
+
+/// Outcome, counts by op, was the state written, the first error, the exception behind it, its URN and method.
+type Operation = (
+    &'static str,
+    BTreeMap<&'static str, u64>,
+    bool,
+    Option<String>,
+    Option<Py<PyAny>>,
+    Option<String>,
+    Option<&'static str>,
+);
+
+/// One run of the command line.
+#[pyclass(frozen, module = "maloko._maloko")]
+pub(crate) struct LibraryRun {
+    invocation: Mutex<Option<Invocation>>,
+    cancellation: Cancellation,
+}
+
+#[pymethods]
+impl LibraryRun {
+    /// A run of these arguments. `directory` is absolute; `variables` stand for the environment; `out` and `err` take
+    /// bytes, `event` the JSON of an engine event, each from a thread of the engine.
+    #[new]
+    #[pyo3(signature = (
+        arguments: "list[str]", directory, variables: "dict[str, str]", out: "object", err: "object", event: "object | None" = None
+    ))]
+    fn new(
+        arguments: Vec<OsString>,
+        directory: PathBuf,
+        variables: BTreeMap<String, OsString>,
+        out: Py<PyAny>,
+        err: Py<PyAny>,
+        event: Option<Py<PyAny>>,
+    ) -> Self {
+        let cancellation = Cancellation::default();
+        let invocation = Invocation {
+            arguments,
+            directory,
+            variables,
+            out: Box::new(Sink(out)),
+            err: Box::new(Sink(err)),
+            events: event.map(|event| Arc::new(Events(event)) as Arc<dyn EngineEvents>),
+            cancellation: cancellation.clone(),
+            known_keys: KNOWN_KEYS.clone(),
+        };
+        Self { invocation: Mutex::new(Some(invocation)), cancellation }
+    }
+
+    /// Runs to the end on this thread, on which no event loop may be running, and gives the exit code, the last message
+    /// and, for an operation that has begun, what came of it. `front` is a `maloko._front.Front` or its like, `host` a
+    /// `maloko._host.Host`. A signal that Python's handlers turn into an exception cancels the run, which is awaited all
+    /// the same; then the exception is raised.
+    #[pyo3(signature = (
+        front: "object", host: "object"
+    ) -> "tuple[int, str, tuple[str, dict[str, int], bool, str | None, BaseException | None, str | None, str | None] | None]")]
+    fn run(&self, py: Python<'_>, front: Py<PyAny>, host: Py<PyAny>) -> PyResult<(i32, String, Option<Operation>)> {
+        let Some(invocation) = lock(&self.invocation).take() else {
+            return Err(PyRuntimeError::new_err("a run runs once"));
+        };
+        let mut interrupt: Option<PyErr> = None;
+        let finished = PythonFront::serve(
+            py,
+            front,
+            host,
+            |front| async { maloko_cli::run_in(invocation, front as Arc<dyn Front>).await },
+            |py| {
+                if let Err(error) = py.check_signals() {
+                    self.cancel(py);
+                    interrupt = Some(error);
+                }
+            },
+        )?;
+        if let Some(interrupt) = interrupt {
+            return Err(interrupt);
+        }
+        let Finished { code, message, operation } = finished
+            .ok_or_else(|| PyRuntimeError::new_err("the engine failed; this is a fault of maloko, please report it"))?;
+        Ok((code, message, operation.map(|end| told(py, end))))
+    }
+
+    /// Asks the run to end: nothing new begins, what is in flight is waited for.
+    fn cancel(&self, py: Python<'_>) {
+        py.detach(|| self.cancellation.cancel());
+    }
+
+    /// Does an operation go on now?
+    #[getter]
+    fn is_running(&self) -> bool {
+        self.cancellation.is_running()
+    }
+}
+
+fn told(py: Python<'_>, end: OperationEnd) -> Operation {
+    let outcome = match end.outcome {
+        Outcome::Succeeded => "succeeded",
+        Outcome::Failed => "failed",
+        Outcome::Cancelled => "cancelled",
+    };
+    let exception = end.source.as_ref().and_then(|source| exception_of(py, source));
+    let urn = end.urn.map(|urn| urn.as_str().to_owned());
+    (outcome, end.changes, end.state_written, end.error, exception, urn, end.method)
+}

@@ -1,0 +1,161 @@
+//! Operations on stacks in memory, for tests: `maloko-kit` with Python's host. Orders and reports are JSON; the Python
+//! half (`maloko.testing`) makes objects of them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use maloko_core::ProgramEnd;
+use maloko_core::provider::Host;
+use maloko_kit::{Order, Run};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::convert::{Reader, Refused, Style, properties_to_python};
+use crate::engine::Engine;
+use crate::error::{exception_of, host_error};
+use crate::provider::PythonHost;
+use crate::runtime::block_on;
+
+fn failed(error: impl std::fmt::Display) -> PyErr {
+    PyRuntimeError::new_err(error.to_string())
+}
+
+/// A stack in memory.
+#[pyclass(frozen, module = "maloko._maloko")]
+pub(crate) struct TestStack {
+    inner: maloko_kit::TestStack,
+}
+
+#[pymethods]
+impl TestStack {
+    /// An empty stack. Raises `ValueError` for names that no stack can have.
+    #[new]
+    #[pyo3(signature = (project = "project", stack = "dev"))]
+    fn new(py: Python<'_>, project: &str, stack: &str) -> PyResult<Self> {
+        let made = py.detach(|| block_on(maloko_kit::TestStack::new(project, stack)));
+        made.map(|inner| Self { inner }).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// A stack in a directory, which outlives the process; made when it is not there yet. Raises `RuntimeError` for a
+    /// directory that cannot be used.
+    #[staticmethod]
+    #[expect(clippy::needless_pass_by_value, reason = "what Python hands over is owned")]
+    fn open(py: Python<'_>, directory: PathBuf, project: &str, stack: &str) -> PyResult<Self> {
+        let opened = py.detach(|| block_on(maloko_kit::TestStack::open(&directory, project, stack)));
+        opened.map(|inner| Self { inner }).map_err(failed)
+    }
+
+    /// The state as Pulumi's deployment JSON, with secrets in plain text.
+    fn export(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| block_on(self.inner.export())).map_err(failed)
+    }
+
+    /// Replaces the state by an exported one (JSON); `place` names it in errors.
+    fn restore(&self, py: Python<'_>, deployment: &[u8], place: &str) -> PyResult<()> {
+        py.detach(|| block_on(self.inner.import(deployment, place))).map_err(failed)
+    }
+
+    /// The rows of the state as JSON: `{"rows": [...], "suspects": [urn, ...]}`.
+    fn resources(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| block_on(self.inner.resources())).map(|rows| rows.to_string()).map_err(failed)
+    }
+
+    /// Another stack, with what these resources (URNs) need, and without them.
+    #[expect(clippy::needless_pass_by_value, reason = "what Python hands over is owned")]
+    fn without(&self, py: Python<'_>, urns: Vec<String>) -> PyResult<Self> {
+        py.detach(|| block_on(self.inner.without(&urns))).map(|inner| Self { inner }).map_err(failed)
+    }
+
+    /// What lies in the store: the checkpoint, and the journal that a run left which did not come to its end.
+    #[pyo3(signature = () -> "tuple[bytes, bytes | None]")]
+    fn stored<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>) {
+        let (checkpoint, journal) = self.inner.stored();
+        (PyBytes::new(py, &checkpoint), journal.map(|journal| PyBytes::new(py, &journal)))
+    }
+
+    /// Lets the stack's clock go on by so many seconds.
+    fn advance(&self, py: Python<'_>, seconds: f64) -> PyResult<()> {
+        let by = Duration::try_from_secs_f64(seconds).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        py.detach(|| self.inner.clock().advance(by));
+        Ok(())
+    }
+
+    /// The seconds that have passed on the stack's clock.
+    #[getter]
+    fn elapsed(&self) -> f64 {
+        maloko_core::state::Clock::elapsed(self.inner.clock()).as_secs_f64()
+    }
+
+    /// Begins an operation. `host` is a `maloko._host.Host`, `order` JSON (`engine-kit/src/order.rs`). Raises
+    /// `ValueError` for an order that cannot be understood, and `RuntimeError` for a state that cannot be opened.
+    fn begin(&self, py: Python<'_>, host: Py<PyAny>, order: &str) -> PyResult<TestRun> {
+        let order: Order = serde_json::from_str(order).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let host = PythonHost::new(py, host)?;
+        host.bridge().call_method1(py, "attach_pool", (Bound::new(py, crate::Pool::new(&host))?,))?;
+        let run = py.detach(|| block_on(self.inner.begin(&order, Arc::clone(&host) as Arc<dyn Host>)));
+        let run = run.map_err(failed)?;
+        host.bind(run.engine());
+        Ok(TestRun { run, host })
+    }
+}
+
+/// One operation on a stack in memory.
+#[pyclass(frozen, module = "maloko._maloko")]
+pub(crate) struct TestRun {
+    run: Run,
+    host: Arc<PythonHost>,
+}
+
+#[pymethods]
+impl TestRun {
+    /// The engine, for the program.
+    #[getter]
+    fn engine(&self) -> Engine {
+        Engine::new(Arc::clone(self.run.engine()), Arc::clone(&self.host))
+    }
+
+    /// How many provider methods run just now.
+    #[getter]
+    fn working(&self) -> usize {
+        self.run.working()
+    }
+
+    /// Ends the operation as Ctrl-C does: nothing new is begun.
+    fn cancel(&self, py: Python<'_>) {
+        py.detach(|| self.run.engine().cancel());
+    }
+
+    /// Ends the operation once the program has ended; `error` and `exception` say how it failed. Gives the report as
+    /// JSON (`engine-kit/src/report.rs`), and the exception that was raised first.
+    #[pyo3(signature = (error = None, exception = None) -> "tuple[str, BaseException | None]")]
+    fn finish(
+        &self,
+        py: Python<'_>,
+        error: Option<String>,
+        exception: Option<Py<PyAny>>,
+    ) -> PyResult<(String, Option<Py<PyAny>>)> {
+        let end = ProgramEnd { error, source: exception.map(host_error) };
+        let (report, text) = py.detach(|| {
+            let report = block_on(self.run.finish(end)).map_err(failed)?;
+            let text = serde_json::to_string(&report).map_err(failed)?;
+            PyResult::Ok((report, text))
+        })?;
+        Ok((text, report.source.as_ref().and_then(|source| exception_of(py, source))))
+    }
+}
+
+/// Properties as they come back from the engine, in a provider's method, when they go in like that. Raises `ValueError`
+/// for what the engine refuses; `what` names the properties in it.
+#[pyfunction]
+#[pyo3(signature = (properties: "object", what: "str") -> "dict[str, Any]")]
+pub(crate) fn converted<'py>(
+    py: Python<'py>,
+    properties: &Bound<'py, PyAny>,
+    what: &str,
+) -> PyResult<Bound<'py, PyDict>> {
+    let read = Reader::new(what, true, &mut Vec::new()).properties(properties);
+    let properties = read.map_err(|Refused(reason)| PyValueError::new_err(reason))?;
+    properties_to_python(py, &properties, Style::default())
+}

@@ -1,0 +1,39 @@
+"""Writes docs/hostile-providers.md from what the tests of both languages saw: `make hostile-table`."""
+
+import json
+import sys
+from pathlib import Path
+
+from table import DOCUMENT
+
+METHODS = ("configure", "check", "diff", "create", "read", "update", "delete")
+
+HEAD = """# Hostile providers
+
+What comes of it when a method of a provider does what it should not, as the tests in `python-tests/hostile` and
+`node-tests/hostile` see it: each behaviour in each method, in a stack with another resource.
+
+- `error`: the resource fails with an error that names it, the method and the place in the value where there is one.
+- `given up`: the call is given up at its time limit, with an error.
+- `fine`: the run succeeds; the behaviour does not matter there.
+
+In all of them the run ends, the other resource is as it was, what the failed call may have made is recorded, and the
+next run with a correct provider brings the stack to where it should be. `make hostile-table` writes this page.
+
+"""
+
+
+def main(files: dict[str, str]) -> None:
+    seen = {language: json.loads(Path(file).read_text()) for language, file in files.items()}
+    names = list(dict.fromkeys(name for outcomes in seen.values() for name in outcomes))
+    lines = [f"| behaviour | language | {' | '.join(METHODS)} |", f"| --- | --- |{' --- |' * len(METHODS)}"]
+    for name in names:
+        for language, outcomes in seen.items():
+            if name in outcomes:
+                cells = " | ".join(outcomes[name][method] for method in METHODS)
+                lines.append(f"| {name} | {language} | {cells} |")
+    DOCUMENT.write_text(HEAD + "\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main({"python": sys.argv[1], "nodejs": sys.argv[2]})

@@ -1,0 +1,220 @@
+"""Ctrl-C and SIGTERM, whatever provider code does at that moment: real processes, real signals, the command line."""
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from cli import MALOKO, Project, wait_for
+
+# Each goes on for ever, unless there is the file `go-on`.
+STUCK = {
+    "sleeps": "def create(self, props):\n        begin()\n        time.sleep(3600)\n",
+    "spins": "def create(self, props):\n        begin()\n        while True: pass\n",
+    # A pattern that backtracks for ages: C code that never lets go of the interpreter's lock.
+    "holds the interpreter": (
+        "def create(self, props):\n        begin()\n        re.match(r'(a+)+$', 'a' * 64 + 'b')\n"
+    ),
+    "blocks the event loop": "async def create(self, props):\n        begin()\n        time.sleep(3600)\n",
+    "ignores being cancelled": (
+        "async def create(self, props):\n"
+        "        begin()\n"
+        "        while True:\n"
+        "            try: await asyncio.sleep(3600)\n"
+        "            except asyncio.CancelledError: pass\n"
+    ),
+}
+
+PROGRAM = """
+import asyncio, pathlib, re, signal, subprocess, threading, time
+from pulumi.dynamic import CreateResult, Resource, ResourceProvider
+
+def begin():
+    pathlib.Path("begun").touch()
+
+class Stuck(ResourceProvider):
+    {method}
+
+class Fine(ResourceProvider):
+    def create(self, props):
+        return CreateResult("fine", {{}})
+
+class First(Resource):
+    def __init__(self): super().__init__(Fine() if pathlib.Path("go-on").exists() else Stuck(), "first", {{}})
+
+First()
+"""
+
+UP = ("up", "--yes", "--skip-preview")
+
+
+def begin(project: Project, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*MALOKO, *arguments],
+        cwd=project.directory,
+        env={**project.environment, **environment},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def until(running: subprocess.Popen[str], text: str) -> str:
+    """Reads lines until one has the text."""
+    seen = []
+    for line in running.stdout or []:
+        seen.append(line)
+        if text in line:
+            return line
+    raise AssertionError(f"'{text}' was never said:\n{''.join(seen)}")
+
+
+@pytest.fixture(params=STUCK)
+def stuck(request: pytest.FixtureRequest, project: Project) -> Project:
+    project.write("__main__.py", PROGRAM.format(method=STUCK[request.param]))
+    return project
+
+
+def pending(project: Project) -> list[str]:
+    exported = json.loads(project.run("stack", "export").stdout)
+    return [it["type"] for it in exported["deployment"].get("pending_operations", [])]
+
+
+def is_named_and_made(project: Project) -> None:
+    """The next run takes up from what was left: it names the create and makes the object."""
+    assert pending(project) == ["creating"]
+    project.write("go-on", "")
+    said = project.run(*UP).stdout
+    assert "interrupted while creating" in said
+    assert '"id":"fine"' in project.state()
+
+
+def test_a_second_ctrl_c_leaves_at_once_whatever_the_provider_does(stuck: Project) -> None:
+    running = begin(stuck, *UP)
+    wait_for(stuck.directory / "begun")
+    running.send_signal(signal.SIGINT)
+    line = until(running, "cancelling")
+    assert "waiting for 1 call in flight: create of 'first'" in line
+    assert "press Ctrl-C again to leave at once" in line
+    running.send_signal(signal.SIGINT)
+    assert "that is recorded as pending" in until(running, "left at once during create of 'first'")
+    running.communicate(timeout=60)
+    assert running.returncode == 8
+    is_named_and_made(stuck)
+
+
+def test_one_signal_is_enough_when_the_patience_runs_out(stuck: Project) -> None:
+    running = begin(stuck, *UP, MALOKO_CANCEL_SECONDS="1")
+    wait_for(stuck.directory / "begun")
+    running.send_signal(signal.SIGTERM)
+    assert "for 1 s at most" in until(running, "cancelling")
+    assert "1 s after the run was cancelled" in until(running, "left at once during create of 'first'")
+    running.communicate(timeout=60)
+    assert running.returncode == 8
+    is_named_and_made(stuck)
+
+
+@pytest.mark.parametrize("kind", ["sleeps", "spins", "holds the interpreter"])
+def test_a_call_is_given_up_at_its_time_limit_whatever_the_provider_does(project: Project, kind: str) -> None:
+    project.write("__main__.py", PROGRAM.format(method=STUCK[kind]))
+    project.run("config", "set", "maloko:callLimit", "500ms")
+    done = project.run(*UP, code=1)
+    said = done.stdout + done.stderr
+    if kind == "holds the interpreter":
+        assert "left at once during create of 'first'" in said
+    else:
+        assert "create of 'first' took longer than the 500ms that the configuration 'maloko:callLimit' gives it" in said
+    is_named_and_made(project)
+
+
+def test_a_limit_that_is_no_duration_is_an_error_that_says_what_is(project: Project) -> None:
+    project.run("config", "set", "maloko:callLimit", "soon")
+    assert "'maloko:callLimit' is 'soon', which is not a duration" in project.failing(*UP)
+    done = project.run("preview", code=2, MALOKO_CANCEL_SECONDS="soon")
+    assert "MALOKO_CANCEL_SECONDS is 'soon'; it must be a whole number" in done.stderr
+
+
+SPINNING_PROGRAM = """
+import pathlib
+pathlib.Path("begun").touch()
+while not pathlib.Path("go-on").exists(): pass
+"""
+
+
+def test_a_program_that_spins_is_left_behind(project: Project) -> None:
+    project.write("__main__.py", SPINNING_PROGRAM)
+    running = begin(project, *UP)
+    wait_for(project.directory / "begun")
+    running.send_signal(signal.SIGINT)
+    assert "waiting for the program to end" in until(running, "cancelling")
+    running.send_signal(signal.SIGINT)
+    until(running, "left at once; the next run takes up")
+    running.communicate(timeout=60)
+    assert running.returncode == 8
+    project.write("go-on", "")
+    project.run(*UP)
+
+
+REPLACING = """
+import pathlib, signal
+from pulumi.dynamic import CreateResult, Resource, ResourceProvider
+import maloko
+
+signal.signal(signal.SIGINT, lambda number, frame: pathlib.Path("handled").write_text(str(int(number))))
+
+class Waiting(ResourceProvider):
+    def create(self, props):
+        pathlib.Path("begun").touch()
+        assert maloko.current_call().cancelled.wait(60)
+        return CreateResult("ended", {})
+
+class First(Resource):
+    def __init__(self): super().__init__(Waiting(), "first", {})
+
+First()
+"""
+
+
+def test_a_programs_own_handler_is_called_beside_the_engines(project: Project) -> None:
+    project.write("__main__.py", REPLACING)
+    running = begin(project, *UP)
+    wait_for(project.directory / "begun")
+    running.send_signal(signal.SIGINT)
+    until(running, "cancelling")
+    running.communicate(timeout=60)
+    assert running.returncode == 8
+    assert Path(project.directory, "handled").read_text() == "2"
+    assert '"id":"ended"' in project.state()
+
+
+PREVIEWED = """
+import pathlib, time
+from pulumi.dynamic import CheckResult, CreateResult, Resource, ResourceProvider
+
+class Checking(ResourceProvider):
+    def check(self, olds, news):
+        pathlib.Path("begun").touch()
+        while not pathlib.Path("go-on").exists(): time.sleep(0.02)
+        return CheckResult(news, [])
+    def create(self, props):
+        return CreateResult("fine", {})
+
+class First(Resource):
+    def __init__(self): super().__init__(Checking(), "first", {})
+
+First()
+"""
+
+
+def test_a_sigterm_during_the_preview_of_an_up_ends_both(project: Project) -> None:
+    project.write("__main__.py", PREVIEWED)
+    running = begin(project, "up", "--yes", MALOKO_CANCEL_SECONDS="1")
+    wait_for(project.directory / "begun")
+    running.send_signal(signal.SIGTERM)
+    until(running, "nothing was changed")
+    running.communicate(timeout=60)
+    assert running.returncode == 8
+    project.write("go-on", "")
+    project.run("up", "--yes")

@@ -1,0 +1,65 @@
+"""The native module is loaded and used again and again, and nothing of it is left behind."""
+
+import gc
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from kit import Echo, Thing
+
+from maloko._embedded import Stack
+
+CYCLES = int(os.environ.get("MALOKO_CYCLES", "20"))
+
+
+def figures() -> tuple[int, int]:
+    """Threads and open descriptors of this process."""
+    gc.collect()
+    return len(list(Path("/proc/self/task").iterdir())), len(list(Path("/proc/self/fd").iterdir()))
+
+
+def cycle() -> None:
+    outcomes = []
+    thread = threading.Thread(target=lambda: outcomes.append(Stack().up(lambda: Thing(Echo(), "a")).outcome))
+    thread.start()
+    thread.join()
+    assert outcomes == ["succeeded"]
+    for worker in threading.enumerate():
+        if worker.name.startswith("maloko"):
+            worker.join(timeout=10)
+
+
+def test_threads_that_come_and_go_leave_no_threads_and_no_descriptors() -> None:
+    # The first rounds load what stays.
+    for _ in range(3):
+        cycle()
+    before = figures()
+    for _ in range(CYCLES):
+        cycle()
+    assert figures() == before
+
+
+SUBINTERPRETER = """
+import sys
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+number = interpreters.create()
+script = "import sys; sys.path = " + repr(sys.path) + "; import maloko._maloko"
+try:
+    failed = interpreters.run_string(number, script)
+except Exception as error:
+    failed = error
+print(getattr(failed, "formatted", failed))
+"""
+
+
+def test_a_sub_interpreter_is_refused_clearly() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SUBINTERPRETER], capture_output=True, text=True, timeout=60, check=False
+    )
+    said = done.stdout + done.stderr
+    assert "maloko works in the main interpreter only, and not in subinterpreters" in said

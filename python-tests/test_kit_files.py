@@ -1,0 +1,181 @@
+"""What tests keep in files: baselines of older releases, calls that are made again, snapshots."""
+
+import re
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pulumi.dynamic import CreateResult, ResourceProvider
+
+from maloko.testing import ANY, Kit, capture, matches
+
+pytest_plugins = ["pytester"]
+
+PROVIDER = """
+    import pulumi
+    import pytest
+    from pulumi.dynamic import CheckResult, CreateResult, DiffResult, ReadResult, ResourceProvider, UpdateResult
+
+    class P(ResourceProvider):
+        def create(self, props):
+            return CreateResult("made", {**props})
+
+        def diff(self, id_, olds, news):
+            changed = [key for key in news if olds.get(key) != news[key]]
+            return DiffResult(changes=bool(changed), replaces=[key for key in changed if key in REPLACES])
+
+        def update(self, id_, olds, news):
+            return UpdateResult({**news})
+"""
+
+
+def write(pytester: pytest.Pytester, test: str, replaces: str = "()") -> None:
+    pytester.makepyfile(test_it=f"REPLACES = {replaces}\n" + textwrap.dedent(PROVIDER) + textwrap.dedent(test))
+
+
+BASELINE = """
+    def test_it(maloko):
+        inputs = {"zone": ZONE, "key": maloko.Secret("hunter22")}
+        maloko.baseline("kept/v1.json", P, inputs=inputs).assert_upgrade_safe()
+"""
+
+
+def test_an_upgrade_is_checked_against_a_baseline(pytester: pytest.Pytester) -> None:
+    write(pytester, BASELINE.replace("ZONE", "'a'"))
+    result = pytester.runpytest_inprocess()
+    result.stdout.fnmatch_lines(["*there is no baseline *v1.json; record one with*"])
+    assert pytester.runpytest_inprocess("--maloko-record").parseoutcomes() == {"passed": 1}
+    kept = (pytester.path / "kept/v1.json").read_text()
+    assert "hunter22" not in kept
+    assert "__provider" not in kept
+    assert pytester.runpytest_inprocess().parseoutcomes() == {"passed": 1}
+    write(pytester, BASELINE.replace("ZONE", "'b'"))
+    assert pytester.runpytest_inprocess().parseoutcomes() == {"passed": 1}
+    write(pytester, BASELINE.replace("ZONE", "'b'"), replaces="('zone',)")
+    result = pytester.runpytest_inprocess()
+    assert result.parseoutcomes() == {"failed": 1}
+    result.stdout.fnmatch_lines(["*the upgrade is not safe: *", "*replace it because of zone*"])
+
+
+def test_an_upgrade_that_only_changes_something_is_safe(pytester: pytest.Pytester) -> None:
+    write(pytester, BASELINE.replace("ZONE", "'a'"))
+    assert pytester.runpytest_inprocess("--maloko-record").parseoutcomes() == {"passed": 1}
+    changed = BASELINE.replace("ZONE", "'b'").replace(
+        ".assert_upgrade_safe()", ".assert_upgrade_safe() == {'it': 'update'}"
+    )
+    write(pytester, changed.replace("maloko.baseline", "assert maloko.baseline"))
+    assert pytester.runpytest_inprocess().parseoutcomes() == {"passed": 1}
+
+
+def test_a_damaged_baseline_is_named(pytester: pytest.Pytester) -> None:
+    write(pytester, BASELINE.replace("ZONE", "'a'"))
+    (pytester.path / "kept").mkdir()
+    (pytester.path / "kept/v1.json").write_text("{")
+    pytester.runpytest_inprocess().stdout.fnmatch_lines(["*the baseline *v1.json is damaged*"])
+
+
+def test_a_logged_call_is_made_again(pytester: pytest.Pytester) -> None:
+    write(
+        pytester,
+        """
+        import json
+
+        def test_it(maloko, tmp_path):
+            s = maloko.stack(P, inputs={"size": 1, "key": maloko.Secret("hunter22")})
+            s.up()
+            s.calls.create["it"].save(tmp_path / "call.json")
+            assert "hunter22" not in (tmp_path / "call.json").read_text()
+            assert maloko.replay(tmp_path / "call.json", P).id == "made"
+
+            class Other(P):
+                def create(self, props):
+                    return CreateResult("other", {**props, "size": 2})
+
+            with pytest.raises(AssertionError, match="outs.size is 2"):
+                maloko.replay(tmp_path / "call.json", Other)
+            call = json.loads((tmp_path / "call.json").read_text())
+            call["result"]["id"] = call["result"]["outs"]["size"] = "*"
+            (tmp_path / "call.json").write_text(json.dumps(call))
+            maloko.replay(tmp_path / "call.json", Other)
+
+        def test_no_call(maloko, tmp_path):
+            with pytest.raises(Exception, match="is no call that could be made again"):
+                maloko.replay(tmp_path / "nothing.json", P)
+        """,
+    )
+    assert pytester.runpytest_inprocess().parseoutcomes() == {"passed": 2}
+
+
+def failing(error: Exception) -> type[ResourceProvider]:
+    class Failing(ResourceProvider):
+        def create(self, _props: dict[str, Any]) -> CreateResult:
+            raise error
+
+    return Failing
+
+
+def test_a_logged_call_that_failed_has_to_fail_in_the_same_way(maloko: Kit, tmp_path: Path) -> None:
+    class Working(ResourceProvider):
+        def create(self, props: dict[str, Any]) -> CreateResult:
+            return CreateResult("made", props)
+
+    file = tmp_path / "call.json"
+    s = maloko.stack(failing(OSError("full")), inputs={})
+    with maloko.fails("it"):
+        s.up()
+    s.calls.create["it"].save(file)
+    assert maloko.replay(file, failing(OSError("full"))) is None
+    with pytest.raises(AssertionError, match=r"create failed otherwise than in .*: OSError: other, not: .*full"):
+        maloko.replay(file, failing(OSError("other")))
+    with pytest.raises(AssertionError, match="and did not fail here"):
+        maloko.replay(file, Working)
+
+
+def test_values_stand_for_others_in_what_is_expected() -> None:
+    id_ = capture()
+    assert matches({"a": 1, "b": [{"id": id_}]}, {"a": 1, "b": [{"id": "x", "more": 1}]})
+    assert id_.value == "x"
+    assert matches({"a": ANY}, {"a": 1})
+    assert not matches({"b": ANY}, {"a": 1})
+    assert not matches({"a": [1]}, {"a": [1, 2]})
+    assert matches({"a": re.compile("ex")}, {"a": "text"})
+    with pytest.raises(AssertionError, match="nothing was captured"):
+        _ = capture().value
+
+
+def test_snapshots_are_the_same_in_every_run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    # In a worker of xdist, as this test may run in, syrupy leaves its summary to the controller.
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
+    write(
+        pytester,
+        """
+        import datetime
+        import tempfile
+        import uuid
+
+        class Varying(P):
+            def create(self, props):
+                id_ = str(uuid.uuid4())
+                now = datetime.datetime.now().isoformat()
+                return CreateResult(id_, {**props, "self": f"/things/{id_}", "at": now, "in": tempfile.mkdtemp()})
+
+        def test_it(maloko, snapshot):
+            s = maloko.stack(Varying, inputs={"size": 1, "key": maloko.Secret("hunter22")})
+            assert s.preview() == snapshot
+            s.up(settle=False)
+            s.set(size=2)
+            assert s.preview() == snapshot
+            assert s.snapshot() == snapshot
+        """,
+    )
+    assert pytester.runpytest_subprocess("--snapshot-update").ret == 0
+    kept = next((pytester.path / "__snapshots__").iterdir()).read_text()
+    assert "hunter22" not in kept
+    assert "size: 1 -> 2" in kept
+    assert '"self": "/things/<id of it>"' in kept
+    assert '"at": "<time>"' in kept
+    assert '"in": "<temporary>"' in kept
+    result = pytester.runpytest_subprocess()
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["3 snapshots passed."])

@@ -1,0 +1,360 @@
+"""The laws of providers: each catches the provider that breaks it, and they are silent on good ones."""
+
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+from kit import Thing
+from law_breakers import BASELINE, BREAKERS, EXAMPLES, Cloud, Good, NeverGivesUp, SeesNoLabel
+from pulumi.dynamic import CreateResult, DiffResult, ResourceProvider
+
+from maloko import MalokoError
+from maloko.testing import Kit, ProviderLaws
+
+pytest_plugins = ("pytester",)
+
+
+class Boxes(ProviderLaws):
+    provider: Any = Good
+    world = Cloud
+    inputs: Any = EXAMPLES
+    secret = frozenset({"password"})
+    volatile = frozenset({"status"})
+    baseline: Any = BASELINE
+
+
+def broken_by(provider: Any) -> dict[str, str]:
+    NeverGivesUp.let_go.clear()
+    laws = type("Laws", (Boxes,), {"provider": provider, "grace": 3.0, "examples": 1, "__module__": __name__})
+    try:
+        return {law: it.text for law, it in laws.verdicts().items() if it.outcome == "broken"}  # type: ignore[attr-defined]
+    finally:
+        NeverGivesUp.let_go.set()
+        for thread in threading.enumerate():
+            if thread.name == "maloko-law-14":
+                thread.join()
+
+
+def catches(law: str) -> None:
+    broken = broken_by(BREAKERS[law])
+    assert broken.keys() == {law}, "\n".join(broken.values())
+    assert broken[law].startswith(f"{law} ")
+    for word in ("property: ", "expected: ", "found: ", "again: seed="):
+        assert word in broken[law]
+
+
+def test_l1_catches_a_check_that_changes_its_argument_and_no_other_law_does() -> None:
+    catches("L1")
+
+
+def test_l2_catches_a_diff_that_finds_a_new_object_unfinished_and_no_other_law_does() -> None:
+    catches("L2")
+
+
+def test_l3_catches_a_read_that_leaves_out_an_output_and_no_other_law_does() -> None:
+    catches("L3")
+
+
+def test_l4_catches_a_diff_that_does_not_see_a_property_and_no_other_law_does() -> None:
+    catches("L4")
+
+
+def test_l5_catches_an_update_that_loses_a_field_and_no_other_law_does() -> None:
+    catches("L5")
+
+
+def test_l6_catches_a_replacement_with_the_id_of_the_old_object_and_no_other_law_does() -> None:
+    catches("L6")
+
+
+def test_l7_catches_a_replacement_that_cannot_exist_beside_the_old_object_and_no_other_law_does() -> None:
+    catches("L7")
+
+
+def test_l8_catches_a_delete_that_fails_when_the_object_is_gone_and_no_other_law_does() -> None:
+    catches("L8")
+
+
+def test_l9_catches_a_read_that_needs_what_only_the_state_has_and_no_other_law_does() -> None:
+    catches("L9")
+
+
+def test_l10_catches_a_diff_that_asks_the_network_and_no_other_law_does() -> None:
+    catches("L10")
+
+
+def test_l11_catches_a_read_that_remembers_and_no_other_law_does() -> None:
+    catches("L11")
+
+
+def test_l12_catches_an_output_with_the_password_in_it_and_no_other_law_does() -> None:
+    catches("L12")
+
+
+def test_l13_catches_a_create_without_an_idempotency_key_and_no_other_law_does() -> None:
+    catches("L13")
+
+
+def test_l14_catches_a_create_that_tries_again_when_it_is_cancelled_and_no_other_law_does() -> None:
+    catches("L14")
+
+
+def test_l15_catches_a_number_that_loses_digits_and_no_other_law_does() -> None:
+    catches("L15")
+
+
+def test_l16_catches_a_new_output_that_replaces_old_objects_and_no_other_law_does() -> None:
+    catches("L16")
+
+
+def test_l17_catches_a_request_shared_by_all_calls_and_no_other_law_does() -> None:
+    catches("L17")
+
+
+def test_a_provider_in_memory_that_is_right_keeps_all_laws() -> None:
+    verdicts = Boxes.verdicts()
+    assert {law: it.text for law, it in verdicts.items() if it.outcome != "holds"} == {}
+    assert list(verdicts) == [f"L{number}" for number in range(1, 18)]
+
+
+def test_a_failure_is_shrunk_and_names_the_property() -> None:
+    class Laws(ProviderLaws):
+        provider, world = SeesNoLabel, Cloud
+        inputs = st.fixed_dictionaries(
+            {
+                "material": st.sampled_from(["wood", "steel"]),
+                "colour": st.text("ab", min_size=1),
+                "label": st.text("xyz"),
+                "password": st.just("k"),
+            }
+        )
+
+    verdict = Laws.verdicts("L4")["L4"]
+    assert verdict.outcome == "broken"
+    assert "property: label\n" in verdict.text
+    assert "first:    {'material': 'wood', 'colour': 'a', 'label': '', 'password': 'k'}" in verdict.text
+    assert "'label': 'x'" in verdict.text
+
+
+def test_a_failure_can_be_replayed(pytester: pytest.Pytester) -> None:
+    pytester.syspathinsert(Path(__file__).parent)
+    pytester.makepyfile(
+        test_boxes="""
+        from hypothesis import strategies as st
+        from law_breakers import Cloud, SeesNoLabel
+        from maloko.testing import Kit, ProviderLaws
+
+        class TestBoxes(ProviderLaws):
+            provider, world = SeesNoLabel, Cloud
+            inputs = st.fixed_dictionaries({"material": st.just("wood"), "colour": st.text("ab", min_size=1),
+                                            "label": st.text(), "password": st.just("k")})
+        """
+    )
+    # Without the summary, which says everything once more where CI is set.
+    first = pytester.runpytest("-k", "l4_", "-rN", "-p", "no:cacheprovider")
+    first.assert_outcomes(failed=1, deselected=16)
+    line = next(line.strip() for line in first.outlines if line.strip().startswith("again: "))
+    _, _, node, seed = line.replace("'", "").split()
+    again = pytester.runpytest(node, seed, "-rN", "-p", "no:cacheprovider")
+    again.assert_outcomes(failed=1)
+    told = [line for line in first.outlines if line.strip().startswith(("property:", "first:", "then:", "found:"))]
+    assert len(told) == 4
+    assert told == [
+        line for line in again.outlines if line.strip().startswith(("property:", "first:", "then:", "found:"))
+    ]
+
+
+def test_each_law_is_a_test(pytester: pytest.Pytester) -> None:
+    pytester.syspathinsert(Path(__file__).parent)
+    pytester.makepyfile(
+        test_boxes="""
+        from law_breakers import EXAMPLES, Cloud, Good, MakesTwo
+        from maloko.testing import Kit, ProviderLaws
+
+        class TestBoxes(ProviderLaws):
+            provider, world, inputs = MakesTwo, Cloud, EXAMPLES
+            waive = {"L13": "the service has no idempotency key"}
+        """
+    )
+    result = pytester.runpytest("-p", "no:cacheprovider")
+    result.assert_outcomes(passed=14, skipped=3)
+    result.stdout.fnmatch_lines(
+        [
+            "*TestBoxes: L12 needs `secret`*",
+            "*TestBoxes: L13 is waived: the service has no idempotency key",
+            "*TestBoxes: L16 needs `baseline`*",
+        ]
+    )
+
+
+def test_a_waived_law_says_why() -> None:
+    class Laws(Boxes):
+        waive = {"L13": "the service has no idempotency key"}  # noqa: RUF012
+
+    verdict = Laws.verdicts("L13")["L13"]
+    assert (verdict.outcome, verdict.text) == ("waived", "L13 is waived: the service has no idempotency key")
+
+
+def test_a_waiver_without_a_reason_is_refused() -> None:
+    class NoReason(Boxes):
+        waive = {"L13": " "}  # noqa: RUF012
+
+    class NoLaw(Boxes):
+        waive = {"L18": "there is none"}  # noqa: RUF012
+
+    with pytest.raises(MalokoError, match="gives no reason for L13; write one"):
+        NoReason.verdicts()
+    with pytest.raises(MalokoError, match="'L18', which is no law; those are L1, L2"):
+        NoLaw.verdicts()
+
+
+def test_a_law_whose_data_is_missing_says_what_it_needs() -> None:
+    class Bare(ResourceProvider):
+        def create(self, props: dict[str, Any]) -> CreateResult:
+            return CreateResult("it", props)
+
+    class Laws(ProviderLaws):
+        provider = Bare
+        inputs: Any = ({"size": 1}, {"size": 2})
+
+    needs = {law: it.text for law, it in Laws.verdicts().items() if it.outcome == "needs"}
+    assert needs["L1"].startswith("L1 needs `check`")
+    assert needs["L3"].startswith("L3 needs `read`")
+    assert needs["L8"].startswith("L8 needs `read`")
+    assert needs["L9"].startswith("L9 needs `read`")
+    assert needs["L11"].startswith("L11 needs `world`")
+    assert needs["L12"].startswith("L12 needs `secret`")
+    assert needs["L13"].startswith("L13 needs `world`")
+    assert needs["L16"].startswith("L16 needs `baseline`")
+
+    class Secretless(Laws):
+        secret: Any = frozenset()
+
+    assert Secretless.verdicts("L12")["L12"].outcome == "holds"
+
+    class One(Laws):
+        inputs: Any = ({"size": 1},)
+
+    class Same(Laws):
+        inputs: Any = ({"size": 1}, {"size": 1})
+
+    for laws in (One, Same):
+        assert laws.verdicts("L4")["L4"].text.startswith("L4 needs two inputs that differ")
+
+
+def test_settings_that_make_no_sense_are_told() -> None:
+    class NoInputs(ProviderLaws):
+        provider = Good
+
+    class OddInputs(Boxes):
+        inputs = "abc"
+
+    class OneObject(Boxes):
+        provider = Good(Cloud())
+
+    class NoWorld(Boxes):
+        world: Any = None
+
+    for laws, told in (
+        (ProviderLaws, "ProviderLaws has no `provider`"),
+        (NoInputs, "has no `inputs`"),
+        (OddInputs, "give a list of dicts"),
+        (OneObject, "is one object, .* and each example needs one of its own"),
+        (NoWorld, "`provider` wants 'cloud', and there is no `world`"),
+    ):
+        with pytest.raises(MalokoError, match=told):
+            laws.verdicts("L2")  # type: ignore[attr-defined]
+
+
+def test_what_a_baseline_recorded_is_what_law_16_reads(tmp_path: Path) -> None:
+    kit = Kit("baseline")
+    kit.directory, kit.records = tmp_path, True
+    provider = Good(Cloud())
+    kit.baseline("v1.json", lambda: Thing(provider, "it", EXAMPLES[0]))
+    recorded = {"baseline": tmp_path / "v1.json", "__module__": __name__}
+    kept = type("Kept", (Boxes,), recorded).verdicts("L16")["L16"]  # type: ignore[attr-defined]
+    assert (kept.outcome, kept.text) == ("holds", "L16 holds: 3 examples")
+    lost = type("Lost", (Boxes,), {**recorded, "provider": BREAKERS["L16"]})
+    assert lost.verdicts("L16")["L16"].outcome == "broken"  # type: ignore[attr-defined]
+    assert kit.close() == []
+
+
+def test_a_provider_that_refuses_everything_breaks_the_law() -> None:
+    class Refusing(ResourceProvider):
+        def create(self, props: dict[str, Any]) -> CreateResult:
+            raise LookupError(f"no room for {props['size']:g}")
+
+    class Laws(ProviderLaws):
+        provider = Refusing
+        inputs = ({"size": 1}, {"size": 2})
+
+    verdict = Laws.verdicts("L2")["L2"]
+    assert verdict.outcome == "broken"
+    assert "Refusing refuses all 2 example inputs" in verdict.text
+    assert "LookupError: no room for 1" in verdict.text
+    assert isinstance(verdict.error, LookupError)
+
+
+def test_an_exception_of_the_provider_keeps_its_identity() -> None:
+    class Lost(Exception):  # noqa: N818
+        pass
+
+    lost = Lost("the connection")
+
+    class Failing(Good):
+        def update(self, *_: Any) -> Any:
+            raise lost
+
+    class Laws(Boxes):
+        provider = Failing
+
+    verdict = Laws.verdicts("L4")["L4"]
+    assert verdict.text.startswith("L4 diff and update agree: Failing raised Lost: the connection")
+    assert verdict.error is lost
+
+
+def test_examples_in_a_list_need_no_hypothesis(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "hypothesis"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    outcomes = {law: verdict.outcome for law, verdict in Boxes.verdicts().items()}
+    assert set(outcomes.values()) == {"holds"}
+
+
+def test_a_connection_while_planning_is_refused_and_told() -> None:
+    import socket
+
+    class Connecting(Good):
+        def diff(self, id_: str, olds: dict[str, Any], news: dict[str, Any]) -> DiffResult:
+            try:
+                with socket.create_connection(("192.0.2.1", 80), 1):
+                    pass
+            except OSError:
+                pass
+            return super().diff(id_, olds, news)
+
+    class Laws(Boxes):
+        provider = Connecting
+
+    verdict = Laws.verdicts("L10")["L10"]
+    assert verdict.outcome == "broken"
+    assert "no connection while planning" in verdict.text
+    assert "192.0.2.1" in verdict.text
+    assert "maloko" not in repr(socket.getaddrinfo)
+
+
+def test_the_laws_wait_for_async_methods() -> None:
+    class Waiting(Good):
+        async def create(self, props: dict[str, Any]) -> CreateResult:  # type: ignore[override]
+            return super().create(props)
+
+        async def delete(self, id_: str, props: dict[str, Any]) -> None:  # type: ignore[override]
+            super().delete(id_, props)
+
+    class Laws(Boxes):
+        provider = Waiting
+
+    assert {law: it.text for law, it in Laws.verdicts().items() if it.outcome != "holds"} == {}

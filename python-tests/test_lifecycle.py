@@ -1,0 +1,139 @@
+"""Random lifecycles of a provider on a real engine."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from law_breakers import EXAMPLES, Cloud, DeletesOnce, Good, MakesTwo
+
+from maloko import MalokoError
+from maloko.testing import Lifecycle, LifecycleBroken, exported_inputs, lifecycle_machine
+
+
+def machine(provider: Any, examples: int, **options: Any) -> Any:
+    case = lifecycle_machine(provider, inputs=EXAMPLES, world=Cloud, **options).TestCase
+    case.settings = settings(case.settings, max_examples=examples)
+    return case
+
+
+def broken(provider: Any) -> LifecycleBroken:
+    with pytest.raises(LifecycleBroken) as caught:
+        machine(provider, 200)().runTest()
+    return caught.value
+
+
+def test_a_provider_that_is_right_goes_through_all_its_lifecycles() -> None:
+    machine(Good, 60)().runTest()
+
+
+def test_a_lifecycle_that_goes_wrong_is_made_short_and_told_as_a_test() -> None:
+    told = str(broken(MakesTwo))
+    assert told.startswith("a lifecycle of MakesTwo is broken: the world has ['box-1', 'box-2']")
+    assert "def test_again():\n    from maloko.testing import Lifecycle\n" in told
+    assert f"life = Lifecycle(MakesTwo, inputs={EXAMPLES[0]!r}, world=Cloud)" in told
+    assert 1 <= len(re.findall(r"^    life\.\w+\(", told, re.MULTILINE)) <= 4
+    assert "life.crash(" in told or "life.lose_answer()" in told
+
+
+def test_the_line_of_a_lifecycle_that_went_wrong_runs_it_again() -> None:
+    first, again = (str(broken(MakesTwo)).partition("\n")[0] for _ in range(2))
+    assert first == again
+
+
+def places(world: Cloud) -> dict[str, str]:
+    return {"place": type(world).__name__}
+
+
+def test_the_steps_of_a_lifecycle_are_a_test_of_their_own(request: pytest.FixtureRequest) -> None:
+    error = broken(MakesTwo)
+    told, program, again = str(error).split("\n\n")
+    assert again == f"again: pytest '{request.node.nodeid}'\n"
+    space: dict[str, Any] = {}
+    exec(program, space)
+    with pytest.raises(LifecycleBroken) as caught:
+        space["test_again"]()
+    assert str(caught.value).partition("\n\n")[0] == told
+
+    life = Lifecycle(Good, inputs=EXAMPLES[0], world=Cloud)
+    life.up()
+    life.edit(EXAMPLES[1])
+    life.crash(5, "kill")
+    life.lose_answer()
+    life.second_writer()
+    life.drift()
+    life.up()
+    life.import_()
+    life.restart()
+    life.vanish()
+    life.refresh()
+    life.preview()
+    life.end()
+    with pytest.raises(ValueError, match="'flood' is no way to crash here"):
+        Lifecycle(Good, inputs=EXAMPLES[0], world=Cloud).crash(1, "flood")
+
+    life = Lifecycle(Good, inputs=EXAMPLES[0], world=Cloud, config=places)
+    program = life.program()
+    assert f"    from {__name__} import places\n" in program
+    assert program.endswith("world=Cloud, config=places)")
+    life.close()
+    nameless = Lifecycle(Good, inputs=EXAMPLES[0], world=Cloud, config=lambda world: places(world))
+    assert nameless.program().endswith("world=Cloud, config=...)")
+    nameless.close()
+
+
+def test_a_rule_is_left_out_for_a_reason() -> None:
+    machine(
+        MakesTwo, 30, without=dict.fromkeys(("crash", "lose_answer"), "the service has no idempotency keys")
+    )().runTest()
+    with pytest.raises(MalokoError, match="gives no reason for 'crash'"):
+        machine(Good, 1, without={"crash": ""})
+    with pytest.raises(MalokoError, match="'fall', which is no rule; those are up, edit"):
+        machine(Good, 1, without={"fall": "why not"})
+
+
+def test_a_delete_that_fails_when_the_object_is_gone_is_found_by_a_lifecycle() -> None:
+    error = broken(DeletesOnce)
+    assert "KeyError: 'there is no box-1'" in str(error)
+    assert "life.vanish()" in str(error)
+    assert isinstance(error.__cause__, KeyError)
+
+
+def exported(path: Path, *resources: dict[str, Any]) -> Path:
+    rows = [{"urn": f"urn:pulumi:dev::shop::{it['type']}::{it.pop('name')}", "custom": True, **it} for it in resources]
+    path.write_text(json.dumps({"version": 3, "deployment": {"resources": rows}}))
+    return path
+
+
+SECRET = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "ciphertext": "v1:abc"}
+ASSET = {"4dabf18193072939515e22adb298388d": "c44067f5952c0a294b673a41bacd8c17", "hash": "ab"}
+
+
+def test_lifecycles_begin_with_the_inputs_of_an_exported_stack(tmp_path: Path) -> None:
+    first = {"__provider": "code", **EXAMPLES[0], "password": SECRET}
+    file = exported(
+        tmp_path / "export.json",
+        {"name": "a", "type": "box", "inputs": first},
+        {"name": "b", "type": "box", "inputs": first},
+        {"name": "c", "type": "box", "inputs": {**EXAMPLES[0], "size": 2}},
+        {"name": "d", "type": "other", "inputs": {"content": ASSET}},
+        {"name": "p", "type": "pulumi:providers:box", "inputs": {}},
+    )
+    inputs = exported_inputs(file, of_type="box")
+    assert inputs == [{**EXAMPLES[0], "password": "[secret]"}, {**EXAMPLES[0], "size": 2}]
+    assert exported_inputs(file, names=["c"]) == inputs[1:]
+    case = lifecycle_machine(Good, inputs=inputs, world=Cloud).TestCase
+    case.settings = settings(case.settings, max_examples=5)
+    case().runTest()
+
+
+def test_an_export_without_the_resources_that_are_asked_for_is_told(tmp_path: Path) -> None:
+    file = exported(tmp_path / "export.json", {"name": "d", "type": "other", "inputs": {"files": [{"content": ASSET}]}})
+    with pytest.raises(MalokoError, match=r"export\.json has no custom resource of type box named a or b"):
+        exported_inputs(file, of_type="box", names=["a", "b"])
+    with pytest.raises(MalokoError, match=r"d\.files\[0\]\.content is an asset"):
+        exported_inputs(file)
+    with pytest.raises(MalokoError, match=r"missing\.json cannot be read as an exported stack"):
+        exported_inputs(tmp_path / "missing.json")
