@@ -121,10 +121,11 @@ impl ScriptedHost {
     }
 
     fn release(&self) {
+        // The first task of a run is the watch over its calls, which ends with the run. So does the one that tells of
+        // steps, which may begin as soon as the held calls go on.
+        let held = lock(&self.threads).split_off(1);
         self.let_go();
-        // The first task of a run is the watch over its calls, which ends with the run.
-        let others = lock(&self.threads).split_off(1);
-        for thread in others {
+        for thread in held {
             assert!(thread.join().is_ok(), "a task panicked");
         }
     }
