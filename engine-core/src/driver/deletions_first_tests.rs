@@ -37,8 +37,7 @@ fn what_is_deleted_first_is_made_again_when_it_is_gone() {
         let (engine, stack) = (Arc::clone(&engine), stack.clone());
         thread::spawn(move || block_on(register_one(&engine, &stack, &wanted("a", "y"), &mut HashMap::new())))
     };
-    let held = lock(&host.held.0);
-    drop(host.held.1.wait_while(held, |held| !*held));
+    host.wait_until_held();
     block_on(async {
         // It needs `a` no longer, so the program registers it at once.
         let (mut made, again) = (HashMap::new(), wanted("b", "x"));

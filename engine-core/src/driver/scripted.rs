@@ -111,6 +111,12 @@ impl ScriptedHost {
         }
     }
 
+    /// Waits until a call holds its thread.
+    pub(crate) fn wait_until_held(&self) {
+        let held = lock(&self.held.0);
+        drop(self.held.1.wait_while(held, |held| !*held).unwrap_or_else(PoisonError::into_inner));
+    }
+
     fn let_go(&self) {
         *lock(&self.released.0) = true;
         self.released.1.notify_all();
@@ -301,8 +307,7 @@ impl Host for ScriptedHost {
                 return Box::pin(futures::future::pending());
             }
             // Time passes once there is something to see.
-            let held = lock(&self.held.0);
-            drop(self.held.1.wait_while(held, |held| !*held).unwrap_or_else(PoisonError::into_inner));
+            self.wait_until_held();
             *looks -= 1;
             self.pass(time);
             if *looks == 0 {

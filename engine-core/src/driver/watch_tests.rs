@@ -31,11 +31,9 @@ fn calls_are_told_when_the_run_is_cancelled_and_their_answers_count() {
     let session = Session::read_only(Snapshot::default());
     let operation = Operation::new(OperationKind::Update, "proj", "dev");
     let engine = Engine::start(operation, session, Arc::clone(&host) as Arc<dyn Host>, Arc::new(Recorder::default()));
-    let cancelled = Arc::clone(&engine);
+    let (calling, cancelled) = (Arc::clone(&host), Arc::clone(&engine));
     let user = std::thread::spawn(move || {
-        while !cancelled.calls_in_flight().iter().any(|(_, method)| *method == "create") {
-            std::thread::yield_now();
-        }
+        calling.wait_until_held();
         cancelled.cancel();
     });
     let report = block_on(async {

@@ -232,7 +232,7 @@ impl Ledger {
             // this run gave a former URN to.
             let mut gone = self.renamed.clone();
             gone.retain(|former, _| !taken.contains(former));
-            rename::follow(&mut rows[..fresh], &taken, &gone);
+            rename::refer(&mut rows[..fresh], &gone);
             rename::follow(&mut rows[fresh..], &taken, &self.renamed);
         }
         rows

@@ -23,27 +23,42 @@ fn below(child: &Urn, former: &Urn, parent: &Urn) -> Urn {
 pub(super) fn follow(untouched: &mut [Arc<Row>], taken: &HashSet<Urn>, renamed: &Renamed) {
     let mut renamed: HashMap<Urn, Urn> = renamed.iter().map(|(old, new)| (old.clone(), new.clone())).collect();
     for row in untouched {
-        let now = |urn: &Urn| renamed.get(urn).cloned();
-        if !crate::schedule::references(row).any(|urn| renamed.contains_key(&urn)) {
+        if !refers(row, |urn| renamed.contains_key(urn)) {
             continue;
         }
         let mut copy = (**row).clone();
         if let Some(former) = &row.parent
-            && let Some(parent) = now(former)
+            && let Some(parent) = renamed.get(former)
         {
-            let urn = below(&row.urn, former, &parent);
+            let urn = below(&row.urn, former, parent);
             if !taken.contains(&urn) {
                 copy.urn = urn;
             }
         }
-        for urn in copy.references_mut() {
-            if let Some(new) = now(urn) {
-                *urn = new;
-            }
-        }
+        rewrite(&mut copy, |urn| renamed.get(urn));
         if copy.urn != row.urn {
             renamed.insert(row.urn.clone(), copy.urn.clone());
         }
         *row = Arc::new(copy);
+    }
+}
+
+/// Rewrites the references of rows that the run did finish. They have their URNs from the program, whatever became of
+/// their parents.
+pub(super) fn refer(finished: &mut [Arc<Row>], renamed: &Renamed) {
+    for row in finished.iter_mut().filter(|row| refers(row, |urn| renamed.contains_key(urn))) {
+        rewrite(Arc::make_mut(row), |urn| renamed.get(urn));
+    }
+}
+
+fn refers(row: &Row, is: impl Fn(&Urn) -> bool) -> bool {
+    crate::schedule::references(row).any(|urn| is(&urn))
+}
+
+fn rewrite<'a>(row: &mut Row, now: impl Fn(&Urn) -> Option<&'a Urn>) {
+    for urn in row.references_mut() {
+        if let Some(new) = now(urn) {
+            *urn = new.clone();
+        }
     }
 }
