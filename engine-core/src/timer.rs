@@ -126,9 +126,12 @@ fn keep(received: &Receiver<Alarm>) {
             None => received.recv().map_err(RecvTimeoutError::from),
         };
         match alarm {
-            Ok(Alarm { at, bell }) => {
-                number += 1;
-                alarms.insert((at, number), bell);
+            // All that are there: alarms end in the order of their times also where the keeper comes late.
+            Ok(first) => {
+                for Alarm { at, bell } in std::iter::once(first).chain(received.try_iter()) {
+                    number += 1;
+                    alarms.insert((at, number), bell);
+                }
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,

@@ -1,20 +1,47 @@
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use futures::executor::block_on;
-use futures::future::{Either, join_all, select};
+use futures::future::{Either, select};
+use futures::task::{ArcWake, waker};
 
 use super::*;
 
+/// Writes down that it was woken.
+struct Noted {
+    time: Duration,
+    order: Arc<Mutex<Vec<Duration>>>,
+}
+
+impl ArcWake for Noted {
+    fn wake_by_ref(noted: &Arc<Self>) {
+        noted.order.lock().unwrap_or_else(PoisonError::into_inner).push(noted.time);
+    }
+}
+
 #[test]
 fn waits_end_in_the_order_of_their_times_and_not_before() {
-    let begun = Instant::now();
+    let (alarms, received) = channel();
+    let (begun, order) = (Instant::now(), Arc::default());
+    let set = |time| {
+        let bell = Arc::new(Bell::default());
+        assert!(alarms.send(Alarm { at: begun + time, bell: Arc::downgrade(&bell) }).is_ok());
+        bell
+    };
     let times = [30, 10, 20].map(Duration::from_millis);
-    let ended = block_on(join_all(times.map(|time| async move {
-        wait(time).await;
-        (begun.elapsed(), time)
-    })));
-    assert!(ended.iter().all(|(at, time)| at >= time), "{ended:?}");
-    assert!(ended[1].0 <= ended[2].0 && ended[2].0 <= ended[0].0, "{ended:?}");
+    let bells = times.map(|time| {
+        let bell = set(time);
+        bell.waiting.register(&waker(Arc::new(Noted { time, order: Arc::clone(&order) })));
+        bell
+    });
+    let last = set(Duration::from_millis(40));
+    let keeper = std::thread::spawn(move || keep(&received));
+    block_on(Wait(last));
+    drop(alarms);
+    assert!(keeper.join().is_ok());
+    assert!(bells.iter().all(|bell| bell.rung.load(Ordering::Acquire)));
+    assert_eq!(*order.lock().unwrap_or_else(PoisonError::into_inner), [10, 20, 30].map(Duration::from_millis));
+    assert!(begun.elapsed() >= Duration::from_millis(40));
 }
 
 #[test]
@@ -36,7 +63,7 @@ fn an_alarm_is_kept_without_the_keeper() {
 fn a_keeper_of_another_process_is_replaced() {
     let (alarms, unheard) = channel();
     let abandoned = Keeper { owner: OwnProcess::of(std::process::id() + 1), alarms };
-    *KEEPER.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(abandoned);
+    *KEEPER.lock().unwrap_or_else(PoisonError::into_inner) = Some(abandoned);
     block_on(wait(Duration::from_millis(1)));
     assert!(unheard.try_recv().is_err());
 }
