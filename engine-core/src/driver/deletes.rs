@@ -16,8 +16,8 @@ use crate::schedule::{deletion_levels, references};
 use crate::state::{Change, PendingKind, RowNumber};
 use crate::urn::{Urn, UrnMap, UrnSet};
 
-use super::execute::Journalled;
 use super::hooks::{Occasion, moments};
+use super::intents::Journalled;
 use super::{Engine, RpcError};
 
 impl Engine {

@@ -14,23 +14,10 @@ use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
 
 use super::hooks::{Occasion, moments};
-use super::limits::Late;
+use super::intents::Journalled;
 use super::served::Served;
 use super::stop::Failure;
 use super::{Engine, RpcError};
-
-/// A call of a provider that the journal is to know of.
-#[derive(Clone, Copy)]
-pub(super) struct Journalled<'a> {
-    pub(super) served: &'a Served,
-    pub(super) kind: PendingKind,
-    /// The row that the journal keeps while the call goes on.
-    pub(super) row: &'a Arc<Row>,
-    /// What error hooks are told.
-    pub(super) occasion: Occasion<'a>,
-    /// What becomes of an answer that comes after the time limit, by the number of the journalled operation.
-    pub(super) late: &'a (dyn Fn(u32) -> Late + Sync),
-}
 
 /// What a step led to.
 struct Taken {
@@ -284,39 +271,6 @@ impl Engine {
             self.record(&ended).await?;
             method = again;
         }
-    }
-
-    /// Waits for its turn, journals that a call is about to be made, and makes it once that is durable. Gives the
-    /// number of the journalled operation, which is for the caller to end, with the provider's answer.
-    ///
-    /// In this order, so that a killed run suspects no call that was still waiting for its turn.
-    async fn call_journalled(
-        &self,
-        call: Journalled<'_>,
-        method: Method,
-    ) -> Result<(u32, Result<Answer, ProviderError>), ProviderError> {
-        let Journalled { served, kind, row, late, .. } = call;
-        let _turn = self.turn(&row.urn, served).await?;
-        let attempt = match &method {
-            Method::Create { key, .. } => self.attempt(key),
-            _ => None,
-        };
-        let (operation, change, earlier) = {
-            let mut book = self.book();
-            let earlier = book.ledger.suspect(&row.urn).cloned();
-            let (operation, change) = book.begin(kind, Arc::clone(row), attempt);
-            (operation, change, earlier)
-        };
-        if let Err(error) = self.record(&[change]).await {
-            // Nothing was called, so nothing more is to be suspected than before.
-            let mut book = self.book();
-            book.end(operation);
-            if let Some(earlier) = earlier {
-                book.apply(Change::Suspect(earlier));
-            }
-            return Err(error);
-        }
-        Ok((operation, self.call_limited(served, &row.urn, method, || Some(late(operation))).await))
     }
 
     pub(super) fn state_failure(&self, error: &crate::error::Error) -> ProviderError {

@@ -12,6 +12,7 @@ mod execute;
 mod finish;
 mod hooks;
 mod import;
+mod intents;
 mod limits;
 mod migrations;
 mod numbers;
@@ -158,6 +159,7 @@ pub struct Engine {
     /// Held for reading while a registration is planned, for writing while one decides on deletions of others.
     planning: RwLock<()>,
     permits: Semaphore,
+    pace: intents::Pace,
     stop: Stop,
     /// Kept while somebody watches for calls that hang.
     watching: Mutex<Option<futures::channel::oneshot::Sender<()>>>,
@@ -194,6 +196,7 @@ impl Engine {
             book: Mutex::new(Book::new(&operation, &session)),
             planning: RwLock::new(()),
             permits: Semaphore::new(operation.parallel.clamp(1, Semaphore::MAX_PERMITS)),
+            pace: intents::Pace::new(operation.parallel),
             stop: Stop::default(),
             watching: Mutex::default(),
             refresh_first: refresh_first::RefreshFirst::default(),

@@ -67,8 +67,7 @@ impl Engine {
     /// Waits until a provider may be called to make, read, change or remove something. Whoever waits for its class takes
     /// no part of `--parallel` away from others. An error of the kind `Cancelled` when the run is stopped before that.
     pub(super) async fn turn<'a>(&'a self, urn: &Urn, served: &'a Served) -> Result<Turn<'a>, ProviderError> {
-        let cancelled = |_| ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call");
-        self.turn_of_class(urn, served).await.map_err(cancelled)
+        self.turn_of_class(urn, served).await.map_err(stopped_before_call)
     }
 
     async fn turn_of_class<'a>(&'a self, urn: &Urn, served: &'a Served) -> Result<Turn<'a>, RpcError> {
@@ -91,6 +90,11 @@ impl Engine {
         drop(next);
         Ok(Turn { _class: slot, _run: permit })
     }
+}
+
+/// The run ended, for whatever reason, while a call waited for its turn.
+pub(super) fn stopped_before_call<E>(_: E) -> ProviderError {
+    ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call")
 }
 
 /// The turns of provider classes by their names; objects of one class share them.

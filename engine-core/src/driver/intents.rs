@@ -1,0 +1,146 @@
+//! Calls that the journal is to know of before they are made (reliability, rule 1).
+//!
+//! An intent is written when its call has its turn, so that a killed run suspects only calls that may have been made. Calls
+//! that take no longer than a flush would spend most of their turns waiting for the disk: where calls are that quick, as many
+//! intents as there are turns are written ahead of them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use crate::provider::{Answer, Method, ProviderError};
+use crate::row::Row;
+use crate::state::{Change, PendingKind, Suspect};
+
+use super::Engine;
+use super::hooks::Occasion;
+use super::limits::Late;
+use super::served::Served;
+use super::turns::stopped_before_call;
+
+/// A call of a provider that the journal is to know of.
+#[derive(Clone, Copy)]
+pub(super) struct Journalled<'a> {
+    pub(super) served: &'a Served,
+    pub(super) kind: PendingKind,
+    /// The row that the journal keeps while the call goes on.
+    pub(super) row: &'a Arc<Row>,
+    /// What error hooks are told.
+    pub(super) occasion: Occasion<'a>,
+    /// What becomes of an answer that comes after the time limit, by the number of the journalled operation.
+    pub(super) late: &'a (dyn Fn(u32) -> Late + Sync),
+}
+
+/// Calls are quick when they take less than this in the mean: of an intent that was written ahead it is clear after about
+/// as long whether its call is made.
+const QUICK: Duration = Duration::from_millis(25);
+/// The mean while no call has ended.
+const UNKNOWN: u64 = u64::MAX;
+
+/// How quick the calls of a run are, and which are next.
+pub(super) struct Pace {
+    /// One permit for each call that comes next, as many as there are turns.
+    next: Semaphore,
+    /// How long the latest calls took, in microseconds; later ones count for more.
+    mean: AtomicU64,
+    /// Is there more than one turn? With one, everything happens one after the other.
+    side_by_side: bool,
+}
+
+impl Pace {
+    pub(super) fn new(parallel: usize) -> Self {
+        let next = Semaphore::new(parallel.clamp(1, Semaphore::MAX_PERMITS));
+        Self { next, mean: AtomicU64::new(UNKNOWN), side_by_side: parallel > 1 }
+    }
+
+    fn is_quick(&self) -> bool {
+        self.side_by_side && Duration::from_micros(self.mean.load(Ordering::Relaxed)) < QUICK
+    }
+
+    fn note(&self, took: Duration) {
+        let took = u64::try_from(took.as_micros()).unwrap_or(UNKNOWN - 1);
+        let with = |mean: u64| if mean == UNKNOWN { took } else { mean - mean / 8 + took / 8 };
+        // Whichever of two calls that end at once is counted last.
+        let _ = self.mean.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |mean| Some(with(mean)));
+    }
+}
+
+impl Engine {
+    /// Journals that a call is about to be made, and makes it once that is durable and it has its turn. Gives the number of
+    /// the journalled operation, which is for the caller to end, with the provider's answer. An error: nothing was called.
+    pub(super) async fn call_journalled(
+        &self,
+        call: Journalled<'_>,
+        method: Method,
+    ) -> Result<(u32, Result<Answer, ProviderError>), ProviderError> {
+        let Journalled { served, row, late, .. } = call;
+        let next = self.wait_until_next(served).await?;
+        let ahead = next.is_some() && self.pace.is_quick();
+        let mut turn = if ahead { None } else { Some(self.turn(&row.urn, served).await?) };
+        self.go_on().map_err(stopped_before_call)?;
+        let (operation, earlier) = self.write_intent(call, &method).await?;
+        if turn.is_none() {
+            match self.turn(&row.urn, served).await {
+                Ok(gained) => turn = Some(gained),
+                Err(error) => {
+                    drop(self.session.append_with_next(&self.take_intent_back(operation, earlier)));
+                    return Err(error);
+                }
+            }
+        }
+        drop(next);
+        let begun = self.host.now();
+        let answer = self.call_limited(served, &row.urn, method, || Some(late(operation))).await;
+        self.pace.note(self.host.now().saturating_duration_since(begun));
+        drop(turn);
+        Ok((operation, answer))
+    }
+
+    /// Waits until the call is among those that come next. Whoever waits for its class keeps nobody else waiting.
+    async fn wait_until_next(&self, served: &Served) -> Result<Option<SemaphorePermit<'_>>, ProviderError> {
+        if served.turns.is_some() {
+            return Ok(None);
+        }
+        self.pace.next.acquire().await.map(Some).map_err(stopped_before_call)
+    }
+
+    /// Gives the number of the operation, and what was suspected of the resource before.
+    async fn write_intent(
+        &self,
+        call: Journalled<'_>,
+        method: &Method,
+    ) -> Result<(u32, Option<Arc<Suspect>>), ProviderError> {
+        let attempt = match method {
+            Method::Create { key, .. } => self.attempt(key),
+            _ => None,
+        };
+        let (operation, change, earlier) = {
+            let mut book = self.book();
+            let earlier = book.ledger.suspect(&call.row.urn).cloned();
+            let (operation, change) = book.begin(call.kind, Arc::clone(call.row), attempt);
+            (operation, change, earlier)
+        };
+        match self.record(&[change]).await {
+            Ok(()) => Ok((operation, earlier)),
+            Err(error) => {
+                // What cannot be written is taken back in memory only.
+                let _ = self.take_intent_back(operation, earlier);
+                Err(error)
+            }
+        }
+    }
+
+    /// Nothing was called, so nothing more is to be suspected than before.
+    fn take_intent_back(&self, operation: u32, earlier: Option<Arc<Suspect>>) -> Vec<Change> {
+        let mut book = self.book();
+        let mut changes = vec![book.end(operation)];
+        changes.extend(earlier.map(|earlier| book.apply(Change::Suspect(earlier))));
+        changes
+    }
+}
+
+#[cfg(test)]
+#[path = "intents_tests.rs"]
+mod tests;

@@ -1,0 +1,140 @@
+#![expect(clippy::panic, reason = "a host that cannot describe its objects fails the test")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::executor::block_on;
+use futures::future::{BoxFuture, FutureExt, join_all};
+
+use crate::driver::scripted::ScriptedHost;
+use crate::driver::served::Served;
+use crate::driver::testing::Recorder;
+use crate::driver::turns::Turn;
+use crate::operation::{Operation, OperationKind};
+use crate::provider::{Host, Method, ProviderError, ProviderErrorKind};
+use crate::row::Row;
+use crate::state::{PendingKind, Session, Snapshot, Suspect};
+use crate::urn::Urn;
+use crate::value::PropertyMap;
+
+use super::*;
+
+const PARALLEL: usize = 2;
+
+fn engine(host: &Arc<ScriptedHost>) -> Arc<Engine> {
+    let operation = Operation { parallel: PARALLEL, ..Operation::new(OperationKind::Update, "proj", "dev") };
+    let session = Session::read_only(Snapshot::default());
+    Engine::start(operation, session, Arc::clone(host) as Arc<dyn Host>, Arc::new(Recorder::default()))
+}
+
+fn served(host: &ScriptedHost) -> Served {
+    let description = host.describe(1);
+    Served::live(1, &description.unwrap_or_else(|error| panic!("{error}")), None)
+}
+
+fn row(number: usize) -> Arc<Row> {
+    let urn = Urn::unchecked(&format!("urn:pulumi:dev::proj::pulumi-python:dynamic:Thing::thing-{number}"));
+    Arc::new(Row { urn, custom: true, ..Row::default() })
+}
+
+/// Creates an object; gives the error of a call that was not made.
+fn create<'a>(engine: &'a Engine, served: &'a Served, number: usize) -> BoxFuture<'a, Option<ProviderError>> {
+    async move {
+        let row = row(number);
+        let call = Journalled {
+            served,
+            kind: PendingKind::Creating,
+            row: &row,
+            occasion: Occasion { old: None, new: None },
+            late: &|_| unreachable!("there is no time limit"),
+        };
+        let method = Method::Create { inputs: PropertyMap::new(), key: "key".to_owned(), timeout: 0.0 };
+        match engine.call_journalled(call, method).await {
+            Ok((operation, _)) => {
+                engine.book().end(operation);
+                None
+            }
+            Err(error) => Some(error),
+        }
+    }
+    .boxed()
+}
+
+/// All turns of the run.
+fn all_turns<'a>(engine: &'a Engine, served: &'a Served) -> Vec<Turn<'a>> {
+    let urn = &row(0).urn;
+    (0..PARALLEL).filter_map(|_| engine.turn(urn, served).now_or_never()?.ok()).collect()
+}
+
+fn intents(engine: &Engine) -> usize {
+    engine.final_snapshot().pending.len()
+}
+
+/// Begins creates while all turns are taken; gives how many intents are written, then lets the calls be made.
+fn intents_while_turns_are_taken(mean: Option<Duration>) -> usize {
+    let host: Arc<ScriptedHost> = Arc::default();
+    let (engine, served) = (engine(&host), served(&host));
+    if let Some(mean) = mean {
+        engine.pace.note(mean);
+    }
+    let turns = all_turns(&engine, &served);
+    assert_eq!(turns.len(), PARALLEL);
+    let mut creates = join_all((0..10).map(|number| create(&engine, &served, number)));
+    assert!((&mut creates).now_or_never().is_none());
+    let written = intents(&engine);
+    assert!(host.take_calls().is_empty());
+    drop(turns);
+    assert!(block_on(creates).iter().all(Option::is_none));
+    assert_eq!(host.take_calls().iter().filter(|call| call.ends_with(".create")).count(), 10);
+    written
+}
+
+#[test]
+fn as_many_intents_as_there_are_turns_are_written_ahead_of_quick_calls() {
+    assert_eq!(intents_while_turns_are_taken(Some(Duration::from_millis(1))), PARALLEL);
+}
+
+#[test]
+fn an_intent_waits_for_its_turn_where_calls_take_long_or_nobody_knows() {
+    assert_eq!(intents_while_turns_are_taken(Some(Duration::from_millis(30))), 0);
+    assert_eq!(intents_while_turns_are_taken(None), 0);
+}
+
+#[test]
+fn a_run_that_stops_suspects_no_more_than_before_of_a_call_that_was_not_made() {
+    let host: Arc<ScriptedHost> = Arc::default();
+    let (engine, served) = (engine(&host), served(&host));
+    let suspected = Arc::new(Suspect { attempts: 3, ..Suspect::begun(&row(1), &attempt(), None) });
+    engine.book().apply(Change::Suspect(Arc::clone(&suspected)));
+    engine.pace.note(Duration::ZERO);
+    let turns = all_turns(&engine, &served);
+    let mut creates = join_all([0, 1].map(|number| create(&engine, &served, number)));
+    assert!((&mut creates).now_or_never().is_none());
+    assert_eq!(intents(&engine), 2);
+    engine.cancel();
+    drop(turns);
+    for error in block_on(creates) {
+        assert_eq!(error.map(|error| error.kind), Some(ProviderErrorKind::Cancelled));
+    }
+    assert_eq!(intents(&engine), 0);
+    assert_eq!(engine.final_snapshot().suspects, [suspected]);
+    assert!(host.take_calls().is_empty());
+}
+
+fn attempt() -> crate::state::Attempt {
+    crate::state::Attempt { key: "key".to_owned(), since: "2026-01-01T00:00:00Z".to_owned() }
+}
+
+#[test]
+fn later_calls_count_for_more_and_one_after_the_other_nothing_is_written_ahead() {
+    let pace = Pace::new(PARALLEL);
+    pace.note(Duration::from_secs(1));
+    assert!(!pace.is_quick());
+    (0..40).for_each(|_| pace.note(Duration::from_millis(1)));
+    assert!(pace.is_quick());
+    pace.note(Duration::from_secs(1));
+    assert!(!pace.is_quick());
+    let alone = Pace::new(1);
+    alone.note(Duration::ZERO);
+    assert!(!alone.is_quick());
+}
