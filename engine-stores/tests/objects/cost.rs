@@ -1,108 +1,75 @@
 //! What an operation costs: requests and bytes for each resource, flat however many there are (P17).
 
-use std::fmt;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use async_trait::async_trait;
-use futures::stream::BoxStream;
 use maloko_core::state::Backend;
-use object_store::memory::InMemory;
-use object_store::path::Path;
-use object_store::{
-    CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, PutMultipartOptions,
-    PutOptions, PutPayload, PutResult, Result,
-};
 
+use super::told::{Request, Told, told};
 use super::world::{CHECKPOINT, block, over_any, stack, with_stack};
 
-/// Counts requests, and the bytes that are written.
-#[derive(Debug, Default)]
+/// What was asked of a store.
+#[derive(Default)]
+struct Cost {
+    requests: usize,
+    bytes: usize,
+    written: Vec<String>,
+}
+
+/// A store, and what it is asked.
 struct Counting {
-    store: InMemory,
-    requests: AtomicUsize,
-    bytes: AtomicUsize,
-    written: Mutex<Vec<String>>,
+    store: Arc<Told>,
+    cost: Arc<Mutex<Cost>>,
 }
 
 impl Counting {
-    fn count(&self) {
-        self.requests.fetch_add(1, Ordering::Relaxed);
+    fn begin() -> Self {
+        let cost: Arc<Mutex<Cost>> = Arc::default();
+        let counted = Arc::clone(&cost);
+        let store = told(move |_, request| {
+            let mut cost = lock(&counted);
+            cost.requests += 1;
+            if let Request::Put(location, bytes) = request {
+                cost.bytes += bytes;
+                cost.written.push(location.to_string());
+            }
+        });
+        Self { store, cost }
+    }
+
+    /// What was asked since the last time.
+    fn take(&self) -> Cost {
+        std::mem::take(&mut *lock(&self.cost))
     }
 
     /// Requests and bytes since the last time.
-    fn take(&self) -> (usize, usize) {
-        (self.requests.swap(0, Ordering::Relaxed), self.bytes.swap(0, Ordering::Relaxed))
+    fn figures(&self) -> (usize, usize) {
+        let Cost { requests, bytes, .. } = self.take();
+        (requests, bytes)
     }
 }
 
-impl fmt::Display for Counting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("counting")
-    }
-}
-
-#[async_trait]
-impl ObjectStore for Counting {
-    async fn put_opts(&self, location: &Path, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
-        self.count();
-        self.bytes.fetch_add(payload.content_length(), Ordering::Relaxed);
-        self.written.lock().unwrap().push(location.to_string());
-        self.store.put_opts(location, payload, options).await
-    }
-
-    async fn put_multipart_opts(
-        &self,
-        location: &Path,
-        options: PutMultipartOptions,
-    ) -> Result<Box<dyn MultipartUpload>> {
-        self.store.put_multipart_opts(location, options).await
-    }
-
-    async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
-        self.count();
-        self.store.get_opts(location, options).await
-    }
-
-    fn delete_stream(&self, locations: BoxStream<'static, Result<Path>>) -> BoxStream<'static, Result<Path>> {
-        self.count();
-        self.store.delete_stream(locations)
-    }
-
-    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
-        self.count();
-        self.store.list(prefix)
-    }
-
-    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
-        self.count();
-        self.store.list_with_delimiter(prefix).await
-    }
-
-    async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
-        self.count();
-        self.store.copy_opts(from, to, options).await
-    }
+fn lock(cost: &Mutex<Cost>) -> MutexGuard<'_, Cost> {
+    cost.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What one operation with so many group commits of `line` asks of a store: opening, commits, and the fold.
 fn operation(commits: usize, line: &[u8]) -> [(usize, usize); 3] {
-    let store = Arc::new(Counting::default());
-    let backend = over_any(Arc::clone(&store) as _);
+    let counting = Counting::begin();
+    let backend = over_any(Arc::clone(&counting.store) as _);
     block(async {
         with_stack(&backend).await;
-        store.take();
+        counting.take();
         let lease = backend.lease(&stack(), "up").await.unwrap();
         lease.load().await.unwrap();
-        let opening = store.take();
+        let opening = counting.figures();
         for _ in 0..commits {
             lease.append(line).await.unwrap();
         }
-        let appending = store.take();
+        let appending = counting.figures();
         lease.replace(CHECKPOINT, 3).await.unwrap();
         lease.remove_journal().await.unwrap();
         lease.release().await.unwrap();
-        [opening, appending, store.take()]
+        [opening, appending, counting.figures()]
     })
 }
 
@@ -122,17 +89,15 @@ fn requests_and_bytes_for_each_commit_are_flat() {
 
 #[test]
 fn an_operation_that_changes_nothing_writes_only_lock_and_heartbeat() {
-    let store = Arc::new(Counting::default());
-    let backend = over_any(Arc::clone(&store) as _);
+    let counting = Counting::begin();
+    let backend = over_any(Arc::clone(&counting.store) as _);
     block(async {
         with_stack(&backend).await;
-        store.take();
-        store.written.lock().unwrap().clear();
+        counting.take();
         let lease = backend.lease(&stack(), "up").await.unwrap();
         lease.load().await.unwrap();
         lease.release().await.unwrap();
-        let (requests, _) = store.take();
-        let written = std::mem::take(&mut *store.written.lock().unwrap());
+        let Cost { requests, written, .. } = counting.take();
         assert!(written.iter().all(|name| name.ends_with("/lease") || name.contains("/locks/")), "{written:?}");
         assert!(requests <= 14, "{requests} requests");
     });

@@ -10,5 +10,6 @@ mod planted;
 mod races;
 mod servers;
 mod swept;
+mod told;
 mod world;
 mod zombies;
