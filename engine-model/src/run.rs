@@ -179,7 +179,7 @@ impl Stack {
             && !foreseen.failed
             && !looks_up
         {
-            check::foresight(foreseen, &happened)?;
+            check::foresight(step, foreseen, &happened)?;
         }
         let whole = step.targets.is_empty() && step.excludes.is_empty();
         if step.verb == Verb::Up && !happened.failed && whole {

@@ -98,7 +98,12 @@ impl Engine {
 
     /// With continue-on-error: nothing goes that a failed resource depends on.
     fn spare_what_failures_need(&self, condemned: &mut Leftovers) {
-        let mut needed: Vec<Urn> = self.book().failed.iter().cloned().collect();
+        let mut needed: Vec<Urn> = {
+            let book = self.book();
+            // A row whose update failed still goes by its former URN.
+            let former = book.failed.iter().filter_map(|urn| book.planner.formerly(urn));
+            former.chain(&book.failed).cloned().collect()
+        };
         needed.sort();
         let mut seen: UrnSet = UrnSet::default();
         let rows: UrnMap<Arc<Row>> = {

@@ -1,8 +1,8 @@
 //! Calls that the journal is to know of before they are made (reliability, rule 1).
 //!
-//! An intent is written when its call has its turn, so that a killed run suspects only calls that may have been made. Calls
-//! that take no longer than a flush would spend most of their turns waiting for the disk: where calls are that quick, as many
-//! intents as there are turns are written ahead of them.
+//! An intent is written when its call has its turn, so that a killed run suspects only calls that may have been made. Quick
+//! calls would spend their turns waiting for the disk: where calls are quick, the intents of those that come next are
+//! written ahead of their turns.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,15 +33,17 @@ pub(super) struct Journalled<'a> {
     pub(super) late: &'a (dyn Fn(u32) -> Late + Sync),
 }
 
-/// Calls are quick when they take less than this in the mean: of an intent that was written ahead it is clear after about
-/// as long whether its call is made.
-const QUICK: Duration = Duration::from_millis(25);
+/// So many intents are written ahead at most. A killed run suspects them, although their calls were not made; fewer would
+/// have runs of many small calls wait for the disk.
+const AHEAD: usize = 64;
+/// Calls are quick when they take less than this in the mean, their wait for the program's own thread included.
+const QUICK: Duration = Duration::from_millis(100);
 /// The mean while no call has ended.
 const UNKNOWN: u64 = u64::MAX;
 
 /// How quick the calls of a run are, and which are next.
 pub(super) struct Pace {
-    /// One permit for each call that comes next, as many as there are turns.
+    /// One permit for each call that comes next.
     next: Semaphore,
     /// How long the latest calls took, in microseconds; later ones count for more.
     mean: AtomicU64,
@@ -51,8 +53,7 @@ pub(super) struct Pace {
 
 impl Pace {
     pub(super) fn new(parallel: usize) -> Self {
-        let next = Semaphore::new(parallel.clamp(1, Semaphore::MAX_PERMITS));
-        Self { next, mean: AtomicU64::new(UNKNOWN), side_by_side: parallel > 1 }
+        Self { next: Semaphore::new(AHEAD), mean: AtomicU64::new(UNKNOWN), side_by_side: parallel > 1 }
     }
 
     fn is_quick(&self) -> bool {

@@ -79,24 +79,24 @@ fn intents_while_turns_are_taken(mean: Option<Duration>) -> usize {
     }
     let turns = all_turns(&engine, &served);
     assert_eq!(turns.len(), PARALLEL);
-    let mut creates = join_all((0..10).map(|number| create(&engine, &served, number)));
+    let mut creates = join_all((0..100).map(|number| create(&engine, &served, number)));
     assert!((&mut creates).now_or_never().is_none());
     let written = intents(&engine);
     assert!(host.take_calls().is_empty());
     drop(turns);
     assert!(block_on(creates).iter().all(Option::is_none));
-    assert_eq!(host.take_calls().iter().filter(|call| call.ends_with(".create")).count(), 10);
+    assert_eq!(host.take_calls().iter().filter(|call| call.ends_with(".create")).count(), 100);
     written
 }
 
 #[test]
-fn as_many_intents_as_there_are_turns_are_written_ahead_of_quick_calls() {
-    assert_eq!(intents_while_turns_are_taken(Some(Duration::from_millis(1))), PARALLEL);
+fn a_number_of_intents_is_written_ahead_of_quick_calls() {
+    assert_eq!(intents_while_turns_are_taken(Some(Duration::from_millis(1))), AHEAD);
 }
 
 #[test]
 fn an_intent_waits_for_its_turn_where_calls_take_long_or_nobody_knows() {
-    assert_eq!(intents_while_turns_are_taken(Some(Duration::from_millis(30))), 0);
+    assert_eq!(intents_while_turns_are_taken(Some(Duration::from_millis(120))), 0);
     assert_eq!(intents_while_turns_are_taken(None), 0);
 }
 

@@ -250,6 +250,12 @@ impl Planner {
         }
     }
 
+    /// The URN of the row that a registration of this run went on from, where that is another one.
+    #[must_use]
+    pub fn formerly(&self, urn: &Urn) -> Option<&Urn> {
+        self.seen.get(urn)?.formerly.as_ref()
+    }
+
     /// Notes that the resource is only looked up: targets or not, it is read, and there for those that refer to it.
     pub fn looks_up(&mut self, registration: &mut Registration) -> Result<(), Refusal> {
         // What is only looked up is never deleted, so it takes no `deletedWith` from its parent.

@@ -73,7 +73,8 @@ impl Model<'_> {
 
     /// With continue-on-error: nothing goes that a failed resource needs.
     fn spare_for_failures(&mut self, condemned: &mut BTreeSet<usize>) {
-        let mut needed: Vec<String> = self.failures.iter().cloned().collect();
+        let former = self.failures.iter().filter_map(|urn| self.seen.get(urn)?.formerly.as_ref());
+        let mut needed: Vec<String> = former.chain(&self.failures).cloned().collect();
         let mut seen = BTreeSet::new();
         while let Some(urn) = needed.pop() {
             if seen.insert(urn.clone()) {
