@@ -12,6 +12,7 @@ mod host;
 mod inline;
 mod json;
 mod keys;
+mod labels;
 mod order;
 mod plan;
 mod report;

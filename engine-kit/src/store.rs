@@ -7,9 +7,9 @@ use async_trait::async_trait;
 use maloko_core::Error;
 use maloko_core::error::Result;
 use maloko_core::state::{Backend, Passage, StackName, StoreWatch, StoreWrite, WatchedBackend};
-use serde_json::Value as Json;
 
 use crate::edges::{Blow, Edges};
+use crate::labels;
 
 /// The store as one run sees it.
 pub(crate) fn watched(inner: Arc<dyn Backend>, edges: Arc<Edges>) -> WatchedBackend {
@@ -57,7 +57,7 @@ impl Watch {
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             let start = end;
             end += line.len();
-            let Some(label) = label_of(line) else { continue };
+            let Some(label) = labels::of_line(line) else { continue };
             match self.pass(stack, &label, false, start, end).await? {
                 Passage::Whole => {}
                 Passage::WholeBut(error) => return Ok(Passage::Part(end, error)),
@@ -90,28 +90,4 @@ impl StoreWatch for Watch {
     }
 
     fn made(&self, _stack: &StackName, _write: StoreWrite<'_>) {}
-}
-
-/// What a line of the journal records; `None` for its head.
-fn label_of(line: &[u8]) -> Option<String> {
-    let text = std::str::from_utf8(line).ok()?;
-    let record: Json = serde_json::from_str(text.split_once(' ')?.1).ok()?;
-    if record.get("fold").is_some() {
-        return Some("journal: end".to_owned());
-    }
-    let changes = record.get("changes")?.as_array()?;
-    let told: Vec<String> = changes.iter().filter_map(change).collect();
-    Some(format!("journal: {}", told.join(", ")))
-}
-
-fn change(change: &Json) -> Option<String> {
-    let (kind, content) = change.as_object()?.iter().next()?;
-    let urn = content.pointer("/row/urn").and_then(Json::as_str);
-    let name = urn.and_then(|urn| urn.rsplit("::").next()).unwrap_or_default();
-    Some(match kind.as_str() {
-        "begin" => format!("{} {name}", content.get("kind").and_then(Json::as_str).unwrap_or("beginning")),
-        "end" => "done".to_owned(),
-        // Numbers of rows depend on the turns that resources take.
-        _ => format!("{kind} {name}").trim_end().to_owned(),
-    })
 }
