@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use futures::FutureExt;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::provider::{Answer, Method, ProviderError};
@@ -79,7 +80,13 @@ impl Engine {
         let Journalled { served, row, late, .. } = call;
         let next = self.wait_until_next(served).await?;
         let ahead = next.is_some() && self.pace.is_quick();
-        let mut turn = if ahead { None } else { Some(self.turn(&row.urn, served).await?) };
+        let mut turn = if ahead {
+            self.turn(&row.urn, served).now_or_never().transpose()?
+        } else {
+            Some(self.turn(&row.urn, served).await?)
+        };
+        // Who has a turn keeps nobody from being next.
+        let next = next.filter(|_| turn.is_none());
         self.go_on().map_err(stopped_before_call)?;
         let (operation, earlier) = self.write_intent(call, &method).await?;
         if turn.is_none() {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures::executor::block_on;
 use futures::future::{BoxFuture, FutureExt, join_all};
 
-use crate::driver::scripted::ScriptedHost;
+use crate::driver::scripted::{Hanging, ScriptedHost};
 use crate::driver::served::Served;
 use crate::driver::testing::Recorder;
 use crate::driver::turns::Turn;
@@ -22,7 +22,11 @@ use super::*;
 const PARALLEL: usize = 2;
 
 fn engine(host: &Arc<ScriptedHost>) -> Arc<Engine> {
-    let operation = Operation { parallel: PARALLEL, ..Operation::new(OperationKind::Update, "proj", "dev") };
+    engine_of(host, PARALLEL)
+}
+
+fn engine_of(host: &Arc<ScriptedHost>, parallel: usize) -> Arc<Engine> {
+    let operation = Operation { parallel, ..Operation::new(OperationKind::Update, "proj", "dev") };
     let session = Session::read_only(Snapshot::default());
     Engine::start(operation, session, Arc::clone(host) as Arc<dyn Host>, Arc::new(Recorder::default()))
 }
@@ -98,6 +102,20 @@ fn a_number_of_intents_is_written_ahead_of_quick_calls() {
 fn an_intent_waits_for_its_turn_where_calls_take_long_or_nobody_knows() {
     assert_eq!(intents_while_turns_are_taken(Some(Duration::from_millis(120))), 0);
     assert_eq!(intents_while_turns_are_taken(None), 0);
+}
+
+#[test]
+fn more_turns_than_intents_ahead_are_all_taken_at_once() {
+    for mean in [Duration::from_millis(1), Duration::from_secs(1)] {
+        let host: Arc<ScriptedHost> = Arc::default();
+        let (engine, served) = (engine_of(&host, 2 * AHEAD), served(&host));
+        engine.pace.note(mean);
+        (0..2 * AHEAD).for_each(|number| host.hang(&format!("thing-{number}"), "create", Hanging::Async));
+        let mut creates = join_all((0..2 * AHEAD).map(|number| create(&engine, &served, number)));
+        assert!((&mut creates).now_or_never().is_none());
+        let calls = host.take_calls();
+        assert_eq!(calls.iter().filter(|call| call.ends_with(".create")).count(), 2 * AHEAD);
+    }
 }
 
 #[test]
