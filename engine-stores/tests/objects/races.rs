@@ -8,7 +8,7 @@ use maloko_core::state::Backend;
 use maloko_stores::object::{ObjectBackend, Timing};
 use object_store::memory::InMemory;
 
-use super::servers::{S3_KEYS, Server};
+use super::servers::{AZURE_KEYS, S3_KEYS, Server};
 use super::world::{block, stack, with_stack, world};
 
 /// How many rounds: `make soak-stores` asks for many more.
@@ -67,6 +67,12 @@ fn exactly_one_of_several_writers_wins_in_memory() {
 fn exactly_one_of_several_writers_wins_in_s3() {
     let server = Server::moto(&[]);
     race(rounds(100), || server.s3_with("race", timing(), &world(S3_KEYS)));
+}
+
+#[test]
+fn exactly_one_of_several_writers_wins_in_azure() {
+    let server = Server::azurite();
+    race(rounds(30), || server.azure_with("race", timing(), &world(AZURE_KEYS)));
 }
 
 #[test]

@@ -60,7 +60,11 @@ impl Server {
 
     /// An Azure store in it, as one machine sees it, with short times.
     pub(crate) fn azure(&self, prefix: &str) -> ObjectBackend {
-        open(&self.azure_url(prefix), &world(AZURE_KEYS)).unwrap().with_timing(brisk())
+        self.azure_with(prefix, brisk(), &world(AZURE_KEYS))
+    }
+
+    pub(crate) fn azure_with(&self, prefix: &str, timing: Timing, world: &World) -> ObjectBackend {
+        open(&self.azure_url(prefix), world).unwrap().with_timing(timing)
     }
 }
 
