@@ -9,8 +9,8 @@
 #   make bench    the speed table of docs/performance.md (`make bench-engine`: the engine alone)
 #   make audit    licences, sources and known holes of what maloko is made of; needs the registries' databases
 #   make test-node-versions   debuggers, coverage and the kit under each Node that is supported; fetches them
-#   make kill     fifty runs killed at random moments, per language
-#   make kill-points   runs killed at each named point of the journal's life, per language
+#   make kill     fifty runs killed at random moments, per language; KILL_STORE=s3 or postgres: over a real server
+#   make kill-points   runs killed at each named point of the journal's life, per language and kind of store
 #   make soak     the long forms of the tests of docs/reliability.md: hours
 #
 # Stamps in .build/ keep a target from being made twice; `make clean` removes what this file made, save Rust's target/.
@@ -166,7 +166,7 @@ soak-simulation:
 	$(SIMULATE) --seed $(SEED) --programs $(PROGRAMS)
 
 test-python: $(STAMPS)/python
-	$(PY) -m pytest python-tests -q
+	$(PY) -m pytest python-tests -q -n 2 --dist loadfile
 
 # The kit, breakpoints and coverage on each Python from 3.10 on that is found, or on those of PYTHONS="python3.10 /opt/...".
 # An old Python gets the newest tools that still know it.
@@ -260,20 +260,24 @@ test-examples: build $(STAMPS)/examples-python $(STAMPS)/examples-node
 	$(PY) -m pytest examples/tests -q
 
 KILLS ?= 50
+KILL_STORE ?= directory
+# How many at a time: over a server each waits for half a minute of silence of the one that was killed.
+KILL_JOBS ?= $(if $(filter directory,$(KILL_STORE)),1,8)
 SEED ?= 1
 .PHONY: kill
 kill-sample: KILLS := 5
 kill kill-sample: build $(STAMPS)/examples-python $(STAMPS)/examples-node
-	$(PY) -m examples.kill.run --lang python --kills $(KILLS) --seed $(SEED)
-	$(PY) -m examples.kill.run --lang nodejs --kills $(KILLS) --seed $(SEED)
+	$(PY) -m examples.kill.run --lang python --kills $(KILLS) --seed $(SEED) --store $(KILL_STORE) --jobs $(KILL_JOBS)
+	$(PY) -m examples.kill.run --lang nodejs --kills $(KILLS) --seed $(SEED) --store $(KILL_STORE) --jobs $(KILL_JOBS)
 
 # Real SIGKILLs at each named point of the journal's life, with a build of its own that knows the points.
 .PHONY: kill-points
 kill-points: $(STAMPS)/kill-points
 	@# What is shipped does not know the points.
 	! grep -q MALOKO_KILL_POINT node-tests/node_modules/maloko/*.node $(VENV)/lib/python3*/site-packages/maloko/*.so
-	$(PY) -m examples.kill.points --lang python --build $(STAMPS)/kill
-	$(PY) -m examples.kill.points --lang nodejs --build $(STAMPS)/kill
+	for store in directory s3 postgres; do for language in python nodejs; do \
+		$(PY) -m examples.kill.points --lang $$language --build $(STAMPS)/kill --store $$store --jobs 4; \
+	done; done
 $(STAMPS)/kill-points: $(RUST_SOURCES) $(STAMPS)/python $(STAMPS)/node
 	rm -rf $(STAMPS)/kill && mkdir -p $(STAMPS)/kill/node/node_modules
 	CARGO=$(CARGO) $(VENV)/bin/maturin build --profile dev --quiet --features kill-points --manifest-path py-binding/Cargo.toml --out $(STAMPS)/kill/wheels

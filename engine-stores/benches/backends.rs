@@ -4,6 +4,9 @@
 //! `make bench-backends`; `cargo bench -p maloko-stores --bench backends -- 100,1000` for other numbers of resources.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a benchmark that cannot run has failed")]
 
+#[path = "../tests/authority/mod.rs"]
+#[expect(dead_code, reason = "the tests also connect by TLS")]
+mod authority;
 #[path = "../../engine-core/benches/world.rs"]
 mod engine;
 #[path = "../tests/postgres/proxy.rs"]

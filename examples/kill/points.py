@@ -2,7 +2,7 @@
 none is there twice without having been named.
 
     make kill-points
-    python -m examples.kill.points --lang python --build .build/kill [--point AfterIntent:3]
+    python -m examples.kill.points --lang python --build .build/kill [--store s3] [--point AfterIntent:3]
 
 It takes a build with the feature `kill-points` (`engine-core/src/kill_point.rs`), which `make kill-points` makes in a
 folder of its own: no other build knows the variable. The objects are files of a directory. The killed run creates,
@@ -12,6 +12,8 @@ until it ends by itself. Then:
 - the next `up` succeeds, and what the state says is there is there;
 - an object that is not in the state belongs to a resource that this `up` has named, and whose provider has no `find`;
 - one more `up` changes nothing; a destroy leaves nothing but what was named.
+
+Where a store waits for a sign of life of the holder that was killed, several points are tried at a time (`--jobs`).
 """
 
 from __future__ import annotations
@@ -25,10 +27,13 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from examples.harness import LANGUAGES, changes_of
+from examples.kill.stores import STORES, Environment, store
 
 POINTS = (
     "BeforeIntent",
@@ -44,6 +49,8 @@ POINTS = (
     "BeforeRelease",
     "AfterRelease",
 )
+# Only files are written in parts: the others take a batch of records in one request.
+IN_FILES_ONLY = {"WithinRecord"}
 VARIABLE = "MALOKO_KILL_POINT"
 ONCE = ("--yes", "--skip-preview", "--stack", "dev")
 # Those whose provider can look for what an earlier create made.
@@ -169,20 +176,22 @@ if (existsSync(join(__dirname, "second"))) {
 
 @dataclass
 class Build:
-    """A build that knows the points."""
+    """A build that knows the points, and the store that it works with."""
 
     language: str
     folder: Path
+    store: Environment
 
     def command(self) -> list[str]:
         if self.language == "python":
             return [sys.executable, "-m", "maloko"]
         return ["node", str(self.folder / "node" / "node_modules" / "maloko" / "bin" / "maloko.js")]
 
-    def environment(self) -> dict[str, str]:
+    def environment(self, place: Path) -> dict[str, str]:
         without = {name: value for name, value in os.environ.items() if not name.startswith(("PULUMI", "MALOKO"))}
         return {
             **without,
+            **self.store(place),
             "PULUMI_CONFIG_PASSPHRASE": "points",
             "PYTHONPATH": str(self.folder / "python"),
             "PYTHONDONTWRITEBYTECODE": "1",
@@ -203,7 +212,7 @@ class Build:
         return subprocess.run(
             [*self.command(), *arguments],
             cwd=place,
-            env={**self.environment(), **kill},
+            env={**self.environment(place), **kill},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -263,42 +272,72 @@ def kill_at(build: Build, place: Path, point: str) -> str | None:
     return f"{len(made)} objects at the kill; {len(extra)} left over and named"
 
 
+@dataclass
+class Round:
+    """What came of one kill."""
+
+    point: str
+    line: str
+
+    @property
+    def failed(self) -> bool:
+        return self.line.startswith("FAILED")
+
+    @property
+    def left_over(self) -> bool:
+        return " 1 left over" in self.line
+
+
+def rounds(build: Build, folder: Path, point: str) -> Iterator[Round]:
+    """Kills at the first, second, ... time that a run comes to a point, until one ends by itself; at `NAME:3`, once."""
+    name, _, only = point.partition(":")
+    for times in [int(only)] if only else range(1, 100):
+        at = f"{name}:{times}"
+        place = folder / at.replace(":", "-").lower()
+        place.mkdir()
+        try:
+            build.write_program(place)
+            build.must(place, "stack", "init", "dev")
+            build.must(place, "up", *ONCE)
+            line = kill_at(build, place, at)
+            # A point that was never come to is no point.
+            expect(line is not None or times > 1, f"no run comes to {at}")
+        except AssertionError as error:
+            line = f"FAILED: {error}"
+        shutil.rmtree(place)
+        if line is None:
+            return
+        found = Round(at, line)
+        print(f"{build.language}, killed at {at}: {line}", flush=True)
+        yield found
+        if found.failed:
+            return
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lang", required=True, choices=LANGUAGES)
     parser.add_argument("--build", required=True, type=Path, help="the folder of the build that knows the points")
+    parser.add_argument("--store", choices=STORES, default="directory")
+    parser.add_argument("--jobs", type=int, default=1, help="how many points are tried at a time")
     parser.add_argument("--point", help="this one only, such as AfterIntent:3")
     options = parser.parse_args()
-    build = Build(options.lang, options.build.resolve())
-    rounds = failed = left_over = 0
-    with tempfile.TemporaryDirectory(prefix="maloko-points-") as name:
-        template = Path(name) / "template"
-        template.mkdir()
-        build.write_program(template)
-        build.must(template, "stack", "init", "dev")
-        build.must(template, "up", *ONCE)
-        points = [options.point] if options.point else [f"{name}:{{}}" for name in POINTS]
-        for point in points:
-            for times in range(1, 100):
-                place = Path(name) / "round"
-                shutil.copytree(template, place, symlinks=True)
-                at = point.format(times)
-                try:
-                    line = kill_at(build, place, at)
-                except AssertionError as error:
-                    failed += 1
-                    line = f"FAILED: {error}"
-                shutil.rmtree(place)
-                if line is None:
-                    # A point that was never come to is no point.
-                    expect(times > 1, f"no run comes to {at}")
-                    break
-                rounds += 1
-                left_over += " 1 left over" in line
-                print(f"{options.lang}, killed at {at}: {line}", flush=True)
-                if options.point:
-                    break
-    print(f"{options.lang}: {rounds} kills at named points, {left_over} objects left over and named, {failed} failed")
+    points = [name for name in POINTS if options.store == "directory" or name not in IN_FILES_ONLY]
+    with (
+        tempfile.TemporaryDirectory(prefix="maloko-points-") as name,
+        store(options.store) as environment,
+        ThreadPoolExecutor(options.jobs) as pool,
+    ):
+        build = Build(options.lang, options.build.resolve(), environment)
+        tried = pool.map(
+            lambda point: list(rounds(build, Path(name), point)), [options.point] if options.point else points
+        )
+        found = [one for of_point in tried for one in of_point]
+    failed = sum(one.failed for one in found)
+    print(
+        f"{options.lang}, {options.store}: {len(found)} kills at named points, "
+        f"{sum(one.left_over for one in found)} objects left over and named, {failed} failed"
+    )
     sys.exit(1 if failed else 0)
 
 

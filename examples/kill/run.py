@@ -1,6 +1,6 @@
 """Kills an `up` of thirty labels at random moments and sees that the next one sets everything right.
 
-    python -m examples.kill.run --lang python --kills 50 --seed 1
+    python -m examples.kill.run --lang python --kills 50 --seed 1 [--store s3 --jobs 6]
 
 Every round is a new stack and a new label service. The command line is killed (SIGKILL, with all its children) some
 milliseconds after a number of requests has come in, both drawn from the seed. Then:
@@ -8,6 +8,8 @@ milliseconds after a number of requests has come in, both drawn from the seed. T
 - the next `up` succeeds, and the service holds exactly the labels of the program;
 - a label that this `up` had to create a second time (the service had it already, the state did not) was named by it;
 - one more `up` changes nothing and sends no request; a destroy leaves the service empty.
+
+Where a store waits for a sign of life of the holder that was killed, several rounds go on at a time (`--jobs`).
 """
 
 from __future__ import annotations
@@ -22,10 +24,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from examples.harness import LANGUAGES, Project, changes_of, labels_project
+from examples.kill.stores import STORES, Environment, store
 from examples.servers.labels import LabelService
 
 REPOSITORY = "acme/website"
@@ -49,26 +53,37 @@ def main() -> None:
     parser.add_argument("--lang", required=True, choices=LANGUAGES)
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--store", choices=STORES, default="directory")
+    parser.add_argument("--jobs", type=int, default=1, help="how many rounds go on at a time")
     options = parser.parse_args()
     draw = random.Random(options.seed)
-    failed = 0
-    with tempfile.TemporaryDirectory(prefix="maloko-kill-") as name:
+    moments = [(draw.randint(0, len(LABELS)), draw.uniform(0, 4 * DELAY)) for _ in range(options.kills)]
+    with (
+        tempfile.TemporaryDirectory(prefix="maloko-kill-") as name,
+        store(options.store) as environment,
+        ThreadPoolExecutor(options.jobs) as pool,
+    ):
         folder = Path(name)
         template = folder / "template"
         template.mkdir()
         prepared = prepare(options.lang, template)
-        for number in range(1, options.kills + 1):
+
+        def one(number: int) -> bool:
             place = folder / f"round-{number}"
             shutil.copytree(template, place, symlinks=True)
-            after, pause = draw.randint(0, len(LABELS)), draw.uniform(0, 4 * DELAY)
             try:
-                line = kill_once(moved(prepared, template, place), after, pause)
+                project = moved(prepared, template, place, environment)
+                if options.store != "directory":
+                    project.must("stack", "init", "dev")
+                line, passed = kill_once(project, *moments[number - 1]), True
             except AssertionError as error:
-                failed += 1
-                line = f"FAILED: {error}"
-            print(f"kill {number:2} of {options.kills}, {options.lang}: {line}", flush=True)
+                line, passed = f"FAILED: {error}", False
+            print(f"kill {number:2} of {options.kills}, {options.lang}, {options.store}: {line}", flush=True)
             shutil.rmtree(place)
-    print(f"{options.kills} kills, {options.lang}, seed {options.seed}: {failed} failed")
+            return passed
+
+        failed = list(pool.map(one, range(1, options.kills + 1))).count(False)
+    print(f"{options.kills} kills, {options.lang}, {options.store}, seed {options.seed}: {failed} failed")
     sys.exit(1 if failed else 0)
 
 
@@ -84,12 +99,12 @@ def prepare(language: str, folder: Path) -> Project:
     return project
 
 
-def moved(project: Project, source: Path, target: Path) -> Project:
-    """The same project in a copy of its folder."""
+def moved(project: Project, source: Path, target: Path, environment: Environment) -> Project:
+    """The same project in a copy of its folder, with a store of its own."""
     twin = object.__new__(Project)
     twin.__dict__.update(project.__dict__)
     twin.folder = target / project.folder.relative_to(source)
-    twin.env = {**project.env, "PULUMI_BACKEND_URL": f"file://{target / 'state'}"}
+    twin.env = {**project.env, **environment(target)}
     return twin
 
 

@@ -1,6 +1,8 @@
 //! Stacks in object stores, against real servers of their protocols.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails with the error")]
 
+#[path = "../authority/mod.rs"]
+mod authority;
 mod conformance;
 mod cost;
 mod errors;
@@ -10,6 +12,7 @@ mod planted;
 mod races;
 mod servers;
 mod swept;
+mod tls;
 mod told;
 mod world;
 mod zombies;

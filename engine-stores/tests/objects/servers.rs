@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use maloko_stores::World;
 use maloko_stores::object::{ObjectBackend, Timing, open};
 
+use super::authority::Authority;
 use super::world::{Secret, brisk, world};
 
 /// A running server; it ends when this is dropped, or the test's process ends in whatever way.
@@ -22,6 +23,12 @@ impl Server {
         let mut command = Command::new(python());
         command.arg(script).args(options);
         Self::start(command, "moto (run `make build` once: it installs requirements-dev.txt)")
+    }
+
+    /// moto, reached by TLS.
+    pub(crate) fn moto_with_tls(authority: &Authority) -> Self {
+        let (certificate, key) = (authority.certificate(), authority.key());
+        Self::moto(&["--tls", &certificate.to_string_lossy(), &key.to_string_lossy()])
     }
 
     /// Azurite, which speaks the protocol of Azure Blob Storage.

@@ -1,11 +1,14 @@
 //! Stacks in a PostgreSQL database, against a real server (`tests/postgres-server` starts it).
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+#[path = "../authority/mod.rs"]
+mod authority;
 mod broken_wire;
 mod processes;
 mod proxy;
 mod server;
 mod tables;
+mod tls;
 
 use futures::executor::block_on;
 use maloko_core::state::conformance;

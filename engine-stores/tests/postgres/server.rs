@@ -1,6 +1,8 @@
 //! The server of the tests: started by the first that needs one, and gone when this process is.
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -13,6 +15,8 @@ use maloko_stores::World;
 use maloko_stores::postgres::PostgresBackend;
 use tokio_postgres::{Client, NoTls};
 
+use crate::authority::Authority;
+
 /// A server that was started. It ends when `stdin` does.
 pub(crate) struct Server {
     address: String,
@@ -23,8 +27,21 @@ pub(crate) struct Server {
 impl Server {
     /// One of its own: for tests that stop it.
     pub(crate) fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// One that is reached over the network too, by TLS alone.
+    pub(crate) fn start_with_tls(authority: &Authority) -> Self {
+        let (certificate, key) = (authority.certificate(), authority.key());
+        // Free a moment ago.
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+        Self::start_with(&["--tls".as_ref(), certificate.as_os_str(), key.as_os_str(), port.as_ref()])
+    }
+
+    fn start_with(options: &[&OsStr]) -> Self {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/postgres-server");
-        let mut process = Command::new(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut process =
+            Command::new(script).args(options).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut answers = BufReader::new(process.stdout.take().unwrap());
         let mut address = String::new();
         answers.read_line(&mut address).unwrap();
@@ -59,6 +76,13 @@ impl Server {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         format!("{}&schema=t{}_{number}&lease=5", self.address, std::process::id())
+    }
+
+    /// The same over the network, by one of the names of this machine and with these parameters.
+    pub(crate) fn new_address_over_network(&self, host: &str, parameters: &str) -> String {
+        let address = self.new_address();
+        let (port, rest) = address.split_once("&port=").and_then(|(_, after)| after.split_once('&')).unwrap();
+        format!("postgres://maloko@{host}:{port}/postgres?{parameters}&{rest}")
     }
 
     /// A connection of the tests' own, to look at the tables and to disturb.

@@ -84,10 +84,15 @@ def main() -> None:
     parser.add_argument("--strip", action="store_true", help="drop the headers of conditional writes")
     parser.add_argument("--lose", type=int, default=0, metavar="N", help="lose the answer of every Nth write")
     parser.add_argument("--late", type=int, default=0, metavar="N", help="deliver every Nth write a second time, late")
-    server = make_server("127.0.0.1", 0, Proxy(parser.parse_args()), threaded=True, request_handler=Quiet)
+    parser.add_argument("--tls", nargs=2, metavar=("CERTIFICATE", "KEY"), help="serve by TLS, with these PEM files")
+    options = parser.parse_args()
+    proxy, tls = Proxy(options), options.tls and tuple(options.tls)
+    server = make_server("127.0.0.1", 0, proxy, threaded=True, request_handler=Quiet, ssl_context=tls)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     keys = {"aws_access_key_id": "test", "aws_secret_access_key": "test", "region_name": "us-east-1"}
-    boto3.client("s3", endpoint_url=f"http://127.0.0.1:{server.port}", **keys).create_bucket(Bucket="states")
+    endpoint = f"{'https' if options.tls else 'http'}://localhost:{server.port}"
+    verify = False if options.tls else None  # The tests' clients are those who look at the certificate.
+    boto3.client("s3", endpoint_url=endpoint, verify=verify, **keys).create_bucket(Bucket="states")
     print(server.port, flush=True)
     sys.stdin.read()
 
