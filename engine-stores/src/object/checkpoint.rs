@@ -56,7 +56,7 @@ pub(crate) async fn load(bucket: &Bucket, stack: &StackName, keys: &StackKeys) -
             None => claim::found_without_lease(bucket, keys).await?.1,
         };
         let (found, (seal, _)) = futures::future::try_join(read(bucket, stack, keys), seal::read(bucket, keys)).await?;
-        let idle = record.as_ref().is_some_and(|record| !record.is_held() && record.journal_next == start);
+        let idle = record.as_ref().is_some_and(Record::is_idle);
         let pieces = if idle { Read::Whole(Vec::new()) } else { batch::read(bucket, keys, start).await? };
         let pieces = match pieces {
             Read::Whole(pieces) => pieces,

@@ -58,6 +58,8 @@ enum Seen {
 struct Files {
     /// The number of the next piece of the journal.
     next: u64,
+    /// Was a piece with this number sent, and never answered for? It may still come about, however late.
+    doubtful: bool,
     /// The pieces that the journal consists of; `None` before they were looked for.
     pieces: Option<Vec<String>>,
     checkpoint: Option<UpdateVersion>,
@@ -72,7 +74,8 @@ impl ObjectLease {
         let Taken { bucket, record, version, asked, next, lock } = taken;
         // Between two leases that were given back there is no journal, unless it was left on purpose.
         let pieces = (record.journal_start == next).then(Vec::new);
-        let files = Files { next, pieces, checkpoint: None, seal: Seen::NotYet, writes: 0, removed: false };
+        let files =
+            Files { next, doubtful: false, pieces, checkpoint: None, seal: Seen::NotYet, writes: 0, removed: false };
         let right = Arc::new(Right::new(store, stack, keys, bucket, (record, version, asked)));
         let heartbeat = Heartbeat::start(Arc::clone(&right))?;
         let files = futures::lock::Mutex::new(files);
@@ -146,8 +149,10 @@ impl Shared {
     async fn append(&self, lines: &[u8]) -> Result<()> {
         let mut files = self.files.lock().await;
         self.check().await?;
+        self.settle(&mut files).await?;
         let (epoch, id) = (self.right.epoch, self.right.id.as_str());
         let sequence = files.next;
+        files.doubtful = true;
         let key = self.keys().batch(sequence, if self.bucket().is_conditional() { None } else { Some(id) });
         let written = self.bucket().put_new(&key, batch::batch(epoch, id, sequence, lines)).await?;
         if written.is_none() {
@@ -162,7 +167,19 @@ impl Shared {
         } else if let Some(pieces) = &mut files.pieces {
             pieces.push(key);
         }
-        files.next += 1;
+        (files.next, files.doubtful) = (files.next + 1, false);
+        Ok(())
+    }
+
+    /// Takes the number of a piece that may still come about out of use: a fence stands there, or behind it if it has come
+    /// by now. Without that, a late one would be taken for a piece of the next journal.
+    async fn settle(&self, files: &mut Files) -> Result<()> {
+        if !files.doubtful {
+            return Ok(());
+        }
+        let fence = (self.right.epoch, self.right.id.as_str(), &self.right.who().await);
+        let taken = batch::put_fence(self.bucket(), self.keys(), files.next, fence).await?;
+        (files.next, files.doubtful, files.pieces) = (taken + 1, false, None);
         Ok(())
     }
 
@@ -253,6 +270,7 @@ impl Shared {
     async fn remove_journal(&self) -> Result<()> {
         let mut files = self.files.lock().await;
         self.check().await?;
+        self.settle(&mut files).await?;
         if files.pieces.is_none() {
             self.pieces(&mut files).await?;
         }
@@ -300,7 +318,13 @@ impl Shared {
         if self.released.swap(true, Ordering::SeqCst) || self.bucket().io().is_inherited() || self.right.is_lost() {
             return Ok(());
         }
-        let files = self.files.lock().await;
+        let mut files = self.files.lock().await;
+        if files.doubtful {
+            self.settle(&mut files).await?;
+            if batch::joined(&self.pieces(&mut files).await?).is_none() {
+                self.right.begin_journal_at(files.next).await?;
+            }
+        }
         let journal_left = self.right.journal_start().await != files.next;
         if !journal_left || files.removed {
             // While a journal is left the lock stays: no other tool may take the checkpoint for the whole truth.

@@ -90,6 +90,12 @@ impl Record {
         self.state == State::Held
     }
 
+    /// Was it given back, and with no journal left? One that was taken from its holder may have used numbers since this
+    /// was written.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.state == State::Free && self.journal_next == self.journal_start
+    }
+
     pub(crate) fn encode(&self) -> Bytes {
         // Text and numbers can always be written.
         serde_json::to_vec(self).unwrap_or_default().into()

@@ -66,6 +66,11 @@ impl Right {
         &self.keys
     }
 
+    /// Who holds it: this process.
+    pub(crate) async fn who(&self) -> Who {
+        self.held.lock().await.record.who.clone()
+    }
+
     /// The number of the journal's first piece.
     pub(crate) async fn journal_start(&self) -> u64 {
         self.held.lock().await.record.journal_start

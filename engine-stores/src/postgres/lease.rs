@@ -77,6 +77,9 @@ const REMOVE: &str = "
     )
     DELETE FROM {s}.stacks s USING held WHERE s.id = held.stack RETURNING 1";
 const NUMBER: &str = "SELECT writes FROM {s}.leases WHERE stack = $1 AND epoch = $2 AND holder = $3";
+/// After it, no write takes effect any more that was sent before it, however late it arrives.
+const SKIP: &str = "
+    UPDATE {s}.leases SET writes = writes + 1 WHERE stack = $1 AND epoch = $2 AND holder = $3 RETURNING writes";
 const BEAT: &str = "UPDATE {s}.leases SET beat = beat + 1 WHERE stack = $1 AND epoch = $2 AND holder = $3 RETURNING 1";
 const RELEASE: &str = "UPDATE {s}.leases SET holder = NULL WHERE stack = $1 AND epoch = $2 AND holder = $3 RETURNING 1";
 const LOAD: &str = "
@@ -105,14 +108,22 @@ struct Held {
     token: String,
     id: i64,
     epoch: i64,
-    /// The number of the last write that is known to have taken effect.
-    writes: Mutex<i64>,
+    writes: Mutex<Writes>,
+}
+
+/// What is known of the writes of a lease.
+#[derive(Default)]
+struct Writes {
+    /// The number of the last one that is known to have taken effect.
+    last: i64,
+    /// Was another one sent, and never answered for? It may have taken effect, or may still do so, however late.
+    doubtful: bool,
 }
 
 impl PostgresLease {
     pub(super) fn new(store: Arc<Store>, wanted: Wanted, id: i64, epoch: i64) -> Self {
         let Wanted { stack, token, .. } = wanted;
-        let held = Held { store, stack, token, id, epoch, writes: Mutex::new(0) };
+        let held = Held { store, stack, token, id, epoch, writes: Mutex::default() };
         Self { held: Arc::new(held), heart: StdMutex::new(None), returned: AtomicBool::new(false) }
     }
 
@@ -168,7 +179,14 @@ impl Held {
     /// Performs a write, exactly once; gives its number.
     async fn write(&self, statement: &str, values: Vec<Value>) -> Result<i64> {
         let mut writes = self.writes.lock().await;
-        let number = *writes + 1;
+        if writes.doubtful {
+            // Otherwise the number could not tell this write from that one.
+            let rows = self.ask(SKIP, self.own()).await?;
+            let last = rows.first().map(|row| column(row, 0)).transpose()?.ok_or_else(|| self.lost())?;
+            *writes = Writes { last, doubtful: false };
+        }
+        let number = writes.last + 1;
+        writes.doubtful = true;
         let mut sql = self.store.sql(&format!("{HELD}{statement}"));
         if planted::has(Bug::FenceDropped) {
             sql = sql.replace(FENCE, "$2::bigint > 0 AND $3::bigint > 0 AND $4::text <> ''");
@@ -178,10 +196,7 @@ impl Held {
         let mut retries = Retries::begin();
         loop {
             match self.store.link.once(&sql, &all, false).await {
-                Ok(rows) if !rows.is_empty() => {
-                    *writes = number;
-                    return Ok(number);
-                }
+                Ok(rows) if !rows.is_empty() => break,
                 // Not our lease any more; or an earlier attempt has taken effect after all.
                 Ok(_) => {}
                 Err(Trouble::Refused(error)) => return Err(error),
@@ -189,14 +204,13 @@ impl Held {
                 Err(Trouble::Lost(why)) => retries.again(&why).await.map_err(|why| self.store.link.unknown(&why))?,
             }
             match self.number().await? {
-                Some(reached) if reached == number => {
-                    *writes = number;
-                    return Ok(number);
-                }
+                Some(reached) if reached == number => break,
                 Some(reached) if reached == number - 1 && retries.happened() => {}
                 _ => return Err(self.lost()),
             }
         }
+        *writes = Writes { last: number, doubtful: false };
+        Ok(number)
     }
 
     /// The number of the last write that took effect; `None` when the lease is lost.

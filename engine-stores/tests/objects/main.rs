@@ -6,6 +6,7 @@ mod authority;
 mod conformance;
 mod cost;
 mod errors;
+mod late;
 mod leases;
 #[cfg(feature = "planted-bugs")]
 mod planted;

@@ -195,3 +195,29 @@ fn a_record_costs_one_request_however_long_the_journal_is() {
         held.release().await.unwrap();
     });
 }
+
+/// A write that took effect, and of which the run never learned it, is not taken for the write that comes after it.
+#[test]
+fn after_a_write_of_unknown_outcome_the_next_one_is_no_other() {
+    block_on(async {
+        let (proxy, wired, direct) = wired();
+        // No beat of the heart in the meantime, which would break the wire in the place of the write.
+        let wired = wired.replace("lease=5", "lease=60");
+        let (near, far) = (machine(&wired), machine(&direct));
+        near.create(&dev(), b"first").await.unwrap();
+        let held = near.lease(&dev(), "up").await.unwrap();
+        held.append(b"one ").await.unwrap();
+        proxy.break_next(Break::Answer);
+        proxy.cut(true);
+        held.append(b"two ").await.unwrap_err();
+        assert!(proxy.has_broken());
+        proxy.cut(false);
+        held.replace(b"second", KEEP).await.unwrap();
+        let stored = far.load(&dev()).await.unwrap();
+        assert_eq!((stored.checkpoint, stored.journal), (b"second".to_vec(), Some(b"one two ".to_vec())));
+        held.remove_journal().await.unwrap();
+        held.append(b"three ").await.unwrap();
+        assert_eq!(journal(&far).await, b"three ");
+        held.release().await.unwrap();
+    });
+}

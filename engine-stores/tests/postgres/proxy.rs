@@ -5,7 +5,7 @@ use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 /// Where the wire breaks next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +21,7 @@ pub(crate) enum Break {
 #[derive(Default)]
 struct Shared {
     next: AtomicU8,
+    cut: AtomicBool,
     requests: AtomicU64,
     bytes: AtomicU64,
 }
@@ -42,6 +43,9 @@ impl Proxy {
         let (target, for_thread) = (PathBuf::from(server).join(SOCKET), Arc::clone(&shared));
         std::thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
+                if for_thread.cut.load(Ordering::SeqCst) {
+                    continue;
+                }
                 // A server that is not there is a connection that ends at once.
                 let Ok(server) = UnixStream::connect(&target) else { continue };
                 connect(&client, &server, &for_thread);
@@ -66,6 +70,11 @@ impl Proxy {
 
     pub(crate) fn break_next(&self, place: Break) {
         self.shared.next.store(place as u8, Ordering::SeqCst);
+    }
+
+    /// Lets no new connection through, or lets them through again.
+    pub(crate) fn cut(&self, cut: bool) {
+        self.shared.cut.store(cut, Ordering::SeqCst);
     }
 
     /// Was the wire broken as it was told?
