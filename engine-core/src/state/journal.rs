@@ -393,23 +393,26 @@ pub(super) fn read(bytes: &[u8], place: &str) -> Result<Option<Journal>> {
 }
 
 /// The length of the whole lines with which a journal begins, whatever comes after them, and how many records they
-/// hold. `None` when not even the first line can be read.
-pub(super) fn readable(bytes: &[u8]) -> Option<(usize, usize)> {
+/// hold; nothing when not even the first line can be read.
+///
+/// # Errors
+/// A newer version wrote it.
+pub(super) fn readable(bytes: &[u8], place: &str) -> Result<(usize, usize)> {
     let (first, good) = Line::cut(bytes, 0);
     if !first.follows(0) || good > bytes.len() {
-        return None;
+        return Ok((0, 0));
     }
-    let header = read_header(first.json, "").ok()?;
+    let header = read_header(first.json, place)?;
     let end = first.end(0);
     let mut journal = Journal { header, records: Vec::new(), fold: None, good, torn: 0, unterminated: false, end };
     while journal.good < bytes.len() {
         let (line, after) = Line::cut(bytes, journal.good);
-        if after > bytes.len() || !line.follows(journal.end.checksum) || take(&mut journal, &line, "").is_err() {
+        if after > bytes.len() || !line.follows(journal.end.checksum) || take(&mut journal, &line, place).is_err() {
             break;
         }
         journal.good = after;
     }
-    Some((journal.good, journal.records.len()))
+    Ok((journal.good, journal.records.len()))
 }
 
 fn read_header(json: &[u8], place: &str) -> Result<Header> {

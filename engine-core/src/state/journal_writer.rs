@@ -250,8 +250,12 @@ impl Writer {
             return;
         }
         let Err(error) = self.lease.reserve(self.room_for(batch)).await else { return };
-        let cause: Arc<str> =
-            format!("there is no room for what another call would come to, so it is not begun: {error}").into();
+        let cause: Arc<str> = match error {
+            Error::Locked(why) => why.into(),
+            error => {
+                format!("there is no room for what another call would come to, so it is not begun: {error}").into()
+            }
+        };
         for job in batch.extract_if(.., |job| !job.record.begins.is_empty() && job.record.ends.is_empty()) {
             // Nobody has to wait.
             let _ = job.reply.send(Err(Arc::clone(&cause)));

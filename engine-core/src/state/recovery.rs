@@ -44,7 +44,14 @@ pub(super) fn recover(stored: &StoredStack, leased: bool) -> Result<Recovered> {
     let Some(bytes) = &stored.journal else { return Ok(recovered) };
     super::copy::check_place(bytes, &stored.journal_place)?;
     let Some(journal) = journal::read(bytes, &stored.journal_place)? else {
-        recovered.fate = JournalFate::Remove;
+        // Nobody can tell the two apart, so it is said, and kept where there is anything to keep.
+        recovered.notices.push(format!(
+            "a run of maloko {} before the first line of its journal {} was whole, so it had begun nothing. If something else \
+             than that run has damaged the file, look for what the run may have made",
+            if leased { "was interrupted" } else { "is under way or was interrupted" },
+            stored.journal_place
+        ));
+        recovered.fate = if bytes.is_empty() { JournalFate::Remove } else { JournalFate::SetAside };
         return Ok(recovered);
     };
     if journal.header.base == recovered.hash || planted::has(Bug::FoldedJournalReplayed) {

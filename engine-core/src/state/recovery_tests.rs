@@ -94,12 +94,21 @@ fn operations_without_an_end_are_pending() {
 }
 
 #[test]
-fn a_journal_that_never_came_to_its_first_line_is_removed_quietly() {
+fn a_journal_without_a_whole_first_line_is_kept_and_told_of() {
     let mut stored = crashed(vec![], vec![], &[]);
-    for length in [0, 1, 40] {
-        stored.journal.as_mut().unwrap().truncate(length);
+    let whole = stored.journal.clone().unwrap();
+    // Cut short and zeroed: a crash may have left it so, and so may something that has damaged a journal full of records.
+    for journal in [whole[..40].to_vec(), whole[..1].to_vec(), Vec::new(), vec![0; 7307]] {
+        let is_empty = journal.is_empty();
+        stored.journal = Some(journal);
         let recovered = recover(&stored, true).unwrap();
-        assert!(matches!(recovered.fate, JournalFate::Remove) && recovered.notices.is_empty());
+        match recovered.fate {
+            JournalFate::Remove => assert!(is_empty),
+            JournalFate::SetAside => assert!(!is_empty),
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(recovered.notices.len(), 1);
+        assert!(recovered.notices[0].contains(&stored.journal_place), "{:?}", recovered.notices);
     }
 }
 

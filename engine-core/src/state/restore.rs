@@ -158,16 +158,20 @@ async fn salvage(lease: &dyn Lease) -> Result<String> {
     let Some(bytes) = &stored.journal else {
         return Err(Error::Configuration(format!("there is no journal {place}: no run was interrupted")));
     };
-    let Err(damage) = journal::read(bytes, place) else {
+    if journal::read(bytes, place).is_ok() {
         return Err(Error::Configuration(format!(
             "the journal {place} is whole; the next command takes it up by itself"
         )));
-    };
-    let Some((good, records)) = journal::readable(bytes) else {
-        // What a newer version wrote, or whose first line is broken: nothing of it can be understood.
-        return Err(damage);
-    };
+    }
+    let (good, records) = journal::readable(bytes, place)?;
     let aside = lease.set_journal_aside().await?;
+    if good == 0 {
+        return Ok(format!(
+            "nothing of the journal is readable from its first line on; it is kept as {aside}. The state is as it was before \
+             that run: look through the journal for what was made, run `maloko refresh`, and import what is missing from the \
+             state"
+        ));
+    }
     lease.append(&bytes[..good]).await?;
     let records = if records == 1 { "1 record is".to_owned() } else { format!("{records} records are") };
     Ok(format!(

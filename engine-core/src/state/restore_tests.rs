@@ -146,9 +146,20 @@ fn what_is_readable_of_a_damaged_journal_is_brought_back_and_the_rest_kept_aside
     assert!(done.starts_with("1 record is readable"), "{done}");
     assert_eq!(names(&backend), ["a", "b", "c", "d"]);
     assert_eq!(backend.journals_set_aside(&name()), [journal]);
-    // A journal of which not even the first line can be read is left to the user.
-    let nothing = StoredStack { journal: Some(b"00000000 {\"maloko\":1}\n{}\n".to_vec()), ..stored };
-    backend.restore(&name(), nothing.clone());
-    assert!(salvage().unwrap_err().to_string().contains("its first line"));
-    assert_eq!(backend.stored(&name()).unwrap().journal, nothing.journal);
+}
+
+#[test]
+fn a_journal_whose_first_line_is_damaged_is_kept_aside_whole() {
+    let backend = with_generations();
+    let salvage = || block_on(salvage_journal(&backend, &name(), "maloko state restore"));
+    let stored = backend.stored(&name()).unwrap();
+    let damaged = b"00000000 {\"maloko\":1}\n{}\n".to_vec();
+    backend.restore(&name(), StoredStack { journal: Some(damaged.clone()), ..stored.clone() });
+    let message = block_on(read_stack(&backend, &name(), true)).unwrap_err().to_string();
+    assert!(message.contains("maloko state restore --journal"), "{message}");
+    let done = salvage().unwrap();
+    assert!(done.starts_with("nothing of the journal is readable"), "{done}");
+    assert_eq!(backend.journals_set_aside(&name()), [damaged]);
+    assert_eq!(backend.stored(&name()).unwrap().journal, None);
+    assert_eq!(names(&backend), ["a", "b", "c"]);
 }

@@ -245,6 +245,7 @@ impl Session {
             snapshot.other.clone_from(&self.snapshot.other);
         }
         let mut broken = None;
+        let mut in_journal = used;
         let differs = !self.says_the_same(&snapshot);
         if differs {
             broken = store.make_sound(&mut snapshot);
@@ -253,12 +254,12 @@ impl Session {
             if used {
                 let written = store.send(Record { content: encode_fold(&sha256_hex(&bytes)), ..Record::default() });
                 // A journal that cannot be written any more does not keep the checkpoint from being written.
-                drop(written.await);
+                in_journal = matches!(written.await, Ok(Ok(())));
                 kill_point::reach(KillPoint::AfterFoldRecord);
             }
             store.journal.close().await;
             let replaced = store.replace(&bytes).await;
-            if used {
+            if in_journal {
                 replaced.map_err(in_the_journal)?;
             } else {
                 replaced?;
