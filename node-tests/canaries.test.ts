@@ -171,7 +171,7 @@ test("a canary in every place shows up nowhere while all goes well", { timeout: 
     trial.run("preview", "--save-plan", "plan.json");
     expect(trial.run("up", "--yes")).toContain("[secret]");
     trial.run("up", "--yes", "--json", "--skip-preview");
-    trial.run("refresh", "--yes", "--diff");
+    trial.run("refresh", "--yes", "--diff", "--message", CANARIES.config);
     for (const command of [
         ["stack"],
         ["stack", "--show-urns", "--show-ids"],

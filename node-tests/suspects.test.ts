@@ -226,7 +226,8 @@ test("a run says at its end what became suspect", async () => {
     const [warning] = messages(done, "warning").filter((text) => text.startsWith("suspect: "));
     expect(warning).toContain("\n    a: its create returned something that cannot be used");
     const later = await stack.run("update", () => undefined);
-    expect(messages(later, "warning").join()).toContain("an earlier run was interrupted while creating");
+    const told = "an earlier create of this resource ended unclearly (its create returned something that cannot be used)";
+    expect(messages(later, "warning").join()).toContain(told);
 });
 
 test("an id that is no text is looked up with read", async () => {
@@ -356,7 +357,9 @@ test("suspects survive export and import and are forgotten when asked", () => {
     const listed = (): any[] => JSON.parse(ok("stack", "--json")).suspects;
     expect(run("up", "--yes", "--skip-preview").status).not.toBe(0);
     const exported = ok("stack", "export");
-    ok("refresh", "--yes", "--skip-preview", "--clear-pending-creates");
+    const cleared = run("refresh", "--yes", "--skip-preview", "--clear-pending-creates");
+    expect(cleared.status).toBe(0);
+    expect(cleared.output).toContain("Forgot 1 suspect create:\n  urn:pulumi:dev::");
     expect(listed()).toEqual([]);
     leaking.write({ "copy.json": exported });
     ok("stack", "import", "--file", "copy.json");

@@ -196,7 +196,7 @@ def test_a_canary_in_every_place_shows_up_nowhere_while_all_goes_well(trial: Tri
     trial.run("preview", "--save-plan", "plan.json")
     assert b"[secret]" in trial.up()
     trial.up("--json")
-    trial.run("refresh", "--yes", "--diff")
+    trial.run("refresh", "--yes", "--diff", "--message", CANARIES["config"])
     for command in (
         ["stack"],
         ["stack", "--show-urns", "--show-ids"],

@@ -213,7 +213,8 @@ def test_a_run_says_at_its_end_what_became_suspect(stack: Stack) -> None:
     [warning] = [text for text in done.messages("warning") if text.startswith("suspect: ")]
     assert "\n    a: its create returned something that cannot be used" in warning
     later = stack.run("update", lambda: None)
-    assert any("an earlier run was interrupted while creating" in text for text in later.messages("warning"))
+    told = "an earlier create of this resource ended unclearly (its create returned something that cannot be used)"
+    assert any(told in text for text in later.messages("warning"))
 
 
 def test_an_id_that_is_no_text_is_looked_up_with_read(stack: Stack) -> None:
@@ -344,7 +345,8 @@ def test_suspects_survive_export_and_import_and_are_forgotten_when_asked(project
     project.write("__main__.py", LEAKING)
     project.failing("up", "--yes", "--skip-preview")
     exported = project.run("stack", "export").stdout
-    project.run("refresh", "--yes", "--skip-preview", "--clear-pending-creates")
+    cleared = project.run("refresh", "--yes", "--skip-preview", "--clear-pending-creates")
+    assert "Forgot 1 suspect create:\n  urn:pulumi:dev::" in cleared.stderr
     assert json.loads(project.run("stack", "--json").stdout)["suspects"] == []
     project.write("copy.json", exported)
     project.run("stack", "import", "--file", "copy.json")

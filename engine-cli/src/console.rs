@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::advice::Aim;
 use crate::arguments::{ColorChoice, GlobalArguments};
 
 /// A stream to which several write, a whole text at a time.
@@ -44,6 +45,8 @@ pub(crate) struct Console {
     pub(crate) is_terminal: bool,
     /// Is output coloured?
     pub(crate) color: bool,
+    /// What commands in messages have to act on.
+    pub(crate) aim: Aim,
 }
 
 impl Console {
@@ -62,13 +65,15 @@ impl Console {
                 ColorChoice::Never | ColorChoice::Raw => false,
                 ColorChoice::Auto => wants_color(is_terminal, variable),
             },
+            aim: Aim::default(),
         }
     }
 
     /// Streams of somebody's own; nothing is asked, nothing is read.
     pub(crate) fn to(out: Box<dyn Write + Send>, err: Box<dyn Write + Send>) -> Self {
         let (out, err) = (Stream::new(out), Stream::new(err));
-        Self { out, err, reads_stdin: false, interactive: false, is_terminal: false, color: false }
+        let aim = Aim::default();
+        Self { out, err, reads_stdin: false, interactive: false, is_terminal: false, color: false, aim }
     }
 
     /// The same streams, with colours if that is asked for.
@@ -98,7 +103,7 @@ impl Console {
 
     /// Writes a line to stderr.
     pub(crate) fn note(&self, text: &str) {
-        self.err.say(&format!("{text}\n"));
+        self.err.say(&format!("{}\n", self.aim.tell(text)));
     }
 
     /// Writes a warning to stderr.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use maloko_core::Result;
+use maloko_core::scrub::Scrubber;
 use maloko_core::state::{Backend, HistoryEntry, StackName};
 
 use crate::arguments::RunArguments;
@@ -30,6 +31,11 @@ impl Beginning {
     pub(crate) fn of_run(workplace: &Workplace<'_>, kind: &'static str, run: &RunArguments) -> Self {
         let message = run.message.clone().unwrap_or_default();
         Self { message, exec_kind: run.exec_kind.clone(), ..Self::now(workplace, kind) }
+    }
+
+    /// The same, without the secrets that the run has come to know: the history is kept as it is written.
+    pub(crate) fn without_secrets(self, scrubber: &Scrubber) -> Self {
+        Self { message: scrubber.message(&self.message).into_owned(), ..self }
     }
 
     /// Adds the operation to the stack's history. The operation itself is over, so a history that cannot be written is

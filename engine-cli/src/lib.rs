@@ -1,5 +1,6 @@
 //! The command line of maloko: arguments, progress, diffs and JSON events, over `maloko-core`, in either host.
 
+mod advice;
 mod arguments;
 mod backend;
 mod capture;
@@ -24,6 +25,7 @@ mod prompt;
 #[path = "../../engine-core/tests/store/random.rs"]
 mod random;
 mod settings;
+mod shell;
 mod signals;
 #[cfg(test)]
 mod testing;
@@ -71,6 +73,12 @@ pub async fn run(arguments: Vec<OsString>, front: Arc<dyn Front>) -> i32 {
 }
 
 async fn perform(context: Context, command: Command) -> failure::Result<i32> {
+    let aim = context.console.aim.clone();
+    let done = Box::pin(dispatch(context, command)).await;
+    done.map_err(|failure| Failure { message: aim.tell(&failure.message).into_owned(), ..failure })
+}
+
+async fn dispatch(context: Context, command: Command) -> failure::Result<i32> {
     match command {
         Command::Up(arguments) => return operation::perform(&context, arguments.into()).await,
         Command::Preview(arguments) => return operation::perform(&context, arguments.into()).await,

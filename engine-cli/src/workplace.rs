@@ -1,11 +1,12 @@
 //! A project together with its state: what nearly every command begins with.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use maloko_core::state::{
     Backend, Crypter, LEAST_GENERATIONS, PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, Session,
-    SessionOptions, Snapshot, StackName, StackReading, overwrite_stack, read_stack_with, reseal_stack,
+    SessionOptions, Snapshot, StackName, StackReading, StoredStack, overwrite_stack, read_stack_with, reseal_stack,
 };
 
 use crate::backend::{self, PROJECT_DIRECTORY, Place};
@@ -50,6 +51,7 @@ impl<'c> Workplace<'c> {
         let project = context.project()?;
         let place = backend::place(context, Some(&project))?;
         let backend = backend::open(context, &place)?;
+        context.console.aim.at_place(&context.global);
         Ok(Self {
             context,
             project,
@@ -80,7 +82,7 @@ impl<'c> Workplace<'c> {
             .map(str::to_owned)
             .or_else(|| self.context.global.stack.clone())
             .or_else(|| self.context.text_variable("PULUMI_STACK").filter(|name| !name.is_empty()));
-        match named {
+        let stack = match named {
             Some(name) => self.parse_stack(&name),
             None => self.selected()?.ok_or_else(|| {
                 Failure::configuration(
@@ -88,7 +90,17 @@ impl<'c> Workplace<'c> {
                      make one with `maloko stack init NAME`",
                 )
             }),
-        }
+        }?;
+        let name = (!self.is_taken_without_a_flag(&stack)).then(|| self.shown(&stack));
+        self.context.console.aim.at_stack(&stack, name);
+        Ok(stack)
+    }
+
+    /// Do later commands work on this stack by themselves? A variable may be gone by then.
+    fn is_taken_without_a_flag(&self, stack: &StackName) -> bool {
+        let variable = self.context.text_variable("PULUMI_STACK").filter(|name| !name.is_empty());
+        let by_variable = variable.is_none_or(|name| self.parse_stack(&name).ok().as_ref() == Some(stack));
+        by_variable && self.selected().ok().flatten().as_ref() == Some(stack)
     }
 
     fn selection_file(&self) -> PathBuf {
@@ -121,7 +133,7 @@ impl<'c> Workplace<'c> {
                 backend::make_project_directory(&self.project)?;
                 let text =
                     if stack.project() == self.project.name { stack.stack().to_owned() } else { stack.to_string() };
-                std::fs::write(&file, text + "\n")
+                crate::platform::write_private_file(&file, (text + "\n").as_bytes())
             }
             None => match std::fs::remove_file(&file) {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
@@ -186,7 +198,7 @@ impl<'c> Workplace<'c> {
         let reading = read_stack_with(&*self.backend, stack, check_integrity, crypter).await;
         let StackReading { snapshot, notices } = reading.map_err(|error| self.explain(error, stack))?;
         for notice in notices {
-            self.context.console.warn(&notice);
+            self.context.console.warn(&self.tell_of(stack, &notice));
         }
         Ok(snapshot)
     }
@@ -199,7 +211,12 @@ impl<'c> Workplace<'c> {
 
     /// Fails when there is no such stack.
     pub(crate) async fn require(&self, stack: &StackName) -> Result<()> {
-        self.backend.load(stack).await.map(drop).map_err(|error| self.explain(error, stack))
+        self.stored(stack).await.map(drop)
+    }
+
+    /// What is stored of a stack, as it is.
+    pub(crate) async fn stored(&self, stack: &StackName) -> Result<StoredStack> {
+        self.backend.load(stack).await.map_err(|error| self.explain(error, stack))
     }
 
     /// Opens a stack for writing.
@@ -234,7 +251,7 @@ impl<'c> Workplace<'c> {
         let session =
             Session::open(&*self.backend, stack, options).await.map_err(|error| self.explain(error, stack))?;
         for notice in session.notices() {
-            self.context.console.warn(notice);
+            self.context.console.warn(&self.tell_of(stack, notice));
         }
         Ok(session)
     }
@@ -279,8 +296,16 @@ impl<'c> Workplace<'c> {
                     self.backend.url()
                 ))
             }
-            other => other.into(),
+            other => {
+                let Failure { code, message } = Failure::from(other);
+                Failure { code, message: self.tell_of(stack, &message).into_owned() }
+            }
         }
+    }
+
+    /// The text of a message about a stack, which need not be the one that the command works on.
+    fn tell_of<'t>(&self, stack: &StackName, text: &'t str) -> Cow<'t, str> {
+        self.context.console.aim.tell_of(stack, &self.shown(stack), text)
     }
 
     // --- Secrets

@@ -1,5 +1,6 @@
 //! YAML files of a project: reading with the place of an error, and editing that keeps comments and order.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -8,14 +9,16 @@ use yaml_edit::{Document, Mapping, YamlFile};
 
 use crate::failure::{Failure, Result};
 
-/// The text of a file, `None` when there is no such file; `what` names the file in the message of an error.
+/// The text of a file, without the byte order mark that some editors put before it; `None` when there is no such file.
+/// `what` names the file in the message of an error.
 pub(crate) fn load(what: &str, path: &Path) -> Result<Option<String>> {
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Failure::io(format!("{what} {} cannot be read", path.display()), &error)),
     };
-    String::from_utf8(bytes).map(Some).map_err(|error| {
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").map(<[u8]>::to_vec).unwrap_or(bytes);
+    String::from_utf8(text).map(Some).map_err(|error| {
         let good = error.utf8_error().valid_up_to();
         let line = error.as_bytes().iter().take(good).filter(|byte| **byte == b'\n').count() + 1;
         Failure::configuration(format!(
@@ -36,6 +39,17 @@ pub(crate) fn read(path: &Path, text: &str) -> Result<Value> {
         let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(head, _)| head);
         Failure::configuration(format!("{place}: this is not valid YAML: {message}; correct the file and try again"))
     })
+}
+
+/// A text as a value, also between braces: between quotes where it would be read as something else.
+#[must_use]
+pub(crate) fn word(text: &str) -> Cow<'_, str> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@+~?&".contains(&byte);
+    let begins = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'/');
+    if begins && text.bytes().all(is_plain) && !text.ends_with(':') {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(format!("'{}'", text.replace('\'', "''")))
 }
 
 /// The place of a key in a file, as `file:line`, as exactly as it can be told. `keys` leads there from the top.

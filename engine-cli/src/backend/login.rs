@@ -50,9 +50,10 @@ pub(crate) fn record_login(context: &Context, url: &str) -> Result<()> {
         .map_err(|error| Failure::new(format!("the login record cannot be written: {error}")))?;
     let write = || {
         if let Some(directory) = file.parent() {
-            std::fs::create_dir_all(directory)?;
+            // Who may write here decides where everybody's state goes.
+            crate::platform::make_private_directory(directory)?;
         }
-        std::fs::write(&file, text + "\n")
+        crate::platform::write_private_file(&file, (text + "\n").as_bytes())
     };
     write().map_err(|error| Failure::io(format!("the login record {} cannot be written", file.display()), &error))
 }

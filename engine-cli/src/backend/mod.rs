@@ -14,6 +14,7 @@ use maloko_stores::World;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::project::Project;
+use crate::shell;
 
 pub(crate) use login::{forget_login, record_login};
 
@@ -36,6 +37,8 @@ pub(crate) enum Origin {
     ProjectFile,
     /// `maloko login`.
     Login,
+    /// `--to` of `stack migrate`.
+    To,
     /// Nothing did: the state is embedded in the project.
     Embedded,
 }
@@ -50,6 +53,7 @@ impl Origin {
             Origin::PulumiVariable => "PULUMI_BACKEND_URL",
             Origin::ProjectFile => "backend.url in Pulumi.yaml",
             Origin::Login => "maloko login",
+            Origin::To => "--to",
             Origin::Embedded => "the project's own .maloko directory",
         }
     }
@@ -100,26 +104,40 @@ pub(crate) fn place(context: &Context, project: Option<&Project>) -> Result<Plac
 /// Opens the store at a place. Embedded state is guarded: see [`guard_first_stack`].
 pub(crate) fn open(context: &Context, place: &Place) -> Result<Arc<dyn Backend>> {
     check_scheme(&place.url).map_err(|why| Failure::configuration(format!("{why} (from {})", place.origin.name())))?;
-    let surroundings = context.surroundings.clone();
     if place.url.starts_with("file://") {
-        let backend = LocalBackend::open_url(&place.url, &place.base, context.home.as_deref(), surroundings)?;
-        return Ok(Arc::new(backend));
+        return Ok(Arc::new(open_directory(context, place)?));
     }
     let variables = Arc::clone(&context.variables);
     let console = context.console.clone();
     let world = World {
         variables: Arc::new(move |name| variables(name).and_then(|value| value.into_string().ok())),
         home: context.home.clone(),
-        surroundings,
+        surroundings: context.surroundings.clone(),
         // Waiting is told at once, on the side of the messages: `--json` has its standard output for itself.
         notify: Arc::new(move |text| console.note(text)),
     };
     Ok(maloko_stores::open(&place.url, &world)?)
 }
 
+fn open_directory(context: &Context, place: &Place) -> Result<LocalBackend> {
+    let surroundings = context.surroundings.clone();
+    Ok(LocalBackend::open_url(&place.url, &place.base, context.home.as_deref(), surroundings)?)
+}
+
+/// Makes the directory at a place, if it is one and is not there. The store itself does so only with its first stack.
+pub(crate) fn make_directory(context: &Context, place: &Place) -> Result<()> {
+    if !place.url.starts_with("file://") {
+        return Ok(());
+    }
+    let store = open_directory(context, place)?;
+    let directory = store.directory();
+    std::fs::create_dir_all(directory)
+        .map_err(|error| Failure::io(format!("the directory {} cannot be made", directory.display()), &error))
+}
+
 /// A place that an argument names.
-pub(crate) fn named(context: &Context, url: &str) -> Place {
-    Place { origin: Origin::Flag, url: url.to_owned(), base: context.directory.clone() }
+pub(crate) fn named(context: &Context, origin: Origin, url: &str) -> Place {
+    Place { origin, url: url.to_owned(), base: context.directory.clone() }
 }
 
 /// Is it an address of a kind that is built? The error names those that are.
@@ -146,7 +164,8 @@ pub(crate) fn make_project_directory(project: &Project) -> Result<PathBuf> {
     }
     let make = || {
         crate::platform::make_private_directory(&directory)?;
-        std::fs::write(&ignore, "# State, keys and choices of this machine's user; not for the repository.\n*\n")
+        let text = b"# State, keys and choices of this machine's user; not for the repository.\n*\n";
+        crate::platform::write_private_file(&ignore, text)
     };
     make().map_err(|error| Failure::io(format!("the directory {} cannot be made", directory.display()), &error))?;
     Ok(directory)
@@ -159,9 +178,10 @@ pub(crate) fn guard_first_stack(context: &Context, project: &Project, place: &Pl
         return Ok(());
     }
     let Some(known) = pulumi_login::knows(context, project) else { return Ok(()) };
-    let here = &place.url;
+    let here = shell::word(&place.url);
     let there = if check_scheme(&known.url).is_ok() {
-        format!("to go on with those:        --backend {} (or MALOKO_BACKEND_URL={})", known.url, known.url)
+        let there = shell::word(&known.url);
+        format!("to go on with those:        --backend {there} (or MALOKO_BACKEND_URL={there})")
     } else {
         format!(
             "to go on with those:        `pulumi stack export --file stack.json` there, then here with --backend \

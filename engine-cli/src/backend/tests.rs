@@ -42,6 +42,12 @@ fn embedded_state_is_private_and_ignored_by_git() {
     let mode = |file: &str| std::fs::metadata(world.project.join(file)).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(".maloko"), 0o700);
     assert_eq!(mode(".maloko/passphrase"), 0o600);
+    assert_eq!(mode(".maloko/stack"), 0o600);
+    assert_eq!(mode(".maloko/.gitignore"), 0o600);
+    // Who may change it sends the state elsewhere.
+    world.output("login file://~");
+    assert_eq!(mode("../home/.config/maloko"), 0o700);
+    assert_eq!(mode("../home/.config/maloko/login.json"), 0o600);
     assert!(world.read(".maloko/.gitignore").lines().any(|line| line == "*"));
 }
 

@@ -23,12 +23,12 @@ pub(crate) async fn login(context: &Context, url: Option<&str>) -> Result<()> {
              it into ~/.pgpass (mode 0600)",
         ));
     }
-    let place = backend::named(context, url);
-    let opened = backend::open(context, &place)?;
-    let stacks = opened.list().await.map_err(|error| {
-        let Failure { code, message } = Failure::from(error);
-        Failure { code, message: format!("{message}. The login was not changed") }
-    })?;
+    let place = backend::named(context, Origin::Login, url);
+    let unchanged =
+        |Failure { code, message }| Failure { code, message: format!("{message}. The login was not changed") };
+    let opened = backend::open(context, &place).map_err(unchanged)?;
+    backend::make_directory(context, &place).map_err(unchanged)?;
+    let stacks = opened.list().await.map_err(|error| unchanged(error.into()))?;
     backend::record_login(context, url)?;
     context.console.line(&format!(
         "Logged in to {} as {} ({} there)",

@@ -39,7 +39,16 @@ fn a_login_that_does_not_work_is_not_recorded() {
     let secret = world.failure("login postgres://ada:hunter2@localhost/shop");
     assert!(secret.contains("~/.pgpass") && !secret.contains("hunter2"), "{secret}");
     let unknown = world.failure("login ftp://host");
-    assert!(unknown.contains("there is no backend of the kind 'ftp'"), "{unknown}");
+    assert!(unknown.contains("there is no backend of the kind 'ftp'") && !unknown.contains("--backend"), "{unknown}");
+    let key = world.failure("login s3://AK:hunter2@states/a");
+    assert!(key.contains("AWS_SECRET_ACCESS_KEY") && !key.contains("PGPASSWORD") && !key.contains("hunter2"), "{key}");
+    world.write("file", "");
+    let nowhere = world.failure("login file://file/below");
+    assert!(nowhere.contains("The login was not changed"), "{nowhere}");
+    if cfg!(target_os = "linux") {
+        let nowhere = world.failure("login file:///proc/x");
+        assert!(nowhere.contains("cannot be made") && nowhere.contains("The login was not changed"), "{nowhere}");
+    }
     assert_eq!(kept(&world), before);
     assert_eq!(world.output("logout"), "Logged out\n");
     assert_eq!(world.output("logout"), "Not logged in\n");
@@ -97,6 +106,8 @@ fn a_stack_does_not_move_over_another_one() {
     let refused = world.failure("stack migrate --to file://~/other --remove-source --yes");
     assert!(refused.contains("there is another stack 'dev' in file://HOME/other already"), "{refused}");
     assert_eq!(world.output("stack export --backend file://~/other"), exported);
+    let unknown = world.failure("stack migrate --to ftp://host");
+    assert!(unknown.contains("(from --to)"), "{unknown}");
     let same = world.failure("stack migrate --to file://~/state --remove-source --yes");
     assert!(same.contains("is kept in file://HOME/state already"), "{same}");
     world.output("stack export");

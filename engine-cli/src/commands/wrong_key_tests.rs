@@ -8,9 +8,11 @@ use crate::testing::World;
 
 /// Every command that reads or writes secrets, or writes the state. (`stack ls`, `stack select`, `stack rm`, `config set`
 /// of a plain value and the like need no key, and do what they are told.)
-const COMMANDS: [&str; 29] = [
+const COMMANDS: [&str; 31] = [
     "up --yes --skip-preview",
+    "up --yes --skip-preview --config size=3",
     "preview",
+    "preview --config size=3",
     "preview --save-plan plan.json",
     "refresh --yes --skip-preview",
     "refresh --yes --skip-preview --clear-pending-creates",

@@ -10,6 +10,7 @@ use maloko_core::state::StackName;
 
 use super::request::Request;
 use super::run::{Prepared, prepare};
+use crate::advice::Aimed;
 use crate::capture::{self, Capture};
 use crate::display::Scrubber;
 use crate::failure::{Failure, Result, code};
@@ -41,7 +42,8 @@ pub(crate) async fn with_program<T>(
     };
     let front = &workplace.context.front;
     let host = Arc::new(SettlingHost::new(front.host()));
-    let engine = Engine::start(operation, session, Arc::clone(&host) as Arc<_>, Arc::new(Told::new(err, scrubber)));
+    let sink = Arc::new(Aimed { to: Arc::new(Told::new(err, scrubber)), aim: context.console.aim.clone() });
+    let engine = Engine::start(operation, session, Arc::clone(&host) as Arc<_>, sink);
     let own_process = match &context.library {
         None => Some(begin(&engine, &host)?),
         Some(library) => {

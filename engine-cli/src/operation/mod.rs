@@ -71,6 +71,11 @@ fn set_given_config(workplace: &Workplace<'_>, stack: &StackName, request: &Requ
         return Ok(());
     }
     let mut settings = workplace.settings(stack)?;
+    // Who has not the right key is told so before anything is written.
+    let needs_key = !request.is_dry() || settings.entries().any(|(_, _, value)| value::has_secret(value));
+    if needs_key && let Some(crypter) = workplace.crypter_of_settings(&settings)? {
+        crypter.verify()?;
+    }
     for assignment in &request.operate.config {
         let (key, text) = split_assignment(assignment)?;
         let (key, path) = locate(&workplace.project.name, key, request.operate.config_path)?;
@@ -80,6 +85,7 @@ fn set_given_config(workplace: &Workplace<'_>, stack: &StackName, request: &Requ
 }
 
 async fn remove_if_empty(workplace: &Workplace<'_>, stack: &StackName) -> Result<()> {
+    let seen = workplace.stored(stack).await?;
     let snapshot = workplace.read(stack).await?;
     let left = snapshot.rows.iter().filter(|row| !row.urn.is_root_stack()).count();
     let uncertain = crate::commands::stack::uncertain(&snapshot);
@@ -98,7 +104,7 @@ async fn remove_if_empty(workplace: &Workplace<'_>, stack: &StackName) -> Result
             crate::commands::count(left, "resource")
         )));
     }
-    crate::commands::stack::delete(workplace, stack, false).await?;
+    crate::commands::stack::delete(workplace, stack, Some(&seen), false).await?;
     workplace.context.console.note(&format!("The stack '{}' has been removed", workplace.shown(stack)));
     Ok(())
 }

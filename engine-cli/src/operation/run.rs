@@ -19,6 +19,7 @@ use super::own_process;
 use super::plan::{Fan, Plan, Recorder};
 use super::request::Request;
 use super::update_plan::{self, PlanWriter};
+use crate::advice::Aimed;
 use crate::capture;
 use crate::display::{self, Display, DisplayMode, DisplayOptions, Scrubber};
 use crate::failure::{Failure, Result, code};
@@ -29,6 +30,7 @@ use crate::library::EventLines;
 use crate::project::Project;
 use crate::settings::Settings;
 use crate::settings::resolve::resolve;
+use crate::shell;
 use crate::signals;
 use crate::workplace::Workplace;
 
@@ -64,7 +66,7 @@ pub(super) async fn run(
         crypter.verify()?;
     } else if report.state_written || !succeeded || request.operate.run.message.is_some() || is_driven(request) {
         // A run that changed nothing writes nothing: neither state nor history.
-        beginning.ended(workplace, stack, succeeded, &report.summary.changes).await;
+        beginning.without_secrets(&scrubber).ended(workplace, stack, succeeded, &report.summary.changes).await;
     }
     let code = conclude(workplace, request, &show, &report, plan.as_ref(), seed)?;
     if left_behind && workplace.context.library.is_none() {
@@ -183,8 +185,14 @@ async fn open_session(
     if request.clear_pending_creates {
         let session = workplace.session(stack, crypter.clone(), &command).await?;
         let mut snapshot = session.snapshot().clone();
+        let forgotten: Vec<String> =
+            snapshot.all_suspects().iter().map(|suspect| format!("\n  {}", suspect.urn())).collect();
         snapshot.forget_suspects();
         session.fold(snapshot).await?;
+        workplace.context.console.note(&match forgotten.len() {
+            0 => "There was no suspect create to forget".to_owned(),
+            number => format!("Forgot {}:{}", crate::commands::count(number, "suspect create"), forgotten.concat()),
+        });
     }
     workplace.session(stack, crypter, &command).await
 }
@@ -325,7 +333,9 @@ async fn operate(
 ) -> Result<(Report, bool)> {
     let front = &workplace.context.front;
     let host = Arc::new(SettlingHost::new(front.host()));
-    let engine = Engine::start(operation, session, Arc::clone(&host) as Arc<_>, show.sink());
+    let aim = workplace.context.console.aim.clone();
+    let engine =
+        Engine::start(operation, session, Arc::clone(&host) as Arc<_>, Arc::new(Aimed { to: show.sink(), aim }));
     if let Some(message) = &request.operate.run.message {
         engine.log("", Severity::Info, message, false);
     }
@@ -352,10 +362,11 @@ async fn operate(
         own_process.end();
     }
     // An error of the state was told with the other ones of the run.
-    let report = report.map_err(|_| {
+    let mut report = report.map_err(|_| {
         show.close();
         Failure::silent(code::FAILURE)
     })?;
+    report.error = report.error.map(|error| workplace.context.console.aim.tell(&error).into_owned());
     Ok((report, left_behind))
 }
 
@@ -396,14 +407,16 @@ fn conclude(
     }
     if let (Some(file), Some(plan)) = (&request.save_plan, &show.plan) {
         plan.write(workplace.context, file)?;
-        console.note(&format!("The plan was written to {}; run it with `maloko up --plan {0}`", file.display()));
+        let word = shell::word(&file.to_string_lossy()).into_owned();
+        console.note(&format!("The plan was written to {}; run it with `maloko up --plan {word}`", file.display()));
     }
     if let (Some(file), Some(list)) = (&request.import_file, &show.list) {
         let number = list.write(workplace.context, file)?;
         console.note(&format!(
-            "{} to be created listed in {}; write their ids into it and run `maloko import --file {1}`",
+            "{} to be created listed in {}; write their ids into it and run `maloko import --file {}`",
             crate::commands::count(number, "resource"),
-            file.display()
+            file.display(),
+            shell::word(&file.to_string_lossy())
         ));
     }
     // A preview pass is followed by the operation itself, which is what counts.

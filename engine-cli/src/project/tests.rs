@@ -103,3 +103,11 @@ fn a_project_is_found_above_the_directory() {
     assert_eq!(nowhere.code, 2);
     assert!(nowhere.message.contains("no Pulumi.yaml found in /nowhere/at/all"), "{nowhere}");
 }
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_file() {
+    let root = tempfile::tempdir().unwrap();
+    let file = root.path().join("Pulumi.yaml");
+    std::fs::write(&file, "\u{feff}name: shop\nruntime: python\n").unwrap();
+    assert_eq!(Project::read(&file).unwrap().name, "shop");
+}

@@ -7,7 +7,7 @@ use crate::event::Severity;
 use crate::operation::OperationKind;
 use crate::planted::{self, Bug};
 use crate::provider::{ProviderError, ProviderErrorKind};
-use crate::state::{Attempt, Change, Doubt, Suspect};
+use crate::state::{Attempt, Change, Doubt, PendingKind, Suspect};
 use crate::urn::Urn;
 use crate::value::Value;
 
@@ -108,7 +108,7 @@ impl Engine {
         }
         for pending in &self.session.snapshot().pending {
             let what = pending.kind.name();
-            let advice = if pending.kind == crate::state::PendingKind::Creating {
+            let advice = if pending.kind == PendingKind::Creating {
                 "the object may exist although it is not in the state. Before it is created again, and in a refresh or \
                  destroy, the provider's 'find' is asked for it, where there is one; otherwise look for it, and delete it or \
                  take it over with `maloko refresh --import-pending-creates URN ID`. The record stays until the object is \
@@ -119,11 +119,14 @@ impl Engine {
                 }
                 "a refresh shows what the object is like now"
             };
-            self.diagnose(
-                Some(&pending.row.urn),
-                Severity::Warning,
-                format!("an earlier run was interrupted while {what} this resource: {advice}"),
-            );
+            // A create that returned was not interrupted; what it returned leaves the question open all the same.
+            let unclear = self.book().ledger.suspect(&pending.row.urn).map(|suspect| suspect.doubt);
+            let unclear = unclear.filter(|doubt| matches!(doubt, Doubt::Unreadable | Doubt::Raised));
+            let story = match unclear.filter(|_| pending.kind == PendingKind::Creating) {
+                Some(doubt) => format!("an earlier create of this resource ended unclearly ({})", doubt.story()),
+                None => format!("an earlier run was interrupted while {what} this resource"),
+            };
+            self.diagnose(Some(&pending.row.urn), Severity::Warning, format!("{story}: {advice}"));
         }
     }
 

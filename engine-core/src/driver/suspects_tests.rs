@@ -79,6 +79,9 @@ fn every_way_to_fail_leaves_a_suspect_until_the_create_succeeds() {
         assert_eq!(keys(&host), [suspect.key.clone(), suspect.key.clone()], "{kind:?}");
         assert_eq!((second.last.suspects.len(), second.last.pending.len()), (0, 0), "{kind:?}");
         assert!(second.messages.contains("it is created again"), "{}", second.messages);
+        let unclear = doubt == Doubt::Unreadable;
+        assert_eq!(second.messages.contains("ended unclearly (its create returned"), unclear, "{}", second.messages);
+        assert_eq!(second.messages.contains("interrupted while creating"), pending && !unclear, "{}", second.messages);
         assert_eq!(second.row("a").id, "id-1");
         let third = up(&host, &second.last, &[wanted("a", "x")]);
         assert!(third.steps.contains(&"same a".to_owned()) && !third.messages.contains("suspect"));

@@ -66,7 +66,7 @@ impl Planner {
     pub(super) fn take_found(&mut self, registration: &mut Registration, answer: Answer) -> Result<Next, Refusal> {
         let Answer::Read { id, outputs, inputs } = answer else { return Err(registration.wrong_answer()) };
         let (false, Some(outputs)) = (id.is_empty(), outputs) else {
-            return Err(Refusal::nothing_to_import(&registration.urn, &registration.goal.import_id));
+            return Err(Refusal::nothing_to_import_by_option(&registration.urn, &registration.goal.import_id));
         };
         let found = Found { id, inputs, outputs };
         let mut inputs = registration.goal.inputs.clone();

@@ -179,6 +179,13 @@ fn a_deletion_of_a_target_waits_for_no_other() {
 }
 
 #[test]
+fn an_id_without_an_object_is_mended_where_it_was_given() {
+    let by_command = shown(&Refusal::nothing_to_import(&urn("a"), "nope"));
+    assert!(by_command.contains("correct the id") && !by_command.contains("option"), "{by_command}");
+    assert!(shown(&Refusal::nothing_to_import_by_option(&urn("a"), "nope")).contains("leave the option 'import' away"));
+}
+
+#[test]
 fn a_protected_deletion_says_three_ways_out() {
     assert_snapshot!(shown(&Refusal::protected_deletion(&urn("a"))));
 }

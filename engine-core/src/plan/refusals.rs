@@ -190,9 +190,15 @@ impl Refusal {
         )
     }
 
-    /// An object that is to be taken over and is not there.
+    /// An object that is to be taken over and is not there; the id was given to a command.
     #[must_use]
     pub fn nothing_to_import(urn: &Urn, id: &str) -> Self {
+        let text = "to import: its provider's 'read' found nothing, so nothing was taken over; correct the id";
+        Self::on(urn, format!("there is no object with the id '{id}' {text}"))
+    }
+
+    /// The same where the program gave the id.
+    pub(super) fn nothing_to_import_by_option(urn: &Urn, id: &str) -> Self {
         Self::on(
             urn,
             format!(

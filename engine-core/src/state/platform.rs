@@ -290,9 +290,16 @@ pub(crate) fn host_name() -> String {
     }
 }
 
-/// The login name as the environment tells it; empty when it does not.
+/// The login name as the environment tells it, else the system's own record of users, which is all that containers and cron
+/// jobs have; empty when neither does.
 pub(crate) fn user_name() -> String {
-    ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| std::env::var(name).ok()).unwrap_or_default()
+    user_name_in(&|name| std::env::var(name).ok())
+}
+
+fn user_name_in(variable: &dyn Fn(&str) -> Option<String>) -> String {
+    let told = |name: &&str| variable(name).filter(|user| !user.is_empty());
+    let user = ["USER", "LOGNAME", "USERNAME"].iter().find_map(told);
+    user.or_else(|| whoami::username().ok()).unwrap_or_default()
 }
 
 #[cfg(test)]

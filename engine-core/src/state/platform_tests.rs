@@ -26,3 +26,12 @@ fn a_lock_on_a_file_that_was_removed_does_not_count() {
     drop(old);
     assert!(FileLock::try_acquire(&path).unwrap().is_none(), "the old lock takes nothing away from the new one");
 }
+
+#[cfg(unix)]
+#[test]
+fn the_user_has_a_name_without_an_environment() {
+    let told = std::process::Command::new("id").arg("-un").output().unwrap();
+    assert_eq!(user_name_in(&|_| None), String::from_utf8(told.stdout).unwrap().trim());
+    assert_eq!(user_name_in(&|name| (name == "LOGNAME").then(|| "ada".to_owned())), "ada");
+    assert_ne!(user_name_in(&|name| (name == "USER").then(String::new)), "");
+}

@@ -48,7 +48,12 @@ impl Address {
         let bucket =
             parsed.host_str().filter(|bucket| !bucket.is_empty()).ok_or_else(|| wrong("it names no bucket"))?;
         if !parsed.username().is_empty() || parsed.password().is_some() {
-            return Err(wrong("credentials do not belong in it; set them in the environment"));
+            let belong = match scheme {
+                "gs" => "set GOOGLE_APPLICATION_CREDENTIALS, or log in with `gcloud auth application-default login`",
+                "azblob" => "set AZURE_STORAGE_ACCOUNT and AZURE_STORAGE_KEY",
+                _ => "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or put them into ~/.aws/credentials",
+            };
+            return Err(wrong(&format!("credentials do not belong in it: {belong}")));
         }
         if parsed.port().is_some() {
             return Err(wrong("a port belongs to the endpoint (?endpoint=HOST:PORT)"));

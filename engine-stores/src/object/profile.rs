@@ -14,7 +14,12 @@ pub(crate) struct Profile {
     pub(crate) token: Option<String>,
     pub(crate) region: Option<String>,
     pub(crate) endpoint: Option<String>,
+    /// How a profile that nobody asked for by name gets its credentials, if that way is not supported.
+    pub(crate) unsupported: Option<&'static str>,
 }
+
+/// The profile that counts when none is named.
+pub(crate) const DEFAULT: &str = "default";
 
 /// Ways of getting credentials that need another program or a browser.
 const UNSUPPORTED: &[&str] = &["sso_session", "sso_start_url", "credential_process", "role_arn", "login_session"];
@@ -27,8 +32,8 @@ pub(crate) fn read(world: &World, asked: Option<&str>) -> Result<Profile> {
     let file = |name: &str, usual: &str| {
         variable(name).map(PathBuf::from).or_else(|| world.home.as_ref().map(|home| home.join(".aws").join(usual)))
     };
-    let name = named.clone().unwrap_or_else(|| "default".into());
-    let section = if name == "default" { name.clone() } else { format!("profile {name}") };
+    let name = named.clone().unwrap_or_else(|| DEFAULT.into());
+    let section = if name == DEFAULT { name.clone() } else { format!("profile {name}") };
     let mut settings = Vec::new();
     for (path, section) in
         [(file("AWS_SHARED_CREDENTIALS_FILE", "credentials"), &name), (file("AWS_CONFIG_FILE", "config"), &section)]
@@ -50,17 +55,21 @@ pub(crate) fn read(world: &World, asked: Option<&str>) -> Result<Profile> {
         token: get("aws_session_token"),
         region: get("region"),
         endpoint: get("endpoint_url"),
+        unsupported: None,
     };
-    if profile.key.is_none()
-        && named.is_some()
-        && let Some(way) = UNSUPPORTED.iter().find(|way| get(way).is_some())
-    {
-        return Err(Error::Configuration(format!(
-            "the AWS profile '{name}' gets its credentials by '{way}', which this version does not support; put them into \
-             the environment first: eval \"$(aws configure export-credentials --profile {name} --format env)\""
-        )));
+    let unsupported = UNSUPPORTED.iter().find(|way| profile.key.is_none() && get(way).is_some());
+    match (unsupported, named) {
+        (Some(way), Some(name)) => Err(refusal(&name, way)),
+        (unsupported, _) => Ok(Profile { unsupported: unsupported.copied(), ..profile }),
     }
-    Ok(profile)
+}
+
+/// The error for a profile that gets its credentials by a way that is not supported.
+pub(crate) fn refusal(name: &str, way: &str) -> Error {
+    Error::Configuration(format!(
+        "the AWS profile '{name}' gets its credentials by '{way}', which this version does not support; put them into the \
+         environment first: eval \"$(aws configure export-credentials --profile {name} --format env)\""
+    ))
 }
 
 fn read_file(path: &Path) -> Result<Option<String>> {

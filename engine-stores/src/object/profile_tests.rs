@@ -19,6 +19,11 @@ fn credentials_and_region_come_from_the_files_of_aws() {
 
     let error = read(&world_at(home.path(), &[("AWS_PROFILE", "work")]), None).unwrap_err().to_string();
     assert!(error.contains("'sso_session'") && error.contains("aws configure export-credentials"), "{error}");
+    // Nobody asked for it by name, so that other credentials may do.
+    let sso = home.path().join("sso");
+    std::fs::write(&sso, "[default]\nsso_session = x\n").unwrap();
+    let files = [("AWS_CONFIG_FILE", sso.to_str().unwrap()), ("AWS_SHARED_CREDENTIALS_FILE", "/nowhere")];
+    assert_eq!(read(&world_at(home.path(), &files), None).unwrap().unsupported, Some("sso_session"));
     let error = read(&world_at(home.path(), &[]), Some("absent")).unwrap_err().to_string();
     assert!(error.contains("no AWS profile 'absent'"), "{error}");
     assert_eq!(read(&world_at(&home.path().join("nowhere"), &[]), None).unwrap(), Profile::default());

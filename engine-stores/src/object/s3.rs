@@ -100,6 +100,9 @@ fn builder(address: &Address, world: &World) -> Result<AmazonS3Builder> {
                     builder = builder.with_config(*key, value);
                 }
             }
+            if let Some(way) = profile.unsupported.filter(|_| !found) {
+                return Err(profile::refusal(profile::DEFAULT, way));
+            }
             // The machine's own credentials are asked for over the network; elsewhere that only takes long.
             let no_machine =
                 variable("AWS_EC2_METADATA_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"));

@@ -1,6 +1,7 @@
 //! Addresses of databases: `postgres://user@host:port/database?sslmode=...&schema=...`, completed from libpq's environment
 //! variables and password file.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -296,14 +297,30 @@ fn unescaped(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Does the address hold a password? Such an address is not written into files.
+/// Is it the address of a database, with a password in it? Such an address is not written into files.
 #[must_use]
 pub fn has_password(url: &str) -> bool {
-    let Some((_, rest)) = url.split_once("://") else { return false };
-    let authority = rest.split(['/', '?']).next().unwrap_or_default();
-    let in_front = authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'));
-    let query = rest.split_once('?').map_or("", |(_, query)| query);
-    in_front || query.split('&').any(|parameter| parameter.starts_with("password="))
+    matches!(without_password(url), Cow::Owned(_))
+}
+
+/// An address without the password of a database, as it may be shown; borrowed when there is none in it.
+#[must_use]
+pub fn without_password(url: &str) -> Cow<'_, str> {
+    let Some((scheme @ ("postgres" | "postgresql"), rest)) = url.split_once("://") else { return Cow::Borrowed(url) };
+    let (base, query) = rest.split_once('?').map_or((rest, None), |(base, query)| (base, Some(query)));
+    // A password may hold what has to be escaped in one, such as '/', and what comes behind may hold an '@'.
+    let slash = base.find('@').and_then(|at| Some(at + base.get(at..)?.find('/')?)).unwrap_or(base.len());
+    let (authority, path) = base.split_at(slash);
+    let user = authority.rsplit_once('@').and_then(|(credentials, host)| Some((credentials.split_once(':')?.0, host)));
+    let is_password = |parameter: &&str| parameter.starts_with("password=");
+    let in_query = query.is_some_and(|query| query.split('&').any(|parameter| is_password(&parameter)));
+    if user.is_none() && !in_query {
+        return Cow::Borrowed(url);
+    }
+    let authority = user.map_or_else(|| authority.to_owned(), |(user, host)| format!("{user}@{host}"));
+    let kept: Vec<&str> = query.unwrap_or_default().split('&').filter(|parameter| !is_password(parameter)).collect();
+    let mark = if kept.concat().is_empty() { "" } else { "?" };
+    Cow::Owned(format!("{scheme}://{authority}{path}{mark}{}", kept.join("&")))
 }
 
 #[cfg(test)]

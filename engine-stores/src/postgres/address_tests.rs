@@ -118,8 +118,24 @@ fn an_address_with_a_password_is_known() {
     for url in ["postgres://a:b@h/d", "postgres://h/d?password=b", "postgresql://a:@h"] {
         assert!(has_password(url), "{url}");
     }
-    for url in ["postgres://a@h:5432/d", "postgres://h/d?sslmode=require", "postgres://", "file://~", "s3://b?x=a:b@c"]
-    {
+    let others =
+        ["postgres://a@h:5432/d@x", "postgres://h/d?sslmode=require", "postgres://", "file:///a:b@c/d", "s3://a:b@c"];
+    for url in others {
         assert!(!has_password(url), "{url}");
+        assert_eq!(without_password(url), url);
+    }
+}
+
+#[test]
+fn an_address_can_be_written_without_its_password() {
+    let shown = [
+        ("postgres://a:b@h:5432/d?schema=s", "postgres://a@h:5432/d?schema=s"),
+        ("postgres://a:b/c@d@h/d", "postgres://a@h/d"),
+        ("postgresql://:b@h", "postgresql://@h"),
+        ("postgres://a@h/d?password=b&schema=s", "postgres://a@h/d?schema=s"),
+        ("postgres://a@h/d?password=b", "postgres://a@h/d"),
+    ];
+    for (url, expected) in shown {
+        assert_eq!(without_password(url), expected, "{url}");
     }
 }

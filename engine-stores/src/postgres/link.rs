@@ -29,6 +29,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// How long an answer may take, and the least speed of a line that is worth waiting for, in bytes per second.
 const ANSWER: Duration = Duration::from_secs(30);
 const SLOWEST: usize = 50_000;
+/// What to do when the server wants a password, or another one.
+const PASSWORD: &str = "; set PGPASSWORD, or put the password into ~/.pgpass (mode 0600)";
 
 /// How long something is tried again whose connection is lost: with growing pauses, and not for ever.
 pub(super) struct Retries {
@@ -338,22 +340,30 @@ impl Link {
 
     /// The error for a server that cannot be reached or does not let us in.
     fn unreachable(&self, error: &tokio_postgres::Error) -> Error {
-        let advice = match error.code() {
-            Some(code)
-                if *code == SqlState::INVALID_PASSWORD || *code == SqlState::INVALID_AUTHORIZATION_SPECIFICATION =>
-            {
-                "; set PGPASSWORD, or put the password into ~/.pgpass (mode 0600)"
-            }
-            Some(code) if *code == SqlState::INVALID_CATALOG_NAME => {
-                "; make the database first (`createdb`), or name another one"
-            }
-            Some(_) => "",
-            None => "; check host and port, that the server runs, and sslmode",
-        };
+        let said = chain(error);
+        let advice = advice(error.code(), &said);
         Error::Io {
             context: format!("the database {} cannot be used{advice}", self.address.shown),
-            source: std::io::Error::other(chain(error)),
+            source: std::io::Error::other(said),
         }
+    }
+}
+
+/// What can be done about a server that cannot be reached or does not let us in, and what it said.
+fn advice(code: Option<&SqlState>, said: &str) -> &'static str {
+    match code {
+        Some(code) if *code == SqlState::INVALID_PASSWORD => PASSWORD,
+        // The library has none to give to a server that asks for one.
+        None if said.contains("password missing") => PASSWORD,
+        // Such as a role that does not exist.
+        Some(code) if *code == SqlState::INVALID_AUTHORIZATION_SPECIFICATION => {
+            "; name a user that the server lets in (postgres://USER@... or PGUSER)"
+        }
+        Some(code) if *code == SqlState::INVALID_CATALOG_NAME => {
+            "; make the database first (`createdb`), or name another one"
+        }
+        Some(_) => "",
+        None => "; check host and port, that the server runs, and sslmode",
     }
 }
 
@@ -373,3 +383,7 @@ fn chain(error: &tokio_postgres::Error) -> String {
     }
     text
 }
+
+#[cfg(test)]
+#[path = "link_tests.rs"]
+mod tests;

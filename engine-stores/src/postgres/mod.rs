@@ -25,7 +25,7 @@ use address::Address;
 use lease::PostgresLease;
 use link::{Link, Threads, Trouble, Value};
 
-pub use address::has_password;
+pub use address::{has_password, without_password};
 
 /// A store in a database.
 pub struct PostgresBackend {

@@ -1,6 +1,7 @@
 //! `stack migrate`: a stack goes to another backend.
 
 use maloko_core::state::{StackName, migrate_stack};
+use maloko_stores::postgres::{has_password, without_password};
 
 use super::super::count;
 use crate::arguments::StackMigrate;
@@ -8,13 +9,15 @@ use crate::backend::{self, Origin};
 use crate::context::Context;
 use crate::failure::Result;
 use crate::prompt;
+use crate::shell;
 use crate::workplace::Workplace;
+use crate::yaml;
 
 pub(super) async fn run(context: &Context, arguments: &StackMigrate) -> Result<()> {
     let workplace = Workplace::open(context)?;
     let stack = workplace.stack_name(None)?;
     workplace.require(&stack).await?;
-    let target = backend::open(context, &backend::named(context, &arguments.to))?;
+    let target = backend::open(context, &backend::named(context, Origin::To, &arguments.to))?;
     let shown = workplace.shown(&stack);
     let (from, to) = (workplace.backend.url(), target.url());
     if arguments.remove_source {
@@ -62,19 +65,25 @@ async fn settle(workplace: &Workplace<'_>, stack: &StackName) -> Result<()> {
     Ok(())
 }
 
-fn tell_how_to_go_on(workplace: &Workplace<'_>, stack: &StackName, to: &str) -> Result<()> {
-    let console = &workplace.context.console;
-    let how = match workplace.place.origin {
-        Origin::Flag => format!("name it with `--backend {to}`"),
-        Origin::MalokoVariable | Origin::PulumiVariable => {
-            format!("set {}={to}", workplace.place.origin.name())
-        }
-        Origin::ProjectFile => format!("write `url: {to}` under `backend` in Pulumi.yaml"),
-        Origin::Login | Origin::Embedded => {
-            format!("run `maloko login {to}`, or write `backend: {{url: {to}}}` into Pulumi.yaml")
+/// How to name the new place, where the old one was named by `origin`.
+fn way(origin: Origin, to: &str) -> String {
+    let shown = without_password(to);
+    let (in_shell, in_yaml) = (shell::word(&shown), yaml::word(&shown));
+    let how = match origin {
+        Origin::Flag => format!("name it with `--backend {in_shell}`"),
+        Origin::MalokoVariable | Origin::PulumiVariable => format!("set {}={in_shell}", origin.name()),
+        Origin::ProjectFile => format!("write `url: {in_yaml}` under `backend` in Pulumi.yaml"),
+        Origin::Login | Origin::Embedded | Origin::To => {
+            format!("run `maloko login {in_shell}`, or write `backend: {{url: {in_yaml}}}` into Pulumi.yaml")
         }
     };
-    console.line(&format!("To work on it there, {how}"));
+    let password = if has_password(to) { "; the password belongs in PGPASSWORD or ~/.pgpass (mode 0600)" } else { "" };
+    format!("{how}{password}")
+}
+
+fn tell_how_to_go_on(workplace: &Workplace<'_>, stack: &StackName, to: &str) -> Result<()> {
+    let console = &workplace.context.console;
+    console.line(&format!("To work on it there, {}", way(workplace.place.origin, to)));
     // Its key file belongs to state inside the project.
     if workplace.is_embedded()
         && workplace.settings(stack)?.member("encryptionsalt").is_some()
@@ -83,8 +92,12 @@ fn tell_how_to_go_on(workplace: &Workplace<'_>, stack: &StackName, to: &str) -> 
         console.line(&format!(
             "Its secrets are encrypted with the key file of this project: set PULUMI_CONFIG_PASSPHRASE_FILE={} there, and \
              keep that file",
-            file.display()
+            shell::word(&file.display().to_string())
         ));
     }
     Ok(())
 }
+
+#[cfg(test)]
+#[path = "migrate_tests.rs"]
+mod tests;

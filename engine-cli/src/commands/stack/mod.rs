@@ -10,7 +10,7 @@ mod show;
 mod suspects;
 mod transfer;
 
-use maloko_core::state::{Snapshot, StackName, create_stack};
+use maloko_core::state::{Snapshot, StackName, StoredStack, create_stack};
 use serde_json::json;
 
 use super::{pretty, table, text};
@@ -206,13 +206,9 @@ async fn remove(context: &Context, arguments: &StackRemove) -> Result<()> {
     let workplace = Workplace::open(context)?;
     let stack = workplace.stack_name(arguments.stack_name.as_deref())?;
     let shown = workplace.shown(&stack);
-    let snapshot = if arguments.force {
-        // What cannot be read any more can still be removed.
-        workplace.require(&stack).await?;
-        None
-    } else {
-        Some(workplace.read(&stack).await?)
-    };
+    let seen = workplace.stored(&stack).await?;
+    // What cannot be read any more can still be removed.
+    let snapshot = if arguments.force { None } else { Some(workplace.read(&stack).await?) };
     let resources = snapshot.iter().flat_map(|found| &found.rows).filter(|row| !row.urn.is_root_stack()).count();
     if resources > 0 {
         return Err(Failure::new(format!(
@@ -224,19 +220,38 @@ async fn remove(context: &Context, arguments: &StackRemove) -> Result<()> {
     let uncertain = snapshot.as_ref().map_or(0, suspects::uncertain);
     if uncertain > 0 {
         return Err(Failure::new(format!(
-            "stack '{shown}' still knows of {} whose objects may exist: `maloko stack --stack {shown}` lists them. Look for the              objects, then forget the creates with `maloko refresh --clear-pending-creates --stack {shown}`, or with the stack:              `maloko stack rm {shown} --force`",
+            "stack '{shown}' still knows of {} whose objects may exist: `maloko stack --stack {shown}` lists them. Look \
+             for the objects, then forget the creates with `maloko refresh --clear-pending-creates --stack {shown}`, or \
+             with the stack: `maloko stack rm {shown} --force`",
             super::count(uncertain, "suspect create")
         )));
     }
     prompt::permission(&context.console, arguments.yes, &format!("The stack '{shown}' will be removed."))?;
-    delete(&workplace, &stack, arguments.preserve_config).await?;
+    let seen = if arguments.force { None } else { Some(&seen) };
+    delete(&workplace, &stack, seen, arguments.preserve_config).await?;
     context.console.line(&format!("Stack '{shown}' has been removed"));
     Ok(())
 }
 
-/// Removes a stack, its settings file and its selection.
-pub(crate) async fn delete(workplace: &Workplace<'_>, stack: &StackName, preserve_config: bool) -> Result<()> {
+/// Removes a stack, its settings file and its selection; not when it is no longer as it was `seen`, before there was a lock.
+pub(crate) async fn delete(
+    workplace: &Workplace<'_>,
+    stack: &StackName,
+    seen: Option<&StoredStack>,
+    preserve_config: bool,
+) -> Result<()> {
     let lease = workplace.backend.lease(stack, "maloko stack rm").await?;
+    if let Some(seen) = seen {
+        let found = lease.load().await?;
+        if (&found.checkpoint, &found.journal) != (&seen.checkpoint, &seen.journal) {
+            lease.release().await?;
+            let shown = workplace.shown(stack);
+            return Err(Failure::new(format!(
+                "the stack '{shown}' was changed by another run in the meantime, so it was not removed; look at it with \
+                 `maloko stack --stack {shown}`, and run the command again"
+            )));
+        }
+    }
     lease.remove_stack().await?;
     lease.release().await?;
     if !preserve_config {

@@ -14,6 +14,7 @@ use crate::arguments::{StackArguments, StackOutput};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::plain;
+use crate::shell::quoted;
 use crate::workplace::Workplace;
 
 /// Reads a stack; with `show_secrets` they are decrypted.
@@ -149,9 +150,4 @@ pub(super) async fn output(context: &Context, arguments: &StackOutput) -> Result
         console.line(&output_table(&outputs, arguments.show_secrets).join("\n"));
     }
     Ok(())
-}
-
-/// A text as one word of a POSIX shell.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }

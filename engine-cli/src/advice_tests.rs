@@ -1,0 +1,135 @@
+#![expect(clippy::unwrap_used, reason = "a test fails with the error")]
+
+use std::ffi::OsString;
+use std::sync::{Arc, Mutex};
+
+use maloko_core::event::{Diagnostic, Event, EventSink, Severity};
+use maloko_core::state::{Backend, LocalBackend, StackName, Surroundings};
+
+use super::{Aim, Aimed};
+use crate::arguments::parse;
+use crate::testing::World;
+
+fn aimed(line: &str, stack: Option<&str>) -> Aim {
+    let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+    let aim = Aim::default();
+    aim.at_place(&parse(&arguments).unwrap().global);
+    aim.at_stack(&StackName::parse("dev", "shop").unwrap(), stack.map(str::to_owned));
+    aim
+}
+
+#[test]
+fn commands_in_messages_get_the_flags_that_they_lack() {
+    let aim = aimed("up", Some("dev"));
+    let cases = [
+        (
+            "run `maloko up`, then `maloko refresh --yes`.",
+            "run `maloko up --stack dev`, then `maloko refresh --yes --stack dev`.",
+        ),
+        ("`maloko state delete 'urn:x'`", "`maloko state delete 'urn:x' --stack dev`"),
+        ("`maloko stack` lists them", "`maloko stack --stack dev` lists them"),
+        ("(`maloko destroy` does)", "(`maloko destroy --stack dev` does)"),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(aim.tell(text), expected);
+    }
+    let kept = [
+        "`maloko destroy --stack s4`",
+        "`maloko stack ls` and `maloko stack select NAME`",
+        "`maloko stack rm s4 --force`, `maloko cancel s4`",
+        "`maloko login URL`",
+        "locked by maloko of ada (`maloko up`, process 7 on host)",
+        "that of 10:00 (`maloko up`)",
+        "`pulumi cancel`, and a quote that does not end: `maloko up",
+    ];
+    for text in kept {
+        assert_eq!(aim.tell(text), text);
+    }
+    assert_eq!(aim.tell("`maloko stack rm --force`"), "`maloko stack rm --force --stack dev`");
+}
+
+#[test]
+fn flags_that_chose_project_and_store_are_repeated() {
+    let aim = aimed("up -C some/where --backend postgres://ada:hush@db/x?a=1&b=2", None);
+    let place = "--cwd some/where --backend 'postgres://ada@db/x?a=1&b=2'";
+    assert_eq!(aim.tell("`maloko cancel`"), format!("`maloko cancel {place}`"));
+    assert_eq!(aim.tell("`maloko stack ls`"), format!("`maloko stack ls {place}`"));
+    assert_eq!(aim.tell("`maloko new`"), "`maloko new`");
+    assert_eq!(aimed("up", None).tell("`maloko cancel`"), "`maloko cancel`");
+}
+
+#[test]
+fn a_message_about_another_stack_names_that_one() {
+    let other = StackName::parse("prod", "shop").unwrap();
+    let aim = aimed("up", Some("dev"));
+    let text = aim.tell_of(&other, "prod", "run `maloko refresh`");
+    assert_eq!(text, "run `maloko refresh --stack prod`");
+    assert_eq!(aim.tell(&text), text);
+}
+
+#[derive(Default)]
+struct Heard(Mutex<Vec<String>>);
+
+impl EventSink for Heard {
+    fn emit(&self, event: Event) {
+        if let Event::Diagnostic(told) = event {
+            self.0.lock().unwrap().push(told.message);
+        }
+    }
+}
+
+#[test]
+fn what_the_program_prints_stays_as_it_is() {
+    let heard = Arc::new(Heard::default());
+    let sink = Aimed { to: Arc::clone(&heard) as Arc<_>, aim: aimed("up", Some("dev")) };
+    for severity in [Severity::Warning, Severity::Output] {
+        let message = "`maloko refresh`".to_owned();
+        sink.emit(Event::Diagnostic(Diagnostic { urn: None, severity, message, ephemeral: false }));
+    }
+    assert_eq!(*heard.0.lock().unwrap(), ["`maloko refresh --stack dev`", "`maloko refresh`"]);
+}
+
+/// Breaks the seal of a stack.
+fn edit_state(world: &World, stack: &str) {
+    let file = world.home.join(format!("state/.pulumi/stacks/shop/{stack}.json"));
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("C::one", "C::two")).unwrap();
+}
+
+#[test]
+fn advice_is_for_the_stack_that_is_meant() {
+    let mut world = World::with_shared_state();
+    world.output("stack init dev");
+    let row = r#"{"urn":"urn:pulumi:dev::shop::a:b:C::one","custom":false,"type":"a:b:C"}"#;
+    world.write("dev.json", &format!(r#"{{"version":3,"deployment":{{"manifest":{{}},"resources":[{row}]}}}}"#));
+    world.output("stack import --file dev.json");
+    world.output("stack init other");
+    edit_state(&world, "dev");
+
+    let said = world.failure("stack --stack dev");
+    for command in ["stack export", "state reseal", "state restore", "stack import --file COPY"] {
+        assert!(said.contains(&format!("`maloko {command} --stack dev`")), "{command}: {said}");
+    }
+    // A plain command would work on it.
+    world.output("stack select dev");
+    assert!(world.failure("stack").contains("`maloko state reseal`"));
+    // The variable may be gone by the next command, and the list is about no stack in particular.
+    world.output("stack select other");
+    world.variables.insert("PULUMI_STACK".into(), "dev".into());
+    assert!(world.failure("stack").contains("`maloko state reseal --stack dev`"));
+    assert!(world.run("stack ls").err.contains("`maloko state reseal --stack dev`"));
+}
+
+#[test]
+fn a_lock_is_taken_from_the_stack_that_is_meant() {
+    let world = World::with_shared_state();
+    world.output("stack init dev");
+    world.output("stack init other");
+    let url = format!("file://{}/state", world.home.display());
+    let backend = LocalBackend::open_url(&url, &world.home, None, Surroundings::system()).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let lease = runtime.block_on(backend.lease(&StackName::parse("dev", "shop").unwrap(), "maloko up")).unwrap();
+    let said = world.failure("state repair --yes --stack dev");
+    assert!(said.contains("(`maloko up`, process") && said.contains("`maloko cancel --stack dev`"), "{said}");
+    drop(lease);
+}
