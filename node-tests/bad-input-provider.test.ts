@@ -155,6 +155,87 @@ test.each([
     await goesOnAfter(stack);
 });
 
+const SIGNATURE = "4dabf18193072939515e22adb298388d";
+const SECRET = "1b47061264138c4ac30d75fd1eb44270";
+const NUMBER = "8ad145fe-0d11-4827-bfd7-1abcbf086f5c";
+const ASSET = "c44067f5952c0a294b673a41bacd8c17";
+
+function marked(signature: unknown, members: Props = {}): Props {
+    return { [SIGNATURE]: signature, ...members };
+}
+
+const LOOKALIKES: [Props, string][] = [
+    [marked("frob"), `has the key "${SIGNATURE}" with a value that is no signature of Pulumi's`],
+    [marked(5), "is no signature of Pulumi's"],
+    [marked(null), "is no signature of Pulumi's"],
+    [marked("5cf8f73096256a8f31e491e813e4eb8e", { id: "CANARY" }), "is no signature of Pulumi's"],
+    [marked("d0e6a833031e9bbcd3f4e8bde6ca49a4", { value: "CANARY" }), "is no signature of Pulumi's"],
+    [marked(SECRET), 'is marked as a secret, but has no "value"'],
+    [marked(SECRET, { ciphertext: "CANARY" }), 'has no "value"'],
+    [marked(SECRET, { plaintext: "{CANARY" }), 'has no "value"'],
+    [marked(SECRET, { plaintext: '"CANARY"' }), 'has no "value"'],
+    [marked(NUMBER), 'its "value" is not 16 hex digits'],
+    [marked(NUMBER, { value: "CANARY" }), 'its "value" is not 16 hex digits'],
+    [marked(ASSET), "an asset needs a text, a path or a URI"],
+    [marked(ASSET, { path: "no/such/file" }), "the file of an asset cannot be read"],
+    [marked("0def7320c3a5731c473e5ecbe6d01bc7"), "an archive needs assets, a path or a URI"],
+];
+test.each(
+    WITH_VALUES.flatMap((method) => LOOKALIKES.map(([value, reason]) => ({ method, value, reason }))),
+)("what only looks like a special value is refused and nothing is lost: $method, $value", async ({
+    method,
+    value,
+    reason,
+}) => {
+    const stack = newStack();
+    const result = await runWith(stack, method, wrapped(method, { fine: 1, v: [{ d: value }] }));
+    expect(result.outcome).toBe("failed");
+    expect(errorsOnTheResource(result)).toContain(reason);
+    expect(JSON.stringify(stack.export())).not.toContain("CANARY");
+    if (method === "create" || method === "update") {
+        const row = stack.resources().a;
+        expect(row?.id).toBe("made");
+        expect(row?.outputs).toMatchObject({ fine: 1 });
+        expect(row?.outputs).not.toHaveProperty("v");
+    }
+    await goesOnAfter(stack);
+});
+
+test.each(WITH_VALUES)("properties that as a whole look like a special value are refused: %s", async (method) => {
+    const stack = newStack();
+    const result = await runWith(stack, method, wrapped(method, marked(SECRET, { value: "CANARY" })));
+    expect(result.outcome).toBe("failed");
+    expect(errorsOnTheResource(result)).toContain("which only special values have");
+    expect(JSON.stringify(stack.export())).not.toContain("CANARY");
+    await goesOnAfter(stack);
+});
+
+const SECRETS = ["CANARY", null, { deep: ["CANARY"] }];
+test.each(
+    WITH_VALUES.flatMap((method) => SECRETS.map((value) => ({ method, value }))),
+)("what is marked as a secret is one: $method, $value", async ({ method, value }) => {
+    const stack = newStack();
+    const result = await runWith(stack, method, wrapped(method, { n: 1, list: [marked(SECRET, { value })] }));
+    expect(result.outcome).toBe("succeeded");
+    const [kept] = (stack.resources().a?.outputs as Props).list;
+    expect(kept).toEqual(marked(SECRET, { plaintext: JSON.stringify(value) }));
+});
+
+test("a failure in part keeps those outputs that can be kept", async () => {
+    const stack = newStack();
+    const properties = { fine: 1, v: marked(SECRET, { plaintext: '"CANARY"' }) };
+    const result = await runWith(stack, "create", () => {
+        throw Object.assign(new Error("not started"), { id: "made", properties, reasons: ["no power"] });
+    });
+    expect(result.outcome).toBe("failed");
+    const row = stack.resources().a;
+    expect(row?.id).toBe("made");
+    expect(row?.outputs).toMatchObject({ fine: 1 });
+    expect(row?.outputs).not.toHaveProperty("v");
+    expect(row?.initErrors).toEqual(["no power", expect.stringContaining('has no "value"')]);
+    await goesOnAfter(stack);
+});
+
 test.each(
     WITH_VALUES,
 )("NaN and whole numbers that lose digits are kept with a warning that names the path: %s", async (method) => {

@@ -3,7 +3,18 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { ANY, capture, direct, expect, forSnapshots, matches, normalized, replay, saveCall } from "maloko/vitest";
+import {
+    ANY,
+    capture,
+    direct,
+    expect,
+    forSnapshots,
+    matches,
+    normalized,
+    replay,
+    saveCall,
+    snapshotSerializer,
+} from "maloko/vitest";
 import { BucketProvider, test as base, bucket, type Cloud } from "./cloud";
 import { type Props, Thing } from "./kit";
 
@@ -54,6 +65,42 @@ test("an upgrade that only changes something is safe", async ({ stack, world, di
     const plan = await s.upgradePlan(file);
     expect(plan).toPlan({ b: "update" });
     expect(plan).toBeUpgradeSafe();
+});
+
+/** Puts a secret into properties that nobody marked as secret. */
+class Careless extends BucketProvider {
+    override async create(inputs: Props) {
+        const made = await super.create(inputs);
+        return { ...made, outs: { ...made.outs, derived: inputs.token, url: `https://me:${inputs.token}@host/` } };
+    }
+}
+
+test("a known secret in a property that is not marked stands in no baseline and no snapshot", async ({
+    stack,
+    world,
+    directory,
+}) => {
+    const file = join(directory, "v1.json");
+    const secrets = { token: "hunter2/&" };
+    const old = stack(program(Careless, world), { secrets });
+    await old.up();
+    old.saveBaseline(file);
+    const kept = readFileSync(file, "utf8");
+    expect(kept).not.toContain("hunter2");
+    expect(kept).toContain('"derived": "[secret:token]"');
+    expect(kept).toContain('"url": "https://me:[secret:token]@host/"');
+    expect(await stack(program(Careless, world), { secrets }).upgradePlan(file)).toPlan({});
+    for (const value of [old.row("b"), old.rows()[0], old.history("b")]) {
+        expect(JSON.stringify(value)).toContain("hunter2");
+    }
+    const { serialize, test: isOurs } = snapshotSerializer;
+    const text = (value: unknown) => serialize(value, {}, "", 0, [], (plain) => JSON.stringify(plain));
+    for (const value of [old.row("b"), old.rows(), old.history("b")]) {
+        expect(isOurs(value)).toBe(true);
+        expect(text(value)).not.toContain("hunter2");
+        expect(text(value)).toContain('"derived":"[secret]"');
+        expect(text(value)).toContain('"url":"https://me:[secret]@host/"');
+    }
 });
 
 test("a damaged baseline is named", async ({ stack, world, directory }) => {

@@ -1,11 +1,13 @@
 """Provider methods that raise, or return what nobody can use: what is said, and that nothing is lost."""
 
+import json
 import math
 
 import pytest
 from kit import Thing
 from pulumi.dynamic import CheckResult, CreateResult, DiffResult, ReadResult, ResourceProvider, UpdateResult
 
+from maloko import PartialFailure
 from maloko._embedded import Result, Stack
 
 METHODS = ["check", "diff", "create", "read", "update", "delete"]
@@ -146,6 +148,80 @@ def test_an_object_whose_outputs_cannot_be_kept_stays_in_the_state_with_those_th
     assert "raw" not in row["outputs"]
     assert row["initErrors"]
     assert "pending_operations" not in stack.export()["deployment"]
+    goes_on_after(stack)
+
+
+SIGNATURE = "4dabf18193072939515e22adb298388d"
+SECRET = "1b47061264138c4ac30d75fd1eb44270"
+NUMBER = "8ad145fe-0d11-4827-bfd7-1abcbf086f5c"
+
+
+def marked(signature, **members):
+    return {SIGNATURE: signature, **members}
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (marked("frob"), f'has the key "{SIGNATURE}" with a value that is no signature of Pulumi\'s'),
+        (marked(5), "is no signature of Pulumi's"),
+        (marked(None), "is no signature of Pulumi's"),
+        (marked("5cf8f73096256a8f31e491e813e4eb8e", id="CANARY"), "is no signature of Pulumi's"),
+        (marked("d0e6a833031e9bbcd3f4e8bde6ca49a4", value="CANARY"), "is no signature of Pulumi's"),
+        (marked(SECRET), 'is marked as a secret, but has no "value"'),
+        (marked(SECRET, ciphertext="CANARY"), 'has no "value"'),
+        (marked(SECRET, plaintext="{CANARY"), 'has no "value"'),
+        (marked(SECRET, plaintext='"CANARY"'), 'has no "value"'),
+        (marked(NUMBER), 'its "value" is not 16 hex digits'),
+        (marked(NUMBER, value="CANARY"), 'its "value" is not 16 hex digits'),
+        (marked("c44067f5952c0a294b673a41bacd8c17"), "an asset needs a text, a path or a URI"),
+        (marked("c44067f5952c0a294b673a41bacd8c17", path="no/such/file"), "the file of an asset cannot be read"),
+        (marked("0def7320c3a5731c473e5ecbe6d01bc7"), "an archive needs assets, a path or a URI"),
+    ],
+)
+@pytest.mark.parametrize("method", WITH_VALUES)
+def test_what_only_looks_like_a_special_value_is_refused_and_nothing_is_lost(
+    stack: Stack, method, value, reason
+) -> None:
+    result = run_with(stack, method, wrapped(method, {"fine": 1, "v": [{"d": value}]}))
+    assert result.outcome == "failed"
+    assert reason in errors_on_the_resource(result)
+    assert "CANARY" not in str(stack.export())
+    if method in ("create", "update"):
+        row = stack.resources()["a"]
+        assert row["id"] == "made"
+        assert row["outputs"]["fine"] == 1
+        assert "v" not in row["outputs"]
+    goes_on_after(stack)
+
+
+@pytest.mark.parametrize("method", WITH_VALUES)
+def test_properties_that_as_a_whole_look_like_a_special_value_are_refused(stack: Stack, method) -> None:
+    result = run_with(stack, method, wrapped(method, marked(SECRET, value="CANARY")))
+    assert result.outcome == "failed"
+    assert "which only special values have" in errors_on_the_resource(result)
+    assert "CANARY" not in str(stack.export())
+    goes_on_after(stack)
+
+
+@pytest.mark.parametrize("value", ["CANARY", None, {"deep": ["CANARY"]}])
+@pytest.mark.parametrize("method", WITH_VALUES)
+def test_what_is_marked_as_a_secret_is_one(stack: Stack, method, value) -> None:
+    result = run_with(stack, method, wrapped(method, {"n": 1, "list": [marked(SECRET, value=value)]}))
+    assert result.outcome == "succeeded"
+    [kept] = stack.resources()["a"]["outputs"]["list"]
+    assert kept == marked(SECRET, plaintext=json.dumps(value, separators=(",", ":")))
+
+
+def test_a_failure_in_part_keeps_those_outputs_that_can_be_kept(stack: Stack) -> None:
+    def answer():
+        raise PartialFailure("made", {"fine": 1, "v": marked(SECRET, plaintext='"CANARY"')}, ["no power"])
+
+    assert run_with(stack, "create", answer).outcome == "failed"
+    row = stack.resources()["a"]
+    assert (row["id"], row["outputs"]["fine"], "v" in row["outputs"]) == ("made", 1, False)
+    assert row["initErrors"][0] == "no power"
+    assert 'has no "value"' in row["initErrors"][1]
     goes_on_after(stack)
 
 

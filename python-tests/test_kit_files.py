@@ -68,6 +68,41 @@ def test_an_upgrade_that_only_changes_something_is_safe(pytester: pytest.Pyteste
     assert pytester.runpytest_inprocess().parseoutcomes() == {"passed": 1}
 
 
+def test_a_known_secret_in_a_property_that_is_not_marked_stands_in_no_baseline_and_no_snapshot(
+    pytester: pytest.Pytester,
+) -> None:
+    write(
+        pytester,
+        """
+        class Careless(P):
+            def create(self, props):
+                derived = {"derived": props["pw"], "list": [f"https://me:{props['pw']}@host/"], "x": props["deep"]["x"]}
+                return CreateResult("made", {**props, **derived})
+
+        def program():
+            deep = pulumi.Output.secret({"x": "hunter33"})
+            Thing(Careless(), "a", {"pw": pulumi.Config().require_secret("pw"), "deep": deep})
+
+        class Thing(pulumi.dynamic.Resource):
+            def __init__(self, provider, name, props):
+                super().__init__(provider, name, props)
+
+        def test_it(maloko):
+            kept = maloko.baseline("kept/v1.json", program, secrets={"pw": "hunter2/&"})
+            kept.assert_upgrade_safe()
+            text = str(kept.stack.snapshot())
+            assert "hunter" not in text
+            assert '"derived": "<secret>"' in text
+        """,
+    )
+    assert pytester.runpytest_inprocess("--maloko-record").parseoutcomes() == {"passed": 1}
+    kept = (pytester.path / "kept/v1.json").read_text()
+    assert "hunter" not in kept
+    assert '"derived": "[secret]"' in kept
+    assert '"https://me:[secret]@host/"' in kept
+    assert '"x": "[secret]"' in kept
+
+
 def test_a_damaged_baseline_is_named(pytester: pytest.Pytester) -> None:
     write(pytester, BASELINE.replace("ZONE", "'a'"))
     (pytester.path / "kept").mkdir()

@@ -5,6 +5,10 @@ use std::sync::Arc;
 
 use crate::urn::Urn;
 
+mod marked;
+
+pub use marked::{any_marked, from_marked, refuse_marked};
+
 /// The key that marks an object as a special value, on the wire and in the state (semantics 9.3).
 pub const SIGNATURE_KEY: &str = "4dabf18193072939515e22adb298388d";
 /// Signature of a secret.

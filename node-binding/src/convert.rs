@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use maloko_core::value::{
-    ARCHIVE_SIGNATURE, ASSET_SIGNATURE, Archive, ArchiveSource, Asset, AssetSource, FLOAT_SIGNATURE, PropertyMap,
-    SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT, UNKNOWN_TEXTS, Value,
+    ARCHIVE_SIGNATURE, ASSET_SIGNATURE, ArchiveSource, AssetSource, FLOAT_SIGNATURE, PropertyMap, SIGNATURE_KEY,
+    UNKNOWN_TEXT, UNKNOWN_TEXTS, Value, from_marked, refuse_marked,
 };
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, Serializer};
@@ -124,7 +124,9 @@ pub(crate) struct Properties(pub(crate) PropertyMap);
 impl<'de> Deserialize<'de> for Properties {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let members = BTreeMap::<String, Incoming>::deserialize(deserializer)?;
-        Ok(Self(members.into_iter().map(|(key, value)| (key, value.0)).collect()))
+        let properties = members.into_iter().map(|(key, value)| (key, value.0)).collect();
+        refuse_marked(&properties).map_err(|reason| serde::de::Error::custom(format!("a result {reason}")))?;
+        Ok(Self(properties))
     }
 }
 
@@ -188,51 +190,21 @@ impl<'de> Visitor<'de> for ValueVisitor {
         while let Some((key, value)) = entries.next_entry::<String, Incoming>()? {
             members.insert(key, value.0);
         }
-        match members.get(SIGNATURE_KEY) {
-            Some(Value::String(signature)) => {
-                let signature = signature.clone();
-                signed(&signature, members).map_err(serde::de::Error::custom)
-            }
-            _ => Ok(Value::Object(members)),
-        }
+        signed(members).map_err(serde::de::Error::custom)
     }
 }
 
-/// Reads an object with a signature.
-fn signed(signature: &str, mut members: PropertyMap) -> Result<Value, String> {
-    let mut text = |key: &str| match members.remove(key) {
-        Some(Value::String(text)) => Some(text),
-        _ => None,
+/// Reads an object with a signature. Numbers that JSON cannot hold go by the names that JavaScript has for them.
+fn signed(members: PropertyMap) -> Result<Value, String> {
+    let text = |key: &str| members.get(key).and_then(Value::as_str);
+    let named = match (text(SIGNATURE_KEY), text("value")) {
+        (Some(FLOAT_SIGNATURE), Some("-0")) => -0.0,
+        (Some(FLOAT_SIGNATURE), Some("Infinity")) => f64::INFINITY,
+        (Some(FLOAT_SIGNATURE), Some("-Infinity")) => f64::NEG_INFINITY,
+        (Some(FLOAT_SIGNATURE), Some("NaN")) => f64::NAN,
+        _ => return from_marked(members).map_err(|reason| format!("an object {reason}")),
     };
-    match signature {
-        FLOAT_SIGNATURE => Ok(Value::Number(match text("value").as_deref() {
-            Some("-0") => -0.0,
-            Some("Infinity") => f64::INFINITY,
-            Some("-Infinity") => f64::NEG_INFINITY,
-            _ => f64::NAN,
-        })),
-        ASSET_SIGNATURE => {
-            let hash = text("hash").unwrap_or_default();
-            let source = text("text")
-                .map(AssetSource::Text)
-                .or_else(|| text("path").map(AssetSource::Path))
-                .or_else(|| text("uri").map(AssetSource::Uri))
-                .unwrap_or(AssetSource::Elided);
-            Ok(Value::Asset(Asset { hash, source }))
-        }
-        ARCHIVE_SIGNATURE => {
-            let hash = text("hash").unwrap_or_default();
-            let source = text("path").map(ArchiveSource::Path).or_else(|| text("uri").map(ArchiveSource::Uri));
-            let source = match (source, members.remove("assets")) {
-                (Some(source), _) => source,
-                (None, Some(Value::Object(assets))) => ArchiveSource::Assets(assets),
-                (None, _) => ArchiveSource::Elided,
-            };
-            Ok(Value::Archive(Archive { hash, source }))
-        }
-        SECRET_SIGNATURE => Ok(Value::Secret(Box::new(members.remove("value").unwrap_or(Value::Null)))),
-        other => Err(format!("an object has the signature '{other}', which means nothing in a provider's result")),
-    }
+    Ok(Value::Number(named))
 }
 
 #[cfg(test)]

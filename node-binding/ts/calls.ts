@@ -340,8 +340,18 @@ function failureOf(thrown: unknown, method: string, outputs: Outputs): Failure {
         properties = bagOrEmpty(partial.properties, "the error's properties", { notes: [], outputs });
     } catch (fault) {
         reasons.push(describe(fault));
+        properties = usableIn(partial, outputs);
     }
     return { ...failure, kind: "notInitialized", id: String(partial.id), properties, reasons };
+}
+
+function usableIn(partial: { properties?: unknown }, outputs: Outputs): Bag {
+    try {
+        return usable(partial.properties, outputs);
+    } catch {
+        // A getter of the error throws.
+        return {};
+    }
 }
 
 /** How messages name a provider object. */

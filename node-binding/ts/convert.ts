@@ -6,13 +6,8 @@ import { SECRET_SIGNATURE, SIGNATURE_KEY } from "./signatures";
 
 // Marks a number that JSON cannot hold, as Pulumi marks it in its state.
 const FLOAT_SIGNATURE = "8ad145fe-0d11-4827-bfd7-1abcbf086f5c";
-// What an object with the key may be: a number, a secret, or an asset or archive of the inputs.
-const MARKS = new Set<unknown>([
-    FLOAT_SIGNATURE,
-    SECRET_SIGNATURE,
-    "c44067f5952c0a294b673a41bacd8c17",
-    "0def7320c3a5731c473e5ecbe6d01bc7",
-]);
+// Assets and archives of the inputs; whether they have a content, the engine sees.
+const ASSETS = new Set<unknown>(["c44067f5952c0a294b673a41bacd8c17", "0def7320c3a5731c473e5ecbe6d01bc7"]);
 // Deeper values could not be read back by Pulumi either: its messages are limited to about a hundred levels.
 const MAX_DEPTH = 90;
 const MAX_PATH = 120;
@@ -49,13 +44,18 @@ export function toBag(value: unknown, path: string, notes: Reservations = { note
     if ((value as { __pulumiOutput?: unknown }).__pulumiOutput === true) {
         throw new BadValue(path, "is a Pulumi output: return an object, with outputs (such as secrets) as its members");
     }
-    return toJson(value, path, [], notes) as Bag;
+    const bag = toJson(value, path, [], notes) as Bag;
+    if (Object.hasOwn(bag, SIGNATURE_KEY)) {
+        throw new BadValue(path, `has the key "${SIGNATURE_KEY}", which only special values have`);
+    }
+    return bag;
 }
 
 /** Those properties of a result that can be kept, where not all can. */
 export function usable(value: unknown, outputs?: Outputs): Bag {
     const kept: Bag = {};
-    if (value === null || typeof value !== "object" || Array.isArray(value)) {
+    // Marked as a whole, what is in it may be the secret that was meant.
+    if (value === null || typeof value !== "object" || Array.isArray(value) || Object.hasOwn(value, SIGNATURE_KEY)) {
         return kept;
     }
     for (const key of Object.keys(value)) {
@@ -176,11 +176,33 @@ function fromObject(value: object, path: string, parents: object[], notes: Reser
         });
     }
     parents.pop();
-    const mark = members[SIGNATURE_KEY];
-    if (mark !== undefined && !MARKS.has(mark)) {
-        throw new BadValue(path, `has the key "${SIGNATURE_KEY}" with a value that is no signature of Pulumi's`);
-    }
+    refuseNoMark(members, path);
     return members;
+}
+
+// Objects with the key that are none of the special values that a result may hold: the state could not be read again.
+function refuseNoMark(members: Bag, path: string): void {
+    const mark = members[SIGNATURE_KEY];
+    if (mark === undefined || ASSETS.has(mark)) {
+        return;
+    }
+    switch (mark) {
+        case SECRET_SIGNATURE:
+            if (members.value === undefined) {
+                throw new BadValue(path, 'is marked as a secret, but has no "value"');
+            }
+            return;
+        case FLOAT_SIGNATURE:
+            if (typeof members.value !== "string" || !/^[0-9a-f]{16}$/i.test(members.value)) {
+                throw new BadValue(
+                    path,
+                    'is marked as a number that JSON cannot hold, but its "value" is not 16 hex digits',
+                );
+            }
+            return;
+        default:
+            throw new BadValue(path, `has the key "${SIGNATURE_KEY}" with a value that is no signature of Pulumi's`);
+    }
 }
 
 function fromOutput(output: Resolved | "open", path: string, parents: object[], notes: Reservations): Json {

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use maloko_core::PropertyMap;
-use maloko_core::value::{Archive, ArchiveSource, Asset, AssetSource, UNKNOWN_TEXTS, Value};
+use maloko_core::value::{
+    Archive, ArchiveSource, Asset, AssetSource, SIGNATURE_KEY, UNKNOWN_TEXTS, Value, from_marked, refuse_marked,
+};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -164,7 +166,7 @@ impl<'a> Reader<'a> {
         if !is_mapping(object) {
             return Err(self.refused(object, "properties must be a dict"));
         }
-        let mut properties = self.mapping(object)?;
+        let mut properties = self.unmarked(object)?;
         properties.retain(|_, value| !matches!(value, Value::Null));
         Ok(properties)
     }
@@ -172,7 +174,10 @@ impl<'a> Reader<'a> {
     /// Those properties that can be kept, where not all can.
     pub(crate) fn usable(&mut self, object: &Bound<'_, PyAny>) -> PropertyMap {
         let mut properties = PropertyMap::new();
-        if let Ok(dict) = object.cast::<PyDict>() {
+        // Marked as a whole, what is in it may be the secret that was meant.
+        if let Ok(dict) = object.cast::<PyDict>()
+            && !dict.contains(SIGNATURE_KEY).unwrap_or(true)
+        {
             for (key, value) in dict {
                 let (path, open) = (self.path.len(), self.open.len());
                 if self.member(&mut properties, &key, &value).is_err() {
@@ -203,7 +208,8 @@ impl<'a> Reader<'a> {
             return self.integer(object);
         }
         if is_mapping(object) {
-            return Ok(Value::Object(self.mapping(object)?));
+            let members = self.mapping(object)?;
+            return from_marked(members).map_err(|reason| Refused(format!("{} {reason}", short(&self.path))));
         }
         if object.cast::<PyList>().is_ok() || object.cast::<PyTuple>().is_ok() {
             return self.sequence(object);
@@ -261,6 +267,13 @@ impl<'a> Reader<'a> {
         }
         self.open.pop();
         Ok(properties)
+    }
+
+    /// The members of what must not be a special value.
+    fn unmarked(&mut self, object: &Bound<'_, PyAny>) -> Result<PropertyMap, Refused> {
+        let members = self.mapping(object)?;
+        refuse_marked(&members).map_err(|reason| Refused(format!("{} {reason}", short(&self.path))))?;
+        Ok(members)
     }
 
     fn member(
@@ -365,7 +378,7 @@ impl<'a> Reader<'a> {
             Some(("path", path)) => ArchiveSource::Path(path),
             Some((_, uri)) => ArchiveSource::Uri(uri),
             None => match object.getattr_opt("assets")? {
-                Some(assets) => ArchiveSource::Assets(self.mapping(&assets)?),
+                Some(assets) => ArchiveSource::Assets(self.unmarked(&assets)?),
                 None => ArchiveSource::Elided,
             },
         };

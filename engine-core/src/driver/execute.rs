@@ -59,7 +59,7 @@ impl Engine {
                 self.done_when_written(step, Arc::clone(&row), written);
                 return Ok(Some(row));
             }
-            Ok(Taken { row, written: Some(written) }) => self.durable(written).await.map(|()| row),
+            Ok(Taken { row, written: Some(written) }) => self.durable(written, row.as_deref()).await.map(|()| row),
             Ok(Taken { row, written: None }) => Ok(row),
             Err(error) => Err(error),
         };
@@ -234,7 +234,7 @@ impl Engine {
         let Settled { row, error, written } = self.settle(step, row, answer, operation).await?;
         match error {
             None => Ok(Taken { row: Some(row), written: Some(written) }),
-            Some(error) => self.durable(written).await.and(Err(error)),
+            Some(error) => self.durable(written, Some(&row)).await.and(Err(error)),
         }
     }
 
@@ -277,6 +277,18 @@ impl Engine {
         let message = format!("the state cannot be written, so nothing more is begun: {error}");
         self.stop.fail(Failure::new(message.clone()), true);
         ProviderError::new(ProviderErrorKind::BadReturn, message)
+    }
+
+    /// The outcome of a call could not be recorded: nobody but this message may know of the object.
+    pub(super) fn outcome_failure(&self, error: &crate::error::Error, row: Option<&Row>) -> ProviderError {
+        let mut failure = self.state_failure(error);
+        if let Some(row) = row.filter(|row| !row.id.is_empty()) {
+            failure.message = format!(
+                "{}. The object has the id '{}': if the state does not name it after this run, import it with that id",
+                failure.message, row.id
+            );
+        }
+        failure
     }
 
     /// Writes down the outcome of a create or update.
@@ -363,9 +375,9 @@ impl Engine {
         Ok(Settled { row, error, written })
     }
 
-    /// Waits until what was journalled is durable.
-    pub(super) async fn durable(&self, written: Ticket) -> Result<(), ProviderError> {
-        let written = written.await.map_err(|error| self.state_failure(&error));
+    /// Waits until what was journalled is durable: the outcome of a call that led to the row.
+    pub(super) async fn durable(&self, written: Ticket, row: Option<&Row>) -> Result<(), ProviderError> {
+        let written = written.await.map_err(|error| self.outcome_failure(&error, row));
         kill_point::reach(KillPoint::AfterOutcome);
         written
     }

@@ -87,7 +87,7 @@ impl Engine {
         Box::new(move |engine, answer| {
             Box::pin(async move {
                 let settled = match engine.settle(&step, Arc::unwrap_or_clone(row), answer, operation).await {
-                    Ok(Settled { row, written, .. }) => engine.durable(written).await.map(|()| row),
+                    Ok(Settled { row, written, .. }) => engine.durable(written, Some(&row)).await.map(|()| row),
                     Err(error) => Err(error),
                 };
                 let text = match settled {

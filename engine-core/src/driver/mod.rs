@@ -10,6 +10,7 @@ mod deletions_first;
 mod depth;
 mod execute;
 mod finish;
+mod fit;
 mod hooks;
 mod import;
 mod intents;
@@ -50,6 +51,8 @@ mod deletions_first_tests;
 mod driver_tests;
 #[cfg(test)]
 mod failure_tests;
+#[cfg(test)]
+mod fit_tests;
 #[cfg(test)]
 mod hooks_tests;
 #[cfg(test)]

@@ -21,6 +21,7 @@ use crate::state::Session;
 use crate::urn::{Urn, UrnMap};
 use crate::value::PropertyMap;
 
+use super::fit::shown_assets;
 use super::plain_config;
 use super::served::{Served, Server};
 use super::turns::TurnsByClass;
@@ -287,19 +288,7 @@ impl Providers {
         let name = method.name();
         let shown = shown_assets(&method);
         let answer = self.ask_host(object, ProviderCall { number, urn: urn.clone(), method }).await;
-        let mut answer = answer?;
-        for properties in returned(&mut answer) {
-            if assets::any_in(properties) {
-                assets::restore(properties, &shown.iter().collect::<Vec<_>>());
-                self.complete_assets(properties).await.map_err(|reason| {
-                    ProviderError::new(
-                        ProviderErrorKind::BadReturn,
-                        format!("{name} returned a value that cannot be kept: {reason}"),
-                    )
-                })?;
-            }
-        }
-        Ok(answer)
+        self.fit_to_keep(name, &shown, answer).await
     }
 
     /// Puts hashes into the assets of the properties. Files and addresses are read on a thread of their own: the one
@@ -399,28 +388,6 @@ struct Listed<'a>(&'a Providers, u64);
 impl Drop for Listed<'_> {
     fn drop(&mut self) {
         self.0.calls().remove(&self.1);
-    }
-}
-
-/// The property bags of a call that hold assets.
-fn shown_assets(method: &Method) -> Vec<PropertyMap> {
-    let bags: &[&PropertyMap] = match method {
-        Method::Configure { .. } | Method::Diff { .. } | Method::Delete { .. } => &[],
-        Method::Check { olds, news } | Method::Update { olds, news, .. } => &[news, olds],
-        Method::Create { inputs, .. } | Method::Find { inputs, .. } => &[inputs],
-        Method::Read { props, .. } => &[props],
-    };
-    bags.iter().filter(|bag| assets::any_in(bag)).map(|bag| (*bag).clone()).collect()
-}
-
-/// The property bags in an answer.
-fn returned(answer: &mut Answer) -> Vec<&mut PropertyMap> {
-    match answer {
-        Answer::Checked { inputs: bag, .. }
-        | Answer::Created { outputs: bag, .. }
-        | Answer::Updated { outputs: bag } => vec![bag],
-        Answer::Read { outputs, inputs, .. } => outputs.iter_mut().chain(inputs).collect(),
-        Answer::Configured | Answer::Diffed(_) | Answer::Deleted => Vec::new(),
     }
 }
 

@@ -36,6 +36,8 @@ pub(crate) struct ScriptedHost {
     pub(crate) by_hand: bool,
     /// What `read` finds, by the resource's name: other outputs, or that the object is gone.
     pub(crate) world: Mutex<HashMap<String, Option<PropertyMap>>>,
+    /// What `create`, `update` and `check` give beside what they echo, by the resource's name.
+    pub(crate) gives: Mutex<HashMap<(String, &'static str), PropertyMap>>,
     /// Do its objects lack `create`?
     pub(crate) without_create: bool,
     /// What `find` finds, by the resource's name; `None`: the provider has no such method.
@@ -230,13 +232,15 @@ impl Host for ScriptedHost {
         if let Some(kind) = lock(&self.faults).get(&(name.clone(), method)) {
             return Err(ProviderError::new(kind.clone(), format!("{method} of {name} refused")));
         }
+        let more = lock(&self.gives).get(&(name.clone(), method)).cloned().unwrap_or_default();
         Ok(match call.method {
             Method::Configure { .. } => Answer::Configured,
-            Method::Check { news, .. } => {
+            Method::Check { mut news, .. } => {
                 let failures = match news.get("bad") {
                     Some(_) => vec![CheckFailure { property: "bad".into(), reason: "must not be set".into() }],
                     None => Vec::new(),
                 };
+                news.extend(more);
                 Answer::Checked { inputs: news, failures }
             }
             Method::Diff { olds, news, .. } => {
@@ -258,11 +262,13 @@ impl Host for ScriptedHost {
                 let id = format!("id-{made}");
                 let mut outputs = inputs;
                 outputs.insert("arn".to_owned(), Value::String(format!("arn:{id}")));
+                outputs.extend(more);
                 Answer::Created { id, outputs }
             }
             Method::Update { olds, news, .. } => {
                 let mut outputs = news;
                 outputs.extend(olds.get("arn").map(|arn| ("arn".to_owned(), arn.clone())));
+                outputs.extend(more);
                 Answer::Updated { outputs }
             }
             Method::Read { id, props, .. } => {

@@ -88,7 +88,7 @@ impl Engine {
                 self.events.emit(Event::StepDone(step.metadata(Some(row))));
             }
             Err(error) => {
-                let error = self.state_failure(&error);
+                let error = self.outcome_failure(&error, Some(&row));
                 self.note_failure(&step.urn, &error);
                 self.events.emit(Event::StepFailed(step.metadata(step.new.clone())));
             }

@@ -87,6 +87,13 @@ pub async fn restore_stack(
     let checkpoint = decode(&bytes, stack, &format!("of generation {number}"), options.check_integrity)?;
     options.crypter.verify()?;
     let theirs = crypter_of(&checkpoint.snapshot, &options.crypter)?;
+    if theirs.salt() != options.crypter.salt() && theirs.verify().is_err() {
+        return Err(Error::Secrets(format!(
+            "generation {number} is encrypted under a key from before `maloko stack change-secrets-provider`. Put the settings \
+             file of that time (with its `encryptionsalt`) back in its place, set PULUMI_CONFIG_PASSPHRASE to the passphrase \
+             of that time, and run this command again; then change the key once more. Nothing was changed"
+        )));
+    }
     let lease = match backend.lease(stack, &options.command).await {
         Ok(lease) => lease,
         Err(Error::NoStack { .. }) => {
@@ -160,7 +167,8 @@ async fn salvage(lease: &dyn Lease) -> Result<String> {
     };
     if journal::read(bytes, place).is_ok() {
         return Err(Error::Configuration(format!(
-            "the journal {place} is whole; the next command takes it up by itself"
+            "no line of the journal {place} is damaged; the next command takes it up by itself, or says what keeps it from \
+             that"
         )));
     }
     let (good, records) = journal::readable(bytes, place)?;

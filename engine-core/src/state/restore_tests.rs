@@ -5,7 +5,8 @@ use futures::executor::block_on;
 use super::*;
 use crate::state::fixtures::{provider_row, python_crypter, row};
 use crate::state::{
-    Change, LEAST_GENERATIONS, MemoryBackend, Session, Snapshot, StoredStack, Surroundings, create_stack, read_stack,
+    Change, LEAST_GENERATIONS, MemoryBackend, Passphrase, Session, Snapshot, StoredStack, Surroundings, create_stack,
+    read_stack,
 };
 
 fn name() -> StackName {
@@ -134,7 +135,7 @@ fn what_is_readable_of_a_damaged_journal_is_brought_back_and_the_rest_kept_aside
         block_on(session.append(&[Change::Put { number, row: row(made, 1.0).into(), in_place_of: None }])).unwrap();
     }
     block_on(session.abandon()).unwrap();
-    assert!(salvage().unwrap_err().to_string().contains("is whole"));
+    assert!(salvage().unwrap_err().to_string().contains("is damaged; the next command takes it up"));
     let stored = backend.stored(&name()).unwrap();
     let mut journal = stored.journal.clone().unwrap();
     let e = journal.windows(4).position(|bytes| bytes == b"id-e").unwrap();
@@ -146,6 +147,17 @@ fn what_is_readable_of_a_damaged_journal_is_brought_back_and_the_rest_kept_aside
     assert!(done.starts_with("1 record is readable"), "{done}");
     assert_eq!(names(&backend), ["a", "b", "c", "d"]);
     assert_eq!(backend.journals_set_aside(&name()), [journal]);
+}
+
+#[test]
+fn a_generation_under_a_former_key_says_what_it_takes() {
+    let backend = with_generations();
+    let before = backend.stored(&name()).unwrap().checkpoint;
+    let crypter = Crypter::with_new_salt(Passphrase::given("another"), Surroundings::system()).unwrap();
+    let rotated = SessionOptions { crypter, ..options() };
+    let error = block_on(restore_stack(&backend, &name(), 2, &rotated)).unwrap_err().to_string();
+    assert!(error.contains("before `maloko stack change-secrets-provider`"), "{error}");
+    assert_eq!(backend.stored(&name()).unwrap().checkpoint, before);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::urn::Urn;
 use crate::value::{
     ARCHIVE_SIGNATURE, ASSET_SIGNATURE, Archive, ArchiveSource, Asset, AssetSource, OUTPUT_SIGNATURE, OutputValue,
     PropertyMap, RESOURCE_SIGNATURE, ResourceReference, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT, UNKNOWN_TEXTS,
-    Value,
+    Value, refuse_marked,
 };
 
 use super::{Kind, ListValue, NullValue, Struct, WireValue};
@@ -20,6 +20,12 @@ pub struct Accepts {
 
 /// The properties in a struct. The error names the path of what cannot be understood.
 pub fn decode_properties(object: Struct) -> Result<PropertyMap, String> {
+    let properties = decode_members(object)?;
+    refuse_marked(&properties).map_err(|reason| format!("the object of all properties {reason}"))?;
+    Ok(properties)
+}
+
+fn decode_members(object: Struct) -> Result<PropertyMap, String> {
     object
         .fields
         .into_iter()
@@ -42,9 +48,9 @@ pub fn decode_value(value: WireValue) -> Result<Value, String> {
             let signature = match object.fields.get(SIGNATURE_KEY) {
                 Some(WireValue { kind: Some(Kind::String(signature)) }) => signature.clone(),
                 Some(_) => return Err(format!("the member '{SIGNATURE_KEY}' is not a text")),
-                None => return decode_properties(object).map(Value::Object),
+                None => return decode_members(object).map(Value::Object),
             };
-            decode_special(&signature, decode_properties(object)?)
+            decode_special(&signature, decode_members(object)?)
         }
     }
 }

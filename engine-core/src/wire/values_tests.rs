@@ -63,6 +63,20 @@ fn an_unknown_signature_is_refused_by_name() {
     assert!(refused.is_err_and(|reason| reason.contains("no such")));
 }
 
+#[test]
+fn properties_as_a_whole_that_look_like_a_special_value_are_refused() {
+    let secret = special_members();
+    assert!(decode_properties(encode_properties(&secret, ALL)).is_err_and(|reason| reason.contains("special values")));
+    let inside = BTreeMap::from([("a".to_owned(), Value::Object(secret))]);
+    let read = decode_properties(encode_properties(&inside, ALL));
+    assert_eq!(read, Ok(BTreeMap::from([("a".to_owned(), Value::secret("s".into()))])));
+}
+
+fn special_members() -> PropertyMap {
+    let key = crate::value::SIGNATURE_KEY.to_owned();
+    BTreeMap::from([(key, crate::value::SECRET_SIGNATURE.into()), ("value".to_owned(), "s".into())])
+}
+
 /// Values of every kind, in every other.
 fn any_value() -> impl Strategy<Value = Value> {
     let urn = || Urn::unchecked("urn:pulumi:dev::p::t:i:T::n");

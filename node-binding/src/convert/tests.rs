@@ -38,7 +38,14 @@ fn a_secret_in_a_result_is_kept_secret_and_shown_plain() {
 }
 
 #[test]
-fn unknown_signatures_are_errors() {
-    let text = r#"{"a":{"4dabf18193072939515e22adb298388d":"nonsense"}}"#;
-    assert!(serde_json::from_str::<Properties>(text).unwrap_err().to_string().contains("'nonsense'"));
+fn what_only_looks_like_a_special_value_is_an_error() {
+    for text in [
+        r#"{"a":{"4dabf18193072939515e22adb298388d":"nonsense"}}"#,
+        r#"{"a":{"4dabf18193072939515e22adb298388d":5}}"#,
+        r#"{"a":{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","ciphertext":"x"}}"#,
+        r#"{"a":{"4dabf18193072939515e22adb298388d":"8ad145fe-0d11-4827-bfd7-1abcbf086f5c","value":"zz"}}"#,
+        r#"{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","value":"x"}"#,
+    ] {
+        assert!(serde_json::from_str::<Properties>(text).is_err(), "{text}");
+    }
 }

@@ -4,18 +4,26 @@ import * as path from "node:path";
 import { messageOf } from "../errors";
 import { parseJson } from "../originals";
 import { SECRET_SIGNATURE, SIGNATURE_KEY } from "../signatures";
+import { mapTexts, replacementsOf, scrubbedValues, secretTexts } from "./scrubbing";
+import { HIDDEN } from "./values";
 
-const HIDDEN = /^"\[secret(?::(.*))?\]"$/s;
+const NAMED = /\[secret:([^\]]*)\]/g;
+const WHOLE = /^"\[secret(?::(.*))?\]"$/s;
+// What programs and providers gave. Rows refer to each other by the rest: by names and ids.
+const GIVEN = new Set(["inputs", "outputs", "initErrors"]);
 
 /** Writes an exported state to a file. Secrets are hidden; those of the configuration stand there by their keys. */
 export function writeBaseline(file: string, deployment: string, secrets: Record<string, string>): void {
-    const keys = new Map(Object.entries(secrets).map(([key, value]) => [JSON.stringify(value), key]));
-    const hide = (plaintext: string): string => {
-        const key = keys.get(plaintext);
-        return JSON.stringify(key === undefined ? "[secret]" : `[secret:${key}]`);
-    };
+    const state = parseJson(deployment);
+    const named = Object.entries(secrets).map(([key, value]): [string, string] => [value, `[secret:${key}]`]);
+    const keys = new Map(named.map(([value, hidden]) => [JSON.stringify(value), hidden]));
+    const hide = (plaintext: string): string => JSON.stringify(keys.get(plaintext) ?? HIDDEN);
+    const others = secretTexts(state).map((text): [string, string] => [text, HIDDEN]);
+    // A provider may have put a secret into a property that nobody marked.
+    const replacements = replacementsOf([...named, ...others]);
+    const hidden = withGiven(withSecrets(state, hide), (given) => scrubbedValues(given, replacements));
     fs.mkdirSync(path.dirname(file), { recursive: true });
-    fs.writeFileSync(file, `${JSON.stringify(withSecrets(parseJson(deployment), hide), undefined, 2)}\n`);
+    fs.writeFileSync(file, `${JSON.stringify(hidden, undefined, 2)}\n`);
 }
 
 /** Reads it, with today's secrets of the configuration. Throws an error that names the file. */
@@ -30,11 +38,12 @@ export function readBaseline(file: string, secrets: Record<string, string>): str
         );
     }
     const show = (plaintext: string): string => {
-        const [, key] = HIDDEN.exec(plaintext) ?? [];
+        const [, key] = WHOLE.exec(plaintext) ?? [];
         const value = key === undefined ? undefined : secrets[key];
         return value === undefined ? plaintext : JSON.stringify(value);
     };
-    return JSON.stringify(withSecrets(deployment, show));
+    const showIn = (text: string): string => text.replace(NAMED, (hidden, key: string) => secrets[key] ?? hidden);
+    return JSON.stringify(withGiven(withSecrets(deployment, show), (given) => mapTexts(given, showIn)));
 }
 
 function withSecrets(value: unknown, change: (plaintext: string) => string): unknown {
@@ -49,4 +58,17 @@ function withSecrets(value: unknown, change: (plaintext: string) => string): unk
         return { ...members, plaintext: change(members.plaintext) };
     }
     return Object.fromEntries(Object.entries(members).map(([key, member]) => [key, withSecrets(member, change)]));
+}
+
+function withGiven(state: unknown, change: (given: unknown) => unknown): unknown {
+    if (state === null || typeof state !== "object") {
+        return state;
+    }
+    if (Array.isArray(state)) {
+        return state.map((item) => withGiven(item, change));
+    }
+    const members = Object.entries(state);
+    return Object.fromEntries(
+        members.map(([key, member]) => [key, GIVEN.has(key) ? change(member) : withGiven(member, change)]),
+    );
 }

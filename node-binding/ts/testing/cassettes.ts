@@ -4,8 +4,8 @@ import * as fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import * as path from "node:path";
 import { callStorage } from "../current";
-import { parseJson, toJsonText } from "../originals";
-import { HIDDEN } from "./values";
+import { parseJson } from "../originals";
+import { scrub } from "./scrubbing";
 
 /**
  * What is recorded. `none`: nothing, a request that is not on the cassette fails. `once`: everything, if there is no file yet.
@@ -232,15 +232,6 @@ export class Cassette {
             ? (scrub(value, [...this.secrets(), ...(this.options.secrets ?? [])]) as T)
             : value;
     }
-}
-
-/** Puts `[secret]` in the place of secrets, also as they look within a URL or a JSON text. */
-export function scrub(text: string, secrets: string[]): string {
-    return secrets
-        .filter((secret) => secret !== "")
-        .flatMap((secret) => [secret, encodeURIComponent(secret), toJsonText(secret).slice(1, -1)])
-        .sort((a, b) => b.length - a.length)
-        .reduce((result, secret) => result.replaceAll(secret, HIDDEN), text);
 }
 
 function modeOf(option: RecordMode | undefined): RecordMode {

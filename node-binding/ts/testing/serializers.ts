@@ -1,6 +1,8 @@
 // Snapshots of plans, calls and states that are the same in every run: `expect.addSnapshotSerializer`.
 import * as os from "node:os";
 import { inspect } from "node:util";
+import { replacementsOf, scrubbedValues } from "./scrubbing";
+import { HIDDEN } from "./values";
 
 /** What jest and vitest call a serialiser. */
 export interface SnapshotSerializer {
@@ -16,11 +18,17 @@ export interface SnapshotSerializer {
     ): string;
 }
 
-const marked = new WeakSet<object>();
+// The values, each with what tells the secrets in it.
+const marked = new WeakMap<object, () => string[]>();
 
 /** Has snapshots of a value show what changes from run to run as `[time]`, `[id]` and the like. Gives the value. */
 export function forSnapshots<T extends object>(value: T): T {
-    marked.add(value);
+    return withoutSecrets(value, () => []);
+}
+
+/** The same for a value in which these secrets are in plain text: snapshots of it show them as `[secret]`. */
+export function withoutSecrets<T extends object>(value: T, secrets: () => string[]): T {
+    marked.set(value, secrets);
     return value;
 }
 
@@ -28,8 +36,15 @@ export function forSnapshots<T extends object>(value: T): T {
 export const snapshotSerializer: SnapshotSerializer = {
     test: (value) => value !== null && typeof value === "object" && marked.has(value),
     serialize: (value, config, indentation, depth, refs, printer) =>
-        printer(normalized(value), config as never, indentation, depth, refs as never),
+        printer(shown(value as object), config as never, indentation, depth, refs as never),
 };
+
+function shown(value: object): unknown {
+    const secrets = marked.get(value)?.() ?? [];
+    const replacements = replacementsOf(secrets.map((secret) => [secret, HIDDEN]));
+    // Before ids and times are put into brackets, which may hold a part of a secret.
+    return normalized(replacements.length === 0 ? value : scrubbedValues(value, replacements));
+}
 
 const VARIABLE: [RegExp, string][] = [
     [/\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:?\d{2})?/g, "[time]"],

@@ -10,6 +10,7 @@ import { Leftovers } from "./leftovers";
 import { type Operating, type Order, operate, type Point, type Report } from "./operate";
 import { importOf, outcomeOf, partDifferences } from "./outcome";
 import { type Plan, planText } from "./plan";
+import { withoutSecrets } from "./serializers";
 import {
     type History,
     type ImportOptions,
@@ -186,17 +187,23 @@ export class TestStack {
 
     /** What a resource was in the course of the test; empty for one that never was. */
     history(name: string): History {
-        return this.#state.history(name);
+        return this.#forSnapshots(this.#state.history(name));
     }
 
     /** The resources in the state. */
     rows(): Row[] {
-        return this.#state.rows();
+        return this.#forSnapshots(this.#state.rows());
     }
 
     /** The resource of a name in the state. Throws an error that names those that are there. */
     row(name: string): Row {
-        return this.#state.row(name);
+        return this.#forSnapshots(this.#state.row(name));
+    }
+
+    // Snapshots of what has its secrets in plain text are files, and have none of them.
+    #forSnapshots<T extends object>(value: T): T {
+        const state = this.#state;
+        return withoutSecrets(value, () => [...Object.values(this.secrets), ...state.secrets()]);
     }
 
     /** Objects that may exist, because it is not known what a `create` did; `doubt` says why. */

@@ -1,7 +1,7 @@
 // What lies in the store of a test's stack, and what its resources were in the course of the test.
 import type { NativeStack } from "../native";
 import { parseJson, toJsonText } from "../originals";
-import { forSnapshots } from "./serializers";
+import { secretTexts } from "./scrubbing";
 import type { History, Row, Suspect } from "./settings";
 
 /** The state of one stack. */
@@ -29,7 +29,12 @@ export class StackState {
             const types = found.map(({ type }) => type).join(", ");
             throw new Error(`the state has ${found.length} resources '${name}', of the types ${types}: see \`rows()\``);
         }
-        return forSnapshots(row);
+        return row;
+    }
+
+    /** The texts that are secret in it. */
+    secrets(): string[] {
+        return secretTexts(parseJson(this.native.export()));
     }
 
     /** Objects that may exist, because it is not known what a `create` did. */
@@ -56,7 +61,7 @@ export class StackState {
 
     /** What a resource was; empty for one that never was. */
     history(name: string): History {
-        return forSnapshots(this.#history.get(name) ?? { ids: [], outputs: [] });
+        return this.#history.get(name) ?? { ids: [], outputs: [] };
     }
 
     /** Adds what the resources are now to their histories. */

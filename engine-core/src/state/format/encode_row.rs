@@ -9,7 +9,7 @@ use crate::state::PendingOperation;
 use crate::urn::Urn;
 use crate::value::{PROVIDER_KEY, PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY};
 
-use super::encode_value::Encoder;
+use super::encode_value::{Encoder, readable};
 use super::json::{write_json, write_string};
 
 impl Encoder<'_> {
@@ -122,6 +122,7 @@ impl Encoder<'_> {
         if map.is_empty() && provider.is_none() {
             return Ok(());
         }
+        readable(map)?;
         self.key(name);
         self.out.push(b'{');
         let mut first = true;

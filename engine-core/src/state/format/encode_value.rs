@@ -5,7 +5,7 @@ use crate::state::passphrase::{PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE};
 use crate::state::secrets::{self, Crypter};
 use crate::value::{
     ARCHIVE_SIGNATURE, ASSET_SIGNATURE, Archive, ArchiveSource, Asset, AssetSource, FLOAT_SIGNATURE, PropertyMap,
-    RESOURCE_SIGNATURE, ResourceReference, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT, Value,
+    RESOURCE_SIGNATURE, ResourceReference, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT, Value, refuse_marked,
 };
 
 use super::MAX_DEPTH;
@@ -113,6 +113,7 @@ impl<'a> Encoder<'a> {
     }
 
     fn object(&mut self, members: &PropertyMap) -> Result<()> {
+        readable(members)?;
         self.enter()?;
         self.out.push(b'{');
         for (index, (key, value)) in members.iter().enumerate() {
@@ -235,4 +236,12 @@ impl<'a> Encoder<'a> {
         self.out.push(b'}');
         Ok(())
     }
+}
+
+/// Refuses members that would be taken for a special value when they are read, and could not be understood: special
+/// values have kinds of their own, and are never written as objects.
+pub(super) fn readable(members: &PropertyMap) -> Result<()> {
+    refuse_marked(members).map_err(|reason| {
+        Error::BadState(format!("an object {reason}, so a state file that holds it could not be read"))
+    })
 }

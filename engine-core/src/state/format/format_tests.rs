@@ -9,7 +9,9 @@ use super::decode_value::StateValue;
 use super::*;
 use crate::row::{CustomTimeouts, Row};
 use crate::state::fixtures::{python_crypter, row, urn};
-use crate::value::{Archive, ArchiveSource, Asset, AssetSource, ResourceReference, Value};
+use crate::value::{
+    Archive, ArchiveSource, Asset, AssetSource, PropertyMap, ResourceReference, SECRET_SIGNATURE, SIGNATURE_KEY, Value,
+};
 
 fn encode(value: &Value) -> String {
     let crypter = python_crypter();
@@ -85,6 +87,34 @@ fn special_values_that_we_do_not_know_are_errors() {
         r#"{"4dabf18193072939515e22adb298388d":"8ad145fe-0d11-4827-bfd7-1abcbf086f5c","value":"zz"}"#,
     ] {
         assert!(serde_json::from_str::<StateValue>(json).is_err(), "{json}");
+    }
+}
+
+#[test]
+fn an_object_that_would_be_read_as_a_special_value_is_not_written() {
+    let marked = |signature: &str| {
+        let members = [(SIGNATURE_KEY, signature), ("value", "CANARY")];
+        members.map(|(key, text)| (key.to_owned(), Value::from(text))).into()
+    };
+    let crypter = python_crypter();
+    let encoder = |secrets| Encoder::new(Vec::new(), Some(&crypter), secrets);
+    for signature in [SECRET_SIGNATURE, "frob"] {
+        let members: PropertyMap = marked(signature);
+        let object = Value::Object(members.clone());
+        let archive = Archive { hash: "cd".into(), source: ArchiveSource::Assets(members.clone()) };
+        for value in
+            [object.clone(), Value::Array(vec![object.clone()]), Value::secret(object.clone()), Value::Archive(archive)]
+        {
+            for secrets in [SecretText::Cipher, SecretText::Plain] {
+                let error = encoder(secrets).value(&value).unwrap_err().to_string();
+                assert!(error.contains("could not be read") && !error.contains("CANARY"), "{error}");
+            }
+        }
+        let inputs = Row { inputs: Arc::new(members.clone()), ..row("a", 1.0) };
+        let outputs = Row { outputs: Some(Arc::new(members)), ..row("a", 1.0) };
+        for row in [inputs, outputs] {
+            assert!(encoder(SecretText::Cipher).row(&row).is_err());
+        }
     }
 }
 

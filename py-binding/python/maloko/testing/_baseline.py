@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from maloko._errors import MalokoError
 from maloko.testing._plan import Plan
+from maloko.testing._scrubbing import Scrubber, secret_texts
 from maloko.testing._values import HIDDEN, SECRET_KIND, SIGNATURE
 
 if TYPE_CHECKING:
@@ -46,7 +47,14 @@ def baseline(path: Path, stack: Stack, record: bool) -> Baseline:
     """Reads a recorded state into a new stack, or records it first: deploys the program, and writes what came of it."""
     if record:
         stack.up()
-        kept = {"maloko": 1, "deployment": _hidden(stack.export()), "calls": [_call(call) for call in stack.calls]}
+        state = stack.export()
+        # A provider may have put a secret into a property that nobody marked.
+        scrubber = Scrubber([*stack.secret_texts(), *secret_texts(state)])
+        kept = {
+            "maloko": 1,
+            "deployment": scrubber.state(_hidden(state)),
+            "calls": [_call(call) for call in stack.calls],
+        }
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
         return Baseline(path, stack)

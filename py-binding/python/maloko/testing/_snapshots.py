@@ -12,6 +12,10 @@ from maloko.testing._values import Mark
 
 if TYPE_CHECKING:
     from maloko.testing._plan import Plan
+    from maloko.testing._scrubbing import Scrubber
+
+HIDDEN_IN_SNAPSHOTS = "<secret>"
+"""Stands there for what is secret."""
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?")
 _UUID = re.compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b")
@@ -83,12 +87,13 @@ class Snapshot:
         return self._text
 
 
-def state_snapshot(resources: dict[str, dict[str, Any]]) -> Snapshot:
-    """The rows of a state, by name: type, inputs, outputs; secret paths hidden, ids and times replaced."""
+def state_snapshot(resources: dict[str, dict[str, Any]], scrubber: Scrubber) -> Snapshot:
+    """The rows of a state, by name: type, inputs, outputs; secret paths and known secrets hidden, ids and times
+    replaced."""
     ids = {row["id"]: f"<id of {name}>" for name, row in resources.items() if row["id"]}
     rows = {}
     for name, row in sorted(resources.items()):
-        shown = {key: _without(row[key], row["secret"]) for key in ("inputs", "outputs")}
+        shown = {key: scrubber.values(_without(row[key], row["secret"])) for key in ("inputs", "outputs")}
         rows[name] = {"type": row["type"], "id": ids.get(row["id"], ""), **normalised(shown, ids)}
     return Snapshot(json.dumps(rows, indent=2, sort_keys=True, default=repr))
 
@@ -98,7 +103,7 @@ def _without(values: dict[str, Any], secret: list[str]) -> dict[str, Any]:
 
     def hide(value: Any, path: str) -> Any:
         if path in secret:
-            return "<secret>"
+            return HIDDEN_IN_SNAPSHOTS
         if isinstance(value, dict):
             return {key: hide(item, f"{path}.{key}" if path else key) for key, item in value.items()}
         if isinstance(value, list):

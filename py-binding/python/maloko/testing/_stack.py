@@ -18,8 +18,9 @@ from maloko.testing._ledger import Ledger
 from maloko.testing._plan import Plan
 from maloko.testing._quiet import QUIET_SECONDS
 from maloko.testing._runs import Run, execute, on_a_free_thread, run_of
+from maloko.testing._scrubbing import Scrubber, secret_texts
 from maloko.testing._settings import Settings
-from maloko.testing._snapshots import Snapshot, state_snapshot
+from maloko.testing._snapshots import HIDDEN_IN_SNAPSHOTS, Snapshot, state_snapshot
 from maloko.testing._values import Secret, encode
 
 if TYPE_CHECKING:
@@ -264,7 +265,8 @@ class Stack:
 
     def snapshot(self) -> Snapshot:
         """The state as text that is the same in every run (no ids, times, secrets), for syrupy."""
-        return state_snapshot(self.resources())
+        secrets = [*self.secret_texts(), *secret_texts(self.export())]
+        return state_snapshot(self.resources(), Scrubber(secrets, HIDDEN_IN_SNAPSHOTS))
 
     def export(self) -> dict[str, Any]:
         """The state as Pulumi's deployment JSON, with secrets in plain text."""
