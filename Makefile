@@ -362,7 +362,8 @@ verify-node: $(STAMPS)/node $(STAMPS)/node-binding-modules $(STAMPS)/examples-no
 types: build
 	rm -rf $(STAMPS)/stubs
 	cd py-binding && ../$(VENV)/bin/maturin generate-stubs --quiet --profile release --out ../$(STAMPS)/stubs
-	cp $(STAMPS)/stubs/maloko/_maloko.pyi py-binding/python/maloko/_maloko.pyi
+	@# A file that is as it was stays as old as it was: otherwise the wheel would be built once more.
+	cmp -s $(STAMPS)/stubs/maloko/_maloko.pyi py-binding/python/maloko/_maloko.pyi || cp $(STAMPS)/stubs/maloko/_maloko.pyi py-binding/python/maloko/_maloko.pyi
 types-fresh: types
 	@git diff --exit-code -- '*.pyi' '*.d.ts' '*.d.cts' || { echo "generated types are stale: run make types and commit" >&2; exit 1; }
 

@@ -226,7 +226,8 @@ test("a run says at its end what became suspect", async () => {
     const [warning] = messages(done, "warning").filter((text) => text.startsWith("suspect: "));
     expect(warning).toContain("\n    a: its create returned something that cannot be used");
     const later = await stack.run("update", () => undefined);
-    const told = "an earlier create of this resource ended unclearly (its create returned something that cannot be used)";
+    const told =
+        "an earlier create of this resource ended unclearly (its create returned something that cannot be used)";
     expect(messages(later, "warning").join()).toContain(told);
 });
 
