@@ -53,6 +53,23 @@ fn stacks_are_made_listed_selected_renamed_and_removed() {
 }
 
 #[test]
+fn no_terminal_takes_orders_from_ids_and_outputs() {
+    let world = World::with_shared_state();
+    world.output("stack init dev");
+    let wild = deployment("dev").replace("\"id\":\"1\"", "\"id\":\"1\\u001b[31mred\"");
+    world.write("deployment.json", &wild.replace("http://shop", "\\u001b]0;title\\u0007shop"));
+    world.output("stack import --file deployment.json");
+    for command in ["stack --show-ids", "stack output"] {
+        let said = world.output(command);
+        assert!(!said.contains(|c: char| c.is_control() && c != '\n'), "{command}: {said:?}");
+        assert!(said.contains("shop"), "{command}: {said:?}");
+    }
+    assert!(world.output("stack --show-ids").contains("ID: 1red\n"));
+    // Who asks for one value gets it as it is.
+    assert_eq!(world.output("stack output url"), "\u{1b}]0;title\u{7}shop\n");
+}
+
+#[test]
 fn what_is_wrong_with_a_stack_is_said() {
     let world = World::with_shared_state();
     let mut errors = vec![world.failure("stack"), world.failure("stack output --stack dev")];

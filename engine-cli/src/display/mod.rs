@@ -31,6 +31,8 @@ use maloko_core::operation::OperationKind;
 
 pub use maloko_core::scrub::Scrubber;
 
+pub(crate) use words::clean;
+
 /// The shapes in which an operation is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DisplayMode {

@@ -170,7 +170,7 @@ pub(super) fn headline(text: &str) -> &str {
 
 /// A text without terminal control sequences and control characters; tabs and line ends stay.
 #[must_use]
-pub(super) fn clean(text: &str) -> Cow<'_, str> {
+pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_control) {
         return Cow::Borrowed(text);
     }

@@ -12,6 +12,7 @@ use super::suspects;
 use super::{in_json, last_update, readable, resource_count};
 use crate::arguments::{StackArguments, StackOutput};
 use crate::context::Context;
+use crate::display::clean;
 use crate::failure::{Failure, Result};
 use crate::plain;
 use crate::shell::quoted;
@@ -70,7 +71,8 @@ pub(super) async fn stack(context: &Context, arguments: &StackArguments) -> Resu
         shown.extend(output_table(&outputs, arguments.show_secrets));
     }
     shown.extend(suspects::lines(&snapshot, arguments.show_secrets));
-    context.console.line(&shown.join("\n"));
+    // Ids and outputs come from providers: no terminal takes orders from them.
+    context.console.line(&clean(&shown.join("\n")));
     Ok(())
 }
 
@@ -147,7 +149,7 @@ pub(super) async fn output(context: &Context, arguments: &StackOutput) -> Result
         console.line(&format!("Stack '{}' has no outputs", workplace.shown(&stack)));
     } else {
         console.print(&format!("Current stack outputs ({}):\n", outputs.len()));
-        console.line(&output_table(&outputs, arguments.show_secrets).join("\n"));
+        console.line(&clean(&output_table(&outputs, arguments.show_secrets).join("\n")));
     }
     Ok(())
 }
