@@ -11,10 +11,7 @@ const HARMLESS = new Set(["true", "false", "null", "none", "undefined", HIDDEN])
 
 /** Puts `[secret]` in the place of secrets, also as they look within a URL or a JSON text. */
 export function scrub(text: string, secrets: string[]): string {
-    return replaced(
-        text,
-        secrets.filter((secret) => secret !== "").flatMap((secret) => formsOf(secret, HIDDEN)),
-    );
+    return replaced(text, longestFirst(secrets.filter((secret) => secret !== "").map((secret) => [secret, HIDDEN])));
 }
 
 /** What stands for what, the longest first, so that a secret that holds another one is hidden whole. */
@@ -23,7 +20,7 @@ export type Replacements = [string, string][];
 /** How secrets are hidden where they are found among other texts: each by what the map has for it. */
 export function replacementsOf(secrets: Iterable<[string, string]>): Replacements {
     const known = [...secrets].filter(([secret]) => secret.length >= LEAST && !HARMLESS.has(secret));
-    return known.flatMap(([secret, hidden]) => formsOf(secret, hidden));
+    return longestFirst(known);
 }
 
 /** Values without the secrets in their texts, at any depth. What is marked as secret stays as it is. */
@@ -69,6 +66,10 @@ function isSecret(value: object): boolean {
     return (value as Record<string, unknown>)[SIGNATURE_KEY] === SECRET_SIGNATURE;
 }
 
+function longestFirst(secrets: [string, string][]): Replacements {
+    return secrets.flatMap(([secret, hidden]) => formsOf(secret, hidden)).sort(([a], [b]) => b.length - a.length);
+}
+
 function formsOf(secret: string, hidden: string): Replacements {
     const bytes = Buffer.from(secret);
     const forms = [
@@ -83,7 +84,5 @@ function formsOf(secret: string, hidden: string): Replacements {
 }
 
 function replaced(text: string, replacements: Replacements): string {
-    return replacements
-        .toSorted(([a], [b]) => b.length - a.length)
-        .reduce((result, [form, hidden]) => result.replaceAll(form, () => hidden), text);
+    return replacements.reduce((result, [form, hidden]) => result.replaceAll(form, () => hidden), text);
 }
