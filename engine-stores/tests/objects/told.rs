@@ -1,15 +1,16 @@
-//! A store in memory that tells a test of each request when it has been carried out.
+//! A store in memory that tells a test of each request when it has been carried out, and can be late with writes.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{
-    CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, PutMultipartOptions,
-    PutOptions, PutPayload, PutResult, Result,
+    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
+    PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
 /// What was asked of the store.
@@ -25,14 +26,32 @@ type Listener = Box<dyn Fn(&InMemory, Request<'_>) + Send + Sync>;
 pub(super) struct Told {
     store: InMemory,
     listener: Listener,
+    hangs: AtomicBool,
+    under_way: Mutex<Vec<(Path, PutPayload, PutOptions)>>,
 }
 
 /// A store whose requests `listener` is told of. It may change the store, as another machine might.
 pub(super) fn told(listener: impl Fn(&InMemory, Request<'_>) + Send + Sync + 'static) -> Arc<Told> {
-    Arc::new(Told { store: InMemory::new(), listener: Box::new(listener) })
+    let (store, listener) = (InMemory::new(), Box::new(listener));
+    Arc::new(Told { store, listener, hangs: AtomicBool::new(false), under_way: Mutex::default() })
 }
 
 impl Told {
+    /// While it hangs, no write of the journal is answered or carried out.
+    pub(super) fn hang(&self, hangs: bool) {
+        self.hangs.store(hangs, Ordering::SeqCst);
+    }
+
+    /// It answers again; what it was sent in the meantime it gets now.
+    pub(super) async fn wake(&self) {
+        self.hang(false);
+        let under_way = std::mem::take(&mut *self.under_way.lock().unwrap());
+        assert!(!under_way.is_empty(), "nothing was sent");
+        for (location, payload, options) in under_way {
+            drop(self.store.put_opts(&location, payload, options).await);
+        }
+    }
+
     fn other<T>(&self, answer: T) -> T {
         (self.listener)(&self.store, Request::Other);
         answer
@@ -54,6 +73,10 @@ impl fmt::Debug for Told {
 #[async_trait]
 impl ObjectStore for Told {
     async fn put_opts(&self, location: &Path, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
+        if self.hangs.load(Ordering::SeqCst) && location.as_ref().contains("/journal/") {
+            self.under_way.lock().unwrap().push((location.clone(), payload, options));
+            return Err(Error::Generic { store: "hanging", source: "no answer".into() });
+        }
         let bytes = payload.content_length();
         let written = self.store.put_opts(location, payload, options).await;
         (self.listener)(&self.store, Request::Put(location, bytes));
