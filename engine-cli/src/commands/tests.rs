@@ -69,6 +69,29 @@ fn no_terminal_takes_orders_from_ids_and_outputs() {
     assert_eq!(world.output("stack output url"), "\u{1b}]0;title\u{7}shop\n");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_lock_of_a_process_that_has_ended_is_not_taken_for_use() {
+    let world = World::with_shared_state();
+    world.output("stack init dev");
+    let mut child = std::process::Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let locks = world.home.join("state/.pulumi/locks/organization/shop/dev");
+    std::fs::create_dir_all(&locks).unwrap();
+    let shown = |pid: u32, tool: serde_json::Value| {
+        let lock = serde_json::json!({ "pid": pid, "username": "ann", "hostname": host, "timestamp": "2026-01-02T03:04:05Z",
+            "maloko": tool, "operation": "maloko up" });
+        std::fs::write(locks.join("0ab3.json"), lock.to_string()).unwrap();
+        world.output("stack").lines().find(|line| line.contains("process")).unwrap().to_owned()
+    };
+    let line = shown(child.id(), "0.1.0".into());
+    assert!(line.contains("Left locked by maloko of ann") && line.ends_with("the next run takes the stack over"), "{line}");
+    let line = shown(child.id(), serde_json::Value::Null);
+    assert!(line.contains("Left locked by pulumi of ann") && line.ends_with("`pulumi cancel` removes its lock"), "{line}");
+    assert!(shown(std::process::id(), "0.1.0".into()).contains("In use by maloko of ann"));
+}
+
 #[test]
 fn what_is_wrong_with_a_stack_is_said() {
     let world = World::with_shared_state();

@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use crate::error::{Error, Result};
 
 use super::name::StackName;
+use super::platform;
 use super::surroundings::{Identity, Surroundings};
 
 /// What a store holds of a stack.
@@ -85,6 +86,13 @@ impl Holder {
             maloko: true,
             operation: operation.to_owned(),
         }
+    }
+
+    /// Has it ended without giving the stack back? Known of processes on this machine only, and only good for telling
+    /// people: a store decides otherwise who has a stack, for numbers of processes are given out again.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        !self.host.is_empty() && self.host == platform::host_name() && platform::has_ended(self.pid)
     }
 
     /// How long ago it began, by this machine's clock: `, 4 minutes ago`. Empty where the clocks cannot agree.

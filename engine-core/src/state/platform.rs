@@ -290,6 +290,21 @@ pub(crate) fn host_name() -> String {
     }
 }
 
+/// Has the process of this number on this machine ended? `false` where that cannot be found out.
+pub(crate) fn has_ended(pid: u32) -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, test_kill_process};
+        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        pid.is_some_and(|pid| test_kill_process(pid) == Err(rustix::io::Errno::SRCH))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = pid;
+        false
+    }
+}
+
 /// The login name as the environment tells it, else the system's own record of users, which is all that containers and cron
 /// jobs have; empty when neither does.
 pub(crate) fn user_name() -> String {

@@ -57,7 +57,11 @@ pub(super) async fn stack(context: &Context, arguments: &StackArguments) -> Resu
     let mut shown = vec![format!("Current stack is {}:", workplace.shown(&stack))];
     shown.push(format!("    State: {} ({})", workplace.backend.url(), workplace.place.origin.name()));
     for holder in workplace.backend.holders(&stack).await? {
-        shown.push(format!("    In use by {holder}"));
+        shown.push(match (holder.is_gone(), holder.maloko) {
+            (false, _) => format!("    In use by {holder}"),
+            (true, true) => format!("    Left locked by {holder}, which has ended; the next run takes the stack over"),
+            (true, false) => format!("    Left locked by {holder}, which has ended; `pulumi cancel` removes its lock"),
+        });
     }
     match last_update(&snapshot) {
         Some(when) => shown.push(format!("    Last updated: {}", readable(&when))),
