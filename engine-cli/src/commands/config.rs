@@ -149,9 +149,11 @@ async fn set(context: &Context, arguments: &ConfigSet) -> Result<()> {
         let crypter = workplace.crypter(&stack, &mut settings).await?;
         value::secure(crypter.encrypt(&given)?.to_string())
     } else {
-        if !arguments.plaintext && looks_like_secret(&key, &given) {
+        let was_secret = settings.is_secret(&key, &path);
+        if !arguments.plaintext && (was_secret || looks_like_secret(&key, &given)) {
+            let finding = if was_secret { "has been" } else { "looks like" };
             return Err(Failure::configuration(format!(
-                "the value of '{}' looks like a secret; add --secret to encrypt it, or --plaintext to keep it readable",
+                "the value of '{}' {finding} a secret; add --secret to encrypt it, or --plaintext to keep it readable",
                 arguments.key
             )));
         }

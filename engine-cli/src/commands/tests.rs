@@ -221,6 +221,27 @@ fn configuration_is_set_shown_and_removed() {
 }
 
 #[test]
+fn what_is_a_secret_becomes_readable_on_demand_only() {
+    let world = with_stack();
+    world.output("config set token hush --secret");
+    world.output("config set --path data.token hush --secret");
+    for line in ["config set token other", "config set --path data.token other"] {
+        let error = world.failure(line);
+        assert!(error.contains("has been a secret; add --secret") && error.contains("--plaintext"), "{error}");
+    }
+    // There is no language to run the program, but the settings are written before that.
+    world.run("up --yes --config token=other --config size=3");
+    world.run("up --yes --config-path --config data.token=third --config data.size=4");
+    assert_eq!(world.output("config get token"), "other\n");
+    assert_eq!(world.output("config get --path data.token"), "third\n");
+    let settings = world.read("Pulumi.dev.yaml");
+    assert!(!settings.contains("other") && !settings.contains("third"), "{settings}");
+    assert_eq!(world.output("config get size"), "3\n");
+    world.output("config set token other --plaintext");
+    assert!(world.read("Pulumi.dev.yaml").contains("other"));
+}
+
+#[test]
 fn a_wrong_or_missing_passphrase_is_named() {
     let mut world = with_stack();
     world.output("config set token hush --secret");

@@ -65,21 +65,27 @@ pub(crate) async fn perform(context: &Context, request: Request) -> Result<i32> 
     Ok(code)
 }
 
-/// `--config KEY=VALUE`: written to the stack's settings file, as Pulumi does.
+/// `--config KEY=VALUE`: written to the stack's settings file, as Pulumi does, and encrypted where the former value is a secret.
 fn set_given_config(workplace: &Workplace<'_>, stack: &StackName, request: &Request) -> Result<()> {
     if request.operate.config.is_empty() {
         return Ok(());
     }
     let mut settings = workplace.settings(stack)?;
     // Who has not the right key is told so before anything is written.
-    let needs_key = !request.is_dry() || settings.entries().any(|(_, _, value)| value::has_secret(value));
-    if needs_key && let Some(crypter) = workplace.crypter_of_settings(&settings)? {
+    let needs_key = !request.is_dry() || settings.has_secrets();
+    let crypter = if needs_key { workplace.crypter_of_settings(&settings)? } else { None };
+    if let Some(crypter) = &crypter {
         crypter.verify()?;
     }
     for assignment in &request.operate.config {
         let (key, text) = split_assignment(assignment)?;
         let (key, path) = locate(&workplace.project.name, key, request.operate.config_path)?;
-        settings.set(&key, &path, value::from_text(text, None, !path.is_empty()).map_err(Failure::configuration)?)?;
+        // The option has no form for secrets, and no reason to disclose one: what is a secret stays one.
+        let value = match &crypter {
+            Some(crypter) if settings.is_secret(&key, &path) => value::secure(crypter.encrypt(text)?.to_string()),
+            _ => value::from_text(text, None, !path.is_empty()).map_err(Failure::configuration)?,
+        };
+        settings.set(&key, &path, value)?;
     }
     workplace.save_settings(&settings)
 }

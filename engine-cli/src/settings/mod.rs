@@ -133,6 +133,12 @@ impl Settings {
         self.entries().any(|(_, _, value)| value::has_secret(value))
     }
 
+    /// Is the value of a full key, or at a path below it, encrypted, or anything in it?
+    #[must_use]
+    pub(crate) fn is_secret(&self, key: &str, path: &[Segment]) -> bool {
+        self.get(key).and_then(|value| path::get(value, path)).is_some_and(value::has_secret)
+    }
+
     /// Sets the value of a full key, or at a path below it.
     pub(crate) fn set(&mut self, key: &str, path: &[Segment], value: Value) -> Result<()> {
         let mut whole = self.get(key).cloned().unwrap_or(Value::Null);
