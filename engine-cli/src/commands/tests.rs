@@ -86,10 +86,17 @@ fn a_lock_of_a_process_that_has_ended_is_not_taken_for_use() {
         world.output("stack").lines().find(|line| line.contains("process")).unwrap().to_owned()
     };
     let line = shown(child.id(), "0.1.0".into());
-    assert!(line.contains("Left locked by maloko of ann") && line.ends_with("the next run takes the stack over"), "{line}");
+    assert!(
+        line.contains("Left locked by maloko of ann") && line.ends_with("the next run takes the stack over"),
+        "{line}"
+    );
     let line = shown(child.id(), serde_json::Value::Null);
-    assert!(line.contains("Left locked by pulumi of ann") && line.ends_with("`pulumi cancel` removes its lock"), "{line}");
+    assert!(
+        line.contains("Left locked by pulumi of ann") && line.ends_with("`pulumi cancel` removes its lock"),
+        "{line}"
+    );
     assert!(shown(std::process::id(), "0.1.0".into()).contains("In use by maloko of ann"));
+    assert!(world.output("stack ls --json").contains("\"updateInProgress\": true"));
 }
 
 #[test]

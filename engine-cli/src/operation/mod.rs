@@ -60,7 +60,7 @@ pub(crate) async fn perform(context: &Context, request: Request) -> Result<i32> 
     };
     let code = run::run(&workplace, &request, &stack, program, plan).await?;
     if code == 0 && request.remove_stack && !request.is_dry() {
-        remove_if_empty(&workplace, &stack).await?;
+        crate::commands::stack::remove_empty(&workplace, &stack).await?;
     }
     Ok(code)
 }
@@ -88,29 +88,4 @@ fn set_given_config(workplace: &Workplace<'_>, stack: &StackName, request: &Requ
         settings.set(&key, &path, value)?;
     }
     workplace.save_settings(&settings)
-}
-
-async fn remove_if_empty(workplace: &Workplace<'_>, stack: &StackName) -> Result<()> {
-    let seen = workplace.stored(stack).await?;
-    let snapshot = workplace.read(stack).await?;
-    let left = snapshot.rows.iter().filter(|row| !row.urn.is_root_stack()).count();
-    let uncertain = crate::commands::stack::uncertain(&snapshot);
-    if left == 0 && uncertain > 0 {
-        return Err(Failure::new(format!(
-            "the stack '{}' was not removed: it still knows of {} whose objects may exist. `maloko stack` lists them; look for \
-             the objects, then forget the creates with `maloko refresh --clear-pending-creates`",
-            workplace.shown(stack),
-            crate::commands::count(uncertain, "suspect create")
-        )));
-    }
-    if left > 0 {
-        return Err(Failure::new(format!(
-            "the stack '{}' was not removed: {} left in it",
-            workplace.shown(stack),
-            crate::commands::count(left, "resource")
-        )));
-    }
-    crate::commands::stack::delete(workplace, stack, Some(&seen), false).await?;
-    workplace.context.console.note(&format!("The stack '{}' has been removed", workplace.shown(stack)));
-    Ok(())
 }

@@ -5,18 +5,19 @@ mod graph;
 mod history;
 mod migrate;
 mod rekey;
+mod remove;
 mod rename;
 mod show;
 mod suspects;
 mod transfer;
 
-use maloko_core::state::{Snapshot, StackName, StoredStack, create_stack};
+use maloko_core::state::{Holder, Snapshot, StackName, create_stack};
 use serde_json::json;
 
 use super::{pretty, table, text};
-pub(crate) use suspects::uncertain;
+pub(crate) use remove::remove_empty;
 
-use crate::arguments::{StackArguments, StackCommand, StackInit, StackList, StackRemove, StackSelect};
+use crate::arguments::{StackArguments, StackCommand, StackInit, StackList, StackSelect};
 use crate::backend::{guard_first_stack, make_project_directory};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -30,7 +31,7 @@ pub(crate) async fn run(context: &Context, arguments: StackArguments) -> Result<
         StackCommand::Init(arguments) => init(context, arguments).await,
         StackCommand::Ls(arguments) => list(context, arguments).await,
         StackCommand::Select(arguments) => select(context, arguments).await,
-        StackCommand::Rm(arguments) => remove(context, arguments).await,
+        StackCommand::Rm(arguments) => remove::run(context, arguments).await,
         StackCommand::Output(arguments) => show::output(context, arguments).await,
         StackCommand::Export(arguments) => transfer::export(context, arguments).await,
         StackCommand::Import(arguments) => transfer::import(context, arguments).await,
@@ -109,7 +110,7 @@ async fn list(context: &Context, arguments: &StackList) -> Result<()> {
                 Err(failure.message)
             }
         };
-        let busy = !workplace.backend.holders(stack).await.unwrap_or_default().is_empty();
+        let busy = !workplace.backend.holders(stack).await.unwrap_or_default().iter().all(Holder::is_gone);
         rows.push((stack, snapshot, busy));
     }
     if arguments.json {
@@ -200,71 +201,4 @@ async fn select(context: &Context, arguments: &StackSelect) -> Result<()> {
     } else {
         workplace.require(&stack).await
     }
-}
-
-async fn remove(context: &Context, arguments: &StackRemove) -> Result<()> {
-    let workplace = Workplace::open(context)?;
-    let stack = workplace.stack_name(arguments.stack_name.as_deref())?;
-    let shown = workplace.shown(&stack);
-    let seen = workplace.stored(&stack).await?;
-    // What cannot be read any more can still be removed.
-    let snapshot = if arguments.force { None } else { Some(workplace.read(&stack).await?) };
-    let resources = snapshot.iter().flat_map(|found| &found.rows).filter(|row| !row.urn.is_root_stack()).count();
-    if resources > 0 {
-        return Err(Failure::new(format!(
-            "stack '{shown}' still has {}; delete them with `maloko destroy --stack {shown}`, or forget them with `maloko \
-             stack rm {shown} --force`",
-            super::count(resources, "resource")
-        )));
-    }
-    let uncertain = snapshot.as_ref().map_or(0, suspects::uncertain);
-    if uncertain > 0 {
-        return Err(Failure::new(format!(
-            "stack '{shown}' still knows of {} whose objects may exist: `maloko stack --stack {shown}` lists them. Look \
-             for the objects, then forget the creates with `maloko refresh --clear-pending-creates --stack {shown}`, or \
-             with the stack: `maloko stack rm {shown} --force`",
-            super::count(uncertain, "suspect create")
-        )));
-    }
-    prompt::permission(&context.console, arguments.yes, &format!("The stack '{shown}' will be removed."))?;
-    let seen = if arguments.force { None } else { Some(&seen) };
-    delete(&workplace, &stack, seen, arguments.preserve_config).await?;
-    context.console.line(&format!("Stack '{shown}' has been removed"));
-    Ok(())
-}
-
-/// Removes a stack, its settings file and its selection; not when it is no longer as it was `seen`, before there was a lock.
-pub(crate) async fn delete(
-    workplace: &Workplace<'_>,
-    stack: &StackName,
-    seen: Option<&StoredStack>,
-    preserve_config: bool,
-) -> Result<()> {
-    let lease = workplace.backend.lease(stack, "maloko stack rm").await?;
-    if let Some(seen) = seen {
-        let found = lease.load().await?;
-        if (&found.checkpoint, &found.journal) != (&seen.checkpoint, &seen.journal) {
-            lease.release().await?;
-            let shown = workplace.shown(stack);
-            return Err(Failure::new(format!(
-                "the stack '{shown}' was changed by another run in the meantime, so it was not removed; look at it with \
-                 `maloko stack --stack {shown}`, and run the command again"
-            )));
-        }
-    }
-    lease.remove_stack().await?;
-    lease.release().await?;
-    if !preserve_config {
-        let file = workplace.settings_file(stack);
-        match std::fs::remove_file(&file) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Failure::io(format!("the settings file {} cannot be removed", file.display()), &error));
-            }
-            _ => {}
-        }
-    }
-    if workplace.selected().unwrap_or_default().as_ref() == Some(stack) {
-        workplace.select(None)?;
-    }
-    Ok(())
 }

@@ -59,7 +59,7 @@ pub(super) fn json(snapshot: &Snapshot, show_secrets: bool) -> (Json, Json) {
 }
 
 /// How many objects there may be that no resource stands for. A create that raised made none, by the SDKs' contract.
-pub(crate) fn uncertain(snapshot: &Snapshot) -> usize {
+pub(super) fn uncertain(snapshot: &Snapshot) -> usize {
     snapshot.all_suspects().iter().filter(|suspect| suspect.doubt != Doubt::Raised).count()
 }
 
