@@ -19,7 +19,7 @@ from maloko._embedded import Stack
 from maloko._maloko import TestStack
 
 RESOURCES = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-ROUNDS = 12
+ROUNDS = 22
 
 
 class EchoProvider(dynamic.ResourceProvider):
@@ -64,9 +64,12 @@ def main() -> None:
                 # Makes the stack and derives its key.
                 kept.up(first)
                 kept.destroy(first)
-                cost = up(Stack(parallel=parallel, name=f"nowhere-{number}")), up(kept)
+                nowhere = Stack(parallel=parallel, name=f"nowhere-{number}")
+                # The first rounds warm up; none of the two is always the second one.
+                turns = [("without", nowhere), ("with", kept)]
+                cost = {which: up(stack) for which, stack in (turns if number % 2 else reversed(turns))}
                 if number > 1:
-                    costs.append(cost)
+                    costs.append((cost["without"], cost["with"]))
         cells = []
         for index in (0, 1):
             without, with_journal = (statistics.median(cost[which][index] for cost in costs) for which in (0, 1))

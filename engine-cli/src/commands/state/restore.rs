@@ -103,9 +103,10 @@ async fn generation(
         workplace.context.console.warn(&notice);
     }
     beginning.ended(workplace, stack, true, &BTreeMap::new()).await;
-    workplace.context.console.line(&format!(
+    let console = &workplace.context.console;
+    console.line(&console.aim.tell(&format!(
         "The state of stack '{shown}' is that of generation {number}; `maloko refresh` compares it with what is there"
-    ));
+    )));
     Ok(())
 }
 
