@@ -101,12 +101,26 @@ impl Scrubber {
             return;
         }
         self.table.write().unwrap_or_else(PoisonError::into_inner).attributes.insert(attributes.into());
-        let Ok(serde_json::Value::Object(members)) = serde_json::from_str(attributes) else { return };
-        for (name, value) in &members {
-            let name = name.to_ascii_lowercase();
-            if SECRET_NAMES.iter().any(|part| name.contains(part)) {
-                self.learn_json(value);
+        if let Ok(attributes) = serde_json::from_str(attributes) {
+            self.learn_named(&attributes);
+        }
+    }
+
+    /// Remembers what has a telling name, at any depth.
+    fn learn_named(&self, value: &serde_json::Value) {
+        match value {
+            serde_json::Value::Object(members) => {
+                for (name, value) in members {
+                    let name = name.to_ascii_lowercase();
+                    if SECRET_NAMES.iter().any(|part| name.contains(part)) {
+                        self.learn_json(value);
+                    } else {
+                        self.learn_named(value);
+                    }
+                }
             }
+            serde_json::Value::Array(items) => items.iter().for_each(|item| self.learn_named(item)),
+            _ => {}
         }
     }
 

@@ -124,9 +124,13 @@ fn a_text_is_never_cut_inside_a_secret() {
 fn attributes_of_a_provider_are_secret_by_their_names() {
     let scrubber = Scrubber::new();
     scrubber.learn_attributes(
-        r#"{"region": "eu-west", "api_token": "token-1", "auth": {"user": "me-myself"}, "dbPassword": ["pass-1"]}"#,
+        r#"{"region": "eu-west", "api_token": "token-1", "auth": {"user": "me-myself", "all": [{"token": "token-2"}]},
+            "dbPassword": ["pass-1"]}"#,
     );
-    assert_eq!(scrubber.message("eu-west me-myself token-1 pass-1"), "eu-west me-myself [secret] [secret]");
+    assert_eq!(
+        scrubber.message("eu-west me-myself token-1 token-2 pass-1"),
+        "eu-west me-myself [secret] [secret] [secret]"
+    );
 }
 
 /// The bug turns the tests of the promise red.
