@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use maloko_core::state::{
     Backend, Crypter, LEAST_GENERATIONS, PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, Session,
-    SessionOptions, Snapshot, StackName, StackReading, StoredStack, overwrite_stack, read_stack_with, reseal_stack,
+    SessionOptions, Snapshot, StackName, StackReading, StoredStack, Unfinished, overwrite_stack, read_stack_with,
+    reseal_stack,
 };
 
 use crate::backend::{self, PROJECT_DIRECTORY, Place};
@@ -221,7 +222,18 @@ impl<'c> Workplace<'c> {
 
     /// Opens a stack for writing.
     pub(crate) async fn session(&self, stack: &StackName, crypter: Crypter, command: &str) -> Result<Session> {
-        self.session_checked(stack, crypter, command, self.checks_integrity()).await
+        self.session_to_finish(stack, crypter, command, None).await
+    }
+
+    /// Opens a stack for writing, also if this is what is not finished about it.
+    pub(crate) async fn session_to_finish(
+        &self,
+        stack: &StackName,
+        crypter: Crypter,
+        command: &str,
+        unfinished: Option<&Unfinished>,
+    ) -> Result<Session> {
+        self.session_with(stack, self.session_options(crypter, command, self.checks_integrity()), unfinished).await
     }
 
     /// Opens a stack for writing, whether its state is sound or not.
@@ -231,7 +243,7 @@ impl<'c> Workplace<'c> {
         crypter: Crypter,
         command: &str,
     ) -> Result<Session> {
-        self.session_checked(stack, crypter, command, false).await
+        self.session_with(stack, self.session_options(crypter, command, false), None).await
     }
 
     /// Is the integrity of the state to be checked?
@@ -240,16 +252,14 @@ impl<'c> Workplace<'c> {
         !self.context.global.disable_integrity_checking
     }
 
-    async fn session_checked(
+    async fn session_with(
         &self,
         stack: &StackName,
-        crypter: Crypter,
-        command: &str,
-        check_integrity: bool,
+        options: SessionOptions,
+        unfinished: Option<&Unfinished>,
     ) -> Result<Session> {
-        let options = self.session_options(crypter, command, check_integrity);
-        let session =
-            Session::open(&*self.backend, stack, options).await.map_err(|error| self.explain(error, stack))?;
+        let opened = Session::open_to_finish(&*self.backend, stack, options, unfinished).await;
+        let session = opened.map_err(|error| self.explain(error, stack))?;
         for notice in session.notices() {
             self.context.console.warn(&self.tell_of(stack, notice));
         }

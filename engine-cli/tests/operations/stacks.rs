@@ -1,7 +1,5 @@
 //! What is done to stacks between operations, and that operations go on from there.
 
-use std::path::Path;
-
 use serde_json::Value as Json;
 
 use super::front::Script;
@@ -74,47 +72,125 @@ fn a_renamed_stack_keeps_resources_configuration_and_history() {
     assert_eq!(shop.run("stack history --stack dev", &Script::default()).code, 6);
 }
 
-/// Every file of a directory is put into another one, unless it is there already.
-fn fill_in(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let (path, target) = (entry.as_ref().unwrap().path(), to.join(entry.unwrap().file_name()));
-        if path.is_dir() {
-            fill_in(&path, &target);
-        } else if !target.exists() {
-            std::fs::copy(&path, &target).unwrap();
-        }
-    }
+fn names(shop: &Shop) -> Vec<String> {
+    let stacks: Vec<Json> = serde_json::from_str(&ok(shop, "stack ls --json")).unwrap();
+    stacks.iter().map(|stack| stack["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// As a kill leaves it: before the old state was removed, and before the settings had their new name.
+/// A file where a directory is needed, or the other way round, stops a command in the middle, as a kill does.
 #[test]
-fn a_rename_that_was_killed_is_finished_by_the_same_command() {
-    let shop = deployed();
-    ok(&shop, "config set --secret token hush");
-    let (state, before) = (shop.path().join(".maloko"), tempfile::tempdir().unwrap());
-    let (old_settings, new_settings) = (shop.path().join("Pulumi.dev.yaml"), shop.path().join("Pulumi.live.yaml"));
-    fill_in(&state, before.path());
-    ok(&shop, "stack rename live");
-    for both_are_there in [true, false] {
-        if both_are_there {
-            fill_in(before.path(), &state);
-            std::fs::remove_file(state.join(".pulumi/maloko/shop/live/seal")).unwrap();
+fn an_interrupted_rename_is_told_of_and_finished_by_the_same_command() {
+    for obstacle in [
+        ".maloko/.pulumi/locks/organization/shop/live",
+        "Pulumi.live.yaml/file",
+        ".maloko/.pulumi/history/shop/live",
+        "none/of/these",
+    ] {
+        let shop = deployed();
+        ok(&shop, "config set --secret token hush");
+        assert_eq!(shop.run("up --yes --skip-preview", &script(&["a", "b"])).code, 0);
+        let path = shop.path().join(obstacle);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, "").unwrap();
+        let stopped = shop.run("stack rename live --stack dev", &Script::default());
+        if stopped.code != 0 {
+            for line in ["stack --stack dev", "up --yes --skip-preview --stack dev", "destroy --yes --stack dev"] {
+                let refused = shop.run(line, &script(&["a", "b"]));
+                assert!(
+                    refused.code != 0 && refused.err.contains("being renamed to 'live'"),
+                    "{obstacle}: {}",
+                    refused.err
+                );
+                assert!(refused.err.contains("`maloko stack rename live"), "{}", refused.err);
+            }
+            let other = shop.run("stack rename other --stack dev", &Script::default());
+            assert!(other.code != 0 && other.err.contains("being renamed to 'live'"), "{}", other.err);
+            let half = shop.run("up --yes --skip-preview --stack live", &script(&["a", "b"]));
+            assert!(half.code != 0 || obstacle.contains("history"), "{obstacle}: {}", half.out);
+            let file = path.metadata().unwrap().is_file();
+            if file {
+                std::fs::remove_file(&path).unwrap();
+            } else {
+                std::fs::remove_dir_all(&path).unwrap();
+            }
+            drop(std::fs::remove_dir(shop.path().join("Pulumi.live.yaml")));
+            let said = ok(&shop, "stack rename live --stack dev");
+            assert!(said.contains("Renamed 'dev' to 'live'"), "{said}");
         }
-        std::fs::rename(&new_settings, &old_settings).unwrap();
-        let said = ok(&shop, "stack rename live --stack dev");
-        assert!(said.contains("Renamed 'dev' to 'live'"), "{said}");
-        let stacks: Vec<Json> = serde_json::from_str(&ok(&shop, "stack ls --json")).unwrap();
-        assert_eq!(stacks.iter().map(|stack| stack["name"].as_str().unwrap()).collect::<Vec<_>>(), ["live"]);
+        assert_eq!(stopped.code == 0, obstacle.contains("none"), "{obstacle}: {}", stopped.err);
+        assert_eq!(names(&shop), ["live"]);
         assert_eq!(ok(&shop, "config get token --stack live"), "hush\n");
         let up = shop.run("up --yes --skip-preview --expect-no-changes --stack live", &script(&["a", "b"]));
         assert_eq!(up.code, 0, "{}{}", up.out, up.err);
+        assert!(ok(&shop, "stack history --stack live").contains("update"));
+        // The former states came along, under the new name.
+        let former: Vec<Json> = serde_json::from_str(&ok(&shop, "state restore --json --stack live")).unwrap();
+        let full = former.iter().find(|state| state["resourceCount"] == 4).unwrap();
+        ok(&shop, &format!("state restore --generation {} --yes --stack live", full["generation"]));
     }
     // Another stack of that name is another stack.
-    ok(&shop, "stack init dev");
-    assert_eq!(shop.run("up --yes --skip-preview --stack dev", &script(&["c"])).code, 0);
+    let shop = deployed();
+    ok(&shop, "stack init live");
     let refused = shop.run("stack rename live --stack dev", &Script::default());
     assert!(refused.code != 0 && refused.err.contains("there is a stack named 'live' already"), "{}", refused.err);
+    assert!(ok(&shop, "stack --stack dev").contains("Resources (4)"));
+}
+
+#[test]
+fn a_stack_that_was_removed_by_force_can_be_brought_back_as_it_was() {
+    let shop = deployed();
+    assert_eq!(shop.run("up --yes --skip-preview", &script(&["a", "b", "c"])).code, 0);
+    // Of a run that was interrupted, what its journal knows belongs to the state.
+    let mut child =
+        shop.start("up --yes --skip-preview", &Script { hangs_at: Some("e".to_owned()), ..script(&["d", "e"]) });
+    child.wait_for("hanging");
+    child.interrupt();
+    child.interrupt();
+    child.end();
+    ok(&shop, "stack rm dev --force --yes --preserve-config");
+    let former: Vec<Json> = serde_json::from_str(&ok(&shop, "state restore --json --stack dev")).unwrap();
+    assert_eq!((&former[0]["resourceCount"], &former[0]["pendingOperations"]), (&6.into(), &1.into()), "{former:?}");
+    ok(&shop, &format!("state restore --generation {} --yes --stack dev", former[1]["generation"]));
+    ok(&shop, "stack rm dev --force --yes --preserve-config");
+    let former: Vec<Json> = serde_json::from_str(&ok(&shop, "state restore --json --stack dev")).unwrap();
+    assert_eq!(former[0]["resourceCount"], 5, "{former:?}");
+    ok(&shop, &format!("state restore --generation {} --yes --stack dev", former[0]["generation"]));
+    let up = shop.run("up --yes --skip-preview --expect-no-changes --stack dev", &script(&["a", "b", "c"]));
+    assert_eq!(up.code, 0, "{}{}", up.out, up.err);
+}
+
+#[test]
+fn an_interrupted_move_is_told_of_and_finished_by_the_same_command() {
+    for obstacle in [".maloko/.pulumi/stacks/shop/prod.json.bak/file", ".maloko/.pulumi/stacks/shop/dev.json.bak/file"]
+    {
+        let shop = deployed();
+        ok(&shop, "stack init prod --no-select");
+        let path = shop.path().join(obstacle);
+        drop(std::fs::remove_file(path.parent().unwrap()));
+        std::fs::create_dir_all(&path).unwrap();
+        let moving = format!("state move --dest prod --yes {A}");
+        let stopped = shop.run(&moving, &Script::default());
+        assert!(
+            stopped.code != 0 && stopped.err.contains("finish it with `maloko state move --dest prod"),
+            "{}",
+            stopped.err
+        );
+        for line in ["stack".to_owned(), "up --yes --skip-preview".to_owned(), moving.replace("::a", "::b")] {
+            let refused = shop.run(&line, &script(&["a", "b"]));
+            assert!(
+                refused.code != 0 && refused.err.contains("`maloko state move --dest prod"),
+                "{line}: {}",
+                refused.err
+            );
+        }
+        std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
+        ok(&shop, &moving);
+        for (stack, name) in [("dev", "b"), ("prod", "a")] {
+            let up =
+                shop.run(&format!("up --yes --skip-preview --expect-no-changes --stack {stack}"), &script(&[name]));
+            assert_eq!(up.code, 0, "{}{}", up.out, up.err);
+        }
+    }
 }
 
 #[test]

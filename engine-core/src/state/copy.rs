@@ -10,9 +10,8 @@ use crate::error::{Error, Result};
 
 use super::backend::{Backend, LEAST_GENERATIONS, Lease, StoredEntry, StoredStack};
 use super::name::StackName;
+use super::unfinished::{self, Unfinished};
 
-/// What stands in the journal of an unfinished copy, before the address of its source.
-const MARK: &str = "maloko: unfinished copy of ";
 /// The command, as others see it while it holds a stack.
 const OPERATION: &str = "stack migrate";
 
@@ -62,7 +61,7 @@ async fn migrate_leased(
 ) -> Result<Copied> {
     let stored = held.load().await?;
     if let Some(journal) = &stored.journal {
-        check_finished(journal, stack, &source.url())?;
+        unfinished::check_stack(journal, stack, &source.url())?;
         return Err(Error::BadState(format!(
             "a run on the stack '{}' in {} was interrupted, and its journal is not folded yet; run `maloko up` or `maloko \
              refresh` there first. Nothing was changed",
@@ -151,7 +150,7 @@ async fn fill(
     history: &[StoredEntry],
 ) -> Result<()> {
     let lease = target.lease(stack, OPERATION).await?;
-    lease.append(format!("{MARK}{}\n", source.url()).as_bytes()).await?;
+    Unfinished::CopyOf(source.url()).put_on(&*lease).await?;
     let keep = LEAST_GENERATIONS.max(generations.len());
     if !generations.is_empty() {
         for generation in generations.iter().rev() {
@@ -172,33 +171,7 @@ async fn fill(
 }
 
 fn is_copy_of(journal: &[u8], source: &str) -> bool {
-    unfinished(journal).is_some_and(|from| from == source)
-}
-
-/// The source of the unfinished copy whose journal this is.
-fn unfinished(journal: &[u8]) -> Option<&str> {
-    let line = journal.strip_prefix(MARK.as_bytes())?;
-    std::str::from_utf8(line.strip_suffix(b"\n").unwrap_or(line)).ok()
-}
-
-/// Refuses to read an unfinished copy.
-pub(super) fn check_finished(journal: &[u8], stack: &StackName, place: &str) -> Result<()> {
-    check(journal, &format!("the stack '{}' in {place}", stack.stack()))
-}
-
-/// Refuses to read an unfinished copy, whose journal is in this place.
-pub(super) fn check_place(journal: &[u8], place: &str) -> Result<()> {
-    check(journal, &format!("the stack with {place}"))
-}
-
-fn check(journal: &[u8], what: &str) -> Result<()> {
-    match unfinished(journal) {
-        Some(source) => Err(Error::BadState(format!(
-            "{what} is a copy that `maloko stack migrate` has not finished; the whole stack is in {source}. Run the \
-             command there again; or, to give up the copy, `maloko stack rm --force` here"
-        ))),
-        None => Ok(()),
-    }
+    Unfinished::decode(journal) == Some(Unfinished::CopyOf(source.to_owned()))
 }
 
 #[cfg(test)]

@@ -36,8 +36,10 @@ pub mod secrets;
 pub mod session;
 pub mod snapshot;
 pub mod stack;
+mod successor;
 pub mod surroundings;
 pub mod suspect;
+mod unfinished;
 pub mod watched;
 
 pub use backend::{Backend, Generation, Holder, LEAST_GENERATIONS, Lease, StoredEntry, StoredStack};
@@ -63,6 +65,8 @@ pub use stack::{
     StackReading, create_sealed, create_stack, overwrite_stack, read_stack, read_stack_with, replace_sealed,
     reseal_stack,
 };
+pub use successor::create_successor;
 pub use surroundings::{Clock, Entropy, Identity, Surroundings, Worker, Workers};
 pub use suspect::{Attempt, Doubt, Suspect};
+pub use unfinished::Unfinished;
 pub use watched::{Passage, StoreWatch, StoreWrite, WatchedBackend};

@@ -9,6 +9,7 @@ use super::checkpoint::Checkpoint;
 use super::integrity::{complete_old_rows, sha256_hex, sorted};
 use super::journal::{self, Journal};
 use super::ledger::{Change, Ledger, RowNumber};
+use super::unfinished;
 
 /// What to do with the journal that was found.
 #[derive(Debug)]
@@ -37,12 +38,14 @@ pub(super) struct Recovered {
 /// Reads a stack's checkpoint and journal; changes nothing. `leased`: nobody else works on the stack, so a journal is
 /// that of a run that was killed.
 pub(super) fn recover(stored: &StoredStack, leased: bool) -> Result<Recovered> {
+    if let Some(journal) = &stored.journal {
+        unfinished::check(journal, &format!("the stack in {}", stored.checkpoint_place))?;
+    }
     let mut checkpoint = Checkpoint::decode(&stored.checkpoint, &stored.checkpoint_place)?;
     complete_old_rows(&mut checkpoint.snapshot);
     let hash = sha256_hex(&stored.checkpoint);
     let mut recovered = Recovered { checkpoint, hash, fate: JournalFate::Absent, notices: Vec::new() };
     let Some(bytes) = &stored.journal else { return Ok(recovered) };
-    super::copy::check_place(bytes, &stored.journal_place)?;
     let Some(journal) = journal::read(bytes, &stored.journal_place)? else {
         // Nobody can tell the two apart, so it is said, and kept where there is anything to keep.
         recovered.notices.push(format!(

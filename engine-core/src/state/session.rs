@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
@@ -26,6 +27,7 @@ use super::seal::{self, Before, Sealer};
 use super::secrets::{Crypter, reference_text};
 use super::stack::{bring_under, check_on_load, crypter_of, stamp};
 use super::surroundings::Surroundings;
+use super::unfinished::Unfinished;
 use super::{Change, Snapshot};
 
 /// Becomes ready when the changes that it was given for are durable; may be dropped when nobody needs to know.
@@ -87,6 +89,8 @@ struct Store {
     before: Before,
     /// The file around the snapshot.
     envelope: Mutex<Checkpoint>,
+    /// A mark stands in the place of the journal.
+    marked: AtomicBool,
     options: SessionOptions,
 }
 
@@ -114,10 +118,21 @@ impl Session {
 
     /// Opens a stack for writing: takes the lease, reads the checkpoint, recovers what a killed run left behind.
     pub async fn open(backend: &dyn Backend, stack: &StackName, options: SessionOptions) -> Result<Self> {
+        Self::open_to_finish(backend, stack, options, None).await
+    }
+
+    /// Like [`Session::open`], also if this is what is not finished about the stack: the session goes on with it, and its
+    /// [`fold`](Session::fold) finishes it.
+    pub async fn open_to_finish(
+        backend: &dyn Backend,
+        stack: &StackName,
+        options: SessionOptions,
+        unfinished: Option<&Unfinished>,
+    ) -> Result<Self> {
         // With a wrong passphrase nothing is written, not even a lock.
         options.crypter.verify()?;
         let lease = backend.lease(stack, &options.command).await?;
-        let opened = Self::open_leased(stack, Arc::clone(&lease), options).await;
+        let opened = Self::open_leased(stack, Arc::clone(&lease), options, unfinished).await;
         if opened.is_err() {
             // The reason why it could not be opened is what the user needs to know.
             drop(lease.release().await);
@@ -125,8 +140,18 @@ impl Session {
         opened
     }
 
-    async fn open_leased(stack: &StackName, lease: Arc<dyn Lease>, options: SessionOptions) -> Result<Self> {
-        let stored = lease.load().await?;
+    async fn open_leased(
+        stack: &StackName,
+        lease: Arc<dyn Lease>,
+        options: SessionOptions,
+        unfinished: Option<&Unfinished>,
+    ) -> Result<Self> {
+        let mut stored = lease.load().await?;
+        let marked =
+            unfinished.is_some() && stored.journal.as_deref().and_then(Unfinished::decode).as_ref() == unfinished;
+        if marked {
+            stored.journal = None;
+        }
         let Recovered { mut checkpoint, mut hash, fate, mut notices } = recover(&stored, true)?;
         let crypter = options.crypter.clone();
         let theirs = crypter_of(&checkpoint.snapshot, &crypter)?;
@@ -176,7 +201,8 @@ impl Session {
         let surroundings = options.surroundings.clone();
         let journal = JournalWriter::new(Arc::clone(&lease), header, crypter.clone(), surroundings.clone());
         let envelope = Mutex::new(checkpoint);
-        let store = Store { stack: stack.clone(), lease, journal, envelope, before, options };
+        let marked = AtomicBool::new(marked);
+        let store = Store { stack: stack.clone(), lease, journal, envelope, marked, before, options };
         Ok(Self { snapshot, notices, crypter: Some(crypter), store: Some(store), surroundings })
     }
 
@@ -196,6 +222,22 @@ impl Session {
     #[must_use]
     pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot
+    }
+
+    /// Is something with the stack not finished, which this session's [`fold`](Session::fold) will finish?
+    #[must_use]
+    pub fn is_marked(&self) -> bool {
+        self.store.as_ref().is_some_and(|store| store.marked.load(Ordering::SeqCst))
+    }
+
+    /// Marks the stack as one with which something is not finished until this session's [`fold`](Session::fold). Nothing
+    /// may be appended then.
+    pub async fn mark(&self, unfinished: &Unfinished) -> Result<()> {
+        let Some(store) = &self.store else { return Ok(()) };
+        if !store.marked.swap(true, Ordering::SeqCst) {
+            unfinished.put_on(&*store.lease).await?;
+        }
+        Ok(())
     }
 
     /// Appends changes to the journal, as one record. The records of concurrent callers share a flush; their order is
@@ -266,7 +308,7 @@ impl Session {
             }
         }
         store.journal.close().await;
-        if used {
+        if used || store.marked.load(Ordering::SeqCst) {
             store.lease.remove_journal().await?;
         }
         kill_point::reach(KillPoint::BeforeRelease);

@@ -1,6 +1,6 @@
 //! Removing a stack: `stack rm`, and `destroy --remove`.
 
-use maloko_core::state::{StackName, StoredStack};
+use maloko_core::state::{Lease, StackName, StoredStack, Unfinished};
 
 use super::suspects;
 use crate::arguments::StackRemove;
@@ -9,6 +9,8 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::prompt;
 use crate::workplace::Workplace;
+
+const COMMAND: &str = "maloko stack rm";
 
 /// What would be forgotten with a stack.
 enum Left {
@@ -88,6 +90,37 @@ pub(crate) async fn remove_empty(workplace: &Workplace<'_>, stack: &StackName) -
     Ok(())
 }
 
+/// What a killed run left behind becomes part of the state, if that can be read: a run that is not known of is not known to
+/// have made anything.
+async fn settle(workplace: &Workplace<'_>, stack: &StackName) {
+    let open = async {
+        if workplace.stored(stack).await?.journal.is_none() {
+            return Ok(());
+        }
+        let mut settings = workplace.settings(stack)?;
+        let crypter = workplace.crypter(stack, &mut settings).await?;
+        // This alone takes the journal up.
+        workplace.session(stack, crypter, COMMAND).await?.abandon().await.map_err(Failure::from)
+    };
+    // What cannot be read any more can still be removed.
+    let _: Result<()> = open.await;
+}
+
+/// The state that is removed with everything in it stays as the newest of the generations, so that it can be brought back.
+async fn keep_newest(workplace: &Workplace<'_>, lease: &dyn Lease, found: &StoredStack) -> Result<()> {
+    if found.journal.as_deref().is_some_and(|journal| Unfinished::decode(journal).is_none()) {
+        let place = lease.set_journal_aside().await?;
+        workplace.context.console.warn(&format!(
+            "a run was interrupted whose journal cannot be taken up; it is kept as {place}, and may know of objects that the \
+             state does not"
+        ));
+    }
+    if !found.checkpoint.is_empty() {
+        lease.replace(&found.checkpoint, workplace.keep_generations.saturating_add(1)).await?;
+    }
+    Ok(())
+}
+
 /// Removes a stack, its settings file and its selection; not when it is no longer as it was `seen`.
 async fn delete(
     workplace: &Workplace<'_>,
@@ -95,16 +128,26 @@ async fn delete(
     seen: Option<&Seen>,
     preserve_config: bool,
 ) -> Result<()> {
-    let lease = workplace.backend.lease(stack, "maloko stack rm").await?;
-    if let Some(Seen { stored: seen, .. }) = seen {
-        let found = lease.load().await?;
-        if (&found.checkpoint, &found.journal) != (&seen.checkpoint, &seen.journal) {
-            lease.release().await?;
-            let shown = workplace.shown(stack);
-            return Err(Failure::new(format!(
-                "the stack '{shown}' was changed by another run in the meantime, so it was not removed; look at it with \
-                 `maloko stack --stack {shown}`, and run the command again"
-            )));
+    if seen.is_none() {
+        settle(workplace, stack).await;
+    }
+    let lease = workplace.backend.lease(stack, COMMAND).await?;
+    match seen {
+        Some(Seen { stored: seen, .. }) => {
+            let found = lease.load().await?;
+            if (&found.checkpoint, &found.journal) != (&seen.checkpoint, &seen.journal) {
+                lease.release().await?;
+                let shown = workplace.shown(stack);
+                return Err(Failure::new(format!(
+                    "the stack '{shown}' was changed by another run in the meantime, so it was not removed; look at it with \
+                     `maloko stack --stack {shown}`, and run the command again"
+                )));
+            }
+        }
+        None => {
+            if let Ok(found) = lease.load().await {
+                keep_newest(workplace, &*lease, &found).await?;
+            }
         }
     }
     lease.remove_stack().await?;

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use maloko_core::Urn;
-use maloko_core::state::{Checkpoint, Crypter, StackName, StoredStack, create_sealed, export_deployment, reseal_stack};
+use maloko_core::state::{
+    Checkpoint, Crypter, Lease, SessionOptions, StackName, StoredStack, Unfinished, create_successor, export_deployment,
+};
+use maloko_core::{Error, Urn};
 
 use crate::arguments::StackRename;
 use crate::commands::state::rewrite::rewrite_urns;
@@ -27,19 +29,7 @@ pub(super) async fn run(context: &Context, arguments: &StackRename) -> Result<()
         )));
     }
     new.check_new()?;
-    let (old_file, new_file) = (workplace.settings_file(&old), workplace.settings_file(&new));
-    let stacks = workplace.backend.list().await?;
-    // Killed when only the settings were left to be renamed.
-    let only_settings = !stacks.contains(&old) && stacks.contains(&new) && old_file.exists() && !new_file.exists();
-    if !only_settings {
-        workplace.require(&old).await?;
-        move_state(&workplace, &old, &new, stacks.contains(&new)).await?;
-    }
-    if old_file != new_file && old_file.exists() {
-        std::fs::rename(&old_file, &new_file).map_err(|error| {
-            Failure::io(format!("{} cannot be renamed to {}", old_file.display(), new_file.display()), &error)
-        })?;
-    }
+    Renaming { workplace: &workplace, old: &old, new: &new }.run().await?;
     if workplace.selected().unwrap_or_default().is_none_or(|selected| selected == old) {
         workplace.select(Some(&new))?;
     }
@@ -48,38 +38,148 @@ pub(super) async fn run(context: &Context, arguments: &StackRename) -> Result<()
     Ok(())
 }
 
-/// First the new state is made, then the old one goes: at no moment is there none. `is_there`: there is a stack of the new
-/// name; it may be what this command made before it was killed.
-async fn move_state(workplace: &Workplace<'_>, old: &StackName, new: &StackName, is_there: bool) -> Result<()> {
-    let mut settings = workplace.settings(old)?;
-    let crypter = workplace.crypter(old, &mut settings).await?;
-    // The old state has to be what was sealed; and what a killed run left behind is settled first, so that the journal
-    // is not lost with the old name.
-    let session = workplace.session(old, crypter.clone(), COMMAND).await?;
-    session.fold(session.snapshot().clone()).await?;
-    drop(session);
-    let lease = workplace.backend.lease(old, COMMAND).await?;
-    let mut checkpoint = readable(&lease.load().await?, &crypter)?;
-    checkpoint.stack = new.to_string();
-    checkpoint.snapshot.secrets_provider = Some(crypter.secrets_provider());
-    let (from, to) = (old.clone(), new.clone());
-    rewrite_urns(&mut checkpoint.snapshot, &move |urn| moved(urn, &from, &to));
-    let options = workplace.session_options(crypter.clone(), COMMAND, true);
-    if is_there {
-        let there = readable(&workplace.backend.load(new).await?, &crypter);
-        let is_ours = there.is_ok_and(|there| same_resources(&there, &checkpoint, &crypter).unwrap_or_default());
-        if !is_ours {
-            return Err(Failure::new(format!("there is a stack named '{}' already", workplace.shown(new))));
+/// One stack becomes another one. At every moment the old one is whole, or marked as one that is being renamed; the new one
+/// is marked until all of it is there.
+struct Renaming<'w> {
+    workplace: &'w Workplace<'w>,
+    old: &'w StackName,
+    new: &'w StackName,
+}
+
+impl Renaming<'_> {
+    async fn run(&self) -> Result<()> {
+        let (workplace, backend) = (self.workplace, &self.workplace.backend);
+        let mark = Unfinished::RenamedTo(self.new.stack().to_owned());
+        let begun = marked(&workplace.stored(self.old).await?).as_ref() == Some(&mark);
+        if !begun && backend.list().await?.contains(self.new) {
+            return Err(self.taken(""));
         }
-        // It may have been killed before the seal.
-        reseal_stack(&*workplace.backend, new, &options).await?;
-    } else {
-        create_sealed(&*workplace.backend, new, checkpoint, &options).await?;
+        // The keys come from where the settings are, which may have been renamed already.
+        let mut settings = workplace.settings(if begun && self.settings_are_moved() { self.new } else { self.old })?;
+        let crypter = workplace.crypter(self.old, &mut settings).await?;
+        if !begun {
+            // The old state has to be what was sealed; and what a killed run left behind is settled first, so that the
+            // journal is not lost with the old name.
+            let session = workplace.session(self.old, crypter.clone(), COMMAND).await?;
+            session.fold(session.snapshot().clone()).await?;
+        }
+        let lease = backend.lease(self.old, COMMAND).await?;
+        let done = self.run_leased(&lease, &mark, &crypter).await;
+        // The reason why it failed is what the user needs to know.
+        let released = lease.release().await;
+        done.and(released.map_err(Failure::from))
     }
-    workplace.backend.move_history(old, new).await?;
-    lease.remove_stack().await?;
-    lease.release().await?;
-    Ok(())
+
+    async fn run_leased(&self, lease: &Arc<dyn Lease>, mark: &Unfinished, crypter: &Crypter) -> Result<()> {
+        let stored = lease.load().await?;
+        if marked(&stored).as_ref() != Some(mark) {
+            mark.put_on(&**lease).await?;
+        }
+        // Without its checkpoint, all that is left of it is to be removed.
+        if !stored.checkpoint.is_empty() {
+            self.make_new(&stored, crypter).await?;
+        }
+        self.workplace.backend.move_history(self.old, self.new).await?;
+        lease.remove_stack().await?;
+        Ok(())
+    }
+
+    /// Makes the new stack, unless it is there.
+    async fn make_new(&self, stored: &StoredStack, crypter: &Crypter) -> Result<()> {
+        let backend = &self.workplace.backend;
+        let checkpoint = self.renamed(readable(stored, crypter)?, crypter);
+        match backend.load(self.new).await {
+            Err(Error::NoStack { .. }) => {}
+            Err(error) => return Err(error.into()),
+            Ok(there) if marked(&there) == Some(Unfinished::RenameOf(self.old.stack().to_owned())) => {
+                self.remove_half().await?;
+            }
+            Ok(there) => {
+                let ours = readable(&there, crypter).and_then(|there| same_resources(&there, &checkpoint, crypter));
+                if !ours.unwrap_or_default() {
+                    return Err(self.taken(&format!(
+                        ", and it is not what became of '{0}': rename that one first. If it is what became of '{0}', and was \
+                         changed since, remove '{0}' with `maloko stack rm {0} --force`",
+                        self.workplace.shown(self.old)
+                    )));
+                }
+                if there.seal.is_some() && there.journal.is_none() && !self.has_settings_to_move() {
+                    return Ok(());
+                }
+                // It was killed before the mark.
+                self.remove_half().await?;
+            }
+        }
+        let options = self.workplace.session_options(crypter.clone(), COMMAND, true);
+        let former = self.former().await?;
+        let options = SessionOptions { keep_generations: options.keep_generations.max(former.len()), ..options };
+        let lease = create_successor(&**backend, self.old, self.new, checkpoint, &former, &options).await?;
+        self.move_settings()?;
+        lease.remove_journal().await?;
+        lease.release().await?;
+        Ok(())
+    }
+
+    async fn remove_half(&self) -> Result<()> {
+        let lease = self.workplace.backend.lease(self.new, COMMAND).await?;
+        lease.remove_stack().await?;
+        lease.release().await?;
+        Ok(())
+    }
+
+    /// The former states under the new name, the oldest first. One that cannot be read stays where it is.
+    async fn former(&self) -> Result<Vec<Checkpoint>> {
+        let backend = &self.workplace.backend;
+        let mut former = Vec::new();
+        for generation in backend.generations(self.old).await?.into_iter().rev() {
+            let bytes = backend.load_generation(self.old, generation.number).await?;
+            match Checkpoint::decode(&bytes, &generation.place) {
+                Ok(checkpoint) => former.push(self.rewritten(checkpoint)),
+                Err(problem) => {
+                    self.workplace.context.console.warn(&format!("a former state is left behind: {problem}"));
+                }
+            }
+        }
+        Ok(former)
+    }
+
+    fn renamed(&self, checkpoint: Checkpoint, crypter: &Crypter) -> Checkpoint {
+        let mut checkpoint = self.rewritten(checkpoint);
+        checkpoint.snapshot.secrets_provider = Some(crypter.secrets_provider());
+        checkpoint
+    }
+
+    fn rewritten(&self, mut checkpoint: Checkpoint) -> Checkpoint {
+        checkpoint.stack = self.new.to_string();
+        rewrite_urns(&mut checkpoint.snapshot, &|urn| moved(urn, self.old, self.new));
+        checkpoint
+    }
+
+    fn has_settings_to_move(&self) -> bool {
+        let [old, new] = [self.old, self.new].map(|stack| self.workplace.settings_file(stack));
+        old != new && old.exists()
+    }
+
+    fn settings_are_moved(&self) -> bool {
+        !self.has_settings_to_move() && self.workplace.settings_file(self.new).exists()
+    }
+
+    fn move_settings(&self) -> Result<()> {
+        if !self.has_settings_to_move() {
+            return Ok(());
+        }
+        let [old, new] = [self.old, self.new].map(|stack| self.workplace.settings_file(stack));
+        std::fs::rename(&old, &new)
+            .map_err(|error| Failure::io(format!("{} cannot be renamed to {}", old.display(), new.display()), &error))
+    }
+
+    fn taken(&self, advice: &str) -> Failure {
+        Failure::new(format!("there is a stack named '{}' already{advice}", self.workplace.shown(self.new)))
+    }
+}
+
+fn marked(stored: &StoredStack) -> Option<Unfinished> {
+    stored.journal.as_deref().and_then(Unfinished::decode)
 }
 
 /// A state with its secrets decrypted; `crypter` is the one of the stack's settings.

@@ -1,14 +1,15 @@
 //! `state move`: resources of one stack become resources of another one.
 
 use maloko_core::Urn;
-use maloko_core::state::{Crypter, Session, Snapshot, StackName};
+use maloko_core::state::{Checkpoint, Crypter, Session, Snapshot, StackName, Unfinished};
 
 use super::super::count;
-use super::relocate::relocate;
+use super::relocate::{Moved, relocate};
 use crate::arguments::StateMove;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::prompt;
+use crate::shell;
 use crate::workplace::Workplace;
 
 const COMMAND: &str = "maloko state move";
@@ -34,8 +35,9 @@ pub(super) async fn run(context: &Context, arguments: &StateMove) -> Result<()> 
             workplace.shown(&dest)
         ),
     )?;
-    let (from, from_crypter) = open(&workplace, &source).await?;
-    let (to, to_crypter) = match open(&workplace, &dest).await {
+    let mark = Unfinished::Moving(command(arguments));
+    let (from, from_crypter) = open(&workplace, &source, Some(&mark)).await?;
+    let (to, to_crypter) = match open(&workplace, &dest, None).await {
         Ok(opened) => opened,
         Err(failure) => {
             from.abandon().await?;
@@ -44,8 +46,16 @@ pub(super) async fn run(context: &Context, arguments: &StateMove) -> Result<()> 
     };
     let mut moved_from = whole(&from, &from_crypter)?;
     let mut moved_to = whole(&to, &to_crypter)?;
-    let wanted: Vec<Urn> = arguments.urns.iter().map(|urn| Urn::unchecked(urn)).collect();
-    let done = relocate(&mut moved_from, &mut moved_to, &dest, &wanted, arguments.include_parents);
+    let mut wanted: Vec<Urn> = arguments.urns.iter().map(|urn| Urn::unchecked(urn)).collect();
+    if from.is_marked() {
+        // It may have been killed when they were gone from here, and only the mark was left.
+        wanted.retain(|urn| moved_from.rows.iter().any(|row| row.urn == *urn));
+    }
+    let done = if wanted.is_empty() {
+        Ok(Moved::default())
+    } else {
+        relocate(&mut moved_from, &mut moved_to, &dest, &wanted, arguments.include_parents, from.is_marked())
+    };
     let done = match done {
         Ok(done) => done,
         Err(failure) => {
@@ -54,13 +64,16 @@ pub(super) async fn run(context: &Context, arguments: &StateMove) -> Result<()> 
             return Err(failure);
         }
     };
-    // First where they arrive: whatever happens, no resource is in neither.
-    to.fold(moved_to).await?;
-    from.fold(moved_from).await.map_err(|error| {
+    // First where they arrive: whatever happens, no resource is in neither. That some may be in both is said by the mark.
+    from.mark(&mark).await.map_err(|error| workplace.explain(error, &source))?;
+    let moved = match to.fold(moved_to).await {
+        Ok(_) => from.fold(moved_from).await,
+        Err(error) => from.abandon().await.and(Err(error)),
+    };
+    moved.map_err(|error| {
         Failure::new(format!(
-            "{error}\nThe resources are in both stacks now: take them out of '{}' with `maloko state delete --stack {}`",
-            workplace.shown(&source),
-            workplace.shown(&source)
+            "{error}\nThe resources may be in both stacks now; finish it with `{}`",
+            command(arguments)
         ))
     })?;
     for note in &done.notes {
@@ -78,14 +91,27 @@ pub(super) async fn run(context: &Context, arguments: &StateMove) -> Result<()> 
     Ok(())
 }
 
-async fn open(workplace: &Workplace<'_>, stack: &StackName) -> Result<(Session, Crypter)> {
+/// The command that moves these resources.
+fn command(arguments: &StateMove) -> String {
+    let source = arguments.source.iter().flat_map(|source| ["--source", source]);
+    let parents = arguments.include_parents.then_some("--include-parents");
+    let words =
+        source.chain(["--dest", &arguments.dest]).chain(parents).chain(arguments.urns.iter().map(String::as_str));
+    words.fold(COMMAND.to_owned(), |command, word| format!("{command} {}", shell::word(word)))
+}
+
+async fn open(
+    workplace: &Workplace<'_>,
+    stack: &StackName,
+    unfinished: Option<&Unfinished>,
+) -> Result<(Session, Crypter)> {
     let mut crypter = crypter(workplace, stack).await?;
     if workplace.context.console.interactive && crypter.verify().is_err() {
         // A passphrase that was typed in for the one stack need not be that of the other one.
         workplace.forget_typed_passphrase();
         crypter = self::crypter(workplace, stack).await?;
     }
-    Ok((workplace.session(stack, crypter.clone(), COMMAND).await?, crypter))
+    Ok((workplace.session_to_finish(stack, crypter.clone(), COMMAND, unfinished).await?, crypter))
 }
 
 async fn crypter(workplace: &Workplace<'_>, stack: &StackName) -> Result<Crypter> {
@@ -94,7 +120,8 @@ async fn crypter(workplace: &Workplace<'_>, stack: &StackName) -> Result<Crypter
         workplace.crypter(stack, &mut settings).await
     } else {
         // The settings file of another project is not at hand; its state knows the salt, too.
-        let snapshot = workplace.read(stack).await?;
+        let stored = workplace.stored(stack).await?;
+        let snapshot = Checkpoint::decode(&stored.checkpoint, &stored.checkpoint_place)?.snapshot;
         workplace.crypter_of_state(stack, &snapshot)?.map_or_else(|| workplace.new_crypter(), Ok)
     }
 }

@@ -11,7 +11,7 @@ use super::rewrite::rewrite_urns;
 use crate::failure::{Failure, Result};
 
 /// What a move did.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Moved {
     /// The old and the new URNs, in state order.
     pub(super) urns: Vec<(Urn, Urn)>,
@@ -19,23 +19,29 @@ pub(super) struct Moved {
     pub(super) notes: Vec<String>,
 }
 
-/// Moves resources to the stack of that name, with everything below them; with `include_parents` also the components that they are in. A resource
-/// whose parent stays becomes a child of the other stack itself. Providers are copied, because others may need them.
+/// Moves resources to the stack of that name, with everything below them; with `include_parents` also the components that
+/// they are in. A resource whose parent stays becomes a child of the other stack itself. Providers are copied, because others
+/// may need them. `again`: it was interrupted, so that the resources may have arrived already.
 pub(super) fn relocate(
     from: &mut Snapshot,
     to: &mut Snapshot,
     name: &StackName,
     wanted: &[Urn],
     include_parents: bool,
+    again: bool,
 ) -> Result<Moved> {
     let chosen = choose(from, wanted, include_parents)?;
     let root = root_of(name, to);
     let mut new_urns: BTreeMap<Urn, Urn> = BTreeMap::new();
     let mut urns = Vec::new();
+    let mut arrived = BTreeSet::new();
     for row in from.rows.iter().filter(|row| chosen.contains(&row.urn)) {
         let parent = row.parent.as_ref().and_then(|parent| new_urns.get(parent)).unwrap_or(&root);
         let new = Urn::new(name.stack(), name.project(), parent.qualified_type(), row.urn.own_type(), row.urn.name());
-        if to.rows.iter().any(|other| other.urn == new) || new_urns.values().any(|other| *other == new) {
+        let there = to.rows.iter().find(|other| other.urn == new);
+        if again && there.is_some_and(|there| there.id == row.id) {
+            arrived.insert(row.urn.clone());
+        } else if there.is_some() || new_urns.values().any(|other| *other == new) {
             return Err(Failure::new(format!(
                 "{} would be {new} in stack '{}', where there is such a resource already; rename one of them first with \
                  `maloko state rename`",
@@ -48,7 +54,12 @@ pub(super) fn relocate(
     }
     let providers = copy_providers(from, to, name, &new_urns)?;
     let mut moved = Snapshot {
-        rows: from.rows.iter().filter(|row| new_urns.contains_key(&row.urn)).cloned().collect(),
+        rows: from
+            .rows
+            .iter()
+            .filter(|row| new_urns.contains_key(&row.urn) && !arrived.contains(&row.urn))
+            .cloned()
+            .collect(),
         ..Snapshot::default()
     };
     let mut notes = Vec::new();

@@ -52,7 +52,7 @@ fn source() -> Snapshot {
 
 fn move_to(to: &mut Snapshot, from: &mut Snapshot, wanted: &[&str], include_parents: bool) -> Result<Moved> {
     let wanted: Vec<Urn> = wanted.iter().map(|text| urn(text)).collect();
-    relocate(from, to, &StackName::new("store", "prod").unwrap(), &wanted, include_parents)
+    relocate(from, to, &StackName::new("store", "prod").unwrap(), &wanted, include_parents, false)
 }
 
 fn urns(snapshot: &Snapshot) -> Vec<String> {

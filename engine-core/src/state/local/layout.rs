@@ -305,9 +305,10 @@ impl StackFiles {
         }
         files::remove_if_exists(&*self.disk, &self.checkpoint.with_extension("json.attrs"))?;
         files::remove_if_exists(&*self.disk, &self.checkpoint.with_extension("pulumi-tags"))?;
-        files::remove_if_exists(&*self.disk, &self.journal)?;
         files::remove_if_exists(&*self.disk, &self.seal)?;
-        files::remove_flat_dir(&*self.disk, &self.history)
+        files::remove_flat_dir(&*self.disk, &self.history)?;
+        // At the end: it may say that the stack has become another one.
+        files::remove_if_exists(&*self.disk, &self.journal).map(drop)
     }
 }
 

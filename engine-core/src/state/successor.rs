@@ -1,0 +1,45 @@
+//! The stack that a renamed stack becomes.
+
+use std::sync::Arc;
+
+use crate::error::Result;
+
+use super::backend::{Backend, LEAST_GENERATIONS, Lease};
+use super::checkpoint::Checkpoint;
+use super::name::StackName;
+use super::seal::{Before, Sealer};
+use super::session::SessionOptions;
+use super::stack::stamp;
+use super::unfinished::Unfinished;
+
+/// Makes a stack of this name with a checkpoint and its former ones (the oldest first), sealed, and marked as what a rename
+/// of `old` has not finished. Gives the lease: taking its journal away, which is the mark, makes it a stack.
+///
+/// # Errors
+/// There is a stack of that name, or the store fails.
+pub async fn create_successor(
+    backend: &dyn Backend,
+    old: &StackName,
+    new: &StackName,
+    mut checkpoint: Checkpoint,
+    former: &[Checkpoint],
+    options: &SessionOptions,
+) -> Result<Arc<dyn Lease>> {
+    // A stack without a seal would have to be sealed by hand.
+    let key = options.crypter.seal_key()?;
+    stamp(&mut checkpoint.snapshot, &options.surroundings);
+    let bytes = checkpoint.encode(&options.crypter)?;
+    backend.create(new, &bytes).await?;
+    let lease = backend.lease(new, &options.command).await?;
+    Unfinished::RenameOf(old.stack().to_owned()).put_on(&*lease).await?;
+    if !former.is_empty() {
+        // The checkpoint that the stack was made with becomes a generation as well, and the first one to go.
+        let keep = LEAST_GENERATIONS.max(former.len());
+        for checkpoint in former {
+            lease.replace(&checkpoint.encode(&options.crypter)?, keep).await?;
+        }
+        lease.replace(&bytes, keep).await?;
+    }
+    Sealer { stack: new, options }.accept(&*lease, &Before::nothing(), &bytes, key).await?;
+    Ok(lease)
+}

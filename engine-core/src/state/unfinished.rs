@@ -1,0 +1,81 @@
+//! What stands in the place of a stack's journal while the stack, or a part of it, goes somewhere else: a mark, which says
+//! what is not finished, and how to finish it.
+//!
+//! Whoever is killed in the middle leaves the mark behind, and no command takes half of a stack for a whole one, or one
+//! resource for two: all that read the stack refuse, and name the command that goes on.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+use super::backend::Lease;
+use super::name::StackName;
+
+/// How the line of a mark begins; its JSON follows.
+const PREFIX: &str = "maloko: unfinished ";
+
+/// What is not finished.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unfinished {
+    /// This is a copy of the stack in the store with this address (`stack migrate`).
+    CopyOf(String),
+    /// This becomes the stack of this name (`stack rename`), in short.
+    RenamedTo(String),
+    /// This is what a rename makes of the stack of this name.
+    RenameOf(String),
+    /// Resources go from here to another stack (`state move`), with this command.
+    Moving(String),
+}
+
+impl Unfinished {
+    /// The line that stands in the place of a journal.
+    pub fn encode(&self) -> Result<Vec<u8>> {
+        let json =
+            serde_json::to_string(self).map_err(|error| Error::BadState(format!("cannot write a mark: {error}")))?;
+        Ok(format!("{PREFIX}{json}\n").into_bytes())
+    }
+
+    /// The mark in the place of a journal, if it is one.
+    #[must_use]
+    pub fn decode(journal: &[u8]) -> Option<Self> {
+        let line = std::str::from_utf8(journal.strip_prefix(PREFIX.as_bytes())?).ok()?;
+        serde_json::from_str(line.lines().next()?).ok()
+    }
+
+    /// Puts the mark on a stack without a journal.
+    pub async fn put_on(&self, lease: &dyn Lease) -> Result<()> {
+        lease.append(&self.encode()?).await
+    }
+
+    /// What is wrong with this stack, and what to do about it.
+    fn story(&self, what: &str) -> String {
+        match self {
+            Self::CopyOf(source) => format!(
+                "{what} is a copy that `stack migrate` has not finished; the whole stack is in {source}. Repeat the migration \
+                 there; or, to give up the copy, `maloko stack rm --force` here"
+            ),
+            Self::RenamedTo(name) => format!(
+                "{what} is being renamed to '{name}', which was interrupted. Finish it with `maloko stack rename {name}`"
+            ),
+            Self::RenameOf(name) => format!(
+                "{what} is what becomes of the stack '{name}', whose renaming was interrupted. Repeat the renaming of '{name}' \
+                 to finish it"
+            ),
+            Self::Moving(command) => format!(
+                "{what} was left in the middle of moving resources to another stack, so they may be in both. Finish that \
+                 with `{command}`"
+            ),
+        }
+    }
+}
+
+/// Refuses to read a stack with a mark in the place of its journal; `what` is the stack, for the message.
+pub(super) fn check(journal: &[u8], what: &str) -> Result<()> {
+    Unfinished::decode(journal).map_or(Ok(()), |mark| Err(Error::BadState(mark.story(what))))
+}
+
+/// Like [`check`], for a stack of which it is known who keeps it.
+pub(super) fn check_stack(journal: &[u8], stack: &StackName, store: &str) -> Result<()> {
+    check(journal, &format!("the stack '{}' in {store}", stack.stack()))
+}
