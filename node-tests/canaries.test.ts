@@ -42,6 +42,9 @@ class Leaky {
             const error = new Error("Basic " + encoded(secret));
             throw new Error("401 for /?key=" + encodeURIComponent(secret) + " with " + inspect(new Holder(secret)) + " and " + this.apiToken, { cause: error });
         }
+        if (props.mode === "partial") {
+            throw Object.assign(new Error("not started"), { id: "made", properties: { ...props, made: WORLD.result }, reasons: [secret + " was refused", encoded(secret), this.apiToken] });
+        }
         if (props.mode === "unwritable") return { id: "made", outs: { ...props, bad: new Holder(secret), worse: () => secret, worst: Symbol(secret) } };
         if (props.mode === "kill") process.kill(process.pid, "SIGKILL");
         return { id: "made", outs: { ...props, made: WORLD.result } };
@@ -193,7 +196,7 @@ test("a canary in every place shows up nowhere while all goes well", { timeout: 
     expect(trial.leaks()).toEqual([]);
 });
 
-test.each(["raise", "unwritable", "hook", "program", "types"])(
+test.each(["raise", "partial", "unwritable", "hook", "program", "types"])(
     "a canary in every place shows up nowhere when a run fails: %s",
     { timeout: 300_000 },
     (mode) => {

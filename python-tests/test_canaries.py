@@ -15,7 +15,7 @@ PROGRAM = """
 import base64, html, json, os, pathlib, subprocess, sys, urllib.parse
 import dataclasses
 import pulumi
-from maloko import TypedProvider
+from maloko import PartialFailure, TypedProvider
 from pulumi.dynamic import CreateResult, ReadResult, Resource, ResourceProvider, UpdateResult
 
 WORLD = json.loads(pathlib.Path(os.environ["WORLD"]).read_text())
@@ -61,6 +61,8 @@ class Leaky(ResourceProvider):
                 raise ValueError(f"Basic {encoded(secret)}")
             except ValueError as error:
                 raise RuntimeError(f"401 for /?key={urllib.parse.quote(secret)} with {Holder(secret)!r} and {self.api_token}") from error
+        if props["mode"] == "partial":
+            raise PartialFailure("made", {**props, "made": WORLD["result"]}, [f"{secret} was refused", encoded(secret), self.api_token])
         if props["mode"] == "unwritable":
             return CreateResult("made", {**props, "bad": Holder(secret)})
         if props["mode"] == "kill":
@@ -217,7 +219,7 @@ def test_a_canary_in_every_place_shows_up_nowhere_while_all_goes_well(trial: Tri
     assert trial.leaks() == []
 
 
-@pytest.mark.parametrize("mode", ["raise", "unwritable", "hook", "program", "types"])
+@pytest.mark.parametrize("mode", ["raise", "partial", "unwritable", "hook", "program", "types"])
 def test_a_canary_in_every_place_shows_up_nowhere_when_a_run_fails(trial: Trial, mode: str) -> None:
     trial.mode(mode)
     trial.up("--skip-preview", fails=True)

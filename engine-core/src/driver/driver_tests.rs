@@ -130,6 +130,19 @@ fn an_object_that_did_not_start_is_kept_and_updated_next_time() {
 }
 
 #[test]
+fn reasons_are_kept_without_the_secrets_in_them() {
+    let host: Arc<ScriptedHost> = Arc::default();
+    let reasons = vec!["token hush-hush-1 of hush-hush-2".to_owned()];
+    let properties = [("made".to_owned(), Value::secret("hush-hush-2".into()))].into();
+    host.fail("a", "create", ProviderErrorKind::NotInitialized { id: "id-9".into(), properties, reasons });
+    let mut resource = wanted("a", "x");
+    resource.inputs.insert("token".to_owned(), Value::secret("hush-hush-1".into()));
+    let run = up(&host, Vec::new(), &[resource]);
+    let row = run.rows.iter().find(|row| row.id == "id-9").unwrap();
+    assert_eq!(row.init_errors, ["token [secret] of [secret]"]);
+}
+
+#[test]
 fn an_object_whose_outputs_cannot_be_kept_is_kept_and_updated_next_time() {
     let host: Arc<ScriptedHost> = Arc::default();
     let properties = crate::PropertyMap::from([("size".to_owned(), 3.0.into())]);

@@ -330,7 +330,7 @@ impl Engine {
                     if step.op != Op::Update {
                         row.id.clone_from(id);
                     }
-                    row.init_errors = vec![error.message.clone()];
+                    row.init_errors = vec![self.scrubbed(&error.message).into_owned()];
                     // What is missing is most likely as the inputs say; a diff that misses it would replace the object.
                     let mut outputs = (*row.inputs).clone();
                     outputs.extend(std::mem::take(properties));

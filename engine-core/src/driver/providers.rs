@@ -324,7 +324,15 @@ impl Providers {
         let (urn, method) = (call.urn.clone(), call.method.name());
         self.host.call(object, call).await.map_err(|error| {
             self.failed().insert(urn, method);
-            error.bounded()
+            let mut error = error.bounded();
+            // They are kept in the state, where nobody looks for secrets.
+            if let ProviderErrorKind::NotInitialized { properties, reasons, .. } = &mut error.kind {
+                self.scrubber.learn_properties(properties);
+                for reason in reasons {
+                    *reason = self.scrubber.message(reason).into_owned();
+                }
+            }
+            error
         })
     }
 
