@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { project } from "./project";
+import { Project, project } from "./project";
 
 const PRINTING = `import * as pulumi from "@pulumi/pulumi"; import { spawnSync } from "child_process";
 class Printing { async create() {
@@ -60,6 +60,19 @@ test("JSON events stay whole, whatever is printed", () => {
     expect(printed?.urn).toMatch(/::a$/);
     expect(messages.map(({ message }) => message).join("\n")).toContain("from a child");
     expect(messages.map(({ message }) => message).join("\n")).toContain("printed by the program");
+});
+
+test("the editor of state edit shares the streams", () => {
+    const files = {
+        "index.ts": PRINTING,
+        edit: "#!/bin/sh\nset -e\n: <&0\necho seen on stdout\necho seen on stderr >&2\nsed -i 's/\"made\"/\"made anew\"/' \"$1\"\n",
+    };
+    const it = new Project(files, undefined, { EDITOR: "./edit" });
+    it.up();
+    chmodSync(join(it.directory, "edit"), 0o755);
+    const said = it.ok("state", "edit", "--stack", "dev");
+    expect(said).toContain("seen on stdout");
+    expect(it.ok("stack", "--show-ids", "--stack", "dev")).toContain("made anew");
 });
 
 test("nodeargs of the runtime options are in force", () => {

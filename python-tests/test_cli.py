@@ -74,6 +74,20 @@ def test_a_provider_that_raises_fails_the_command_and_names_the_resource(project
     assert "Resource a" in said or "Thing a" in said
 
 
+def test_the_editor_of_state_edit_shares_the_streams(project: Project) -> None:
+    project.write("__main__.py", PROGRAM)
+    project.run("config", "set", "--secret", "token", "hush")
+    project.run("up", "--yes", "--skip-preview")
+    project.write(
+        "edit",
+        '#!/bin/sh\nset -e\n: <&0\necho seen on stdout\necho seen on stderr >&2\nsed -i \'s/"made"/"made anew"/\' "$1"\n',
+    )
+    (project.directory / "edit").chmod(0o755)
+    said = project.run("state", "edit", EDITOR="./edit")
+    assert "seen on stdout" in said.stdout
+    assert "made anew" in project.run("stack", "--show-ids").stdout
+
+
 def waiting_program(project: Project) -> Path:
     mark = project.directory / "begun"
     project.write(

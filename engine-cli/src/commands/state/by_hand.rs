@@ -8,6 +8,7 @@ use maloko_core::state::{Session, Snapshot, export_deployment, import_deployment
 use crate::context::Context;
 use crate::failure::{Failure, Result, code};
 use crate::prompt;
+use crate::shell;
 use crate::workplace::Workplace;
 
 const COMMAND: &str = "maloko state edit";
@@ -116,12 +117,29 @@ fn accept(text: &[u8], before: &Snapshot, stack: &maloko_core::state::StackName)
 fn open_editor(editor: &str, file: &Path) -> Result<()> {
     let mut words = editor.split_whitespace();
     let program = words.next().unwrap_or_default();
-    let status = std::process::Command::new(program).args(words).arg(file).status();
+    let mut command = std::process::Command::new(program);
+    command.args(words).arg(file);
+    let status = share_terminal(&mut command).and_then(|()| command.status());
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(Failure::new(format!("the editor `{editor}` ended with {status}"))),
         Err(error) => Err(Failure::io(format!("the editor `{editor}` (from VISUAL or EDITOR) cannot be run"), &error)),
     }
+}
+
+/// Hands our own streams on. Node has them closed in the programs that it starts, unless they are handed on as others.
+#[cfg(unix)]
+fn share_terminal(command: &mut std::process::Command) -> std::io::Result<()> {
+    use std::os::fd::AsFd;
+    let [stdin, stdout, stderr] = [std::io::stdin().as_fd(), std::io::stdout().as_fd(), std::io::stderr().as_fd()]
+        .map(|stream| stream.try_clone_to_owned());
+    command.stdin(stdin?).stdout(stdout?).stderr(stderr?);
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn share_terminal(_command: &mut std::process::Command) -> std::io::Result<()> {
+    Ok(())
 }
 
 /// The end without a change, in which the text is not lost.
@@ -134,8 +152,9 @@ fn kept(file: tempfile::NamedTempFile, why: &str) -> Failure {
     Failure {
         code: if why == "given up" { code::CANCELLED } else { code::FAILURE },
         message: format!(
-            "{why}\nNothing was changed. The edited text is kept in {}; mend it and run `maloko stack import --file` with it",
-            place.display()
+            "{why}\nNothing was changed. The edited text is kept in {}; mend it and run `maloko stack import --file {}`",
+            place.display(),
+            shell::word(&place.display().to_string())
         ),
     }
 }
