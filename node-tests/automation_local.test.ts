@@ -99,6 +99,14 @@ test("a local program that ends its process is told", async () => {
     expect([error.code, error.stderr]).toEqual([255, expect.stringContaining("was ended by SIGKILL")]);
 });
 
+test("a local program that ends its process with 0 has failed", async () => {
+    const stack = await local(`(process as unknown as { reallyExit(code: number): never }).reallyExit(0);`);
+    const error = (await failureOf(stack.up())) as CommandError;
+    expect(error).toBeInstanceOf(CommandError);
+    expect(error.stderr).toContain("the program ended the process with process.reallyExit(0)");
+    expect(error.stderr).toContain("was ended with exit code 1 before the operation was over");
+});
+
 test("a local operation is ended by a signal", async () => {
     const stack = await local(`
         class Slow {

@@ -62,8 +62,8 @@ test("the next run deletes what a killed run left", async ({ cloud, make }) => {
 }, 60_000);
 
 test("a sweep deletes what a killed run left", async ({ cloud, make }) => {
-    expect((await make({ KILLED: "second" })).status).not.toBe("passed");
-    expect(readdirSync(cloud)).toEqual(["first"]);
+    expect((await make({ KILLED: "afterwards" })).status).not.toBe("passed");
+    expect(readdirSync(cloud)).toEqual(["first", "second"]);
     const swept = await make({ MALOKO_SWEEP: "1" });
     expect(swept.status).toMatch(/skipped|pending/);
     expect(readdirSync(cloud)).toEqual([]);
@@ -79,6 +79,7 @@ test("a page of the ledger that cannot be read is named", async ({ cloud, make }
     expect(text).toContain(page);
     expect(text).toContain("Look for its objects by hand, and remove the file");
     expect(readdirSync(cloud)).toEqual(["first", "second"]);
+    expect(pages()).toEqual([page]);
 }, 60_000);
 
 test("what cannot be swept is named", async ({ cloud, make }) => {

@@ -108,6 +108,13 @@ def test_a_local_program_that_ends_its_process_is_told(tmp_path: Path) -> None:
     assert raised.value.code == 255
 
 
+def test_a_local_program_that_ends_its_process_with_0_has_failed(tmp_path: Path) -> None:
+    stack = local(tmp_path, "import os; os._exit(0)")
+    with pytest.raises(auto.CommandError, match=r"the program ended the process with os\._exit\(0\)") as raised:
+        stack.up()
+    assert raised.value.code == 1
+
+
 def test_a_local_operation_is_ended_by_a_signal(tmp_path: Path) -> None:
     stack = local(
         tmp_path,

@@ -80,7 +80,8 @@ def test_the_editor_of_state_edit_shares_the_streams(project: Project) -> None:
     project.run("up", "--yes", "--skip-preview")
     project.write(
         "edit",
-        '#!/bin/sh\nset -e\n: <&0\necho seen on stdout\necho seen on stderr >&2\nsed -i \'s/"made"/"made anew"/\' "$1"\n',
+        "#!/bin/sh\nset -e\n: <&0\necho seen on stdout\necho seen on stderr >&2\n"
+        'sed -i \'s/"made"/"made anew"/\' "$1"\n',
     )
     (project.directory / "edit").chmod(0o755)
     said = project.run("state", "edit", EDITOR="./edit")

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import * as path from "node:path";
 import { Bridge, type Front, ProgramFailed } from "./bridge";
 import { callStorage } from "./current";
+import { DirectEnds } from "./ends";
 import { describe, textOf } from "./errors";
 import { refuseExits } from "./exits";
 import { processIdle, releaseProviderHandles } from "./idle";
@@ -90,6 +91,7 @@ export class Command implements Front {
     readonly run: Run;
     // Node's own, for the end of the command.
     #exit = process.exit;
+    readonly #ends = new DirectEnds();
 
     constructor(
         private readonly bridge: Bridge,
@@ -116,6 +118,7 @@ export class Command implements Front {
             this.#attributeErrors(sdk, entry.file);
             this.#exit = process.exit;
             refuseExits((code) => run.exited(code));
+            this.#ends.begin(description.dryRun);
             attributeOutput(this.bridge);
             if (entry.warning !== undefined) {
                 run.log("", 2, entry.warning);
@@ -213,6 +216,7 @@ export class Command implements Front {
     }
 
     exit(code: number): void {
+        this.#ends.over();
         // What the user's program left open must not keep a finished command from ending.
         this.#exit.call(process, code);
     }

@@ -174,3 +174,116 @@ test("a provider that ends the process fails, and a program that does ends", () 
     expect(its.resources()).toEqual(["first"]);
     expect(existsSync(join(its.directory, "leave"))).toBe(true);
 });
+
+const ending = (end: string): string => `
+const fs = require("node:fs");
+const pulumi = require("@pulumi/pulumi");
+const end = async (place) => {
+    if (process.env.PLACE === place) { ${end} }
+};
+class Ending {
+    async check(olds, inputs) { await end("check"); return { inputs }; }
+    async create() { await end("create"); return { id: "fine", outs: {} }; }
+    async delete() {
+        await end("delete");
+        fs.writeFileSync("deleting", "");
+        while (process.env.PLACE === "later") { await new Promise((resolve) => setTimeout(resolve, 20)); }
+    }
+}
+class First extends pulumi.dynamic.Resource { constructor() { super(new Ending(), "first", {}); } }
+exports.Ending = Ending;
+new First();
+if (process.env.PLACE === "later") {
+    setInterval(() => fs.existsSync("deleting") && process.exit(0), 20).unref();
+}
+module.exports = () => end("program");
+module.exports.Ending = Ending;
+`;
+
+const DESTROY = ["destroy", "--yes", "--skip-preview", "--stack", "dev"];
+
+test.each([
+    [UP, "create", "create of 'first'"],
+    [[...UP, "--json"], "create", "create of 'first'"],
+    [[...UP, "--expect-no-changes"], "program", "the program"],
+    [["preview", "--stack", "dev"], "check", "check of 'first'"],
+    [["preview", "--json", "--stack", "dev"], "program", "the program"],
+    [["up", "--yes", "--stack", "dev"], "check", "check of 'first'"],
+    [DESTROY, "delete", "delete of 'first'"],
+    [DESTROY, "later", "the program"],
+])("a direct end of the process is no success: %j %s", (command, place, who) => {
+    const its = project({ "index.js": ending("process.reallyExit(0);") });
+    if (command === DESTROY) {
+        its.up();
+    }
+    const { status, stdout, stderr } = its.runWith({ PLACE: place }, ...command);
+    const how = place === "later" ? "process.exit(0)" : "process.reallyExit(0)";
+    expect(stderr).toContain(`error: ${who} ended the process with ${how}, and with it the run`);
+    expect(stderr).toContain(
+        command.includes("--skip-preview")
+            ? "Run the same command again: it names what was in flight, and takes up from the journal"
+            : "nothing was changed. Correct that, and run the same command again",
+    );
+    expect(status).toBe(1);
+    if (command.includes("--json")) {
+        expect(stdout.split("\n").filter((line) => line !== "" && JSON.parse(line) === undefined)).toEqual([]);
+    }
+    if (place === "create") {
+        expect(its.ok(...UP)).toContain("interrupted while creating");
+    }
+});
+
+test.each([3, 256])("a direct end with a code of its own keeps it: %d", (code) => {
+    const its = project({ "index.js": ending(`process.reallyExit(${code});`) });
+    const { status, stderr } = its.runWith({ PLACE: "program" }, ...UP);
+    expect(stderr).toContain(`the program ended the process with process.reallyExit(${code})`);
+    expect(status).toBe(code % 256 || 1);
+});
+
+test("a direct end is told with the providers of the state alone", () => {
+    const its = project({
+        "index.js": "const { First } = require('./providers'); new First();",
+        "providers.js": ending("process.reallyExit(0);").replace(
+            /\nnew First\(\);[\s\S]*/,
+            "\nmodule.exports = { Ending, First };",
+        ),
+    });
+    its.up();
+    const { status, stderr } = its.runWith({ PLACE: "delete" }, ...DESTROY, "--no-program");
+    expect(stderr).toContain("delete of 'first' ended the process");
+    expect(status).toBe(1);
+});
+
+test("a child of the run ends as it likes", () => {
+    const forked = `
+        const child = require("node:child_process").spawn(process.execPath, ["-e", "process.reallyExit(0)"]);
+        console.log("child", await new Promise((resolve) => child.on("exit", resolve)));
+    `;
+    const its = project({ "index.js": ending(forked) });
+    for (const place of ["create", "program"]) {
+        const { status, stdout, stderr } = its.runWith({ PLACE: place }, ...UP);
+        expect(stdout).toContain("child 0");
+        expect(stderr).not.toContain("ended the process");
+        expect(status).toBe(0);
+    }
+});
+
+test("the process is its own again after the run", () => {
+    const note = "require('node:fs').writeFileSync('same', String(during === process.reallyExit))";
+    const its = project({ "index.js": `const during = process.reallyExit; process.on("exit", () => ${note});` });
+    its.up();
+    expect(its.read("same")).toBe("false");
+});
+
+// Node 22.15 and newer.
+const HAS_EXECVE = "execve" in process;
+test.runIf(HAS_EXECVE)("another program cannot take the place of the process", () => {
+    const its = project({ "index.js": ending("process.execve('/bin/true', ['true']);") });
+    for (const place of ["create", "program"]) {
+        const { status, output } = its.runWith({ PLACE: place }, ...UP);
+        expect(output).toContain("would take the place of the process, and so of the whole run: start it with");
+        expect(status).toBe(1);
+    }
+    its.write({ "index.js": ending("require('node:child_process').execSync('true');") });
+    expect(its.runWith({ PLACE: "program" }, ...UP).status).toBe(0);
+});

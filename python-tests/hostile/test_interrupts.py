@@ -218,3 +218,110 @@ def test_a_sigterm_during_the_preview_of_an_up_ends_both(project: Project) -> No
     assert running.returncode == 8
     project.write("go-on", "")
     project.run("up", "--yes")
+
+
+ENDING = """
+import os, pathlib, subprocess, sys, threading, time
+from pulumi.dynamic import CheckResult, CreateResult, Resource, ResourceProvider
+
+def end(place):
+    if os.environ.get("PLACE") == place:
+        {end}
+
+class Ending(ResourceProvider):
+    def check(self, olds, news):
+        end("check")
+        return CheckResult(news, [])
+    def create(self, props):
+        end("create")
+        return CreateResult("fine", {{}})
+    def delete(self, id_, props):
+        end("delete")
+        pathlib.Path("deleting").touch()
+        while os.environ.get("PLACE") == "later": time.sleep(0.02)
+
+class First(Resource):
+    def __init__(self): super().__init__(Ending(), "first", {{}})
+
+def later():
+    while not pathlib.Path("deleting").exists(): time.sleep(0.02)
+    end("later")
+
+First()
+if os.environ.get("PLACE") == "later":
+    threading.Thread(target=later, daemon=True).start()
+end("program")
+"""
+
+UP_JSON, DESTROY = (*UP, "--json"), ("destroy", "--yes", "--skip-preview")
+
+
+@pytest.mark.parametrize(
+    ("command", "place", "who"),
+    [
+        (UP, "create", "create of 'first'"),
+        (UP_JSON, "create", "create of 'first'"),
+        ((*UP, "--expect-no-changes"), "program", "the program"),
+        (("preview",), "check", "check of 'first'"),
+        (("preview", "--json"), "program", "the program"),
+        (("up", "--yes"), "check", "check of 'first'"),
+        (DESTROY, "delete", "delete of 'first'"),
+        (DESTROY, "later", "the program"),
+    ],
+)
+def test_a_direct_end_of_the_process_is_no_success(
+    project: Project, command: tuple[str, ...], place: str, who: str
+) -> None:
+    project.write("__main__.py", ENDING.format(end="os._exit(0)"))
+    if command == DESTROY:
+        project.run(*UP)
+    done = project.run(*command, code=1, PLACE=place)
+    assert f"error: {who} ended the process with os._exit(0), and with it the run" in done.stderr
+    if command[0] == "preview" or "--skip-preview" not in command:
+        assert "nothing was changed. Correct that, and run the same command again" in done.stderr
+    else:
+        assert "Run the same command again: it names what was in flight, and takes up from the journal" in done.stderr
+    if "--json" in command:
+        assert all(json.loads(line) for line in done.stdout.splitlines())
+    if place == "create":
+        assert "interrupted while creating" in project.run(*UP).stdout
+
+
+@pytest.mark.parametrize("code", [3, 256])
+def test_a_direct_end_with_a_code_of_its_own_keeps_it(project: Project, code: int) -> None:
+    project.write("__main__.py", ENDING.format(end=f"os._exit({code})"))
+    done = project.run(*UP, code=code % 256 or 1, PLACE="program")
+    assert f"the program ended the process with os._exit({code})" in done.stderr
+
+
+def test_a_direct_end_is_told_with_the_providers_of_the_state_alone(project: Project) -> None:
+    project.write("__main__.py", "from providers import First\nFirst()\n")
+    project.write("providers.py", ENDING.replace("\nFirst()\n", "\n").format(end="os._exit(0)"))
+    project.run(*UP)
+    done = project.run(*DESTROY, "--no-program", code=1, PLACE="delete")
+    assert "delete of 'first' ended the process" in done.stderr
+
+
+def test_a_child_of_the_run_ends_as_it_likes(project: Project) -> None:
+    forked = "child = os.fork()\n        if child == 0: os._exit(0)\n        print('child', os.waitpid(child, 0)[1])"
+    project.write("__main__.py", ENDING.format(end=forked))
+    for place in ("create", "program"):
+        done = project.run(*UP, PLACE=place)
+        assert "child 0" in done.stdout
+        assert "ended the process" not in done.stderr
+
+
+def test_the_process_is_its_own_again_after_the_run(project: Project) -> None:
+    note = "pathlib.Path('same').write_text(f'{during is os._exit} {os.execv.__module__}')"
+    project.write("__main__.py", f"import atexit, os, pathlib\nduring = os._exit\natexit.register(lambda: {note})\n")
+    project.run(*UP)
+    assert Path(project.directory, "same").read_text() == "False posix"
+
+
+def test_another_program_cannot_take_the_place_of_the_process(project: Project) -> None:
+    project.write("__main__.py", ENDING.format(end="os.execvp('true', ['true'])"))
+    for place in ("create", "program"):
+        done = project.run(*UP, code=1, PLACE=place)
+        assert "would take the place of the process, and so of the whole run: start it with subprocess" in done.stdout
+    project.write("__main__.py", ENDING.format(end="subprocess.run(['true'], check=True)"))
+    project.run(*UP, PLACE="program")

@@ -53,7 +53,8 @@ export class Kit {
     #cassette: Cassette | undefined;
     #ended = false;
     readonly #more: string[] = [];
-    readonly #swept: string[] = [];
+    readonly #ledgers: Ledger[] = [];
+    #sweeping: Promise<void> | undefined;
 
     /** Did the crash happen that the test was to have? */
     struck = false;
@@ -126,21 +127,48 @@ export class Kit {
 
     /** The page of the next stack in the ledger of what tests on a real cloud made. */
     ledger(): Ledger {
-        return new Ledger(this.info.title, this.info.file, this.#stacks.length, process.cwd());
+        const ledger = new Ledger(this.info.title, this.info.file, this.#stacks.length, process.cwd());
+        this.#ledgers.push(ledger);
+        return ledger;
     }
 
-    /** These were deleted, which an earlier run of the test has left. */
-    swept(names: string[]): void {
-        this.#swept.push(...names);
-    }
-
-    /** Ends the test if it is run for no other reason than that: MALOKO_SWEEP. */
-    endSweep(): void {
+    /** Where the test is run for no other reason, deletes what its earlier runs have left, and ends it: MALOKO_SWEEP. */
+    async sweep(): Promise<void> {
         if (process.env.MALOKO_SWEEP) {
-            const what = this.#swept.length === 0 ? "nothing was left" : `deleted: ${this.#swept.join(", ")}`;
-            this.info.skip?.(what);
-            throw new Swept(what);
+            this.#sweeping ??= this.#sweep();
+            await this.#sweeping;
         }
+    }
+
+    // Each stack by itself, whatever is wrong with others.
+    async #sweep(): Promise<void> {
+        const done: string[] = [];
+        const errors: unknown[] = [];
+        for (const stack of this.#stacks) {
+            await stack.drain().then(
+                (swept) => done.push(...swept),
+                (error: unknown) => errors.push(error),
+            );
+        }
+        const reached = new Set(this.#ledgers.map(({ file }) => file));
+        const others = (this.#ledgers[0]?.siblings() ?? []).filter((file) => !reached.has(file));
+        if (others.length > 0) {
+            errors.push(
+                new Error(
+                    "this test makes more stacks after its first operation, where a sweep ends it; run it without " +
+                        `MALOKO_SWEEP, which deletes what they have left: ${others.join(", ")}`,
+                ),
+            );
+        }
+        if (errors.length === 1) {
+            throw errors[0];
+        }
+        if (errors.length > 1) {
+            throw new AggregateError(errors, errors.map(messageOf).join("\n"));
+        }
+        const what = done.length === 0 ? "nothing was left" : `deleted: ${done.join(", ")}`;
+        this.info.skip?.(what);
+        throw new Swept(what);
     }
 
     /** Where the operations of a stack are to be cut off. */

@@ -53,8 +53,11 @@ export class Ledger {
         this.#last = state;
     }
 
-    /** The state that an earlier run has left; undefined when it left none. Throws an error that says what is wrong. */
-    read(): string | undefined {
+    /**
+     * Hands the state that an earlier run has left to `take`; undefined when it left none. Throws an error that says what is
+     * wrong.
+     */
+    read<T>(take: (state: string) => T): { taken: T } | undefined {
         if (!fs.existsSync(this.#file)) {
             return undefined;
         }
@@ -63,7 +66,7 @@ export class Ledger {
             if (page.version !== 1 || page.state === undefined) {
                 throw new Error("it is of another version");
             }
-            return this.#decrypt(page.state);
+            return { taken: take(this.#decrypt(page.state)) };
         } catch (error) {
             throw new Error(
                 `what an earlier run of this test made is in ${this.#file}, which cannot be read: ${(error as Error).message}. ` +
@@ -71,6 +74,20 @@ export class Ledger {
                 { cause: error },
             );
         }
+    }
+
+    /** The pages of all stacks of the same test that are there; one that cannot be read is nobody's. */
+    siblings(): string[] {
+        const names = fs.existsSync(this.#folder) ? fs.readdirSync(this.#folder) : [];
+        const files = names.filter((name) => name.endsWith(".json")).map((name) => path.join(this.#folder, name));
+        return files.sort().filter((file) => {
+            try {
+                const page = parseJson(fs.readFileSync(file, "utf8")) as Partial<Page>;
+                return page.test === this.#test && page.file === this.#source;
+            } catch {
+                return false;
+            }
+        });
     }
 
     /** Nothing is left. */

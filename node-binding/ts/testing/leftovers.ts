@@ -1,19 +1,45 @@
 // What a test's stack leaves behind: deleted when the test ends, or by its next run where it was killed.
 import { messageOf } from "../errors";
 import type { Ledger } from "./ledger";
+import type { ReportedCall } from "./operate";
 import { labelOf } from "./outcome";
 import type { Row } from "./settings";
 import type { StackState } from "./state";
+import { describeCreate, isSettled, type OpenCreate, openCreates, tellCreates, withoutCreates } from "./suspects";
+import { show } from "./values";
+
+/** What came of an attempt to destroy what a stack has. */
+export interface Destroyed {
+    /** What was thrown. */
+    failure: { cause: unknown } | undefined;
+    /** What providers were asked. */
+    calls: readonly ReportedCall[];
+}
 
 /** What one stack leaves. */
 export class Leftovers {
-    #looked = false;
+    #drained = false;
+    #undrained: Error | undefined;
 
-    /** `ledger`: where it is written down; only for stacks on a real cloud. */
+    /**
+     * `ledger`: where it is written down; only for stacks on a real cloud. `again`: the command that runs the test alone, for
+     * messages.
+     */
     constructor(
         private readonly state: StackState,
         private readonly ledger: Ledger | undefined,
+        private readonly again: string,
     ) {}
+
+    /** Is there anything to be deleted, or looked for? */
+    get isEmpty(): boolean {
+        return this.state.rows().length === 0 && this.#open([]).length === 0;
+    }
+
+    /** Why what an earlier run left is still there; undefined when it is not. */
+    get undrained(): Error | undefined {
+        return this.#undrained;
+    }
 
     /** Writes down what is there now, or may be. */
     note(): void {
@@ -25,63 +51,108 @@ export class Leftovers {
     /** Where nothing is left, nothing has to be written down any more. */
     forget(): void {
         // What an earlier run has left is not in the state before it has been looked for.
-        if (this.#looked && this.state.rows().length === 0) {
+        if (this.#drained && this.isEmpty) {
             this.ledger?.remove();
         }
     }
 
     /**
-     * Has `destroy` delete what an earlier run of the test has left, once. Gives its labels; undefined when it has been looked
-     * for before. Throws an error that names what could not be deleted.
+     * Has `destroy` delete what an earlier run of the test has left, once. Gives what it did, in words; undefined when that has
+     * been done before. Throws an error that names what could not be deleted, or may be left.
      */
-    async drain(destroy: () => Promise<unknown>): Promise<string[] | undefined> {
-        if (this.#looked) {
+    async drain(destroy: () => Promise<Destroyed>): Promise<string[] | undefined> {
+        if (this.#drained) {
             return undefined;
         }
-        this.#looked = true;
-        const left = this.ledger?.read();
-        if (left === undefined) {
-            return [];
-        }
-        this.state.native.import(left, this.ledger?.file ?? "the ledger");
-        this.state.unprotect();
-        const found = this.#objects();
         try {
-            await destroy();
+            const done = await this.#drain(destroy);
+            this.#drained = true;
+            this.#undrained = undefined;
+            return done;
         } catch (error) {
-            throw new Error(
-                `an earlier run of this test left objects that could not be deleted: ${this.#objects().map(labelOf).join(", ")}\n` +
-                    messageOf(error),
-                { cause: error },
-            );
+            this.#undrained = error as Error;
+            throw error;
         }
-        this.ledger?.remove();
-        const suspects = this.state
-            .suspects()
-            .map(({ urn }) => `${urn.slice(urn.lastIndexOf("::") + 2)} (it may have been created: nobody knows)`);
-        return [...found.map(labelOf), ...suspects];
     }
 
-    /** Has `destroy` delete everything at the end of the test. Throws an error that names what could not be deleted. */
-    async remove(destroy: () => Promise<unknown>): Promise<void> {
+    async #drain(destroy: () => Promise<Destroyed>): Promise<string[]> {
+        const { ledger } = this;
+        const left = ledger?.read((state) => this.state.native.import(state, ledger.file));
+        if (ledger === undefined || left === undefined) {
+            return [];
+        }
         this.state.unprotect();
-        const failure = await destroy().then(
-            () => undefined,
-            (cause: unknown) => ({ cause }),
+        const found = this.#objects();
+        const { failure, calls } = await destroy();
+        const open = this.#open(calls);
+        const forgotten = open.filter(isSettled);
+        if (forgotten.length > 0) {
+            this.state.native.import(withoutCreates(this.state.native.export(), forgotten), ledger.file);
+            this.note();
+        }
+        const stays = this.#objects();
+        const problems: string[] = [];
+        if (failure !== undefined || stays.length > 0) {
+            problems.push(
+                `an earlier run of this test left objects that could not be deleted: ${stays.map(labelOf).join(", ")}${reasonOf(failure)}`,
+            );
+        }
+        const unsettled = open.filter((create) => !forgotten.includes(create));
+        if (unsettled.length > 0) {
+            problems.push(`an earlier run of this test was killed, and ${tellCreates(unsettled, this.again)}`);
+        }
+        if (problems.length > 0) {
+            throw new Error(problems.join("\n"), failure);
+        }
+        ledger.remove();
+        // What `find` has found was no row before.
+        const rows = new Set(found.map(({ urn }) => urn));
+        const more = calls.filter(({ urn, method, error }) => method === "delete" && error === null && !rows.has(urn));
+        return [
+            ...found.map(labelOf),
+            ...more.map(({ name, type, arguments: { id } }) => `${name} (${type}, id ${show(id)})`),
+            ...forgotten.map((create) => `${describeCreate(create)} was forgotten`),
+        ];
+    }
+
+    /** Has `destroy` delete everything at the end of the test. Throws an error that names what could not be deleted, or may be left. */
+    async remove(destroy: () => Promise<Destroyed>): Promise<void> {
+        this.state.unprotect();
+        const { failure, calls } = await destroy().catch(
+            (cause: unknown): Destroyed => ({ failure: { cause }, calls: [] }),
         );
         const left = this.#objects();
-        if (left.length === 0 && failure === undefined) {
-            return;
+        const open = this.#open(calls);
+        const problems: string[] = [];
+        if (left.length > 0) {
+            problems.push(`these could not be deleted: ${left.map(labelOf).join(", ")}${reasonOf(failure)}`);
+        } else if (failure !== undefined) {
+            problems.push(`the stack could not be destroyed${reasonOf(failure)}`);
         }
-        const what =
-            left.length > 0
-                ? `these could not be deleted: ${left.map(labelOf).join(", ")}`
-                : "the stack could not be destroyed";
-        const reason = failure === undefined ? "" : `\n${messageOf(failure.cause)}`;
-        throw new Error(`at the end of the test, ${what}${reason}`, failure);
+        if (open.length > 0) {
+            problems.push(tellCreates(open, this.again));
+        }
+        if (problems.length > 0) {
+            throw new Error(`at the end of the test, ${problems.join("\n")}`, failure);
+        }
+        this.ledger?.remove();
+    }
+
+    // What may be left, where that is written down. What the provider's `find` was asked for, and has not found, is not.
+    #open(calls: readonly ReportedCall[]): OpenCreate[] {
+        if (this.ledger === undefined || this.state.suspects().length === 0) {
+            return [];
+        }
+        const looks = calls.filter(({ method, error }) => (method === "find" || method === "read") && error === null);
+        const asked = new Set(looks.map(({ urn }) => urn));
+        return openCreates(this.state.native.export()).filter(({ urn }) => !asked.has(urn));
     }
 
     #objects(): Row[] {
         return this.state.rows().filter(({ custom }) => custom);
     }
+}
+
+function reasonOf(failure: Destroyed["failure"]): string {
+    return failure === undefined ? "" : `\n${messageOf(failure.cause)}`;
 }

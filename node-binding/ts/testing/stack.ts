@@ -6,8 +6,8 @@ import { readBaseline, writeBaseline } from "./baselines";
 import { Calls } from "./calls";
 import { noteFailure, type Failure as OperationFailure } from "./failures";
 import type { Kit } from "./kit";
-import { Leftovers } from "./leftovers";
-import { type Operating, type Order, operate, type Point, type Report } from "./operate";
+import { type Destroyed, Leftovers } from "./leftovers";
+import { type Operating, type Order, operate, type Point, type Report, type ReportedCall } from "./operate";
 import { importOf, outcomeOf, partDifferences } from "./outcome";
 import { type Plan, planText } from "./plan";
 import { withoutSecrets } from "./serializers";
@@ -60,6 +60,8 @@ export class TestStack {
     #providers: object[];
     #left = false;
     #last: Plan = {};
+    // The calls of the last operation, those aside as well.
+    #asked: readonly ReportedCall[] = [];
 
     /** Tests make stacks with their fixture `stack`. */
     constructor(kit: Kit, subject: Subject, settings: StackSettings, state?: StackState) {
@@ -78,7 +80,8 @@ export class TestStack {
             advance: ({ days = 0, hours = 0, minutes = 0, seconds = 0 }) =>
                 native.advance(((days * 24 + hours) * 60 + minutes) * 60 + seconds),
         };
-        this.#leftovers = new Leftovers(this.#state, settings.realCloud === true ? kit.ledger() : undefined);
+        const ledger = settings.realCloud === true ? kit.ledger() : undefined;
+        this.#leftovers = new Leftovers(this.#state, ledger, kit.info.replay);
         if (settings.world !== undefined) {
             joinWorld(settings.world, { ids: () => this.rows().map(({ id }) => id) });
         }
@@ -283,15 +286,32 @@ export class TestStack {
         if (this.#left) {
             return;
         }
-        if (this.#written && this.rows().length > 0) {
+        const { undrained } = this.#leftovers;
+        if (undrained !== undefined) {
+            throw undrained;
+        }
+        if (this.#written && !this.#leftovers.isEmpty) {
             this.#stubs.clear();
             await this.#leftovers.remove(() => this.#operation("teardown", () => this.#destroyAll()));
         }
         this.#leftovers.forget();
     }
 
-    #destroyAll(): Promise<Outcome> {
-        return this.#run("destroy", false, { continueOnError: true }, {}, true);
+    /**
+     * Deletes what an earlier run of the test has left, and says what it did; once. Throws an error that names what could not be
+     * deleted, or may be left.
+     */
+    async drain(): Promise<string[]> {
+        return (await this.#leftovers.drain(() => this.#destroyAll())) ?? [];
+    }
+
+    async #destroyAll(): Promise<Destroyed> {
+        this.#asked = [];
+        const failure = await this.#run("destroy", false, { continueOnError: true }, {}, true).then(
+            () => undefined,
+            (cause: unknown) => ({ cause }),
+        );
+        return { failure, calls: this.#asked };
     }
 
     // Does something on another state: the stack's own, without these resources.
@@ -318,12 +338,8 @@ export class TestStack {
             const open = { label };
             this.#open = open;
             try {
-                const swept = await this.#leftovers.drain(() => this.#destroyAll());
-                if (swept !== undefined) {
-                    this.#written ||= swept.length > 0;
-                    this.#kit.swept(swept);
-                    this.#kit.endSweep();
-                }
+                await this.#kit.sweep();
+                await this.drain();
                 return await action();
             } catch (thrown) {
                 const failure = this.#failure ?? { message: messageOf(thrown), thrown };
@@ -413,6 +429,7 @@ export class TestStack {
             this.#providers = place.providers;
         });
         this.#leftovers.note();
+        this.#asked = report.calls;
         if (!aside) {
             this.calls.add(report.calls);
             this.points.push(...report.points);

@@ -24,7 +24,11 @@ def run(arguments: list[str], *, helper: bool = True) -> int:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         leave_to_engine()
     child = fork_helper(arguments, lambda more: run(more, helper=False)) if helper else None
-    return cli_main(arguments, Front(child), Host())
+    front = Front(child)
+    try:
+        return cli_main(arguments, front, Host())
+    finally:
+        front.ends.over()
 
 
 def leave(code: int) -> NoReturn:

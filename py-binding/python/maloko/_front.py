@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from maloko._ends import DirectEnds
 from maloko._passes import PassHelper
 from maloko._signals import call_own_handler
 
@@ -25,6 +26,7 @@ class Front:
         self._helper = helper
         self._pass: PassHelper | subprocess.Popen[bytes] | None = None
         self._host: Host | None = None
+        self.ends = DirectEnds()
 
     def interrupted(self, number: int) -> None:
         """A signal has cancelled the run: calls the program's own handler, if there is one."""
@@ -64,6 +66,7 @@ class Front:
 
         self._host = host
         host.on_close.enter_context(told_by_resource(engine))
+        self.ends.begin(preview=engine.dry_run)
         return run_path(host, engine, Path(entry))
 
     def attach(self, host: Host, engine: Engine, entry: str) -> None:
@@ -72,6 +75,7 @@ class Front:
         from maloko._program import attach
 
         host.on_close.enter_context(told_by_resource(engine))
+        self.ends.begin(preview=engine.dry_run)
         attach(host, engine, Path(entry))
 
     def native_packages(self, entry: str) -> list[tuple[str, str]]:

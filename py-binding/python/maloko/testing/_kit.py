@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from maloko._errors import MalokoError
 from maloko.testing import _plan, _values
 from maloko.testing._laws._worlds import ids_of
+from maloko.testing._leftovers import tear_down
 from maloko.testing._pending import Pending
-from maloko.testing._runs import Run, on_a_free_thread
+from maloko.testing._runs import Run
 
 if TYPE_CHECKING:
     from maloko.testing._baseline import Baseline
@@ -222,22 +223,6 @@ def orphans(world: Any) -> list[str]:
         f" and {len(left) - _SHOWN} more" if left[_SHOWN:] else ""
     )
     return [f"objects that no stack knows of are left in the world: {names}"]
-
-
-def tear_down(stack: Stack) -> list[str]:
-    """Destroys what a stack has; gives what could not be deleted, in words."""
-    rows = stack.resources()
-    if not rows:
-        return []
-    stack.faults.clear()
-    # Past `around`: what a test has in store for its operations is none of the teardown's.
-    run = on_a_free_thread(lambda: stack._once("destroy", {"continue_on_error": True, "ignore_protect": True}, None))
-    left = [row for row in stack.resources().values() if row["custom"]]
-    if run.outcome == "succeeded" and not left:
-        return []
-    errors = "; ".join(run.messages("error")) or run.error or run.outcome
-    names = ", ".join(f"'{row['name']}' ({row['type']}, id '{row['id']}')" for row in left) or "nothing in the state"
-    return [f"the stack '{stack.name}' could not be torn down; left over: {names}. {errors}"]
 
 
 class Failure:

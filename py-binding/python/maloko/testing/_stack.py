@@ -15,6 +15,7 @@ from maloko.testing._calls import Call, Calls
 from maloko.testing._faults import NOTHING, Fault, in_force, make_fault, place_of
 from maloko.testing._laws._worlds import ids_of
 from maloko.testing._ledger import Ledger
+from maloko.testing._leftovers import tear_down
 from maloko.testing._plan import Plan
 from maloko.testing._quiet import QUIET_SECONDS
 from maloko.testing._runs import Run, execute, on_a_free_thread, run_of
@@ -111,8 +112,8 @@ class Stack:
         elif kit.cloud is None:
             self.state = TestStack(project, name)
         else:
-            self.ledger = Ledger(kit.cloud, kit.test, len(kit.stacks))
-            self.state = self.ledger.open(project, name)
+            self.ledger = Ledger.of_test(kit.cloud, kit.test, len(kit.stacks), project, name)
+            self.state = self.ledger.open()
             self.real_time = True
         self.clock = Clock(self)
         """The stack's clock."""
@@ -425,8 +426,6 @@ class Stack:
 
     def _drain(self) -> None:
         """Deletes what a killed run of the test has left."""
-        from maloko.testing._kit import tear_down
-
         problems = tear_down(self)
         if problems:
             raise MalokoError(

@@ -37,13 +37,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--maloko-sweep", action="store_true", help="run no test: delete what killed runs have left in clouds"
     )
+    group.addoption(
+        "--maloko-forget-suspects",
+        action="append",
+        default=[],
+        metavar="KEYS",
+        help="with --maloko-sweep: it is known what became of the objects of these creates (operation keys, or all)",
+    )
     group.addoption("--maloko-keep", action="store_true", help="leave what tests have made, instead of tearing it down")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The markers."""
+    """The markers, and what options belong together."""
     config.addinivalue_line("markers", "real_cloud: its stacks are kept on disk until they are torn down")
     config.addinivalue_line("markers", "maloko_crash(kinds, sample): set by maloko.testing.crash_everywhere")
+    if config.getoption("--maloko-forget-suspects") and not config.getoption("--maloko-sweep"):
+        raise pytest.UsageError("--maloko-forget-suspects belongs to --maloko-sweep")
 
 
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
@@ -53,10 +62,10 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         return None
     from maloko.testing._ledger import sweep
 
-    done, failed = sweep(config.rootpath)
+    settled = [key for keys in config.getoption("--maloko-forget-suspects") for key in (keys, *keys.split(","))]
+    done, failed = sweep(config.rootpath, settled)
     reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
-    lines = [*(f"deleted {line}" for line in done), *(f"NOT DELETED {line}" for line in failed)]
-    for line in lines or ["no run has left anything"]:
+    for line in [*done, *failed] or ["no run has left anything"]:
         if reporter is not None:
             reporter.write_line(f"maloko: {line}")
     if failed:

@@ -6,11 +6,12 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
-from maloko.testing._kit import Kit, tear_down
+from maloko.testing._kit import Kit
 from maloko.testing._laws._compare import NOTHING, Difference
 from maloko.testing._laws._recorder import Recorder, defines
 from maloko.testing._laws._settings import Settings
 from maloko.testing._laws._worlds import Needs, Place, ids_of
+from maloko.testing._leftovers import tear_down
 from maloko.testing._plan import Plan, PlanEntry
 from maloko.testing._stack import Stack
 from maloko.testing._values import Secret
