@@ -51,6 +51,16 @@ test("a provider that raises fails the command and names the resource", () => {
     expect(output).toMatch(/Resource a/);
 });
 
+test("an error that nobody waits for is a warning of the resource in whose call it was raised", () => {
+    const it = project({
+        "index.ts": PRINTING.replace("return { id", "void Promise.reject(new Error('left alone')); return { id"),
+    });
+    const said = it.ok("up", "--yes", "--skip-preview", "--stack", "dev");
+    expect(said).toMatch(/warning: .*an error was raised in `create` that nobody waits for/);
+    expect(said).toContain("Error: left alone");
+    expect(said).not.toContain("Failed:");
+});
+
 test("JSON events stay whole, whatever is printed", () => {
     const it = project({ "index.ts": PRINTING });
     const lines = it.ok("up", "--yes", "--skip-preview", "--json", "--stack", "dev").trim().split("\n");

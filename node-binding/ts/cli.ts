@@ -194,7 +194,8 @@ export class Command implements Front {
                 this.run.fail(thrown, this.run.errorText(sdk, file, thrown));
             } else {
                 const text = `an error was raised in \`${call.method}\` that nobody waits for:\n${textOf(thrown)}`;
-                this.bridge.native.log(call.engine, call.urn, 3, text);
+                // The call itself may have done what it was asked for: its result says whether it has failed.
+                this.bridge.native.log(call.engine, call.urn, 2, text);
             }
         };
         process.on("uncaughtException", onError);

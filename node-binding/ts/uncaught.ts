@@ -54,7 +54,7 @@ function onError(thrown: unknown): void {
     } else {
         owner.run.log(
             call.urn,
-            3,
+            2,
             `an error was raised in \`${call.method}\` that nobody waits for:\n${textOf(thrown)}`,
         );
     }
