@@ -22,6 +22,9 @@ use super::served::Served;
 /// What to do with an answer that comes after its call was given up.
 pub(super) type Late = Box<dyn FnOnce(Arc<Engine>, Result<Answer, ProviderError>) -> BoxFuture<'static, ()> + Send>;
 
+/// So long a call that was told to end has, to say what it has done.
+pub(super) const LAST_WORD: Duration = Duration::from_secs(1);
+
 impl Engine {
     /// Calls a provider, for no longer than the method may take. A call that takes longer is cancelled where the host
     /// can do that (an `async def` of Python) and left to itself where it cannot; then its answer goes to `late`, if
@@ -55,7 +58,7 @@ impl Engine {
         let (stop, stopped) = oneshot::channel::<()>();
         let (served, callee) = (served.clone(), urn.clone());
         // From now on, and not from when the method may have begun already.
-        let _due = self.due.by(number, urn, name, self.host.now() + limit.time);
+        let due = self.due.by(number, urn, name, self.host.now() + limit.time);
         let over = self.host.wait(limit.time);
         // A task of its own: a method that is not async holds the thread that polls it.
         self.host.spawn(Box::pin(async move {
@@ -72,11 +75,15 @@ impl Engine {
                 format!("{name} ended without an answer; this is a fault of maloko"),
             )),
             Either::Right(((), answer)) => {
-                drop(answer);
+                drop(due);
                 self.host.cancel(&[number]);
+                let answer = match select(answer, self.host.wait(LAST_WORD)).await {
+                    Either::Left((Ok(answer), _)) => answer.ok(),
+                    _ => None,
+                };
                 // Nobody listens when the call has just ended.
                 let _ = stop.send(());
-                Err(ProviderError::new(ProviderErrorKind::TimedOut, given_up_text(name, urn, limit)))
+                after_the_limit(answer, name, urn, limit)
             }
         }
     }
@@ -155,6 +162,25 @@ impl Drop for Due<'_> {
     fn drop(&mut self) {
         self.0.lock().remove(&self.1);
     }
+}
+
+/// What comes of a call that took longer than it may, with what it answered when it was told to end.
+fn after_the_limit(answer: Option<Answer>, name: &str, urn: &Urn, limit: Limit) -> Result<Answer, ProviderError> {
+    let (id, properties) = match answer {
+        None => return Err(ProviderError::new(ProviderErrorKind::TimedOut, given_up_text(name, urn, limit))),
+        Some(Answer::Created { id, outputs }) if !id.is_empty() => (id, outputs),
+        Some(Answer::Updated { outputs }) => (String::new(), outputs),
+        Some(answer) => return Ok(answer),
+    };
+    // The object is known; the next run updates it, for it may not be what was wanted.
+    let text = format!(
+        "{name} of '{}' took longer than the {:?} that {} gives it, and was told to end; what it returned is recorded",
+        urn.name(),
+        limit.time,
+        limit.from
+    );
+    let reasons = vec![text.clone()];
+    Err(ProviderError::new(ProviderErrorKind::NotInitialized { id, properties, reasons }, text))
 }
 
 fn given_up_text(name: &str, urn: &Urn, Limit { time: limit, from }: Limit) -> String {

@@ -56,6 +56,21 @@ fn a_call_that_takes_too_long_is_cancelled_and_stays_pending() {
 }
 
 #[test]
+fn what_a_call_returns_when_it_is_told_to_end_is_recorded() {
+    let host: Arc<ScriptedHost> = Arc::default();
+    host.hang("a", "create", Hanging::UntilTold);
+    let outcome = up(&host, Vec::new(), &[limited(wanted("a", "x"))]);
+    assert_eq!(outcome.report.summary.outcome, Ended::Failed);
+    assert!(outcome.messages.contains("what it returned is recorded"), "{}", outcome.messages);
+    assert_eq!((made(&outcome), outcome.pending.len(), outcome.last.suspects.len()), (vec!["a"], 0, 0));
+    // It may not be what was wanted, so the next run updates it.
+    let host: Arc<ScriptedHost> = Arc::default();
+    let next = up(&host, outcome.rows, &[limited(wanted("a", "x"))]);
+    assert_eq!(next.report.summary.outcome, Ended::Succeeded);
+    assert!(next.calls.contains(&"a.update".to_owned()), "{:?}", next.calls);
+}
+
+#[test]
 fn a_late_answer_of_an_abandoned_create_is_kept() {
     let host: Arc<ScriptedHost> = Arc::default();
     host.hang("a", "create", Hanging::Sync);

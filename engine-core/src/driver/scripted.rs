@@ -1,6 +1,7 @@
 //! A host whose provider does what tests tell it to.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,7 @@ use crate::provider::{
 };
 use crate::value::{PropertyMap, Value};
 
+use super::limits::LAST_WORD;
 use super::watch::LOOK;
 
 /// One provider object that echoes its inputs, replaces when `zone` changes, and fails where it is told to. Its
@@ -48,6 +50,10 @@ pub(crate) struct ScriptedHost {
     pub(crate) live: Vec<ObjectId>,
     /// Calls that last longer than any limit.
     pub(crate) hanging: Mutex<HashMap<(String, &'static str), Hanging>>,
+    /// Calls that go on until they are told to end.
+    pub(crate) untold: Mutex<Vec<futures::channel::oneshot::Sender<()>>>,
+    /// Some call was told to end.
+    pub(crate) told: AtomicBool,
     /// Where tasks run.
     pub(crate) threads: Mutex<Vec<std::thread::JoinHandle<()>>>,
     pub(crate) released: (Mutex<bool>, Condvar),
@@ -72,6 +78,8 @@ pub(crate) struct ScriptedHost {
 pub(crate) enum Hanging {
     /// It can be cancelled, which is noted among the calls.
     Async,
+    /// It goes on until it is told to end, and then answers.
+    UntilTold,
     /// It holds its thread, until the method of the resource `releasing` is called.
     Sync,
 }
@@ -225,6 +233,13 @@ impl Host for ScriptedHost {
                 let _noted = NotedWhenDropped(self, format!("{name}.{method}"));
                 futures::future::pending::<()>().await;
             }
+            Some(Hanging::UntilTold) => {
+                let (sender, told) = futures::channel::oneshot::channel();
+                lock(&self.untold).push(sender);
+                if !self.told.load(Ordering::SeqCst) {
+                    let _ = told.await;
+                }
+            }
             Some(Hanging::Sync) => self.hold_thread(),
             None if name == "releasing" && method == "create" => self.release(),
             None => {}
@@ -295,6 +310,10 @@ impl Host for ScriptedHost {
     }
 
     fn cancel(&self, calls: &[u64]) {
+        self.told.store(true, Ordering::SeqCst);
+        for told in lock(&self.untold).drain(..) {
+            let _ = told.send(());
+        }
         if self.obedient {
             lock(&self.calls).push(format!("told to end: {}", calls.len()));
             self.let_go();
@@ -307,6 +326,10 @@ impl Host for ScriptedHost {
 
     /// Time passes for calls that hang, and for no others.
     fn wait(&self, time: Duration) -> BoxFuture<'static, ()> {
+        let has_told = lock(&self.hanging).values().any(|hanging| matches!(hanging, Hanging::UntilTold));
+        if time == LAST_WORD && has_told {
+            return Box::pin(futures::future::pending());
+        }
         if time == LOOK {
             let mut looks = lock(&self.looks);
             if *looks == 0 {
