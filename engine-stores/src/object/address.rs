@@ -1,8 +1,9 @@
 //! Addresses of object stores, as Pulumi writes them: `s3://bucket/prefix?region=eu-west-1`.
 
 use maloko_core::error::{Error, Result};
-use object_store::path::Path;
 use url::Url;
+
+use super::prefix;
 
 /// Settings in an address whose values are shown; all others may be credentials.
 const SHOWN: &[&str] = &[
@@ -61,8 +62,10 @@ impl Address {
         if parsed.fragment().is_some() {
             return Err(wrong("'#' has no meaning in it"));
         }
-        let path = Path::from_url_path(parsed.path()).map_err(|error| wrong(&error.to_string()))?.to_string();
-        let prefix = if path.is_empty() { path } else { format!("{path}/") };
+        let prefix = prefix::of(url, &parsed).map_err(|why| {
+            let why = format!("{why} ({scheme}://{bucket}/...)");
+            wrong(&why)
+        })?;
         let settings = parsed.query_pairs().into_owned().collect();
         Ok(Self { scheme: scheme.to_owned(), bucket: bucket.to_owned(), prefix, settings })
     }

@@ -82,13 +82,15 @@ impl Bucket {
         format!("{}{key}", self.place)
     }
 
-    fn path(&self, key: &str) -> Path {
-        Path::from(format!("{}{key}", self.prefix))
+    /// The name of an object in the whole store, as it is: encoding it would make it another one.
+    fn path(&self, key: &str) -> Result<Path> {
+        Path::parse(format!("{}{key}", self.prefix))
+            .map_err(|error| Error::BadState(format!("{} cannot be the name of an object: {error}", self.place(key))))
     }
 
     /// Reads an object; `None` when there is none.
     pub(crate) async fn get(&self, key: &str) -> Result<Option<Found>> {
-        let (store, path) = (Arc::clone(&self.store), self.path(key));
+        let (store, path) = (Arc::clone(&self.store), self.path(key)?);
         let read = async move {
             let found = store.get_opts(&path, GetOptions::default()).await?;
             let version = UpdateVersion { e_tag: found.meta.e_tag.clone(), version: found.meta.version.clone() };
@@ -111,7 +113,7 @@ impl Bucket {
 
     /// The version of an object; `None` when there is none.
     pub(crate) async fn version(&self, key: &str) -> Result<Option<UpdateVersion>> {
-        let (store, path) = (Arc::clone(&self.store), self.path(key));
+        let (store, path) = (Arc::clone(&self.store), self.path(key)?);
         match self.io.run(async move { store.head(&path).await }).await? {
             Ok(meta) => Ok(Some(UpdateVersion { e_tag: meta.e_tag, version: meta.version })),
             Err(error) => self.unless_missing("look for", key, &error),
@@ -138,7 +140,7 @@ impl Bucket {
         bytes: Bytes,
         mode: PutMode,
     ) -> Result<std::result::Result<UpdateVersion, StoreError>> {
-        let (store, path) = (Arc::clone(&self.store), self.path(key));
+        let (store, path) = (Arc::clone(&self.store), self.path(key)?);
         let put = async move {
             let written = store.put_opts(&path, PutPayload::from_bytes(bytes), PutOptions::from(mode)).await?;
             Ok(UpdateVersion { e_tag: written.e_tag, version: written.version })
@@ -224,7 +226,7 @@ impl Bucket {
 
     /// Removes an object, if it is there.
     pub(crate) async fn delete(&self, key: &str) -> Result<()> {
-        let (store, path) = (Arc::clone(&self.store), self.path(key));
+        let (store, path) = (Arc::clone(&self.store), self.path(key)?);
         match self.io.run(async move { store.delete(&path).await }).await? {
             Ok(()) => Ok(()),
             Err(error) => self.unless_missing::<()>("remove", key, &error).map(drop),
@@ -237,7 +239,7 @@ impl Bucket {
             return Ok(());
         }
         let store = Arc::clone(&self.store);
-        let paths: Vec<_> = keys.iter().map(|key| Ok(self.path(key))).collect();
+        let paths = keys.iter().map(|key| self.path(key).map(Ok)).collect::<Result<Vec<_>>>()?;
         let remove = async move {
             let mut removed = store.delete_stream(futures::stream::iter(paths).boxed());
             while let Some(outcome) = removed.next().await {
@@ -254,7 +256,7 @@ impl Bucket {
 
     /// Copies an object within the store; nothing happens when it is not there.
     pub(crate) async fn copy(&self, from: &str, to: &str) -> Result<()> {
-        let (store, source, target) = (Arc::clone(&self.store), self.path(from), self.path(to));
+        let (store, source, target) = (Arc::clone(&self.store), self.path(from)?, self.path(to)?);
         match self.io.run(async move { store.copy_opts(&source, &target, CopyOptions::default()).await }).await? {
             Ok(()) => Ok(()),
             Err(error) => self.unless_missing::<()>("copy", from, &error).map(drop),
@@ -268,8 +270,8 @@ impl Bucket {
 
     /// Those of the names that sort after another one.
     pub(crate) async fn list_after(&self, below: &str, after: Option<&str>) -> Result<Vec<String>> {
-        let (store, path) = (Arc::clone(&self.store), self.path(below));
-        let after = after.map(|after| self.path(after));
+        let (store, path) = (Arc::clone(&self.store), self.path(below)?);
+        let after = after.map(|after| self.path(after)).transpose()?;
         let list = async move {
             let found = match &after {
                 Some(after) => store.list_with_offset(Some(&path), after),

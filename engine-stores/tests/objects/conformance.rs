@@ -43,8 +43,12 @@ impl Store for Prefix {
 }
 
 fn passes(open: impl Fn(&str) -> ObjectBackend + Send + Sync + 'static) {
+    passes_cases(open, &[]);
+}
+
+fn passes_cases(open: impl Fn(&str) -> ObjectBackend + Send + Sync + 'static, cases: &[&str]) {
     let rig = Prefixes { open: Arc::new(open), made: AtomicUsize::new(0) };
-    let report = block(run(&rig, &[]));
+    let report = block(run(&rig, cases));
     assert!(report.failures().is_empty(), "{report}");
 }
 
@@ -77,6 +81,31 @@ fn stacks_in_memory_pass() {
 fn stacks_in_s3_pass() {
     let server = Server::moto(&[]);
     passes(move |prefix| server.s3(prefix));
+}
+
+/// A prefix with all that Azure takes, too.
+const HARD: &str = "~in fra%25/[ü]{x}/日本 +=&@'!$()*,;:^|<>`";
+
+/// The cases that list, or in which another machine finds something because it is listed.
+const LISTING: [&str; 6] = [
+    "a_stack_is_made_listed_loaded_and_removed",
+    "names_that_are_hard_are_kept_apart",
+    "another_machine_sees_what_was_appended",
+    "a_zombie_writes_nothing_while_another_one_works",
+    "former_checkpoints_are_kept_and_bounded",
+    "history_is_bounded",
+];
+
+#[test]
+fn stacks_below_a_hard_prefix_in_s3_pass() {
+    let server = Server::moto(&[]);
+    passes_cases(move |prefix| server.s3(&format!("{HARD}%23%3f%22\\/{prefix}")), &LISTING);
+}
+
+#[test]
+fn stacks_below_a_hard_prefix_in_azure_pass() {
+    let server = Server::azurite();
+    passes_cases(move |prefix| server.azure(&format!("{}/{prefix}", HARD.replace("%25", ""))), &LISTING);
 }
 
 #[test]
