@@ -1,7 +1,9 @@
 //! The checkpoint and the generations before it.
 
+use bytes::Bytes;
 use maloko_core::error::{Error, Result};
 use maloko_core::state::{Generation, LEAST_GENERATIONS, StackName, StoredStack};
+use object_store::UpdateVersion;
 
 use super::batch::{self, Read};
 use super::bucket::{Bucket, Found};
@@ -14,12 +16,34 @@ use super::seal;
 /// How often a stack is read while others change it.
 const READ_ATTEMPTS: u32 = 8;
 
-/// Reads the checkpoint, with its mark.
-pub(crate) async fn read(bucket: &Bucket, stack: &StackName, keys: &StackKeys) -> Result<Found> {
-    match bucket.get(&keys.checkpoint).await? {
-        Some(found) => Ok(found),
-        None => Err(missing(bucket, stack, keys).await?),
+/// A checkpoint as it is stored.
+pub(crate) struct Stored {
+    /// With its mark. No bytes at all if it was lost, which nobody can take for a state.
+    bytes: Bytes,
+    /// `None` when it was lost.
+    pub(crate) version: Option<UpdateVersion>,
+}
+
+impl Stored {
+    /// The checkpoint without its mark.
+    pub(crate) fn content(&self) -> Vec<u8> {
+        mark::unmarked(&self.bytes).to_vec()
     }
+}
+
+/// Reads the checkpoint; an error when there is no such stack.
+pub(crate) async fn read(bucket: &Bucket, stack: &StackName, keys: &StackKeys) -> Result<Stored> {
+    if let Some(Found { bytes, version }) = bucket.get(&keys.checkpoint).await? {
+        return Ok(Stored { bytes, version: Some(version) });
+    }
+    let error = missing(bucket, stack, keys).await?;
+    let lost = matches!(error, Error::NoStack { .. }) && is_lost(bucket, keys).await?;
+    if lost { Ok(Stored { bytes: Bytes::new(), version: None }) } else { Err(error) }
+}
+
+/// Was there a stack that nobody has removed? Asked where there is no checkpoint.
+pub(crate) async fn is_lost(bucket: &Bucket, keys: &StackKeys) -> Result<bool> {
+    Ok(Record::read(bucket, &keys.lease).await?.is_some_and(|(record, _)| !record.no_stack))
 }
 
 /// The error for a stack that is not there, or not in a form that we read.
@@ -68,11 +92,11 @@ pub(crate) async fn load(bucket: &Bucket, stack: &StackName, keys: &StackKeys) -
         };
         let journal = batch::joined(&pieces);
         // The two belong together when the checkpoint is still the same after the journal was read.
-        if journal.is_some() && bucket.version(&keys.checkpoint).await?.as_ref() != Some(&found.version) {
+        if journal.is_some() && bucket.version(&keys.checkpoint).await? != found.version {
             continue;
         }
         return Ok(StoredStack {
-            checkpoint: mark::unmarked(&found.bytes).to_vec(),
+            checkpoint: found.content(),
             checkpoint_place: bucket.place(&keys.checkpoint),
             journal,
             journal_place: bucket.place(&keys.journal),

@@ -40,8 +40,8 @@ enum Seen {
     Alive(Holder),
 }
 
-/// Takes the lease of a stack, or says who holds it.
-pub(crate) async fn take(store: &Opened, stack: &StackName, operation: &str) -> Result<ObjectLease> {
+/// Takes the lease of a stack, or says who holds it. `makes`: it is for making the stack.
+pub(crate) async fn take(store: &Opened, stack: &StackName, operation: &str, makes: bool) -> Result<ObjectLease> {
     let keys = StackKeys::new(stack);
     let who = Who::new(&store.surroundings.identity, operation, store.surroundings.clock.now().to_string());
     let id = store.surroundings.new_uuid()?.to_string();
@@ -52,7 +52,7 @@ pub(crate) async fn take(store: &Opened, stack: &StackName, operation: &str) -> 
             Seen::Free(former) => former,
             Seen::Stale(record, version) => Some((record, version)),
         };
-        match claim(store, stack, &keys, &id, &who, former).await? {
+        match claim(store, stack, &keys, (&id, &who), former, makes).await? {
             Claim::Won(taken) => return ObjectLease::begin(store, stack, keys, *taken),
             Claim::Lost => {}
             Claim::Both(holder) => busy = Some(holder),
@@ -131,14 +131,14 @@ async fn claim(
     store: &Opened,
     stack: &StackName,
     keys: &StackKeys,
-    id: &str,
-    who: &Who,
+    (id, who): (&str, &Who),
     former: Option<(Record, UpdateVersion)>,
+    makes: bool,
 ) -> Result<Claim> {
     let lock = locks::key(keys, id);
     let content = Bytes::from(lock_file::encode(&who.holder())?);
     store.bucket.put(&lock, content).await?;
-    let claimed = claim_with_lock(store, stack, keys, (id, who), former, &lock).await;
+    let claimed = claim_with_lock(store, stack, keys, (id, who), (former, makes), &lock).await;
     if !matches!(claimed, Ok(Claim::Won(_))) {
         // The reason why it was not won is what the user needs to know.
         drop(store.bucket.delete(&lock).await);
@@ -151,7 +151,7 @@ async fn claim_with_lock(
     stack: &StackName,
     keys: &StackKeys,
     (id, who): (&str, &Who),
-    former: Option<(Record, UpdateVersion)>,
+    (former, makes): (Option<(Record, UpdateVersion)>, bool),
     lock: &str,
 ) -> Result<Claim> {
     let bucket = store.bucket_with_conditions(&keys.probe(id)).await?;
@@ -174,7 +174,8 @@ async fn claim_with_lock(
             (epoch, start, start)
         }
     };
-    let record = Record::held(id.to_owned(), who.clone(), epoch + 1, start, next);
+    let mut record = Record::held(id.to_owned(), who.clone(), epoch + 1, start, next);
+    record.no_stack = former.as_ref().map_or(makes, |(former, _)| former.no_stack);
     let asked = store.surroundings.clock.elapsed();
     let written = match &former {
         Some((_, version)) => bucket.put_if(&keys.lease, record.encode(), version.clone()).await?,

@@ -11,6 +11,8 @@ pub(crate) const COMPRESSED: [&str; 2] = ["gz", "zst"];
 pub(crate) const META: &str = ".pulumi/meta.yaml";
 /// What all stack files lie below.
 pub(crate) const STACKS: &str = ".pulumi/stacks/";
+/// What our own objects lie below.
+pub(crate) const OWN: &str = ".pulumi/maloko/";
 
 /// The names of one stack's objects, relative to the place of the store.
 #[derive(Clone, Debug)]
@@ -42,7 +44,7 @@ pub(crate) struct StackKeys {
 impl StackKeys {
     pub(crate) fn new(name: &StackName) -> Self {
         let (project, stack) = (name.project(), name.stack());
-        let own = format!(".pulumi/maloko/{project}/{stack}");
+        let own = format!("{OWN}{project}/{stack}");
         Self {
             checkpoint: format!("{STACKS}{project}/{stack}.json"),
             backup: format!("{STACKS}{project}/{stack}.json.bak"),
@@ -120,6 +122,12 @@ pub(crate) fn stack_of(key: &str) -> Option<StackName> {
     let (project, file) = key.strip_prefix(STACKS)?.split_once('/')?;
     let plain = COMPRESSED.iter().find_map(|ending| file.strip_suffix(ending)?.strip_suffix('.')).unwrap_or(file);
     StackName::new(project, plain.strip_suffix(".json")?).ok()
+}
+
+/// The stack that a lease object belongs to.
+pub(crate) fn leased(key: &str) -> Option<StackName> {
+    let (project, stack) = key.strip_prefix(OWN)?.strip_suffix("/lease")?.split_once('/')?;
+    StackName::new(project, stack).ok()
 }
 
 /// Is it a stack file of the old layout, which had no projects?

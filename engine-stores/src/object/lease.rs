@@ -54,6 +54,12 @@ enum Seen {
     There(UpdateVersion),
 }
 
+impl From<Option<UpdateVersion>> for Seen {
+    fn from(version: Option<UpdateVersion>) -> Self {
+        version.map_or(Self::Missing, Self::There)
+    }
+}
+
 /// What the holder knows of the stack's objects; nobody else writes them.
 struct Files {
     /// The number of the next piece of the journal.
@@ -62,7 +68,7 @@ struct Files {
     doubtful: bool,
     /// The pieces that the journal consists of; `None` before they were looked for.
     pieces: Option<Vec<String>>,
-    checkpoint: Option<UpdateVersion>,
+    checkpoint: Seen,
     seal: Seen,
     /// Counts what this lease wrote, so that no two of its writes are alike.
     writes: u64,
@@ -74,8 +80,8 @@ impl ObjectLease {
         let Taken { bucket, record, version, asked, next, lock } = taken;
         // Between two leases that were given back there is no journal, unless it was left on purpose.
         let pieces = (record.journal_start == next).then(Vec::new);
-        let files =
-            Files { next, doubtful: false, pieces, checkpoint: None, seal: Seen::NotYet, writes: 0, removed: false };
+        let (checkpoint, seal) = (Seen::NotYet, Seen::NotYet);
+        let files = Files { next, doubtful: false, pieces, checkpoint, seal, writes: 0, removed: false };
         let right = Arc::new(Right::new(store, stack, keys, bucket, (record, version, asked)));
         let heartbeat = Heartbeat::start(Arc::clone(&right))?;
         let files = futures::lock::Mutex::new(files);
@@ -86,6 +92,21 @@ impl ObjectLease {
     /// The stack's bucket, told whether its store can refuse a write.
     pub(crate) fn bucket(&self) -> &Bucket {
         self.shared.bucket()
+    }
+
+    /// From now on there is a stack: a checkpoint that is missing later was lost.
+    pub(crate) async fn stack_is_there(&self) -> Result<()> {
+        self.shared.right.mark_stack(true).await
+    }
+
+    /// Refuses when the stack was removed before the lease was won. What stands in the lease may be older than the stack,
+    /// of which another tool or a run that was killed has made the checkpoint only.
+    pub(crate) async fn require_stack(&self) -> Result<()> {
+        if !self.shared.right.has_no_stack().await {
+            return Ok(());
+        }
+        checkpoint::read(self.bucket(), &self.shared.right.stack, self.shared.keys()).await?;
+        self.stack_is_there().await
     }
 
     fn stop_heartbeat(&self) -> Option<oneshot::Receiver<()>> {
@@ -135,10 +156,10 @@ impl Shared {
         )
         .await?;
         let pieces = self.pieces(&mut files).await?;
-        files.checkpoint = Some(found.version);
-        files.seal = seal_version.map_or(Seen::Missing, Seen::There);
+        files.checkpoint = found.version.clone().into();
+        files.seal = seal_version.into();
         Ok(StoredStack {
-            checkpoint: mark::unmarked(&found.bytes).to_vec(),
+            checkpoint: found.content(),
             checkpoint_place: self.bucket().place(&self.keys().checkpoint),
             journal: batch::joined(&pieces),
             journal_place: self.bucket().place(&self.keys().journal),
@@ -213,17 +234,22 @@ impl Shared {
         let mut files = self.files.lock().await;
         self.check().await?;
         let (bucket, keys) = (self.bucket(), self.keys());
-        let version = match files.checkpoint.take() {
-            Some(version) => version,
-            None => checkpoint::read(bucket, &self.right.stack, keys).await?.version,
+        let version = match std::mem::take(&mut files.checkpoint) {
+            Seen::There(version) => Some(version),
+            Seen::Missing => None,
+            Seen::NotYet => checkpoint::read(bucket, &self.right.stack, keys).await?.version,
         };
         // The right was ours after the version was known: who takes over from now on changes the version.
         self.right.renew().await?;
         let surplus = checkpoint::keep_generation(bucket, keys, keep).await?;
         files.writes += 1;
         let bytes = mark::marked(content, self.right.epoch, files.writes);
-        match bucket.put_if(&keys.checkpoint, bytes, version).await? {
-            Some(version) => files.checkpoint = Some(version),
+        let written = match version {
+            Some(version) => bucket.put_if(&keys.checkpoint, bytes, version).await?,
+            None => bucket.put_new(&keys.checkpoint, bytes).await?,
+        };
+        match written {
+            Some(version) => files.checkpoint = Seen::There(version),
             None => return Err(self.overtaken().await),
         }
         bucket.delete_all(&surplus).await
@@ -302,12 +328,13 @@ impl Shared {
     async fn remove_stack(&self) -> Result<()> {
         self.remove_journal().await?;
         let mut files = self.files.lock().await;
-        // Removing cannot be made conditional: so the right is made sure of just before.
-        self.right.renew().await?;
         let (bucket, keys) = (self.bucket(), self.keys());
         bucket.copy(&keys.checkpoint, &keys.backup).await?;
+        // Removing cannot be made conditional: so the right is made sure of just before. From here on a checkpoint that is
+        // missing was not lost.
+        self.right.mark_stack(false).await?;
         bucket.delete(&keys.checkpoint).await?;
-        files.checkpoint = None;
+        files.checkpoint = Seen::NotYet;
         files.removed = true;
         let mut rest = bucket.list(&keys.history).await?;
         rest.extend([keys.tags.clone(), keys.seal.clone()]);

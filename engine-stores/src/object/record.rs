@@ -75,6 +75,9 @@ pub(crate) struct Record {
     pub(crate) who: Who,
     /// The number of the journal's first piece; what stands before it is no longer used.
     pub(crate) journal_start: u64,
+    /// Is there no stack? Either it was removed, or it is only being made. Otherwise a checkpoint that is not there was lost.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) no_stack: bool,
     /// A number of the journal that was free when this was written, as all after it were. While the stack is held, the
     /// holder may have used it since.
     pub(crate) journal_next: u64,
@@ -83,7 +86,18 @@ pub(crate) struct Record {
 impl Record {
     pub(crate) fn held(id: String, who: Who, epoch: u64, journal_start: u64, journal_next: u64) -> Self {
         let (maloko, version) = (KIND.to_owned(), VERSION);
-        Self { maloko, version, epoch, id, state: State::Held, counter: 0, who, journal_start, journal_next }
+        Self {
+            maloko,
+            version,
+            epoch,
+            id,
+            state: State::Held,
+            counter: 0,
+            who,
+            journal_start,
+            no_stack: false,
+            journal_next,
+        }
     }
 
     pub(crate) fn is_held(&self) -> bool {

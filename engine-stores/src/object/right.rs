@@ -117,6 +117,16 @@ impl Right {
         self.write(|record| (record.journal_start, record.journal_next) = (number, number)).await
     }
 
+    /// Notes whether there is a stack.
+    pub(crate) async fn mark_stack(&self, there: bool) -> Result<()> {
+        self.write(|record| record.no_stack = !there).await
+    }
+
+    /// Is it noted that there is no stack?
+    pub(crate) async fn has_no_stack(&self) -> bool {
+        self.held.lock().await.record.no_stack
+    }
+
     /// Gives the right back; `next` is the first number of the journal that was not used.
     pub(crate) async fn give_back(&self, next: u64) -> Result<()> {
         self.write(|record| (record.state, record.journal_next) = (State::Free, next)).await

@@ -1,5 +1,6 @@
 //! A store of stacks in a bucket.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use crate::{Notify, World};
 
 use super::bucket::{Bucket, Found};
 use super::io::Io;
-use super::keys::{self, META, STACKS, StackKeys};
+use super::keys::{self, META, OWN, STACKS, StackKeys};
 use super::record::{Record, State, Who};
 use super::{checkpoint, claim, history, locks, mark};
 
@@ -187,9 +188,15 @@ impl Backend for ObjectBackend {
 
     async fn list(&self) -> Result<Vec<StackName>> {
         let store = self.opened().await?;
-        let listed = store.bucket.list(STACKS).await?;
+        let (listed, own) = futures::future::try_join(store.bucket.list(STACKS), store.bucket.list(OWN)).await?;
         // Objects of other names are not stacks of ours.
         let mut stacks: Vec<StackName> = listed.iter().filter_map(|key| keys::stack_of(key)).collect();
+        let known: HashSet<StackName> = stacks.iter().cloned().collect();
+        for stack in own.iter().filter_map(|key| keys::leased(key)).filter(|stack| !known.contains(stack)) {
+            if checkpoint::is_lost(&store.bucket, &StackKeys::new(&stack)).await? {
+                stacks.push(stack);
+            }
+        }
         stacks.sort();
         stacks.dedup();
         Ok(stacks)
@@ -201,11 +208,17 @@ impl Backend for ObjectBackend {
         let exists = || Error::Configuration(format!("there is a stack '{stack}' already in {}", self.url));
         store.bucket.put_new(META, format!("version: {VERSION}\n").into_bytes()).await?;
         let listed = store.bucket.list(&format!("{STACKS}{}/", stack.project())).await?;
-        if listed.iter().any(|key| keys::stack_of(key).as_ref() == Some(stack)) {
+        let is_listed = listed.iter().any(|key| keys::stack_of(key).as_ref() == Some(stack));
+        if is_listed || checkpoint::is_lost(&store.bucket, &keys).await? {
             return Err(exists());
         }
-        let lease = claim::take(&store, stack, "stack init").await?;
-        let written = lease.bucket().put_new(&keys.checkpoint, mark::marked(checkpoint, lease.epoch(), 0)).await;
+        let lease = claim::take(&store, stack, "stack init", true).await?;
+        let mut written = lease.bucket().put_new(&keys.checkpoint, mark::marked(checkpoint, lease.epoch(), 0)).await;
+        if matches!(written, Ok(Some(_)))
+            && let Err(error) = lease.stack_is_there().await
+        {
+            written = Err(error);
+        }
         lease.release().await?;
         if written?.is_some() { Ok(()) } else { Err(exists()) }
     }
@@ -218,7 +231,13 @@ impl Backend for ObjectBackend {
     async fn lease(&self, stack: &StackName, operation: &str) -> Result<Arc<dyn Lease>> {
         let store = self.opened().await?;
         self.require(&store, stack, &StackKeys::new(stack)).await?;
-        Ok(Arc::new(claim::take(&store, stack, operation).await?))
+        let lease = claim::take(&store, stack, operation, false).await?;
+        if let Err(error) = lease.require_stack().await {
+            // The reason why it cannot be used is what the user needs to know.
+            drop(lease.release().await);
+            return Err(error);
+        }
+        Ok(Arc::new(lease))
     }
 
     async fn holders(&self, stack: &StackName) -> Result<Vec<Holder>> {

@@ -6,6 +6,11 @@ use std::process::{Child, Command, Stdio};
 
 use maloko_stores::World;
 use maloko_stores::object::{ObjectBackend, Timing, open};
+use object_store::aws::AmazonS3Builder;
+use object_store::azure::MicrosoftAzureBuilder;
+use object_store::client::{HttpClient, HttpConnector};
+use object_store::path::Path as ObjectPath;
+use object_store::{ClientOptions, ObjectStore, ObjectStoreExt};
 
 use super::authority::Authority;
 use super::world::{Secret, brisk, world};
@@ -56,6 +61,21 @@ impl Server {
         format!("azblob://states/{prefix}?localemu=true&protocol=http&domain=127.0.0.1:{}", self.port)
     }
 
+    /// Removes an object behind everybody's back.
+    pub(crate) fn lose_in_s3(&self, key: &str) {
+        let mut builder = AmazonS3Builder::new().with_bucket_name("states").with_region("us-east-1");
+        builder = builder.with_access_key_id("test").with_secret_access_key("test");
+        let endpoint = format!("http://127.0.0.1:{}", self.port);
+        lose(builder.with_endpoint(endpoint).with_allow_http(true).with_http_connector(Plain).build().unwrap(), key);
+    }
+
+    pub(crate) fn lose_in_azure(&self, key: &str) {
+        let mut builder = MicrosoftAzureBuilder::new().with_container_name("states");
+        builder = builder.with_account(AZURE_KEYS[0].1).with_access_key(AZURE_KEYS[1].1).with_allow_http(true);
+        let endpoint = format!("http://127.0.0.1:{}/{}", self.port, AZURE_KEYS[0].1);
+        lose(builder.with_endpoint(endpoint).with_http_connector(Plain).build().unwrap(), key);
+    }
+
     /// An S3 store in it, as one machine sees it, with short times.
     pub(crate) fn s3(&self, prefix: &str) -> ObjectBackend {
         self.s3_with(prefix, brisk(), &world(S3_KEYS))
@@ -82,6 +102,23 @@ pub(crate) const AZURE_KEYS: &[Secret] = &[
     ("AZURE_STORAGE_ACCOUNT", "devstoreaccount1"),
     ("AZURE_STORAGE_KEY", "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="),
 ];
+
+fn lose(store: impl ObjectStore, key: &str) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(store.delete(&ObjectPath::parse(key).unwrap())).unwrap();
+}
+
+/// Connections without TLS.
+#[derive(Debug)]
+struct Plain;
+
+impl HttpConnector for Plain {
+    fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
+        // The library wants to know how, even if it is never done.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        Ok(HttpClient::new(reqwest::Client::new()))
+    }
+}
 
 impl Drop for Server {
     fn drop(&mut self) {

@@ -19,6 +19,12 @@ impl Store for MemoryBackend {
     async fn machine(&self) -> Result<Arc<dyn Backend>> {
         Ok(Arc::new(self.clone()))
     }
+
+    async fn lose_checkpoint(&self, stack: &StackName) -> Result<bool> {
+        let stored = self.stored(stack).unwrap();
+        self.restore(stack, crate::state::StoredStack { checkpoint: Vec::new(), ..stored });
+        Ok(true)
+    }
 }
 
 struct InDirectory;
@@ -34,6 +40,12 @@ impl Rig for InDirectory {
 impl Store for tempfile::TempDir {
     async fn machine(&self) -> Result<Arc<dyn Backend>> {
         Ok(Arc::new(LocalBackend::open(self.path(), Surroundings::system())?))
+    }
+
+    async fn lose_checkpoint(&self, stack: &StackName) -> Result<bool> {
+        let file = format!(".pulumi/stacks/{}/{}.json", stack.project(), stack.stack());
+        std::fs::remove_file(self.path().join(file)).unwrap();
+        Ok(true)
     }
 }
 

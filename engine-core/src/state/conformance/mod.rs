@@ -17,6 +17,7 @@ mod generations;
 mod history;
 mod journal;
 mod leases;
+mod losses;
 mod probe;
 mod recovery;
 mod seals;
@@ -31,6 +32,7 @@ use futures::future::BoxFuture;
 use crate::error::Result;
 
 use super::backend::Backend;
+use super::name::StackName;
 
 pub use probe::Failed;
 use probe::{Bench, Outcome};
@@ -47,6 +49,12 @@ pub trait Rig: Send + Sync {
 pub trait Store: Send + Sync {
     /// The store as one more machine sees it.
     async fn machine(&self) -> Result<Arc<dyn Backend>>;
+
+    /// Loses the checkpoint of a stack and nothing else, as a failing disk or somebody with access may: a file, an object
+    /// or a row goes. False says that what this store holds cannot be lost in parts.
+    async fn lose_checkpoint(&self, _stack: &StackName) -> Result<bool> {
+        Ok(false)
+    }
 }
 
 /// One thing that is asked of every store.
@@ -83,11 +91,12 @@ use list;
 /// All cases.
 #[must_use]
 pub fn cases() -> Vec<Case> {
-    let groups: [&[Case]; 9] = [
+    let groups: [&[Case]; 10] = [
         stacks::CASES,
         bytes::CASES,
         journal::CASES,
         recovery::CASES,
+        losses::CASES,
         leases::CASES,
         fencing::CASES,
         generations::CASES,

@@ -66,6 +66,11 @@ impl Bench {
         self.0.machine().await
     }
 
+    /// Loses the checkpoint of a stack; false where that cannot be.
+    pub(super) async fn lose_checkpoint(&self, stack: &StackName) -> Result<bool> {
+        self.0.lose_checkpoint(stack).await
+    }
+
     /// A machine, and the stack `dev` in the store.
     pub(super) async fn with_stack(&self) -> Result<(Arc<dyn Backend>, StackName)> {
         let machine = self.machine().await?;
