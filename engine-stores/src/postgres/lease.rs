@@ -83,9 +83,9 @@ const SKIP: &str = "
 const BEAT: &str = "UPDATE {s}.leases SET beat = beat + 1 WHERE stack = $1 AND epoch = $2 AND holder = $3 RETURNING 1";
 const RELEASE: &str = "UPDATE {s}.leases SET holder = NULL WHERE stack = $1 AND epoch = $2 AND holder = $3 RETURNING 1";
 const LOAD: &str = "
-    SELECT c.content, s.seal,
+    SELECT coalesce(c.content, ''::bytea), s.seal,
         (SELECT string_agg(j.records, ''::bytea ORDER BY j.epoch, j.number) FROM {s}.journal j WHERE j.stack = s.id)
-    FROM {s}.stacks s JOIN {s}.checkpoints c ON c.stack = s.id AND c.number = s.current WHERE s.id = $1";
+    FROM {s}.stacks s LEFT JOIN {s}.checkpoints c ON c.stack = s.id AND c.number = s.current WHERE s.id = $1";
 
 /// Who wants which lease.
 pub(super) struct Wanted {

@@ -213,7 +213,10 @@ impl Link {
         let limit = ANSWER + Duration::from_secs((bytes / SLOWEST) as u64);
         let trouble = match timeout(limit, client.query_typed(sql, &parameters)).await {
             Ok(Ok(rows)) => return Ok(rows),
-            Ok(Err(error)) => self.trouble(&error),
+            Ok(Err(error)) => match self.trouble(&error) {
+                Trouble::Absent => self.absent(&client, &error).await,
+                trouble => trouble,
+            },
             Err(_) => Trouble::Lost(format!("no answer within {} seconds", limit.as_secs())),
         };
         if matches!(trouble, Trouble::Lost(_)) {
@@ -247,6 +250,15 @@ impl Link {
                 self.address.shown
             ),
             source: std::io::Error::other(why.to_owned()),
+        }
+    }
+
+    /// A table is missing: either they all are, or they are damaged.
+    async fn absent(&self, client: &Client, error: &tokio_postgres::Error) -> Trouble {
+        match schema::missing(client, &self.address, &chain(error)).await {
+            Ok(None) => Trouble::Absent,
+            Ok(Some(error)) | Err(schema::Failed::Said(error)) => Trouble::Refused(error),
+            Err(schema::Failed::Server(error)) => self.trouble(&error),
         }
     }
 

@@ -133,11 +133,12 @@ const CREATE: &str = "
     INSERT INTO {s}.checkpoints (stack, number, content) SELECT id, 0, $4 FROM made RETURNING 1";
 const WHO_MADE: &str = "SELECT made_by FROM {s}.stacks WHERE project = $1 AND name = $2";
 const LIST: &str = "SELECT project, name FROM {s}.stacks";
-/// One statement sees one moment: checkpoint, seal and journal belong together.
+/// One statement sees one moment: checkpoint, seal and journal belong together. Of a checkpoint that was lost there are no
+/// bytes at all, which nobody can take for a state.
 const LOAD: &str = "
-    SELECT c.content, s.seal,
+    SELECT coalesce(c.content, ''::bytea), s.seal,
         (SELECT string_agg(j.records, ''::bytea ORDER BY j.epoch, j.number) FROM {s}.journal j WHERE j.stack = s.id)
-    FROM {s}.stacks s JOIN {s}.checkpoints c ON c.stack = s.id AND c.number = s.current
+    FROM {s}.stacks s LEFT JOIN {s}.checkpoints c ON c.stack = s.id AND c.number = s.current
     WHERE s.project = $1 AND s.name = $2";
 const HOLDERS: &str = "
     SELECT l.pid, l.user_name, l.host, l.since, l.operation FROM {s}.leases l JOIN {s}.stacks s ON s.id = l.stack

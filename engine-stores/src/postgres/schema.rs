@@ -14,6 +14,7 @@
 use maloko_core::error::Error;
 use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
+use tokio_postgres::types::Type;
 
 use super::address::Address;
 
@@ -105,7 +106,7 @@ pub(super) async fn prepare_with(
     scripts: &[&str],
 ) -> Result<bool, Failed> {
     let newest = i64::try_from(scripts.len()).unwrap_or(i64::MAX);
-    let version = version(client, &address.schema).await?;
+    let version = version(client, address).await?;
     match version {
         Some(version) if version == newest => return Ok(true),
         None if !make => return Ok(false),
@@ -117,12 +118,49 @@ pub(super) async fn prepare_with(
     done.map(|()| true)
 }
 
-async fn version(client: &Client, schema: &str) -> Result<Option<i64>, tokio_postgres::Error> {
-    match client.query_typed(&format!("SELECT version FROM {schema}.layout"), &[]).await {
-        Ok(rows) => rows.first().map(|row| row.try_get(0)).transpose(),
-        Err(error) if is_absent(&error) => Ok(None),
-        Err(error) => Err(error),
+/// The version of the tables; `None` when there are none.
+async fn version(client: &Client, address: &Address) -> Result<Option<i64>, Failed> {
+    let schema = &address.schema;
+    let sql = format!("SELECT version FROM {schema}.layout");
+    let mut answer = client.query_typed(&sql, &[]).await;
+    if answer.as_ref().is_err_and(is_absent) {
+        if !exists(client, schema, "stacks").await? {
+            return Ok(None);
+        }
+        // Somebody else has just made them; or only this one is missing.
+        answer = client.query_typed(&sql, &[]).await;
     }
+    match answer {
+        Ok(rows) => match rows.first() {
+            Some(row) => Ok(Some(row.try_get(0)?)),
+            // It is made with its row, in one transaction.
+            None => Err(Failed::Said(damaged(address, "the table layout is empty"))),
+        },
+        Err(error) if is_absent(&error) => Err(Failed::Said(damaged(address, "the table layout is missing"))),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Is there a table of this name? Asked of the catalog's rows: what the connection remembers of names may be older.
+async fn exists(client: &Client, schema: &str, table: &str) -> Result<bool, tokio_postgres::Error> {
+    let sql = "SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = $2";
+    let rows = client.query_typed(sql, &[(&schema, Type::TEXT), (&table, Type::TEXT)]).await?;
+    Ok(!rows.is_empty())
+}
+
+/// Why a statement found a table missing: `None` when there are none at all, which is so before the first stack.
+pub(super) async fn missing(client: &Client, address: &Address, why: &str) -> Result<Option<Error>, Failed> {
+    Ok(version(client, address).await?.map(|_| damaged(address, why)))
+}
+
+/// The error for tables that are not as this module has made them. What is missing is not taken for what never was.
+fn damaged(address: &Address, why: &str) -> Error {
+    let schema = &address.schema;
+    let newest = SCRIPTS.len();
+    Error::BadState(format!(
+        "the tables in {} are damaged: {why}. Nothing was changed. Restore the schema {schema} from a backup of the database. If          the other tables are whole and only layout has lost its row, this puts it back: INSERT INTO {schema}.layout VALUES          ({newest})",
+        address.shown
+    ))
 }
 
 fn is_absent(error: &tokio_postgres::Error) -> bool {
@@ -134,11 +172,8 @@ async fn upgrade(client: &Client, address: &Address, scripts: &[&str], newest: i
     let schema = &address.schema;
     // Anybody else who upgrades this schema waits here.
     client.batch_execute(&format!("SELECT pg_advisory_xact_lock(hashtext('maloko'), hashtext('{schema}'))")).await?;
-    let exists = "SELECT to_regclass($1) IS NOT NULL";
-    let table = format!("{schema}.layout");
-    let rows = client.query_typed(exists, &[(&table, tokio_postgres::types::Type::TEXT)]).await?;
-    let exists: bool = rows.first().map(|row| row.try_get(0)).transpose()?.unwrap_or(false);
-    let found = if exists { version(client, schema).await?.unwrap_or(0) } else { 0 };
+    let exists = exists(client, schema, "layout").await?;
+    let found = if exists { version(client, address).await?.unwrap_or(0) } else { 0 };
     if found > newest {
         return Err(Failed::Said(Error::BadState(format!(
             "the tables in {} have layout {found}, and this version of maloko knows only {newest}; use the newer version \
@@ -148,12 +183,8 @@ async fn upgrade(client: &Client, address: &Address, scripts: &[&str], newest: i
     }
     if !exists {
         // Asking first lets a user without the right to make schemas use one that was made for it.
-        let there = client
-            .query_typed(
-                "SELECT 1 FROM pg_namespace WHERE nspname = $1",
-                &[(schema, tokio_postgres::types::Type::TEXT)],
-            )
-            .await?;
+        let there =
+            client.query_typed("SELECT 1 FROM pg_namespace WHERE nspname = $1", &[(schema, Type::TEXT)]).await?;
         if there.is_empty() {
             client
                 .batch_execute(&format!("CREATE SCHEMA {schema}"))

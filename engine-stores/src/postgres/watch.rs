@@ -26,6 +26,9 @@ const ATTEMPTS: usize = 5;
 const LOOK_UP: &str = "
     SELECT l.pid, l.user_name, l.host, l.since, l.operation, l.stack, l.epoch, l.holder, l.writes, l.beat, l.patience
     FROM {s}.leases l JOIN {s}.stacks s ON s.id = l.stack WHERE s.project = $1 AND s.name = $2";
+/// Makes the row of a lease anew that was lost. Epochs are counted elsewhere, so it is one that nobody has held.
+const MAKE_ANEW: &str = "
+    INSERT INTO {s}.leases (stack) SELECT id FROM {s}.stacks WHERE project = $1 AND name = $2 ON CONFLICT (stack) DO NOTHING";
 /// Takes the lease as it was seen: whoever comes second finds another epoch.
 const TAKE: &str = "
     UPDATE {s}.leases SET epoch = nextval('{s}.epochs'), holder = $5, writes = 0, beat = 0, patience = $6,
@@ -84,13 +87,22 @@ pub(super) async fn take(store: Arc<Store>, wanted: Wanted) -> Result<PostgresLe
 }
 
 async fn look(store: &Store, wanted: &Wanted) -> Result<Seen> {
-    let rows = match store.link.repeat(&store.sql(LOOK_UP), &named(&wanted.stack), false).await {
-        Ok(rows) => rows,
-        Err(Trouble::Absent) => return Err(no_stack(&wanted.stack)),
-        Err(Trouble::Refused(error)) => return Err(error),
-        Err(Trouble::Lost(why)) => return Err(store.link.unknown(&why)),
-    };
+    let mut rows = ask(store, wanted, LOOK_UP).await?;
+    if rows.is_empty() {
+        ask(store, wanted, MAKE_ANEW).await?;
+        rows = ask(store, wanted, LOOK_UP).await?;
+    }
     Seen::read(rows.first().ok_or_else(|| no_stack(&wanted.stack))?)
+}
+
+/// Reads, or does what may as well be done twice.
+async fn ask(store: &Store, wanted: &Wanted, statement: &str) -> Result<Vec<Row>> {
+    match store.link.repeat(&store.sql(statement), &named(&wanted.stack), false).await {
+        Ok(rows) => Ok(rows),
+        Err(Trouble::Absent) => Err(no_stack(&wanted.stack)),
+        Err(Trouble::Refused(error)) => Err(error),
+        Err(Trouble::Lost(why)) => Err(store.link.unknown(&why)),
+    }
 }
 
 /// Waits until the holder has been silent for long enough; an error when it is alive.

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use async_trait::async_trait;
 use maloko_core::error::Result;
 use maloko_core::state::conformance::{Rig, Store};
-use maloko_core::state::{Backend, Surroundings};
+use maloko_core::state::{Backend, StackName, Surroundings};
 use maloko_stores::World;
 use maloko_stores::postgres::PostgresBackend;
 use tokio_postgres::{Client, NoTls};
@@ -119,5 +119,18 @@ impl Rig for InDatabase {
 impl Store for Database {
     async fn machine(&self) -> Result<Arc<dyn Backend>> {
         Ok(Arc::new(machine(&self.0)))
+    }
+
+    async fn lose_checkpoint(&self, stack: &StackName) -> Result<bool> {
+        let schema = self.0.split_once("schema=").unwrap().1.split('&').next().unwrap();
+        let sql = format!(
+            "DELETE FROM {schema}.checkpoints c USING {schema}.stacks s WHERE s.id = c.stack AND s.current = c.number
+             AND s.project = '{}' AND s.name = '{}'",
+            stack.project(),
+            stack.stack()
+        );
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async { Server::shared().client().await.batch_execute(&sql).await.unwrap() });
+        Ok(true)
     }
 }

@@ -85,6 +85,73 @@ fn tables_of_an_older_version_are_brought_up_to_date_in_one_step() {
     assert_eq!(first(&format!("SELECT version FROM {schema}.layout")), "1");
 }
 
+/// A store with a stack that has a generation, a history and a journal.
+fn lived_in() -> String {
+    let address = Server::shared().new_address();
+    block_on(async {
+        let backend = machine(&address);
+        backend.create(&dev(), b"first").await.unwrap();
+        let held = backend.lease(&dev(), "up").await.unwrap();
+        held.replace(b"second", 3).await.unwrap();
+        held.append(b"a record").await.unwrap();
+        backend.add_history(&dev(), 1, b"{}", 0).await.unwrap();
+        held.release().await.unwrap();
+    });
+    address
+}
+
+#[test]
+fn a_lease_whose_row_was_lost_is_made_anew() {
+    let address = lived_in();
+    let backend = machine(&address);
+    block_on(async {
+        let former = backend.lease(&dev(), "up").await.unwrap();
+        run_sql(&format!("DELETE FROM {}.leases", schema_of(&address)));
+        let next = machine(&address).lease(&dev(), "up").await.unwrap();
+        assert!(next.epoch() > former.epoch());
+        assert!(former.append(b"late").await.is_err());
+        assert_eq!(next.load().await.unwrap().journal.as_deref(), Some(&b"a record"[..]));
+        next.release().await.unwrap();
+    });
+}
+
+#[test]
+fn tables_that_are_damaged_are_not_taken_for_empty_ones() {
+    let layout = ["DELETE FROM {s}.layout", "DROP TABLE {s}.layout"].map(|sql| (sql, "layout"));
+    let journal = [("DROP TABLE {s}.journal", "journal"), ("DROP TABLE {s}.checkpoints", "checkpoints")];
+    for (sql, named) in layout.into_iter().chain(journal) {
+        let address = lived_in();
+        let schema = schema_of(&address);
+        // One that is connected by then, and one that comes later.
+        let connected = machine(&address);
+        block_on(connected.list()).unwrap();
+        run_sql(&sql.replace("{s}", schema));
+        let mut errors = vec![
+            block_on(machine(&address).load(&dev())).unwrap_err(),
+            block_on(machine(&address).create(&StackName::new("shop", "prod").unwrap(), b"{}")).err().unwrap_or_else(
+                || {
+                    // What it writes does not need the journal.
+                    assert_eq!(named, "journal");
+                    block_on(machine(&address).load(&dev())).unwrap_err()
+                },
+            ),
+        ];
+        if named == "layout" {
+            errors.push(block_on(machine(&address).list()).unwrap_err());
+        } else {
+            errors.push(block_on(connected.load(&dev())).unwrap_err());
+        }
+        for error in errors.iter().map(ToString::to_string) {
+            assert!(error.contains("are damaged") && error.contains(named) && error.contains(schema), "{sql}: {error}");
+        }
+    }
+    let gone = lived_in();
+    let connected = machine(&gone);
+    block_on(connected.list()).unwrap();
+    run_sql(&format!("DROP SCHEMA {} CASCADE", schema_of(&gone)));
+    assert!(block_on(connected.list()).unwrap().is_empty(), "there is nothing left that could be damaged");
+}
+
 #[test]
 fn many_machines_may_come_first_at_once() {
     let address = Server::shared().new_address();
