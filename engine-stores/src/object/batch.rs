@@ -14,7 +14,7 @@ use maloko_core::error::Result;
 use serde::{Deserialize, Serialize};
 
 use super::bucket::{Bucket, Found};
-use super::keys::StackKeys;
+use super::keys::{DIGITS, StackKeys};
 use super::record::Who;
 
 /// The first number of a journal.
@@ -71,15 +71,13 @@ fn encode(head: &Head, lines: &[u8]) -> Bytes {
 }
 
 impl Piece {
-    pub(crate) fn decode(bucket: &Bucket, key: String, object: Bytes) -> Result<Self> {
+    /// `None` when it is no piece of a journal.
+    pub(crate) fn decode(key: String, object: Bytes) -> Option<Self> {
         let end = object.iter().position(|byte| *byte == b'\n').unwrap_or(object.len());
-        let head: Head = serde_json::from_slice(&object[..end]).map_err(|error| {
-            let what_to_do = "restore it from a copy, or bring the state back with `maloko stack import --file COPY`";
-            bucket.damaged(&key, &format!("it is no piece of a journal: {error}"), what_to_do)
-        })?;
+        let head: Head = serde_json::from_slice(&object[..end]).ok()?;
         let fence = (head.maloko == Kind::Fence).then(|| head.who.unwrap_or_default());
         let body = (end + 1).min(object.len());
-        Ok(Self { key, sequence: head.sequence, epoch: head.epoch, fence, object, body })
+        Some(Self { key, sequence: head.sequence, epoch: head.epoch, fence, object, body })
     }
 
     /// The journal's lines in it.
@@ -93,55 +91,77 @@ impl Piece {
     }
 }
 
-/// What reading the pieces gave.
-#[derive(Debug)]
-pub(crate) enum Read {
-    /// The pieces that count, in order.
-    Whole(Vec<Piece>),
-    /// Some were missing: they were being removed, or got lost.
-    Gap {
-        /// The number of the first that is missing.
-        missing: u64,
-    },
+/// The pieces of a journal, read.
+#[derive(Debug, Default)]
+pub(crate) struct Pieces {
+    /// Those that count, in order.
+    pub(crate) found: Vec<Piece>,
+    /// The number of the first that is not there, or is no piece: it got lost, or they were being removed.
+    pub(crate) missing: Option<u64>,
 }
 
 /// Reads the pieces from a number on.
-pub(crate) async fn read(bucket: &Bucket, keys: &StackKeys, start: u64) -> Result<Read> {
+pub(crate) async fn read(bucket: &Bucket, keys: &StackKeys, start: u64) -> Result<Pieces> {
     let mut listed = bucket.list_after(&keys.journal, Some(&keys.before_batch(start))).await?;
     listed.retain(|key| keys.sequence_of(key).is_some_and(|sequence| sequence >= start));
-    let mut pieces = Vec::with_capacity(listed.len());
+    let mut found = Vec::with_capacity(listed.len());
+    let mut missing: Option<u64> = None;
     for (key, object) in bucket.get_all(listed).await? {
-        match object {
-            Some(Found { bytes, .. }) => pieces.push(Piece::decode(bucket, key, bytes)?),
-            None => return Ok(Read::Gap { missing: keys.sequence_of(&key).unwrap_or(start) }),
+        let sequence = keys.sequence_of(&key);
+        match object.and_then(|Found { bytes, .. }| Piece::decode(key, bytes)) {
+            Some(piece) => found.push(piece),
+            None => missing = missing.min(sequence).or(sequence),
         }
     }
-    Ok(in_force(pieces, start))
+    let mut pieces = in_force(found, start);
+    pieces.missing = pieces.missing.min(missing).or(pieces.missing).or(missing);
+    Ok(pieces)
 }
 
 /// Leaves out what a former holder wrote after it was fenced off, which only a store without conditions lets happen.
-fn in_force(mut pieces: Vec<Piece>, start: u64) -> Read {
+fn in_force(mut pieces: Vec<Piece>, start: u64) -> Pieces {
     pieces.sort_by_key(|piece| (piece.sequence, std::cmp::Reverse(piece.epoch)));
     let (mut epoch, mut next) = (0, start);
-    let mut kept: Vec<Piece> = Vec::with_capacity(pieces.len());
+    let mut kept = Pieces { found: Vec::with_capacity(pieces.len()), missing: None };
     for piece in pieces {
-        let is_late = piece.epoch < epoch || kept.last().is_some_and(|last| last.sequence == piece.sequence);
+        let is_late = piece.epoch < epoch || kept.found.last().is_some_and(|last| last.sequence == piece.sequence);
         if is_late {
             continue;
         }
         if piece.sequence != next {
-            return Read::Gap { missing: next };
+            kept.missing.get_or_insert(next);
         }
-        (epoch, next) = (piece.epoch, next + 1);
-        kept.push(piece);
+        (epoch, next) = (piece.epoch, piece.sequence + 1);
+        kept.found.push(piece);
     }
-    Read::Whole(kept)
+    kept
 }
 
-/// The journal's lines in the pieces; `None` when there are none.
-pub(crate) fn joined(pieces: &[Piece]) -> Option<Vec<u8>> {
-    let lines: Vec<&[u8]> = pieces.iter().map(Piece::lines).filter(|lines| !lines.is_empty()).collect();
-    (!lines.is_empty()).then(|| lines.concat())
+impl Pieces {
+    /// The journal's lines in the pieces; `None` when there are none. Where a piece is missing stands a line that is none
+    /// of a journal, nor what a crash leaves at its end: so whoever reads it knows that it is damaged, and from where on.
+    pub(crate) fn journal(&self) -> Option<Vec<u8>> {
+        let missing = self.missing.unwrap_or(u64::MAX);
+        let lines = |after: bool| self.found.iter().filter(move |piece| (piece.sequence > missing) == after);
+        let joined = |after: bool| lines(after).flat_map(Piece::lines).copied().collect::<Vec<u8>>();
+        let mut journal = joined(false);
+        if self.missing.is_some() {
+            journal.extend_from_slice(format!("\n({})\n", self.loss().unwrap_or_default()).as_bytes());
+            journal.extend(joined(true));
+        }
+        (!journal.is_empty()).then_some(journal)
+    }
+
+    /// What is missing, in words.
+    fn loss(&self) -> Option<String> {
+        self.missing.map(|number| format!("its piece {number:0DIGITS$} is missing or unreadable"))
+    }
+
+    /// Where the journal is, for messages, with what is missing.
+    pub(crate) fn place(&self, bucket: &Bucket, keys: &StackKeys) -> String {
+        let place = bucket.place(&keys.journal);
+        self.loss().map_or_else(|| place.clone(), |loss| format!("{place} ({loss})"))
+    }
 }
 
 /// The number after the last that is used.

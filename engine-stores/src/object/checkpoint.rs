@@ -5,7 +5,7 @@ use maloko_core::error::{Error, Result};
 use maloko_core::state::{Generation, LEAST_GENERATIONS, StackName, StoredStack};
 use object_store::UpdateVersion;
 
-use super::batch::{self, Read};
+use super::batch::{self, Pieces};
 use super::bucket::{Bucket, Found};
 use super::claim;
 use super::keys::{COMPRESSED, StackKeys};
@@ -61,15 +61,6 @@ async fn missing(bucket: &Bucket, stack: &StackName, keys: &StackKeys) -> Result
     Ok(Error::NoStack { stack: stack.stack().to_owned() })
 }
 
-/// The error for a journal of which a piece is missing.
-pub(crate) fn gap(bucket: &Bucket, keys: &StackKeys, missing: u64) -> Error {
-    Error::BadState(format!(
-        "the journal {} is not whole: its piece {missing} is missing. Restore the object from a copy or a former version \
-         of the bucket, or bring the state back with `maloko stack import --file COPY`",
-        bucket.place(&keys.journal)
-    ))
-}
-
 /// Reads a stack without a lease, as it was at one moment.
 pub(crate) async fn load(bucket: &Bucket, stack: &StackName, keys: &StackKeys) -> Result<StoredStack> {
     let mut last_gap = None;
@@ -81,16 +72,14 @@ pub(crate) async fn load(bucket: &Bucket, stack: &StackName, keys: &StackKeys) -
         };
         let (found, (seal, _)) = futures::future::try_join(read(bucket, stack, keys), seal::read(bucket, keys)).await?;
         let idle = record.as_ref().is_some_and(Record::is_idle);
-        let pieces = if idle { Read::Whole(Vec::new()) } else { batch::read(bucket, keys, start).await? };
-        let pieces = match pieces {
-            Read::Whole(pieces) => pieces,
-            Read::Gap { missing } => {
-                // A run that is under way may have folded its journal while we read.
-                last_gap = Some(missing);
-                continue;
-            }
-        };
-        let journal = batch::joined(&pieces);
+        let pieces = if idle { Pieces::default() } else { batch::read(bucket, keys, start).await? };
+        // A run that is under way may have folded its journal while we read; then it begins elsewhere at the next look.
+        let gap = pieces.missing.map(|missing| (start, missing));
+        if gap.is_some() && gap != last_gap {
+            last_gap = gap;
+            continue;
+        }
+        let journal = pieces.journal();
         // The two belong together when the checkpoint is still the same after the journal was read.
         if journal.is_some() && bucket.version(&keys.checkpoint).await? != found.version {
             continue;
@@ -99,17 +88,14 @@ pub(crate) async fn load(bucket: &Bucket, stack: &StackName, keys: &StackKeys) -
             checkpoint: found.content(),
             checkpoint_place: bucket.place(&keys.checkpoint),
             journal,
-            journal_place: bucket.place(&keys.journal),
+            journal_place: pieces.place(bucket, keys),
             seal,
         });
     }
-    Err(match last_gap {
-        Some(missing) => gap(bucket, keys, missing),
-        None => Error::Locked(format!(
-            "the stack '{}' is being changed all the time; run the command again when that is over",
-            stack.stack()
-        )),
-    })
+    Err(Error::Locked(format!(
+        "the stack '{}' is being changed all the time; run the command again when that is over",
+        stack.stack()
+    )))
 }
 
 /// The generations, the newest first.

@@ -199,11 +199,13 @@ pub(crate) async fn found_without_lease(bucket: &Bucket, keys: &StackKeys) -> Re
     let mut numbers: Vec<u64> = listed.iter().filter_map(|key| keys.sequence_of(key)).collect();
     numbers.sort_unstable();
     numbers.dedup();
-    let Some(last) = numbers.last().copied() else { return Ok((0, FIRST)) };
+    if numbers.is_empty() {
+        return Ok((0, FIRST));
+    }
     // Fences stay; so the journal is what comes after the last gap.
     let start = numbers.windows(2).rfind(|pair| pair[0] + 1 != pair[1]).map_or(numbers[0], |pair| pair[1]);
-    let batch::Read::Whole(pieces) = batch::read(bucket, keys, start).await? else { return Ok((0, last + 1)) };
-    Ok((pieces.last().map_or(0, |piece| piece.epoch), start))
+    let pieces = batch::read(bucket, keys, start).await?;
+    Ok((pieces.found.last().map_or(0, |piece| piece.epoch), start))
 }
 
 /// Makes sure that a former holder, who may be asleep between a look and a write, can write nothing any more. Gives the

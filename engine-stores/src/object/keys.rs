@@ -3,7 +3,7 @@
 use maloko_core::state::{ORGANIZATION, StackName};
 
 /// Digits of a sequence number in a name, so that names sort as numbers do.
-const DIGITS: usize = 10;
+pub(crate) const DIGITS: usize = 10;
 /// Endings of stack files that Pulumi may have compressed.
 pub(crate) const COMPRESSED: [&str; 2] = ["gz", "zst"];
 

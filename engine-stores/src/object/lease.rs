@@ -9,7 +9,7 @@ use maloko_core::error::{Error, Result};
 use maloko_core::state::{Lease, StackName, StoredStack};
 use object_store::UpdateVersion;
 
-use super::batch::{self, Piece, Read};
+use super::batch::{self, Piece, Pieces};
 use super::bucket::Bucket;
 use super::heartbeat::Heartbeat;
 use super::keys::StackKeys;
@@ -133,19 +133,14 @@ impl Shared {
     }
 
     /// The pieces of the journal, read.
-    async fn pieces(&self, files: &mut Files) -> Result<Vec<Piece>> {
+    async fn pieces(&self, files: &mut Files) -> Result<Pieces> {
         if files.pieces.as_ref().is_some_and(Vec::is_empty) {
-            return Ok(Vec::new());
+            return Ok(Pieces::default());
         }
-        let start = self.right.journal_start().await;
-        match batch::read(self.bucket(), self.keys(), start).await? {
-            Read::Whole(pieces) => {
-                files.pieces =
-                    Some(pieces.iter().filter(|piece| piece.fence.is_none()).map(|p| p.key.clone()).collect());
-                Ok(pieces)
-            }
-            Read::Gap { missing } => Err(checkpoint::gap(self.bucket(), self.keys(), missing)),
-        }
+        let pieces = batch::read(self.bucket(), self.keys(), self.right.journal_start().await).await?;
+        let batches = pieces.found.iter().filter(|piece| piece.fence.is_none());
+        files.pieces = Some(batches.map(|piece| piece.key.clone()).collect());
+        Ok(pieces)
     }
 
     async fn load(&self) -> Result<StoredStack> {
@@ -161,8 +156,8 @@ impl Shared {
         Ok(StoredStack {
             checkpoint: found.content(),
             checkpoint_place: self.bucket().place(&self.keys().checkpoint),
-            journal: batch::joined(&pieces),
-            journal_place: self.bucket().place(&self.keys().journal),
+            journal: pieces.journal(),
+            journal_place: pieces.place(self.bucket(), self.keys()),
             seal,
         })
     }
@@ -210,7 +205,7 @@ impl Shared {
             Ok(found) => found,
             Err(error) => return error,
         };
-        let piece = found.and_then(|found| Piece::decode(self.bucket(), key, found.bytes).ok());
+        let piece = found.and_then(|found| Piece::decode(key, found.bytes));
         self.right.lost_to(piece.and_then(|piece| piece.fence)).await
     }
 
@@ -220,13 +215,22 @@ impl Shared {
         // Old pieces are written over without a condition: so the right is made sure of just before.
         self.right.renew().await?;
         let mut left = usize::try_from(length).unwrap_or(usize::MAX);
-        for piece in self.pieces(&mut files).await? {
+        let pieces = self.pieces(&mut files).await?;
+        if pieces.missing.is_some() {
+            let place = pieces.place(self.bucket(), self.keys());
+            return Err(Error::BadState(format!(
+                "the journal {place} cannot be cut; set it aside with `maloko state restore --journal`"
+            )));
+        }
+        for piece in pieces.found {
             let lines = piece.lines().len();
             if lines > left {
                 self.bucket().put(&piece.key, piece.cut(left)).await?;
             }
             left = left.saturating_sub(lines);
         }
+        // Whether anything is left of it is looked up when that counts.
+        files.pieces = None;
         Ok(())
     }
 
@@ -315,7 +319,7 @@ impl Shared {
             let mut files = self.files.lock().await;
             self.check().await?;
             self.right.renew().await?;
-            let lines = batch::joined(&self.pieces(&mut files).await?).unwrap_or_default();
+            let lines = self.pieces(&mut files).await?.journal().unwrap_or_default();
             let moment = self.right.surroundings.clock.now().as_second();
             let key = format!("{}journal-{moment}-{}-{}", self.keys().aside, self.right.epoch, files.next);
             self.bucket().put(&key, lines).await?;
@@ -346,18 +350,18 @@ impl Shared {
             return Ok(());
         }
         let mut files = self.files.lock().await;
-        if files.doubtful {
-            self.settle(&mut files).await?;
-            if batch::joined(&self.pieces(&mut files).await?).is_none() {
-                self.right.begin_journal_at(files.next).await?;
-            }
-        }
-        let journal_left = self.right.journal_start().await != files.next;
+        self.settle(&mut files).await?;
+        // Where no line was written there may be fences, which are no journal: one stands in every stack from the start.
+        let journal_left = match &files.pieces {
+            Some(pieces) if !pieces.is_empty() => true,
+            _ => self.pieces(&mut files).await?.journal().is_some(),
+        };
         if !journal_left || files.removed {
             // While a journal is left the lock stays: no other tool may take the checkpoint for the whole truth.
             self.bucket().delete(&self.lock).await?;
         }
-        match self.right.give_back(files.next).await {
+        let start = if journal_left { None } else { Some(files.next) };
+        match self.right.give_back(start, files.next).await {
             // It is no longer ours to give back.
             Err(Error::Locked(_)) if self.right.is_lost() => Ok(()),
             given => given,

@@ -127,9 +127,14 @@ impl Right {
         self.held.lock().await.record.no_stack
     }
 
-    /// Gives the right back; `next` is the first number of the journal that was not used.
-    pub(crate) async fn give_back(&self, next: u64) -> Result<()> {
-        self.write(|record| (record.state, record.journal_next) = (State::Free, next)).await
+    /// Gives the right back; `next` is the first number of the journal that was not used. With `start` the journal begins
+    /// there from now on.
+    pub(crate) async fn give_back(&self, start: Option<u64>, next: u64) -> Result<()> {
+        self.write(|record| {
+            record.journal_start = start.unwrap_or(record.journal_start);
+            (record.state, record.journal_next) = (State::Free, next);
+        })
+        .await
     }
 
     async fn write(&self, change: impl Fn(&mut Record) + Send) -> Result<()> {

@@ -150,6 +150,38 @@ fn pulumis_locks_are_respected_and_written() {
     });
 }
 
+/// A lock that stays makes `pulumi` refuse the stack, and says that there is a journal.
+#[test]
+fn no_lock_is_left_without_a_journal() {
+    let store = Arc::new(InMemory::new());
+    let (here, there) = (over(&store), over(&store));
+    let locks = Path::from(".pulumi/locks/organization/shop/dev");
+    block(async {
+        with_stack(&here).await;
+        assert_eq!(locks_in(&store, &locks).await, 0, "the stack was made");
+        let lease = here.lease(&stack(), "stack init").await.unwrap();
+        lease.write_seal(b"seal").await.unwrap();
+        lease.release().await.unwrap();
+        assert_eq!(locks_in(&store, &locks).await, 0, "it was sealed");
+        let cancelled = here.lease(&stack(), "up").await.unwrap();
+        there.break_locks(&stack()).await.unwrap();
+        drop(cancelled);
+        there.lease(&stack(), "up").await.unwrap().release().await.unwrap();
+        assert_eq!(locks_in(&store, &locks).await, 0, "it was taken from a run that had done nothing");
+        let lease = here.lease(&stack(), "up").await.unwrap();
+        lease.append(b"x\n").await.unwrap();
+        lease.cut_journal(0).await.unwrap();
+        lease.release().await.unwrap();
+        assert_eq!(locks_in(&store, &locks).await, 0, "nothing is left of the journal");
+        let lease = here.lease(&stack(), "up").await.unwrap();
+        lease.append(b"x\n").await.unwrap();
+        lease.release().await.unwrap();
+        there.lease(&stack(), "tag").await.unwrap().release().await.unwrap();
+        assert_eq!(locks_in(&store, &locks).await, 1, "who looked at nothing leaves the lock of a journal");
+        assert_eq!(there.stored().await.journal.as_deref(), Some(&b"x\n"[..]));
+    });
+}
+
 async fn locks_in(store: &InMemory, below: &Path) -> usize {
     use futures::StreamExt;
     store.list(Some(below)).collect::<Vec<_>>().await.len()
@@ -184,22 +216,5 @@ fn a_lost_lease_object_is_made_anew_without_losing_the_journal() {
         let next = backend.lease(&stack(), "up").await.unwrap();
         assert!(next.epoch() > lease.epoch());
         assert_eq!(next.load().await.unwrap().journal.as_deref(), Some(&b"one\n"[..]));
-    });
-}
-
-#[test]
-fn a_missing_piece_of_the_journal_is_named() {
-    let store = Arc::new(InMemory::new());
-    let backend = over(&store);
-    block(async {
-        with_stack(&backend).await;
-        let lease = backend.lease(&stack(), "up").await.unwrap();
-        for line in [b"1\n", b"2\n", b"3\n"] {
-            lease.append(line).await.unwrap();
-        }
-        lease.release().await.unwrap();
-        store.delete(&Path::from(".pulumi/maloko/shop/dev/journal/0000000002")).await.unwrap();
-        let error = backend.load_error().await;
-        assert!(error.contains("its piece 2 is missing") && error.contains("stack import"), "{error}");
     });
 }

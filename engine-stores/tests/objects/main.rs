@@ -5,6 +5,7 @@
 mod authority;
 mod conformance;
 mod cost;
+mod damage;
 mod errors;
 mod late;
 mod leases;

@@ -66,14 +66,14 @@ impl Server {
         let mut builder = AmazonS3Builder::new().with_bucket_name("states").with_region("us-east-1");
         builder = builder.with_access_key_id("test").with_secret_access_key("test");
         let endpoint = format!("http://127.0.0.1:{}", self.port);
-        lose(builder.with_endpoint(endpoint).with_allow_http(true).with_http_connector(Plain).build().unwrap(), key);
+        lose(&builder.with_endpoint(endpoint).with_allow_http(true).with_http_connector(Plain).build().unwrap(), key);
     }
 
     pub(crate) fn lose_in_azure(&self, key: &str) {
         let mut builder = MicrosoftAzureBuilder::new().with_container_name("states");
         builder = builder.with_account(AZURE_KEYS[0].1).with_access_key(AZURE_KEYS[1].1).with_allow_http(true);
         let endpoint = format!("http://127.0.0.1:{}/{}", self.port, AZURE_KEYS[0].1);
-        lose(builder.with_endpoint(endpoint).with_http_connector(Plain).build().unwrap(), key);
+        lose(&builder.with_endpoint(endpoint).with_http_connector(Plain).build().unwrap(), key);
     }
 
     /// An S3 store in it, as one machine sees it, with short times.
@@ -103,7 +103,7 @@ pub(crate) const AZURE_KEYS: &[Secret] = &[
     ("AZURE_STORAGE_KEY", "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="),
 ];
 
-fn lose(store: impl ObjectStore, key: &str) {
+fn lose(store: &impl ObjectStore, key: &str) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(store.delete(&ObjectPath::parse(key).unwrap())).unwrap();
 }
