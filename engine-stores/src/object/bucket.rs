@@ -16,7 +16,7 @@ use object_store::{
     UpdateVersion,
 };
 
-use super::fault::{failed, is_ambiguous};
+use super::fault::{failed, is_ambiguous, is_out_of_reach};
 use super::io::Io;
 
 /// How often a request whose outcome is unknown is made again, after the retries of the library.
@@ -180,7 +180,7 @@ impl Bucket {
                 };
                 self.send(key, bytes.clone(), mode).await?
             } else {
-                if !self.holds(key, &bytes, &condition).await? {
+                if !self.holds(key, &bytes, &condition).await.map_err(|error| self.unsettled(key, error))? {
                     return Ok(None);
                 }
                 self.send(key, bytes.clone(), PutMode::Overwrite).await?
@@ -191,11 +191,15 @@ impl Bucket {
                 Err(
                     StoreError::AlreadyExists { .. } | StoreError::Precondition { .. } | StoreError::NotModified { .. },
                 ) => true,
+                // Looking would fail as well. Whoever wrote it knows that it may have come about.
+                Err(error) if is_out_of_reach(error) => {
+                    return Err(failed(&format!("write {}", self.place(key)), error));
+                }
                 Err(error) if is_ambiguous(error) => false,
                 Err(error) => return Err(failed(&format!("write {}", self.place(key)), error)),
             };
             // Either somebody else was there, or it was written and the answer got lost.
-            let found = self.get(key).await?;
+            let found = self.get(key).await.map_err(|error| self.unsettled(key, error))?;
             match (&found, &condition) {
                 (Some(found), _) if found.bytes == bytes => return Ok(Some(found.version.clone())),
                 (Some(found), Condition::Version(version)) if !same(&found.version, version) => return Ok(None),
@@ -210,6 +214,14 @@ impl Bucket {
                 };
             }
             self.surroundings.clock.wait(PAUSE * 2_u32.pow(attempt)).await;
+        }
+    }
+
+    /// The error for a write of which it cannot be found out whether it came about: it is the write that failed.
+    fn unsettled(&self, key: &str, error: Error) -> Error {
+        match error {
+            Error::Io { source, .. } => Error::Io { context: format!("cannot write {}", self.place(key)), source },
+            other => other,
         }
     }
 

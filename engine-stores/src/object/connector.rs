@@ -7,15 +7,20 @@ use object_store::client::{HttpClient, HttpConnector};
 use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, RetryConfig};
 use rustls_platform_verifier::BuilderVerifierExt;
 
+use super::patience::Patient;
+
 /// How long a connection may take to come about, and a request to be answered.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How often a request is made again when the store is busy, or the connection breaks.
+/// How long a request is made again while the store is busy, or cannot be reached.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// How requests are made again: what counts is the time, not how often.
 pub(crate) fn retries() -> RetryConfig {
     let (init_backoff, max_backoff) = (Duration::from_millis(100), Duration::from_secs(2));
     let backoff = BackoffConfig { init_backoff, max_backoff, base: 2.0 };
-    RetryConfig { backoff, max_retries: 6, retry_timeout: Duration::from_secs(15) }
+    RetryConfig { backoff, max_retries: usize::MAX, retry_timeout: PATIENCE }
 }
 
 /// What requests may do.
@@ -46,6 +51,6 @@ impl HttpConnector for Connector {
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .map_err(|error| fail(error.into()))?;
-        Ok(HttpClient::new(client))
+        Ok(HttpClient::new(Patient::new(client)))
     }
 }

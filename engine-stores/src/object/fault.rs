@@ -6,6 +6,7 @@ use std::io;
 
 use maloko_core::error::Error;
 use object_store::Error as StoreError;
+use object_store::client::{HttpError, HttpErrorKind};
 
 /// Is it unknown whether the request was carried out? (Otherwise it certainly was not.)
 pub(crate) fn is_ambiguous(error: &StoreError) -> bool {
@@ -14,6 +15,18 @@ pub(crate) fn is_ambiguous(error: &StoreError) -> bool {
             // These were answered, and say that nothing was done.
             !REFUSALS.iter().any(|(refusal, _)| *refusal == code)
         })
+}
+
+/// Was no connection made to the store, for as long as it was tried?
+pub(crate) fn is_out_of_reach(error: &StoreError) -> bool {
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if error.downcast_ref::<HttpError>().is_some_and(|error| error.kind() == HttpErrorKind::Connect) {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
 }
 
 /// Does the store answer that it has no conditional writes?

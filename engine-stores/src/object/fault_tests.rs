@@ -1,6 +1,9 @@
-use object_store::Error as StoreError;
+use std::io;
 
-use super::{failed, is_ambiguous};
+use object_store::Error as StoreError;
+use object_store::client::{HttpError, HttpErrorKind};
+
+use super::{failed, is_ambiguous, is_out_of_reach};
 
 fn generic(text: &str) -> StoreError {
     StoreError::Generic { store: "S3", source: text.into() }
@@ -22,4 +25,14 @@ fn an_error_says_what_to_do_and_nothing_of_the_request() {
 fn a_request_without_an_answer_may_have_been_carried_out() {
     assert!(is_ambiguous(&generic("connection closed before message completed")));
     assert!(is_ambiguous(&generic("status code: 503 Service Unavailable: <Code>SlowDown</Code>")));
+}
+
+#[test]
+fn a_store_without_a_connection_is_told_from_one_that_breaks_it() {
+    let lost = |kind| {
+        let source = HttpError::new(kind, io::Error::from(io::ErrorKind::ConnectionRefused));
+        StoreError::Generic { store: "S3", source: Box::new(source) }
+    };
+    assert!(is_out_of_reach(&lost(HttpErrorKind::Connect)));
+    assert!(!is_out_of_reach(&lost(HttpErrorKind::Interrupted)));
 }

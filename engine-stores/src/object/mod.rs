@@ -27,6 +27,7 @@ mod keys;
 mod lease;
 mod locks;
 mod mark;
+mod patience;
 mod prefix;
 mod profile;
 mod record;

@@ -9,6 +9,7 @@ mod damage;
 mod errors;
 mod late;
 mod leases;
+mod outages;
 #[cfg(feature = "planted-bugs")]
 mod planted;
 mod races;
@@ -16,5 +17,6 @@ mod servers;
 mod swept;
 mod tls;
 mod told;
+mod wire;
 mod world;
 mod zombies;
