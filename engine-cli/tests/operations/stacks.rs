@@ -103,6 +103,12 @@ fn an_interrupted_rename_is_told_of_and_finished_by_the_same_command() {
                 );
                 assert!(refused.err.contains("`maloko stack rename live"), "{}", refused.err);
             }
+            if obstacle.contains("Pulumi.live.yaml") {
+                ok(&shop, "state restore --generation 2 --yes --stack dev");
+                let refused = shop.run("stack --stack dev", &Script::default());
+                assert!(refused.err.contains("being renamed to 'live'"), "a mark stays: {}", refused.err);
+                ok(&shop, "state restore --generation 3 --yes --stack dev");
+            }
             let other = shop.run("stack rename other --stack dev", &Script::default());
             assert!(other.code != 0 && other.err.contains("being renamed to 'live'"), "{}", other.err);
             let half = shop.run("up --yes --skip-preview --stack live", &script(&["a", "b"]));

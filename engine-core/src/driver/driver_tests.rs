@@ -138,8 +138,7 @@ fn reasons_are_kept_without_the_secrets_in_them() {
     let mut resource = wanted("a", "x");
     resource.inputs.insert("token".to_owned(), Value::secret("hush-hush-1".into()));
     let run = up(&host, Vec::new(), &[resource]);
-    let row = run.rows.iter().find(|row| row.id == "id-9").unwrap();
-    assert_eq!(row.init_errors, ["token [secret] of [secret]"]);
+    assert_eq!(run.row("a").init_errors, ["token [secret] of [secret]"]);
 }
 
 #[test]

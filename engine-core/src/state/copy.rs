@@ -60,8 +60,8 @@ async fn migrate_leased(
     remove_source: bool,
 ) -> Result<Copied> {
     let stored = held.load().await?;
-    if let Some(journal) = &stored.journal {
-        unfinished::check_stack(journal, stack, &source.url())?;
+    unfinished::check(&stored)?;
+    if stored.journal.is_some() {
         return Err(Error::BadState(format!(
             "a run on the stack '{}' in {} was interrupted, and its journal is not folded yet; run `maloko up` or `maloko \
              refresh` there first. Nothing was changed",

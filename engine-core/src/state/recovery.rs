@@ -38,9 +38,7 @@ pub(super) struct Recovered {
 /// Reads a stack's checkpoint and journal; changes nothing. `leased`: nobody else works on the stack, so a journal is
 /// that of a run that was killed.
 pub(super) fn recover(stored: &StoredStack, leased: bool) -> Result<Recovered> {
-    if let Some(journal) = &stored.journal {
-        unfinished::check(journal, &format!("the stack in {}", stored.checkpoint_place))?;
-    }
+    unfinished::check(stored)?;
     let mut checkpoint = Checkpoint::decode(&stored.checkpoint, &stored.checkpoint_place)?;
     complete_old_rows(&mut checkpoint.snapshot);
     let hash = sha256_hex(&stored.checkpoint);

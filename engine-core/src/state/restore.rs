@@ -13,6 +13,7 @@ use super::seal::{self, Before, Sealer};
 use super::secrets::Crypter;
 use super::session::SessionOptions;
 use super::stack::{check_on_load, crypter_of};
+use super::unfinished::{self, Unfinished};
 
 /// A former checkpoint.
 #[derive(Clone, Debug)]
@@ -122,8 +123,14 @@ async fn put_back(lease: &dyn Lease, bytes: &[u8], crypter: &Crypter, sealer: &S
     if stored.checkpoint == bytes {
         return Ok(vec!["the state is as that generation is; nothing had to be changed".to_owned()]);
     }
+    if Unfinished::decode(&stored.checkpoint).is_some() {
+        unfinished::check(&stored)?;
+    }
     let mut notices = Vec::new();
-    if let Some(journal) = &stored.journal {
+    // A mark stays: what it says of the stack is not mended by another state.
+    if let Some(journal) = &stored.journal
+        && Unfinished::decode(journal).is_none()
+    {
         // A journal that cannot be read belongs to nothing.
         let read = journal::read(journal, &stored.journal_place).ok().flatten();
         if read.is_some_and(|journal| journal.header.base == sha256_hex(bytes)) {

@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-use super::backend::Lease;
-use super::name::StackName;
+use super::backend::{Lease, StoredStack};
 
 /// How the line of a mark begins; its JSON follows.
 const PREFIX: &str = "maloko: unfinished ";
@@ -43,6 +42,13 @@ impl Unfinished {
         serde_json::from_str(line.lines().next()?).ok()
     }
 
+    /// The mark of a stack as it is stored.
+    #[must_use]
+    pub fn of(stored: &StoredStack) -> Option<Self> {
+        // At its very end, the stack that another one is made of has it in the place of its checkpoint as well.
+        stored.journal.as_deref().and_then(Self::decode).or_else(|| Self::decode(&stored.checkpoint))
+    }
+
     /// Puts the mark on a stack without a journal.
     pub async fn put_on(&self, lease: &dyn Lease) -> Result<()> {
         lease.append(&self.encode()?).await
@@ -70,12 +76,8 @@ impl Unfinished {
     }
 }
 
-/// Refuses to read a stack with a mark in the place of its journal; `what` is the stack, for the message.
-pub(super) fn check(journal: &[u8], what: &str) -> Result<()> {
-    Unfinished::decode(journal).map_or(Ok(()), |mark| Err(Error::BadState(mark.story(what))))
-}
-
-/// Like [`check`], for a stack of which it is known who keeps it.
-pub(super) fn check_stack(journal: &[u8], stack: &StackName, store: &str) -> Result<()> {
-    check(journal, &format!("the stack '{}' in {store}", stack.stack()))
+/// Refuses to read a stack with a mark.
+pub(super) fn check(stored: &StoredStack) -> Result<()> {
+    let what = || format!("the stack in {}", stored.checkpoint_place);
+    Unfinished::of(stored).map_or(Ok(()), |mark| Err(Error::BadState(mark.story(&what()))))
 }

@@ -50,7 +50,7 @@ impl Renaming<'_> {
     async fn run(&self) -> Result<()> {
         let (workplace, backend) = (self.workplace, &self.workplace.backend);
         let mark = Unfinished::RenamedTo(self.new.stack().to_owned());
-        let begun = marked(&workplace.stored(self.old).await?).as_ref() == Some(&mark);
+        let begun = Unfinished::of(&workplace.stored(self.old).await?).as_ref() == Some(&mark);
         if !begun && backend.list().await?.contains(self.new) {
             return Err(self.taken(""));
         }
@@ -72,12 +72,14 @@ impl Renaming<'_> {
 
     async fn run_leased(&self, lease: &Arc<dyn Lease>, mark: &Unfinished, crypter: &Crypter) -> Result<()> {
         let stored = lease.load().await?;
-        if marked(&stored).as_ref() != Some(mark) {
+        if Unfinished::of(&stored).as_ref() != Some(mark) {
             mark.put_on(&**lease).await?;
         }
         // Without its checkpoint, all that is left of it is to be removed.
-        if !stored.checkpoint.is_empty() {
+        if !stored.checkpoint.is_empty() && Unfinished::decode(&stored.checkpoint).is_none() {
             self.make_new(&stored, crypter).await?;
+            // No store removes all of a stack in one step: at none of them may it look like one again.
+            lease.replace(&mark.encode()?, self.workplace.keep_generations).await?;
         }
         self.workplace.backend.move_history(self.old, self.new).await?;
         lease.remove_stack().await?;
@@ -91,7 +93,7 @@ impl Renaming<'_> {
         match backend.load(self.new).await {
             Err(Error::NoStack { .. }) => {}
             Err(error) => return Err(error.into()),
-            Ok(there) if marked(&there) == Some(Unfinished::RenameOf(self.old.stack().to_owned())) => {
+            Ok(there) if Unfinished::of(&there) == Some(Unfinished::RenameOf(self.old.stack().to_owned())) => {
                 self.remove_half().await?;
             }
             Ok(there) => {
@@ -176,10 +178,6 @@ impl Renaming<'_> {
     fn taken(&self, advice: &str) -> Failure {
         Failure::new(format!("there is a stack named '{}' already{advice}", self.workplace.shown(self.new)))
     }
-}
-
-fn marked(stored: &StoredStack) -> Option<Unfinished> {
-    stored.journal.as_deref().and_then(Unfinished::decode)
 }
 
 /// A state with its secrets decrypted; `crypter` is the one of the stack's settings.
