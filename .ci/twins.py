@@ -184,6 +184,7 @@ NODE_ONLY: dict[str, list[str]] = {
         "a provider that ends the process fails, and a program that does ends",
         "an error in a timer of a program fails its own run only",
         "an error of nobody's run ends the process as ever",
+        "an error that nobody waits for is a warning of the resource in whose call it was raised",
         "resources that are made in timers are registered",
         "synchronous and asynchronous methods work alike",
         "what is thrown need not be an error",

@@ -75,7 +75,7 @@ test("JSON events stay whole, whatever is printed", () => {
 test("the editor of state edit shares the streams", () => {
     const files = {
         "index.ts": PRINTING,
-        edit: "#!/bin/sh\nset -e\n: <&0\necho seen on stdout\necho seen on stderr >&2\nsed -i 's/\"made\"/\"made anew\"/' \"$1\"\n",
+        edit: '#!/bin/sh\nset -e\n: <&0\necho seen on stdout\necho seen on stderr >&2\nsed -i \'s/"made"/"made anew"/\' "$1"\n',
     };
     const it = new Project(files, undefined, { EDITOR: "./edit" });
     it.up();
