@@ -55,7 +55,8 @@ impl Project {
             Some(file) => Self::read(&file),
             None => Err(Failure::configuration(format!(
                 "no Pulumi.yaml found in {} or in any directory above it; change to a project's directory, name it with \
-                 `--cwd`, or make a new project with `maloko new`",
+                 `--cwd`, or make a new project with `maloko new`. For the state of a program that is given inline, a \
+                 Pulumi.yaml with its `name` and `runtime` is enough",
                 directory.display()
             ))),
         }
