@@ -75,8 +75,9 @@ impl Engine {
                 format!("{name} ended without an answer; this is a fault of maloko"),
             )),
             Either::Right(((), answer)) => {
-                drop(due);
+                // Where code holds the interpreter this does not return, and the call is overdue.
                 self.host.cancel(&[number]);
+                drop(due);
                 let answer = match select(answer, self.host.wait(LAST_WORD)).await {
                     Either::Left((Ok(answer), _)) => answer.ok(),
                     _ => None,
