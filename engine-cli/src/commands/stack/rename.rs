@@ -50,24 +50,40 @@ impl Renaming<'_> {
     async fn run(&self) -> Result<()> {
         let (workplace, backend) = (self.workplace, &self.workplace.backend);
         let mark = Unfinished::RenamedTo(self.new.stack().to_owned());
-        let begun = Unfinished::of(&workplace.stored(self.old).await?).as_ref() == Some(&mark);
+        let stored = workplace.stored(self.old).await?;
+        let begun = Unfinished::of(&stored).as_ref() == Some(&mark);
         if !begun && backend.list().await?.contains(self.new) {
             return Err(self.taken(""));
         }
-        // The keys come from where the settings are, which may have been renamed already.
-        let mut settings = workplace.settings(if begun && self.settings_are_moved() { self.new } else { self.old })?;
-        let crypter = workplace.crypter(self.old, &mut settings).await?;
-        if !begun {
+        let crypter = if begun {
+            self.crypter_to_finish(&stored)?
+        } else {
+            let mut settings = workplace.settings(self.old)?;
+            let crypter = workplace.crypter(self.old, &mut settings).await?;
             // The old state has to be what was sealed; and what a killed run left behind is settled first, so that the
             // journal is not lost with the old name.
             let session = workplace.session(self.old, crypter.clone(), COMMAND).await?;
             session.fold(session.snapshot().clone()).await?;
-        }
+            crypter
+        };
         let lease = backend.lease(self.old, COMMAND).await?;
         let done = self.run_leased(&lease, &mark, &crypter).await;
         // The reason why it failed is what the user needs to know.
         let released = lease.release().await;
         done.and(released.map_err(Failure::from))
+    }
+
+    /// The key of a stack that cannot be read any more as one. The settings may have been renamed already.
+    fn crypter_to_finish(&self, stored: &StoredStack) -> Result<Crypter> {
+        let workplace = self.workplace;
+        let settings = workplace.settings(if self.settings_are_moved() { self.new } else { self.old })?;
+        if let Some(crypter) = workplace.crypter_of_settings(&settings)? {
+            return Ok(crypter);
+        }
+        let state = Checkpoint::decode(&stored.checkpoint, &stored.checkpoint_place).map(|state| state.snapshot);
+        // Where that is gone too, nothing is left to be encrypted.
+        let crypter = workplace.crypter_of_state(self.old, &state.unwrap_or_default())?;
+        crypter.map_or_else(|| workplace.new_crypter(), Ok)
     }
 
     async fn run_leased(&self, lease: &Arc<dyn Lease>, mark: &Unfinished, crypter: &Crypter) -> Result<()> {
