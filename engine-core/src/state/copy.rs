@@ -151,13 +151,7 @@ async fn fill(
 ) -> Result<()> {
     let lease = target.lease(stack, OPERATION).await?;
     Unfinished::CopyOf(source.url()).put_on(&*lease).await?;
-    let keep = LEAST_GENERATIONS.max(generations.len());
-    if !generations.is_empty() {
-        for generation in generations.iter().rev() {
-            lease.replace(generation, keep).await?;
-        }
-        lease.replace(&stored.checkpoint, keep).await?;
-    }
+    add_former(&*lease, generations.iter().rev(), &stored.checkpoint).await?;
     if let Some(seal) = &stored.seal {
         lease.write_seal(seal).await?;
     }
@@ -168,6 +162,23 @@ async fn fill(
     }
     lease.remove_journal().await?;
     lease.release().await
+}
+
+/// Gives a stack that was made with its present checkpoint the former ones, the oldest first.
+pub(super) async fn add_former(
+    lease: &dyn Lease,
+    former: impl ExactSizeIterator<Item = &Vec<u8>>,
+    present: &[u8],
+) -> Result<()> {
+    if former.len() == 0 {
+        return Ok(());
+    }
+    // What the stack was made with becomes a generation as well, and the first one to go.
+    let keep = LEAST_GENERATIONS.max(former.len());
+    for checkpoint in former {
+        lease.replace(checkpoint, keep).await?;
+    }
+    lease.replace(present, keep).await
 }
 
 fn is_copy_of(journal: &[u8], source: &str) -> bool {

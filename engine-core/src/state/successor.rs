@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use crate::error::Result;
 
-use super::backend::{Backend, LEAST_GENERATIONS, Lease};
+use super::backend::{Backend, Lease};
 use super::checkpoint::Checkpoint;
+use super::copy::add_former;
 use super::name::StackName;
 use super::seal::{Before, Sealer};
 use super::session::SessionOptions;
@@ -32,14 +33,8 @@ pub async fn create_successor(
     backend.create(new, &bytes).await?;
     let lease = backend.lease(new, &options.command).await?;
     Unfinished::RenameOf(old.stack().to_owned()).put_on(&*lease).await?;
-    if !former.is_empty() {
-        // The checkpoint that the stack was made with becomes a generation as well, and the first one to go.
-        let keep = LEAST_GENERATIONS.max(former.len());
-        for checkpoint in former {
-            lease.replace(&checkpoint.encode(&options.crypter)?, keep).await?;
-        }
-        lease.replace(&bytes, keep).await?;
-    }
+    let former = former.iter().map(|checkpoint| checkpoint.encode(&options.crypter)).collect::<Result<Vec<_>>>()?;
+    add_former(&*lease, former.iter(), &bytes).await?;
     Sealer { stack: new, options }.accept(&*lease, &Before::nothing(), &bytes, key).await?;
     Ok(lease)
 }

@@ -1,10 +1,11 @@
 //! `stack rename`.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use maloko_core::state::{
-    Checkpoint, Crypter, Lease, SessionOptions, StackName, StoredStack, Unfinished, create_successor, export_deployment,
+    Checkpoint, Crypter, Lease, StackName, StoredStack, Unfinished, create_successor, export_deployment,
 };
 use maloko_core::{Error, Urn};
 
@@ -130,7 +131,6 @@ impl Renaming<'_> {
         }
         let options = self.workplace.session_options(crypter.clone(), COMMAND, true);
         let former = self.former().await?;
-        let options = SessionOptions { keep_generations: options.keep_generations.max(former.len()), ..options };
         let lease = create_successor(&**backend, self.old, self.new, checkpoint, &former, &options).await?;
         self.move_settings()?;
         lease.remove_journal().await?;
@@ -173,20 +173,25 @@ impl Renaming<'_> {
         checkpoint
     }
 
+    /// The settings files under the old name and under the new one.
+    fn settings_files(&self) -> [PathBuf; 2] {
+        [self.old, self.new].map(|stack| self.workplace.settings_file(stack))
+    }
+
     fn has_settings_to_move(&self) -> bool {
-        let [old, new] = [self.old, self.new].map(|stack| self.workplace.settings_file(stack));
+        let [old, new] = self.settings_files();
         old != new && old.exists()
     }
 
     fn settings_are_moved(&self) -> bool {
-        !self.has_settings_to_move() && self.workplace.settings_file(self.new).exists()
+        !self.has_settings_to_move() && self.settings_files()[1].exists()
     }
 
     fn move_settings(&self) -> Result<()> {
         if !self.has_settings_to_move() {
             return Ok(());
         }
-        let [old, new] = [self.old, self.new].map(|stack| self.workplace.settings_file(stack));
+        let [old, new] = self.settings_files();
         std::fs::rename(&old, &new)
             .map_err(|error| Failure::io(format!("{} cannot be renamed to {}", old.display(), new.display()), &error))
     }
