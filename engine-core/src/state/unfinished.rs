@@ -78,6 +78,8 @@ impl Unfinished {
 
 /// Refuses to read a stack with a mark.
 pub(super) fn check(stored: &StoredStack) -> Result<()> {
-    let what = || format!("the stack in {}", stored.checkpoint_place);
-    Unfinished::of(stored).map_or(Ok(()), |mark| Err(Error::BadState(mark.story(&what()))))
+    match Unfinished::of(stored) {
+        Some(mark) => Err(Error::BadState(mark.story(&format!("the stack in {}", stored.checkpoint_place)))),
+        None => Ok(()),
+    }
 }

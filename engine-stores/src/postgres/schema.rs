@@ -158,7 +158,9 @@ fn damaged(address: &Address, why: &str) -> Error {
     let schema = &address.schema;
     let newest = SCRIPTS.len();
     Error::BadState(format!(
-        "the tables in {} are damaged: {why}. Nothing was changed. Restore the schema {schema} from a backup of the database. If          the other tables are whole and only layout has lost its row, this puts it back: INSERT INTO {schema}.layout VALUES          ({newest})",
+        "the tables in {} are damaged: {why}. Nothing was changed. Restore the schema {schema} from a backup of the database. If \
+         the other tables are whole and only layout has lost its row, this puts it back: INSERT INTO {schema}.layout VALUES \
+         ({newest})",
         address.shown
     ))
 }
