@@ -9,6 +9,8 @@ pub enum KillPoint {
     BeforeIntent,
     /// In the middle of the write of a batch of records.
     WithinRecord,
+    /// The first records are durable; the seal does not say yet that there is a journal.
+    BeforeNote,
     /// The record that a provider is to be called is durable; it was not called yet.
     AfterIntent,
     /// A provider has answered; nothing is journalled of it yet.
@@ -29,6 +31,8 @@ pub enum KillPoint {
     BeforeRelease,
     /// The lock is given back; the process goes on.
     AfterRelease,
+    /// Something in the directory of a store is about to be made, written, renamed or removed.
+    DiskChange,
 }
 
 #[cfg(feature = "kill-points")]

@@ -97,6 +97,8 @@ pub enum Bug {
     SealNotAuthenticated,
     /// Whether a journal was written under the stack's key is not looked at.
     JournalNotAuthenticated,
+    /// That the journal of an interrupted run is gone is not noticed.
+    JournalNotMissed,
     /// Files and directories get the permissions that are usual.
     ModeNotSet,
     /// Links inside a store are followed.

@@ -38,6 +38,7 @@ from examples.kill.stores import STORES, Environment, store
 POINTS = (
     "BeforeIntent",
     "WithinRecord",
+    "BeforeNote",
     "AfterIntent",
     "BeforeOutcome",
     "AfterOutcome",

@@ -392,6 +392,12 @@ pub(super) fn read(bytes: &[u8], place: &str) -> Result<Option<Journal>> {
     Ok(Some(journal))
 }
 
+/// The first line of a journal; `None` where it is not whole.
+pub(super) fn header_of(bytes: &[u8]) -> Option<Header> {
+    let (first, _) = Line::cut(bytes, 0);
+    if first.follows(0) { serde_json::from_slice(first.json).ok() } else { None }
+}
+
 /// The length of the whole lines with which a journal begins, whatever comes after them, and how many records they
 /// hold; nothing when not even the first line can be read.
 ///

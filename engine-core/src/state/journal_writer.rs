@@ -10,11 +10,14 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
 use crate::error::{Error, Result};
+use crate::kill_point::{self, KillPoint};
 use crate::planted::{self, Bug};
 
 use super::backend::Lease;
 use super::journal::{Header, LineWriter};
 use super::platform::OwnProcess;
+use super::run_note::RunNote;
+use super::seal::RunningSeal;
 use super::secrets::Crypter;
 use super::surroundings::{Clock, Surroundings, Worker};
 
@@ -54,16 +57,35 @@ pub(super) struct JournalWriter {
 }
 
 enum State {
-    Idle { lease: Arc<dyn Lease>, header: Box<Header>, crypter: Crypter, surroundings: Surroundings },
-    Running { sender: UnboundedSender<Job>, worker: Box<dyn Worker>, ended: oneshot::Receiver<()> },
-    Stopping { worker: Box<dyn Worker> },
+    Idle {
+        lease: Arc<dyn Lease>,
+        header: Box<Header>,
+        seal: Option<RunningSeal>,
+        crypter: Crypter,
+        surroundings: Surroundings,
+    },
+    Running {
+        sender: UnboundedSender<Job>,
+        worker: Box<dyn Worker>,
+        ended: oneshot::Receiver<()>,
+    },
+    Stopping {
+        worker: Box<dyn Worker>,
+    },
     Stopped,
 }
 
 impl JournalWriter {
-    /// `crypter` is the one of the records' secrets: its key authenticates the records.
-    pub(super) fn new(lease: Arc<dyn Lease>, header: Header, crypter: Crypter, surroundings: Surroundings) -> Self {
-        let state = Mutex::new(State::Idle { lease, header: Box::new(header), crypter, surroundings });
+    /// `seal` is told that there is a journal. `crypter` is the one of the records' secrets: its key authenticates the
+    /// records.
+    pub(super) fn new(
+        lease: Arc<dyn Lease>,
+        header: Header,
+        seal: Option<RunningSeal>,
+        crypter: Crypter,
+        surroundings: Surroundings,
+    ) -> Self {
+        let state = Mutex::new(State::Idle { lease, header: Box::new(header), seal, crypter, surroundings });
         Self { state, owner: OwnProcess::here() }
     }
 
@@ -74,7 +96,7 @@ impl JournalWriter {
             return;
         }
         let mut state = self.lock();
-        if let State::Idle { lease, header, crypter, surroundings } = &*state {
+        if let State::Idle { lease, header, seal, crypter, surroundings } = &*state {
             let (sender, receiver) = unbounded_channel();
             let mut header = (**header).clone();
             header.begun = surroundings.clock.now().to_string();
@@ -82,6 +104,7 @@ impl JournalWriter {
             let writer = Writer {
                 lease,
                 header,
+                seal: seal.clone(),
                 crypter,
                 clock: Arc::clone(&surroundings.clock),
                 linger: surroundings.linger,
@@ -186,6 +209,8 @@ pub(super) fn not_recorded(cause: &str) -> Error {
 struct Writer {
     lease: Arc<dyn Lease>,
     header: Header,
+    /// Until it was told of the journal.
+    seal: Option<RunningSeal>,
     crypter: Crypter,
     clock: Arc<dyn Clock>,
     linger: Duration,
@@ -285,6 +310,11 @@ impl Writer {
             lines.record(self.durable, &job.record.content, &mut bytes);
         }
         self.lease.append(&bytes).await?;
+        if let Some(seal) = self.seal.take() {
+            kill_point::reach(KillPoint::BeforeNote);
+            let noted = seal.encode(Some(RunNote::of(&self.header)), self.crypter.seal_key()?)?;
+            self.lease.write_seal(&noted).await?;
+        }
         self.durable = lines.sequence();
         for Job { record, .. } in batch {
             self.open.extend(record.begins.iter().map(|operation| (*operation, outcome_room(record))));

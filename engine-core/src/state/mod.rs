@@ -30,6 +30,7 @@ pub(crate) mod platform;
 mod recovery;
 mod rename;
 pub mod restore;
+mod run_note;
 mod seal;
 mod seal_difference;
 pub mod secrets;

@@ -183,8 +183,8 @@ async fn salvage(lease: &dyn Lease) -> Result<String> {
     if good == 0 {
         return Ok(format!(
             "nothing of the journal is readable from its first line on; it is kept as {aside}. The state is as it was before \
-             that run: look through the journal for what was made, run `maloko refresh`, and import what is missing from the \
-             state"
+             that run: accept it with `maloko state reseal`, look through the journal for what was made, run `maloko refresh`, \
+             and import what is missing from the state"
         ));
     }
     lease.append(&bytes[..good]).await?;

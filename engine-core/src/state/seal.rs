@@ -10,6 +10,7 @@
 //! a seal that names the new one alone. So a crash between any two of them is never taken for tampering.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -21,6 +22,7 @@ use crate::planted::{self, Bug};
 use super::backend::{Lease, StoredStack};
 use super::integrity::sha256_hex;
 use super::name::StackName;
+use super::run_note::RunNote;
 use super::seal_difference::{Part, difference, parts_of};
 use super::secrets::{Crypter, SealKey};
 use super::session::SessionOptions;
@@ -47,6 +49,9 @@ pub(super) struct Seal {
     /// SHA-256 of the checkpoint that is about to be replaced; `None` once it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     replaces: Option<String>,
+    /// The run that has records in its journal; `None` once they are part of the checkpoint.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    run: Option<RunNote>,
     /// The checkpoints before, the newest first.
     earlier: Vec<Written>,
     /// URN and digest of each resource, then the other parts of the file.
@@ -69,7 +74,7 @@ struct Written {
 /// A seal as it is stored.
 #[derive(Clone, Debug)]
 pub(super) struct StoredSeal {
-    pub(super) seal: Seal,
+    pub(super) seal: Arc<Seal>,
     line: Vec<u8>,
     codes: Vec<String>,
 }
@@ -97,7 +102,7 @@ impl StoredSeal {
                 head.engine, head.version
             ));
         }
-        let seal = serde_json::from_str(line).map_err(damaged)?;
+        let seal = Arc::new(serde_json::from_str(line).map_err(damaged)?);
         Ok(Self { seal, line: line.as_bytes().to_vec(), codes: lines.map(str::to_owned).collect() })
     }
 
@@ -149,7 +154,7 @@ pub(super) fn examine(stored: &StoredStack, stack: &StackName) -> Examined {
         Ok(seal) => seal,
         Err(problem) => return Examined { standing: foreign.unwrap_or(Standing::Broken(problem)), seal: None },
     };
-    let standing = compare(&seal.seal, &stored.checkpoint, stack);
+    let standing = compare(&seal.seal, stored, stack);
     let standing = if standing == Standing::Fits { standing } else { foreign.unwrap_or(standing) };
     Examined { standing, seal: Some(seal) }
 }
@@ -171,14 +176,16 @@ fn without_seal(author: &Author) -> Standing {
     }
 }
 
-fn compare(seal: &Seal, checkpoint: &[u8], stack: &StackName) -> Standing {
+fn compare(seal: &Seal, stored: &StoredStack, stack: &StackName) -> Standing {
+    let checkpoint = &stored.checkpoint;
     if seal.stack != stack.to_string() {
         return Standing::Broken(format!("its seal is that of the stack '{}'", seal.stack));
     }
     let hash = sha256_hex(checkpoint);
     let is_sealed = hash == seal.state.checkpoint || Some(&hash) == seal.replaces.as_ref();
     if is_sealed || planted::has(Bug::SealNotCompared) {
-        return Standing::Fits;
+        let missed = seal.run.as_ref().and_then(|run| run.problem(stored, &hash));
+        return missed.filter(|_| !planted::has(Bug::JournalNotMissed)).map_or(Standing::Fits, Standing::Broken);
     }
     if let Some(place) = seal.earlier.iter().position(|earlier| earlier.checkpoint == hash) {
         let (earlier, age) = (&seal.earlier[place], place + 1);
@@ -290,7 +297,7 @@ pub(super) struct Sealer<'a> {
 pub(super) struct Before {
     /// SHA-256 of the checkpoint.
     pub(super) hash: String,
-    pub(super) seal: Option<Seal>,
+    pub(super) seal: Option<Arc<Seal>>,
 }
 
 impl Before {
@@ -300,7 +307,10 @@ impl Before {
     }
 
     pub(super) fn of(stored: &StoredStack, examined: &Examined) -> Self {
-        Self { hash: sha256_hex(&stored.checkpoint), seal: examined.seal.as_ref().map(|stored| stored.seal.clone()) }
+        Self {
+            hash: sha256_hex(&stored.checkpoint),
+            seal: examined.seal.as_ref().map(|stored| Arc::clone(&stored.seal)),
+        }
     }
 }
 
@@ -319,15 +329,15 @@ impl Sealer<'_> {
         let new_key = new.seal_key()?;
         seal.replaces = Some(before.hash.clone());
         let whole = (std::mem::take(&mut seal.rows), std::mem::take(&mut seal.parts));
-        lease.write_seal(&self.encode(&seal, &[old.seal_key()?, new_key])?).await?;
+        lease.write_seal(&encode(self.stack, &seal, &[old.seal_key()?, new_key])?).await?;
         kill_point::reach(KillPoint::AfterFirstSeal);
         lease.replace(checkpoint, self.options.keep_generations).await?;
         kill_point::reach(KillPoint::AfterCheckpoint);
         seal.replaces = None;
         (seal.rows, seal.parts) = whole;
-        lease.write_seal(&self.encode(&seal, &[new_key])?).await?;
+        lease.write_seal(&encode(self.stack, &seal, &[new_key])?).await?;
         kill_point::reach(KillPoint::AfterSecondSeal);
-        Ok(Before { hash: seal.state.checkpoint.clone(), seal: Some(seal) })
+        Ok(Before { hash: seal.state.checkpoint.clone(), seal: Some(Arc::new(seal)) })
     }
 
     /// Seals a checkpoint that is there.
@@ -339,7 +349,7 @@ impl Sealer<'_> {
         key: &SealKey,
     ) -> Result<()> {
         let seal = self.seal(before, checkpoint);
-        lease.write_seal(&self.encode(&seal, &[key])?).await
+        lease.write_seal(&encode(self.stack, &seal, &[key])?).await
     }
 
     fn seal(&self, before: &Before, checkpoint: &[u8]) -> Seal {
@@ -361,22 +371,43 @@ impl Sealer<'_> {
             stack: self.stack.to_string(),
             state,
             replaces: None,
+            run: None,
             earlier,
             rows,
             parts,
         }
     }
+}
 
-    fn encode(&self, seal: &Seal, keys: &[&SealKey]) -> Result<Vec<u8>> {
-        let mut bytes = serde_json::to_vec(seal)
-            .map_err(|error| Error::BadState(format!("the seal of the state cannot be written: {error}")))?;
-        let codes: Vec<String> = keys.iter().map(|key| code(self.stack, &bytes, key)).collect();
+fn encode(stack: &StackName, seal: &Seal, keys: &[&SealKey]) -> Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec(seal)
+        .map_err(|error| Error::BadState(format!("the seal of the state cannot be written: {error}")))?;
+    let codes: Vec<String> = keys.iter().map(|key| code(stack, &bytes, key)).collect();
+    bytes.push(b'\n');
+    for code in codes {
+        bytes.extend_from_slice(code.as_bytes());
         bytes.push(b'\n');
-        for code in codes {
-            bytes.extend_from_slice(code.as_bytes());
-            bytes.push(b'\n');
-        }
-        Ok(bytes)
+    }
+    Ok(bytes)
+}
+
+/// The seal of the checkpoint that a run began with, which says while it runs that there is a journal.
+#[derive(Clone, Debug)]
+pub(super) struct RunningSeal {
+    stack: StackName,
+    seal: Arc<Seal>,
+}
+
+impl RunningSeal {
+    /// `None` where the checkpoint has no seal, or not this one.
+    pub(super) fn of(stack: &StackName, before: &Before) -> Option<Self> {
+        let seal = before.seal.as_ref().filter(|seal| seal.state.checkpoint == before.hash)?;
+        Some(Self { stack: stack.clone(), seal: Arc::clone(seal) })
+    }
+
+    /// The seal with this note, or without one.
+    pub(super) fn encode(&self, run: Option<RunNote>, key: &SealKey) -> Result<Vec<u8>> {
+        encode(&self.stack, &Seal { run, ..Seal::clone(&self.seal) }, &[key])
     }
 }
 

@@ -23,7 +23,7 @@ use super::journal::{self, Header, encode_changes, encode_fold};
 use super::journal_writer::{JournalWriter, Record, not_recorded};
 use super::name::StackName;
 use super::recovery::{JournalFate, Recovered, recover};
-use super::seal::{self, Before, Sealer};
+use super::seal::{self, Before, RunningSeal, Sealer};
 use super::secrets::{Crypter, reference_text};
 use super::stack::{bring_under, check_on_load, crypter_of, stamp};
 use super::surroundings::Surroundings;
@@ -199,7 +199,8 @@ impl Session {
         let mut header = Header::new(stack.to_string(), lease.epoch(), hash, crypter.secrets_provider());
         header.command.clone_from(&options.command);
         let surroundings = options.surroundings.clone();
-        let journal = JournalWriter::new(Arc::clone(&lease), header, crypter.clone(), surroundings.clone());
+        let seal = RunningSeal::of(stack, &before);
+        let journal = JournalWriter::new(Arc::clone(&lease), header, seal, crypter.clone(), surroundings.clone());
         let envelope = Mutex::new(checkpoint);
         let marked = AtomicBool::new(marked);
         let store = Store { stack: stack.clone(), lease, journal, envelope, marked, before, options };
@@ -308,6 +309,9 @@ impl Session {
             }
         }
         store.journal.close().await;
+        if used && !differs {
+            store.take_note_away().await?;
+        }
         if used || store.marked.load(Ordering::SeqCst) {
             store.lease.remove_journal().await?;
         }
@@ -413,6 +417,12 @@ impl Store {
     async fn replace(&self, checkpoint: &[u8]) -> Result<()> {
         let (sealer, crypter) = (Sealer { stack: &self.stack, options: &self.options }, &self.options.crypter);
         sealer.replace(&*self.lease, &self.before, checkpoint, crypter, crypter).await.map(drop)
+    }
+
+    /// The seal says of no journal any more that it has to be there.
+    async fn take_note_away(&self) -> Result<()> {
+        let Some(seal) = RunningSeal::of(&self.stack, &self.before) else { return Ok(()) };
+        self.lease.write_seal(&seal.encode(None, self.options.crypter.seal_key()?)?).await
     }
 
     fn encode(&self, snapshot: Snapshot) -> Result<Vec<u8>> {

@@ -50,11 +50,10 @@ pub async fn read_stack_with(
         if !matches!(seal::examine(&stored, stack).standing, Standing::Broken(_)) {
             break;
         }
-        let again = backend.load(stack).await?;
-        if again.checkpoint == stored.checkpoint && again.seal == stored.seal {
+        let before = std::mem::replace(&mut stored, backend.load(stack).await?);
+        if before.checkpoint == stored.checkpoint && before.seal == stored.seal {
             break;
         }
-        stored = again;
     }
     let mut recovered = recover(&stored, false)?;
     let mut notices = std::mem::take(&mut recovered.notices);

@@ -48,7 +48,8 @@ fn a_checkpoint_that_is_cut_at_any_byte_is_refused_by_name() {
 }
 
 /// The end of a journal that a crash tore looks like one that was cut, so what is left of it is taken: as much as it was
-/// when the last whole record was written, and it is said how much that is.
+/// when the last whole record was written, and it is said how much that is. Once the seal tells of the journal, its first
+/// line has to be there.
 #[test]
 fn a_journal_that_is_cut_at_any_byte_gives_what_was_known_at_some_moment() {
     let crypter = stories::crypter();
@@ -56,8 +57,19 @@ fn a_journal_that_is_cut_at_any_byte_gives_what_was_known_at_some_moment() {
         let Some(journal) = &stored.journal else { continue };
         let ends: Vec<usize> = (0..journal.len()).filter(|at| journal[*at] == b'\n').map(|at| at + 1).collect();
         let with = |bytes: &[u8]| reading(&StoredStack { journal: Some(bytes.to_vec()), ..stored.clone() });
-        let moments: Vec<String> = std::iter::once(0).chain(ends).map(|end| with(&journal[..end]).unwrap().0).collect();
-        for length in 0..journal.len() {
+        let is_noted = reading(&StoredStack { journal: None, ..stored.clone() }).is_err();
+        let needed = if is_noted { ends[0] - 1 } else { 0 };
+        for length in 0..needed {
+            let message = with(&journal[..length]).unwrap_err();
+            assert_named(&message);
+            assert!(
+                message.contains("the journal of a run that was interrupted"),
+                "{name}, cut at {length}: {message}"
+            );
+        }
+        let whole = std::iter::once(needed).chain(ends);
+        let moments: Vec<String> = whole.map(|end| with(&journal[..end]).unwrap().0).collect();
+        for length in needed..journal.len() {
             let (state, notices) = with(&journal[..length]).unwrap();
             assert!(moments.contains(&state), "{name}, cut at {length}");
             assert!(!notices.is_empty() || state == moments[0], "{name}, cut at {length}: nothing is said");
@@ -132,9 +144,13 @@ fn a_journal_beside_a_state_that_is_not_its_own_is_not_replayed() {
     let of = |name: &str| &stories.iter().find(|story| story.name == name).unwrap().stored;
     let swapped =
         StoredStack { journal: of("interrupted").journal.clone(), ..of("interrupted-in-the-first-run").clone() };
-    let without = StoredStack { journal: None, ..swapped.clone() };
-    let (state, notices) = reading(&swapped).unwrap();
-    assert_eq!(state, reading(&without).unwrap().0);
+    let message = reading(&swapped).unwrap_err();
+    assert_named(&message);
+    assert!(message.contains("another one is in its place"), "{message}");
+    // Without a note in the seal, another tool may have written the state since.
+    let overtaken = StoredStack { journal: of("interrupted").journal.clone(), ..of("suspects").clone() };
+    let (state, notices) = reading(&overtaken).unwrap();
+    assert_eq!(state, reading(of("suspects")).unwrap().0);
     assert!(notices.iter().any(|notice| notice.contains("another tool")), "{notices:?}");
 }
 

@@ -203,7 +203,7 @@ pub(crate) fn stories(crypter: &Crypter) -> Vec<Story> {
     let last = whole[..whole.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap();
     let torn = StoredStack { journal: Some(whole[..last + 40].to_vec()), ..interrupted.clone() };
     let zeroed = StoredStack { journal: Some([&whole[..=last], &[0; 700]].concat()), ..interrupted.clone() };
-    let never_begun = StoredStack { journal: Some(whole[..30].to_vec()), ..interrupted.clone() };
+    let never_begun = StoredStack { journal: Some(whole[..30].to_vec()), ..after(crypter, &rich, &[]) };
     let overtaken = StoredStack { journal: Some(whole), ..after(crypter, &suspects, &[]) };
     let [folding, folded] = while_folding(crypter, done);
     let first_run =
