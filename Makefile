@@ -115,7 +115,8 @@ $(STAMPS)/test-servers: engine-stores/tests/servers/package.json engine-stores/t
 
 # One set of features for all that is tested in Rust, so that everything is compiled once. The planted bugs are off where no
 # test turns one on; what is shipped does not know them, and is what the tests of both languages run.
-PLANTED = $(foreach crate,core stores cli model,--features maloko-$(crate)/planted-bugs) --features maloko-core/backend-conformance
+PLANTED = $(foreach crate,core stores cli model,--features maloko-$(crate)/planted-bugs) --features maloko-core/backend-conformance \
+	--features maloko-cli/kill-points
 CARGO_TEST = $(CARGO) test --quiet $(foreach crate,core stores cli kit model,-p maloko-$(crate)) $(PLANTED)
 BUILT = $${CARGO_TARGET_DIR:-target}/debug
 
@@ -142,12 +143,15 @@ simulate:
 	$(CARGO_TEST) --no-run
 	$(SIMULATE) --seed $(SEED) --program $(PROGRAM) --step $(STEP) --store $(STORE) --service $(SERVICE) --blow $(BLOW) --point $(POINT) $(if $(AGAIN),--again $(AGAIN))
 # The long forms of the tests of reliability (docs/reliability.md), hours of them.
-soak: soak-simulation soak-damage soak-disks soak-races soak-postgres soak-stores soak-hostile kill-points soak-model soak-fuzz
-.PHONY: soak-model soak-damage soak-disks soak-races soak-fuzz corpus
+soak: soak-simulation soak-damage soak-disks soak-commands soak-races soak-postgres soak-stores soak-hostile kill-points soak-model soak-fuzz
+.PHONY: soak-model soak-damage soak-disks soak-commands soak-races soak-fuzz corpus
 soak-damage:
 	DAMAGE_SEED=$(SEED) DAMAGE_FLIPS=100000 $(CARGO_TEST) --test store -- --nocapture flipped
 soak-disks:
 	DISK_ERRORS=6 $(CARGO_TEST) --test store -- --nocapture disks
+# Commands that change whole stacks, killed before each change of the disk, and not before every ninth.
+soak-commands:
+	KILL_EACH=1 $(CARGO_TEST) --test operations killed
 soak-races:
 	RACE_SEED=$(SEED) RACES=10000 TAKEOVERS=300 $(CARGO_TEST) --test store -- --nocapture processes
 FUZZ_SECONDS ?= 3600

@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails with the error")]
 
 mod front;
+#[cfg(feature = "kill-points")]
+mod killed;
 mod plans;
 mod stacks;
 

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::kill_point::{self, KillPoint};
 use crate::planted::{self, Bug};
 
 use super::files::{FileKind, Files, LockedFile, OpenFile, OpenMode};
@@ -129,20 +130,24 @@ impl Spot<'_> {
     }
 
     fn rename(&self, to: &Self) -> io::Result<()> {
+        kill_point::reach(KillPoint::DiskChange);
         Ok(rustix::fs::renameat(&self.directory, self.name, &to.directory, to.name)?)
     }
 
     fn link(&self, another: &Self) -> io::Result<()> {
         self.require_file()?;
+        kill_point::reach(KillPoint::DiskChange);
         Ok(rustix::fs::linkat(&self.directory, self.name, &another.directory, another.name, AtFlags::empty())?)
     }
 
     fn remove(&self) -> io::Result<()> {
+        kill_point::reach(KillPoint::DiskChange);
         Ok(rustix::fs::unlinkat(&self.directory, self.name, AtFlags::empty())?)
     }
 
     #[cfg(any(target_os = "linux", target_vendor = "apple"))]
     fn rename_new(&self, to: &Self) -> io::Result<()> {
+        kill_point::reach(KillPoint::DiskChange);
         let flags = rustix::fs::RenameFlags::NOREPLACE;
         match rustix::fs::renameat_with(&self.directory, self.name, &to.directory, to.name, flags) {
             // Not every file system knows the flag.
@@ -215,11 +220,13 @@ impl Files for ContainedFiles {
         let Some(spot) = self.spot(path)? else { return SystemFiles.make_directory(path) };
         let usual = Mode::from_raw_mode(0o777);
         let mode = if planted::has(Bug::ModeNotSet) { usual } else { PRIVATE_DIRECTORY };
+        kill_point::reach(KillPoint::DiskChange);
         Ok(rustix::fs::mkdirat(&spot.directory, spot.name, mode)?)
     }
 
     fn remove_directory(&self, path: &Path) -> io::Result<()> {
         let Some(spot) = self.spot(path)? else { return SystemFiles.remove_directory(path) };
+        kill_point::reach(KillPoint::DiskChange);
         Ok(rustix::fs::unlinkat(&spot.directory, spot.name, AtFlags::REMOVEDIR)?)
     }
 
@@ -230,6 +237,7 @@ impl Files for ContainedFiles {
 
     fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Box<dyn OpenFile>> {
         let Some(spot) = self.spot(path)? else { return SystemFiles.open(path, mode) };
+        kill_point::reach(KillPoint::DiskChange);
         let flags = match mode {
             OpenMode::New => OFlags::CREATE | OFlags::EXCL,
             OpenMode::Append => OFlags::CREATE | OFlags::APPEND,

@@ -59,6 +59,7 @@ async fn migrate_leased(
     held: &Arc<dyn Lease>,
     remove_source: bool,
 ) -> Result<Copied> {
+    let to = target.url();
     let stored = held.load().await?;
     unfinished::check(&stored)?;
     if stored.journal.is_some() {
@@ -71,11 +72,12 @@ async fn migrate_leased(
     }
     let mut copied = match target.load(stack).await {
         Err(Error::NoStack { .. }) => copy(source, target, stack, &stored).await?,
-        Err(error) => return Err(error),
+        Err(error) => return Err(at_target(&to, error)),
         Ok(present) => {
             // Were both the same store under two names, this lease would be refused.
-            let other = target.lease(stack, OPERATION).await?;
-            let same = present.journal.is_none() && present.checkpoint == stored.checkpoint;
+            let other = target.lease(stack, OPERATION).await.map_err(|error| at_target(&to, error))?;
+            let untouched = present.journal.as_deref().is_none_or(Unfinished::is_torn);
+            let same = untouched && present.checkpoint == stored.checkpoint;
             let marked = present.journal.as_deref().is_some_and(|journal| is_copy_of(journal, &source.url()));
             // An attempt that ended before it could set the mark has left the same state without a past.
             let bare = same
@@ -86,7 +88,7 @@ async fn migrate_leased(
                 other.remove_stack().await?;
                 other.release().await?;
                 copy(source, target, stack, &stored).await?
-            } else if same {
+            } else if same && present.journal.is_none() {
                 other.release().await?;
                 Copied { bytes: stored.checkpoint.len(), generations: 0, history: 0, was_there: true, removed: false }
             } else {
@@ -179,6 +181,16 @@ pub(super) async fn add_former(
         lease.replace(checkpoint, keep).await?;
     }
     lease.replace(present, keep).await
+}
+
+/// The commands that an error names are about the source, if nothing else is said.
+fn at_target(target: &str, error: Error) -> Error {
+    let told = |text| format!("{text} (in {target}: add `--backend '{target}'` to the commands that are named)");
+    match error {
+        Error::Locked(text) => Error::Locked(told(text)),
+        Error::BadState(text) => Error::BadState(told(text)),
+        other => other,
+    }
 }
 
 fn is_copy_of(journal: &[u8], source: &str) -> bool {

@@ -80,6 +80,10 @@ fn what_stands_in_the_way_is_refused_and_nothing_changes() {
     assert!(error.contains("another stack 'dev' in memory://"), "{error}");
     assert_eq!(block_on(target.load(&dev())).unwrap().checkpoint, FORMER[0]);
     block_on(is_whole(&source));
+    let held = block_on(target.lease(&dev(), "up")).unwrap();
+    let error = block_on(migrate_stack(&source, &target, &dev(), true)).unwrap_err().to_string();
+    assert!(error.contains("add `--backend 'memory://"), "{error}");
+    block_on(held.release()).unwrap();
     // The same store, also under another name, is no target.
     let same = LocalBackend::open(&directory.path().join(".pulumi").join(".."), Surroundings::system()).unwrap();
     assert_ne!(same.url(), source.url());
@@ -101,34 +105,34 @@ fn what_stands_in_the_way_is_refused_and_nothing_changes() {
 /// A target that fails, or dies, at every one of its writes.
 #[test]
 fn an_interrupted_copy_says_so_and_is_begun_anew() {
-    let mut finished = false;
-    for writes in 0..20 {
-        let (_directory, source) = source();
-        let target = MemoryBackend::default();
-        let failing = failing_after(target.clone(), writes, false);
-        match block_on(migrate_stack(&source, &failing, &dev(), true)) {
-            Ok(_) => {
-                finished = true;
-                block_on(is_whole(&target));
-                break;
-            }
-            Err(error) => {
-                assert!(error.to_string().contains("The whole stack is still in file://"), "{error}");
-                block_on(is_whole(&source));
-                match block_on(read_stack(&target, &dev(), true)) {
-                    // Made, and not marked yet: it is the same state.
-                    Ok(_) => assert_eq!(block_on(target.load(&dev())).unwrap().checkpoint, PRESENT),
-                    Err(error) => {
-                        let said = error.to_string();
-                        assert!(said.contains("has not finished") && said.contains("file://"), "{said}");
-                    }
-                }
-                block_on(target.break_locks(&dev())).unwrap();
-                block_on(migrate_stack(&source, &target, &dev(), true)).unwrap();
-                block_on(is_whole(&target));
-                assert!(block_on(source.load(&dev())).is_err());
-            }
+    for torn in [false, true] {
+        let finished = (0..20).any(|writes| is_copied(writes, torn));
+        assert!(finished, "more writes than expected");
+    }
+}
+
+/// Does the target fail before the copy is whole? Then it is begun anew.
+fn is_copied(writes: usize, torn: bool) -> bool {
+    let (_directory, source) = source();
+    let target = MemoryBackend::default();
+    let failing = failing_after(target.clone(), writes, torn);
+    let Err(error) = block_on(migrate_stack(&source, &failing, &dev(), true)) else {
+        block_on(is_whole(&target));
+        return true;
+    };
+    assert!(error.to_string().contains("The whole stack is still in file://"), "{error}");
+    block_on(is_whole(&source));
+    match block_on(read_stack(&target, &dev(), true)) {
+        // Made, and not marked yet: it is the same state.
+        Ok(_) => assert_eq!(block_on(target.load(&dev())).unwrap().checkpoint, PRESENT),
+        Err(error) => {
+            let said = error.to_string();
+            assert!(said.contains("has not finished") && said.contains("file://"), "{said}");
         }
     }
-    assert!(finished, "more writes than expected");
+    block_on(target.break_locks(&dev())).unwrap();
+    block_on(migrate_stack(&source, &target, &dev(), true)).unwrap();
+    block_on(is_whole(&target));
+    assert!(block_on(source.load(&dev())).is_err());
+    false
 }

@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::kill_point::{self, KillPoint};
 use crate::planted::{self, Bug};
 
 use super::files::{FileKind, Files, LockedFile, OpenFile, OpenMode};
@@ -121,6 +122,7 @@ impl Files for SystemFiles {
 
 impl OpenFile for File {
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        kill_point::reach(KillPoint::DiskChange);
         Write::write_all(self, bytes)
     }
 
@@ -161,6 +163,7 @@ impl OpenFile for File {
     }
 
     fn truncate(&mut self, length: u64) -> io::Result<()> {
+        kill_point::reach(KillPoint::DiskChange);
         self.set_len(length)
     }
 }

@@ -42,6 +42,12 @@ impl Unfinished {
         serde_json::from_str(line.lines().next()?).ok()
     }
 
+    /// Is this what a crash left of a mark while it was being written?
+    pub(super) fn is_torn(journal: &[u8]) -> bool {
+        let begins_alike = journal.iter().zip(PREFIX.as_bytes()).all(|(found, expected)| found == expected);
+        begins_alike && !journal.contains(&b'\n')
+    }
+
     /// The mark of a stack as it is stored.
     #[must_use]
     pub fn of(stored: &StoredStack) -> Option<Self> {
@@ -65,8 +71,8 @@ impl Unfinished {
                 "{what} is being renamed to '{name}', which was interrupted. Finish it with `maloko stack rename {name}`"
             ),
             Self::RenameOf(name) => format!(
-                "{what} is what becomes of the stack '{name}', whose renaming was interrupted. Repeat the renaming of '{name}' \
-                 to finish it"
+                "{what} is what becomes of the stack '{name}', whose renaming was interrupted. Finish it with `maloko stack rename \
+                 NAME --stack {name}`, where NAME is that of this stack"
             ),
             Self::Moving(command) => format!(
                 "{what} was left in the middle of moving resources to another stack, so they may be in both. Finish that \

@@ -48,6 +48,8 @@ pub(super) struct StackFiles {
     pub(super) seal: PathBuf,
     /// The directory of former checkpoints.
     pub(super) generations: PathBuf,
+    /// There while the stack is being removed.
+    pub(super) removed: PathBuf,
 }
 
 impl Layout {
@@ -158,6 +160,7 @@ impl Layout {
             journal: own.join("journal"),
             seal: own.join("seal"),
             generations: own.join("generations"),
+            removed: own.join("removed"),
             own,
         }
     }
@@ -178,7 +181,7 @@ impl StackFiles {
     /// lease, so its former checkpoints do not count.
     pub(super) fn remains(&self) -> Result<bool> {
         let disk = &*self.disk;
-        if !files::exists(disk, &self.lease)? {
+        if !files::exists(disk, &self.lease)? || files::exists(disk, &self.removed)? {
             return Ok(false);
         }
         Ok(files::exists(disk, &self.journal)? || !files::entries(disk, &self.generations)?.is_empty())
@@ -297,12 +300,32 @@ impl StackFiles {
 
     /// Removes the stack, its history, tags and journal; the checkpoint stays as the backup.
     pub(super) fn remove(&self) -> Result<()> {
+        // From here on a checkpoint that is missing was not lost.
+        files::write_atomically(&*self.disk, &self.removed, b"")?;
         match self.disk.rename(&self.checkpoint, &self.backup) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(io_error("remove", &self.checkpoint, error));
             }
             _ => {}
         }
+        // Where both names are of one file, as after a kill in the middle of a replacement, a rename changes nothing.
+        files::remove_if_exists(&*self.disk, &self.checkpoint)?;
+        self.remove_rest()
+    }
+
+    /// Ends a removal that was killed, if the checkpoint was gone by then; otherwise there was none.
+    pub(super) fn settle_removal(&self) -> Result<()> {
+        if !files::exists(&*self.disk, &self.removed)? {
+            return Ok(());
+        }
+        if !files::exists(&*self.disk, &self.checkpoint)? {
+            self.remove_rest()?;
+        }
+        files::remove_if_exists(&*self.disk, &self.removed).map(drop)
+    }
+
+    /// Removes what stands around a checkpoint; former ones stay.
+    fn remove_rest(&self) -> Result<()> {
         files::remove_if_exists(&*self.disk, &self.checkpoint.with_extension("json.attrs"))?;
         files::remove_if_exists(&*self.disk, &self.checkpoint.with_extension("pulumi-tags"))?;
         files::remove_if_exists(&*self.disk, &self.seal)?;

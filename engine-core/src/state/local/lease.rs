@@ -79,6 +79,7 @@ impl LocalLease {
         }
         let epoch = next_epoch(&mut *lock, &files.lease)?;
         files.remove_staged()?;
+        files.settle_removal()?;
         let lock_file = locks::write(&surroundings, &files.locks, operation)?;
         let held =
             Held { owner: OwnProcess::here(), lock, lock_file: lock_file.clone(), journal: None, removed: false };
@@ -191,6 +192,7 @@ impl LocalLease {
             // Whoever is about to take over a stack that is gone will find that it is.
             let Ok(Some(_gate)) = self.disk().try_lock(&self.files.gate) else { return Ok(()) };
             files::remove_if_exists(self.disk(), &self.files.lease)?;
+            files::remove_if_exists(self.disk(), &self.files.removed)?;
             files::remove_if_exists(self.disk(), &self.files.gate)?;
             // Former checkpoints stay, so that a stack that was removed by mistake can be brought back.
             let _ = self.disk().remove_directory(&self.files.own);

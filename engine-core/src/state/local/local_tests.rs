@@ -233,6 +233,37 @@ fn a_removed_stack_leaves_its_backup() {
 }
 
 #[test]
+fn a_stack_is_removed_wherever_a_run_or_a_removal_was_killed() {
+    let (directory, backend) = with_stack();
+    let at = |path: &str| directory.path().join(".pulumi").join(path);
+    let lease = block_on(backend.lease(&name(), "up")).unwrap();
+    block_on(lease.replace(EMPTY, LEAST_GENERATIONS)).unwrap();
+    block_on(lease.write_seal(b"a seal")).unwrap();
+    // As in the middle of a replacement: the backup is another name of the checkpoint.
+    fs::remove_file(at("stacks/shop/dev.json.bak")).unwrap();
+    fs::hard_link(at("stacks/shop/dev.json"), at("stacks/shop/dev.json.bak")).unwrap();
+    block_on(lease.remove_stack()).unwrap();
+    block_on(lease.release()).unwrap();
+    assert!(matches!(block_on(backend.load(&name())), Err(Error::NoStack { .. })));
+    // As in the middle of a removal: it is one, and no lost checkpoint; what it left is not the next stack's.
+    block_on(backend.create(&name(), EMPTY)).unwrap();
+    let lease = block_on(backend.lease(&name(), "up")).unwrap();
+    block_on(lease.replace(EMPTY, LEAST_GENERATIONS)).unwrap();
+    block_on(lease.write_seal(b"a seal")).unwrap();
+    block_on(lease.append(b"a mark")).unwrap();
+    fs::write(at("maloko/shop/dev/removed"), "").unwrap();
+    drop(lease);
+    assert_eq!(block_on(backend.load(&name())).unwrap().checkpoint, EMPTY, "it had not begun");
+    fs::rename(at("stacks/shop/dev.json"), at("stacks/shop/dev.json.bak")).unwrap();
+    assert!(matches!(block_on(backend.load(&name())), Err(Error::NoStack { .. })));
+    assert!(block_on(backend.list()).unwrap().is_empty());
+    block_on(backend.create(&name(), EMPTY)).unwrap();
+    let made = block_on(backend.load(&name())).unwrap();
+    assert_eq!((made.journal, made.seal), (None, None));
+    assert!(!at("maloko/shop/dev/removed").exists());
+}
+
+#[test]
 fn other_layouts_and_compressed_stacks_are_refused_with_the_way_out() {
     let directory = tempfile::tempdir().unwrap();
     let root = directory.path().join(".pulumi");
