@@ -16,6 +16,9 @@ use crate::value::PropertyMap;
 /// The number that a host gives to a live provider object; the same object has the same number for a whole run.
 pub type ObjectId = u64;
 
+/// Packages whose resources are served by live provider objects.
+pub(crate) const DYNAMIC_PACKAGES: [&str; 2] = ["pulumi-python", "pulumi-nodejs"];
+
 /// What a host puts into `__provider` of a registration: this text followed by the [`ObjectId`] in decimal digits.
 pub const HANDLE_PREFIX: &str = "maloko:object:";
 

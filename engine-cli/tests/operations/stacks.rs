@@ -177,14 +177,14 @@ fn an_interrupted_move_is_told_of_and_finished_by_the_same_command() {
         let moving = format!("state move --dest prod --yes {A}");
         let stopped = shop.run(&moving, &Script::default());
         assert!(
-            stopped.code != 0 && stopped.err.contains("finish it with `maloko state move --dest prod"),
+            stopped.code != 0 && stopped.err.contains("finish it with `maloko state move --source dev --dest prod"),
             "{}",
             stopped.err
         );
         for line in ["stack".to_owned(), "up --yes --skip-preview".to_owned(), moving.replace("::a", "::b")] {
             let refused = shop.run(&line, &script(&["a", "b"]));
             assert!(
-                refused.code != 0 && refused.err.contains("`maloko state move --dest prod"),
+                refused.code != 0 && refused.err.contains("`maloko state move --source dev --dest prod"),
                 "{line}: {}",
                 refused.err
             );

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::event::{Event, Op};
 use crate::plan::{Refusal, Step};
-use crate::provider::{Answer, Method, ProviderError};
+use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::row::Row;
 use crate::urn::Urn;
 
@@ -56,9 +56,17 @@ impl Engine {
         if id.is_empty() {
             return Ok(None);
         }
+        if let Some(owner) = self.owner_of(intended, &id) {
+            let text = format!(
+                "--import-pending-creates: the object '{id}' is that of {owner} already, so it was not taken over; correct the \
+                 id. To have {urn} own it, delete {owner} from the state first (`maloko state delete`)"
+            );
+            return Err(ProviderError::new(ProviderErrorKind::Cancelled, text));
+        }
         let mut row = Row { id, ..(**intended).clone() };
         self.renew_outputs(&mut row, outputs, &intended.inputs);
         stamp(Op::Import, &mut row, self.now());
+        self.ground(&mut row).await?;
         let row = Arc::new(row);
         let (_, changes) = self.book().take_over(&row);
         if !self.operation.dry_run {

@@ -122,7 +122,7 @@ impl Engine {
     }
 
     /// The resource whose object that is already.
-    fn owner_of(&self, row: &Row, id: &str) -> Option<Urn> {
+    pub(super) fn owner_of(&self, row: &Row, id: &str) -> Option<Urn> {
         let book = self.book();
         let owner = book.ledger.rows().find(|(_, other)| {
             other.custom && !other.external && !other.pending_replacement && other.id == id && other.kind == row.kind
@@ -163,7 +163,7 @@ impl Engine {
     }
 
     /// Sees to it that a row refers to nothing that is gone since it was meant to be made.
-    async fn ground(&self, row: &mut Row) -> Result<(), ProviderError> {
+    pub(super) async fn ground(&self, row: &mut Row) -> Result<(), ProviderError> {
         let there = |urn: &Urn| self.book().ledger.rows().any(|(_, row)| row.urn == *urn);
         if !row.provider_parts().is_some_and(|(urn, _)| there(&urn)) {
             let provider = self.book().planner.engine_provider(&row.urn, &row.kind);

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use crate::event::Severity;
 use crate::operation::OperationKind;
+use crate::plan::Registration;
 use crate::planted::{self, Bug};
 use crate::provider::{ProviderError, ProviderErrorKind};
+use crate::row::Row;
 use crate::state::{Attempt, Change, Doubt, PendingKind, Suspect};
 use crate::urn::Urn;
 use crate::value::Value;
@@ -96,6 +98,27 @@ impl Engine {
         text
     }
 
+    /// Is a create suspect under a former URN of a resource that is about to be created? Then it is one of this resource
+    /// from now on, with its key.
+    pub(super) async fn follow_suspect(&self, registration: &Registration) -> Result<(), ProviderError> {
+        let Registration { urn, goal, .. } = registration;
+        let changes = {
+            let mut book = self.book();
+            if book.ledger.suspect(urn).is_some() {
+                return Ok(());
+            }
+            let former = book.planner.free_former_urns(urn, goal);
+            let suspect = former.iter().find_map(|former| book.ledger.suspect(former).cloned());
+            // What another tool began has no key, and so no record of its own.
+            let Some(suspect) = suspect.filter(|suspect| !suspect.key.is_empty()) else { return Ok(()) };
+            let mut changes = book.resolve(suspect.urn());
+            let row = Row { urn: urn.clone(), kind: goal.kind.clone(), ..(*suspect.row).clone() };
+            changes.push(book.suspect(Suspect { row: Arc::new(row), ..(*suspect).clone() }));
+            changes
+        };
+        if self.operation.dry_run { Ok(()) } else { self.record(&changes).await }
+    }
+
     /// A new attempt at a create; `None` for calls that are named by no key.
     pub(super) fn attempt(&self, key: &str) -> Option<Attempt> {
         (!key.is_empty()).then(|| Attempt { key: key.to_owned(), since: self.now() })
@@ -132,20 +155,29 @@ impl Engine {
 
     /// Says that a create is made once more, and what that means. `asked`: its object was looked for.
     pub(super) fn tell_created_again(&self, suspect: &Suspect, asked: bool) {
-        if self.operation.dry_run {
-            return;
-        }
         let story = suspect.summary();
+        let (again, now) = if self.operation.dry_run {
+            ("an update creates it again", "may then")
+        } else {
+            ("it is created again", "may now")
+        };
+        let key = if suspect.key.is_empty() { String::new() } else { format!(", '{}'", suspect.key) };
         let (severity, consequence) = match (asked, suspect.doubt) {
-            (true, _) => (Severity::Info, "its provider does not find such an object, so it is created again"),
+            (true, _) => (Severity::Info, format!("its provider does not find such an object, so {again}")),
             (false, Doubt::Raised) => (
                 Severity::Info,
-                "that means that nothing was made, so it is created again, with the same operation key",
+                format!(
+                    "a create that raises has made nothing, by the SDK's rules, so {again}, with the same operation key{key}. \
+                     If it had made its object all the same, there {now} be one too many, unless the provider passes that \
+                     key on"
+                ),
             ),
             (false, _) => (
                 Severity::Warning,
-                "its provider has no 'find' to look for the object with, so it is created again, with the same operation \
-                 key. Unless the provider passes that key on, there may now be an object too many: look for it",
+                format!(
+                    "its provider has no 'find' to look for the object with, so {again}, with the same operation key{key}. \
+                     Unless the provider passes that key on, there {now} be an object too many: look for it"
+                ),
             ),
         };
         self.diagnose(Some(suspect.urn()), severity, format!("in an earlier run, {story}: {consequence}"));

@@ -8,6 +8,7 @@ use crate::builtin;
 use crate::event::Op;
 use crate::operation::Operation;
 use crate::planted::{self, Bug};
+use crate::provider::DYNAMIC_PACKAGES;
 use crate::row::Row;
 use crate::schedule::references;
 use crate::state::RowNumber;
@@ -43,9 +44,6 @@ pub struct Inherited {
     /// What implies the deletion.
     pub deleted_with: Option<Urn>,
 }
-
-/// Packages whose resources are served by live provider objects.
-const DYNAMIC_PACKAGES: [&str; 2] = ["pulumi-python", "pulumi-nodejs"];
 
 /// The decisions of one run.
 pub struct Planner {

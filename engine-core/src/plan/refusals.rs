@@ -316,7 +316,10 @@ impl Refusal {
     /// A resource whose interrupted creation is to be completed, and of which there is none.
     #[must_use]
     pub fn no_pending_create(urn: &Urn) -> Self {
-        Self::on(urn, "--import-pending-creates: no creation of this resource was interrupted; see the warnings above")
+        Self::on(
+            urn,
+            "--import-pending-creates: no creation of this resource was interrupted; `maloko stack` lists those that were",
+        )
     }
 
     pub(super) fn no_provider_object(urn: &Urn) -> Self {

@@ -76,19 +76,13 @@ async fn migrate_leased(
         Ok(present) => {
             // Were both the same store under two names, this lease would be refused.
             let other = target.lease(stack, OPERATION).await.map_err(|error| at_target(&to, error))?;
-            let untouched = present.journal.as_deref().is_none_or(Unfinished::is_torn);
-            let same = untouched && present.checkpoint == stored.checkpoint;
-            let marked = present.journal.as_deref().is_some_and(|journal| is_copy_of(journal, &source.url()));
-            // An attempt that ended before it could set the mark has left the same state without a past.
-            let bare = same
-                && present.seal.is_none()
-                && target.history(stack, 0).await?.is_empty()
-                && target.generations(stack).await?.is_empty();
-            if marked || bare {
+            let same = present.journal.is_none() && present.checkpoint == stored.checkpoint;
+            let marked = Unfinished::of(&present) == Some(Unfinished::CopyOf(source.url()));
+            if marked {
                 other.remove_stack().await?;
                 other.release().await?;
                 copy(source, target, stack, &stored).await?
-            } else if same && present.journal.is_none() {
+            } else if same {
                 other.release().await?;
                 Copied { bytes: stored.checkpoint.len(), generations: 0, history: 0, was_there: true, removed: false }
             } else {
@@ -122,7 +116,8 @@ async fn copy(source: &dyn Backend, target: &dyn Backend, stack: &StackName, sto
         generations.push(source.load_generation(stack, generation.number).await?);
     }
     let history = source.history(stack, 0).await?;
-    target.create(stack, &stored.checkpoint).await?;
+    // The mark comes first, in the place of the checkpoint: at no moment is there a copy without it.
+    target.create(stack, &Unfinished::CopyOf(source.url()).encode()?).await?;
     let filled = fill(source, target, stack, stored, &generations, &history).await;
     filled.map_err(|error| {
         Error::BadState(format!(
@@ -142,7 +137,7 @@ async fn copy(source: &dyn Backend, target: &dyn Backend, stack: &StackName, sto
     })
 }
 
-/// Fills the new stack, which holds the checkpoint; `generations` come with the newest first.
+/// Fills the new stack, which holds a mark; `generations` come with the newest first.
 async fn fill(
     source: &dyn Backend,
     target: &dyn Backend,
@@ -166,15 +161,12 @@ async fn fill(
     lease.release().await
 }
 
-/// Gives a stack that was made with its present checkpoint the former ones, the oldest first.
+/// Gives a stack that was made with a mark the former checkpoints, the oldest first, and then the present one.
 pub(super) async fn add_former(
     lease: &dyn Lease,
     former: impl ExactSizeIterator<Item = &Vec<u8>>,
     present: &[u8],
 ) -> Result<()> {
-    if former.len() == 0 {
-        return Ok(());
-    }
     // What the stack was made with becomes a generation as well, and the first one to go.
     let keep = LEAST_GENERATIONS.max(former.len());
     for checkpoint in former {
@@ -191,10 +183,6 @@ fn at_target(target: &str, error: Error) -> Error {
         Error::BadState(text) => Error::BadState(told(text)),
         other => other,
     }
-}
-
-fn is_copy_of(journal: &[u8], source: &str) -> bool {
-    Unfinished::decode(journal) == Some(Unfinished::CopyOf(source.to_owned()))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ring::digest::{SHA256, digest};
 use serde_json::Value as Json;
 
+use crate::provider::DYNAMIC_PACKAGES;
 use crate::row::Row;
 use crate::urn::Urn;
 use crate::value::Value;
@@ -146,10 +147,12 @@ pub fn sorted(rows: &[Arc<Row>]) -> Vec<Arc<Row>> {
     out
 }
 
-/// Sorts the rows and drops references to rows that do not exist; says what was done. A missing provider cannot be
-/// mended.
+/// Sorts the rows, drops references to rows that do not exist and rows that are there twice, and gives dynamic resources
+/// without their provider one, for it holds nothing; says what was done. What else is wrong, [`check`] says afterwards.
 pub fn repair(snapshot: &mut Snapshot) -> Vec<String> {
     let mut done = Vec::new();
+    drop_repeated(&mut snapshot.rows, &mut done);
+    give_providers(&mut snapshot.rows, &mut done);
     let known: HashSet<Urn> = snapshot.rows.iter().map(|row| row.urn.clone()).collect();
     for row in &mut snapshot.rows {
         let missing: Vec<(&str, Urn)> =
@@ -168,6 +171,60 @@ pub fn repair(snapshot: &mut Snapshot) -> Vec<String> {
     done
 }
 
+fn drop_repeated(rows: &mut Vec<Arc<Row>>, done: &mut Vec<String>) {
+    let mut kept: HashMap<Urn, Vec<Arc<Row>>> = HashMap::new();
+    rows.retain(|row| {
+        let alike = kept.entry(row.urn.clone()).or_default();
+        let is_new = !alike.contains(row);
+        if is_new {
+            alike.push(Arc::clone(row));
+        } else {
+            done.push(format!("{}: dropped a row that is there twice", row.urn));
+        }
+        is_new
+    });
+}
+
+fn give_providers(rows: &mut Vec<Arc<Row>>, done: &mut Vec<String>) {
+    let mut known: Vec<(String, Urn, String)> = Vec::new();
+    for row in rows.iter().filter(|row| !row.delete) {
+        known.extend(row.urn.provider_package().map(|package| (package.to_owned(), row.urn.clone(), row.id.clone())));
+    }
+    let is_there: HashSet<String> = rows
+        .iter()
+        .filter(|row| row.urn.provider_package().is_some())
+        .map(|row| reference(&row.urn, &row.id))
+        .collect();
+    let mut made = Vec::new();
+    for row in rows.iter_mut() {
+        let package = row.kind.split(':').next().unwrap_or_default().to_owned();
+        let is_dynamic = row.custom && !row.pending_replacement && DYNAMIC_PACKAGES.contains(&package.as_str());
+        if !is_dynamic || is_there.contains(&row.provider) {
+            continue;
+        }
+        let given = match known.iter().find(|(of, ..)| *of == package) {
+            Some((_, urn, id)) => reference(urn, id),
+            None => {
+                let provider = default_provider(row, &package);
+                known.push((package, provider.urn.clone(), provider.id.clone()));
+                let given = reference(&provider.urn, &provider.id);
+                made.push(Arc::new(provider));
+                given
+            }
+        };
+        done.push(format!(
+            "{}: gave it the provider {given} in place of '{}', which is missing",
+            row.urn, row.provider
+        ));
+        Arc::make_mut(row).provider = given;
+    }
+    rows.splice(0..0, made);
+}
+
+fn reference(provider: &Urn, id: &str) -> String {
+    format!("{provider}::{id}")
+}
+
 /// Completes rows of very old states: provider rows without outputs, and custom rows without a provider. What is made
 /// depends on the rows alone, so that a journal finds the same rows again.
 pub(super) fn complete_old_rows(snapshot: &mut Snapshot) {
@@ -182,7 +239,7 @@ pub(super) fn complete_old_rows(snapshot: &mut Snapshot) {
         } else if row.custom && row.provider.is_empty() {
             let package = row.kind.split(':').next().unwrap_or_default().to_owned();
             let provider = default_provider(row, &package);
-            Arc::make_mut(row).provider = format!("{}::{}", provider.urn, provider.id);
+            Arc::make_mut(row).provider = reference(&provider.urn, &provider.id);
             if !made.iter().any(|known| known.urn == provider.urn) {
                 made.push(provider);
             }

@@ -45,6 +45,8 @@ pub async fn read_generations(backend: &dyn Backend, stack: &StackName) -> Resul
     let mut readings = Vec::new();
     for Generation { number, place } in backend.generations(stack).await? {
         let content = match backend.load_generation(stack, number).await {
+            // What a stack was made with that was copied or renamed.
+            Ok(bytes) if Unfinished::decode(&bytes).is_some() => continue,
             Ok(bytes) => decode(&bytes, stack, &place, true).map(|checkpoint| content(&checkpoint)),
             Err(error) => Err(error),
         };

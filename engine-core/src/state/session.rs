@@ -280,8 +280,16 @@ impl Session {
     /// checkpoint is not written when the snapshot says what it says already. Members of the file that `snapshot` does
     /// not mention (`other` is empty) stay as they were. Says whether anything was written for the operation, to the
     /// journal or to the checkpoint.
-    pub async fn fold(&self, mut snapshot: Snapshot) -> Result<bool> {
-        let Some(store) = &self.store else { return Ok(false) };
+    pub async fn fold(&self, snapshot: Snapshot) -> Result<bool> {
+        let (written, broken) = self.write(snapshot).await?;
+        self.finish().await?;
+        broken.map_or(Ok(written), Err)
+    }
+
+    /// The first half of a [`fold`](Session::fold): all is written, and the journal, or a mark in its place, stays until
+    /// [`finish`](Session::finish). Says whether anything was written, and what is wrong with what was.
+    pub async fn write(&self, mut snapshot: Snapshot) -> Result<(bool, Option<Error>)> {
+        let Some(store) = &self.store else { return Ok((false, None)) };
         kill_point::reach(KillPoint::BeforeFold);
         let used = store.journal.is_used();
         if snapshot.other.is_empty() {
@@ -312,13 +320,19 @@ impl Session {
         if used && !differs {
             store.take_note_away().await?;
         }
-        if used || store.marked.load(Ordering::SeqCst) {
+        Ok((used || differs, broken))
+    }
+
+    /// The second half of a [`fold`](Session::fold): the journal, or a mark in its place, is removed, and the lock released.
+    pub async fn finish(&self) -> Result<()> {
+        let Some(store) = &self.store else { return Ok(()) };
+        if store.journal.is_used() || store.marked.load(Ordering::SeqCst) {
             store.lease.remove_journal().await?;
         }
         kill_point::reach(KillPoint::BeforeRelease);
         store.lease.release().await?;
         kill_point::reach(KillPoint::AfterRelease);
-        broken.map_or(Ok(used || differs), Err)
+        Ok(())
     }
 
     /// Ends the session without a fold (a second Ctrl-C): what was appended is made durable, the journal stays for the

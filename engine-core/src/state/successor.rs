@@ -30,9 +30,11 @@ pub async fn create_successor(
     let key = options.crypter.seal_key()?;
     stamp(&mut checkpoint.snapshot, &options.surroundings);
     let bytes = checkpoint.encode(&options.crypter)?;
-    backend.create(new, &bytes).await?;
+    let mark = Unfinished::RenameOf(old.stack().to_owned());
+    // The mark comes first, in the place of the checkpoint: at no moment is there a second stack without it.
+    backend.create(new, &mark.encode()?).await?;
     let lease = backend.lease(new, &options.command).await?;
-    Unfinished::RenameOf(old.stack().to_owned()).put_on(&*lease).await?;
+    mark.put_on(&*lease).await?;
     let former = former.iter().map(|checkpoint| checkpoint.encode(&options.crypter)).collect::<Result<Vec<_>>>()?;
     add_former(&*lease, former.iter(), &bytes).await?;
     Sealer { stack: new, options }.accept(&*lease, &Before::nothing(), &bytes, key).await?;

@@ -25,6 +25,8 @@ pub enum Unfinished {
     RenameOf(String),
     /// Resources go from here to another stack (`state move`), with this command.
     Moving(String),
+    /// Resources come here from another stack, with this command.
+    Receiving(String),
 }
 
 impl Unfinished {
@@ -40,12 +42,6 @@ impl Unfinished {
     pub fn decode(journal: &[u8]) -> Option<Self> {
         let line = std::str::from_utf8(journal.strip_prefix(PREFIX.as_bytes())?).ok()?;
         serde_json::from_str(line.lines().next()?).ok()
-    }
-
-    /// Is this what a crash left of a mark while it was being written?
-    pub(super) fn is_torn(journal: &[u8]) -> bool {
-        let begins_alike = journal.iter().zip(PREFIX.as_bytes()).all(|(found, expected)| found == expected);
-        begins_alike && !journal.contains(&b'\n')
     }
 
     /// The mark of a stack as it is stored.
@@ -73,6 +69,10 @@ impl Unfinished {
             Self::RenameOf(name) => format!(
                 "{what} is what becomes of the stack '{name}', whose renaming was interrupted. Finish it with `maloko stack rename \
                  NAME --stack {name}`, where NAME is that of this stack"
+            ),
+            Self::Receiving(command) => format!(
+                "{what} was left in the middle of receiving resources from another stack, so they may be in both. Finish that \
+                 with `{command}`"
             ),
             Self::Moving(command) => format!(
                 "{what} was left in the middle of moving resources to another stack, so they may be in both. Finish that \

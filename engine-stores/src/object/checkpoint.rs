@@ -41,9 +41,13 @@ pub(crate) async fn read(bucket: &Bucket, stack: &StackName, keys: &StackKeys) -
     if lost { Ok(Stored { bytes: Bytes::new(), version: None }) } else { Err(error) }
 }
 
-/// Was there a stack that nobody has removed? Asked where there is no checkpoint.
+/// Was there a stack that nobody has removed? Asked where there is no checkpoint. A removal takes the seal away, and leaves a
+/// lease that says so.
 pub(crate) async fn is_lost(bucket: &Bucket, keys: &StackKeys) -> Result<bool> {
-    Ok(Record::read(bucket, &keys.lease).await?.is_some_and(|(record, _)| !record.no_stack))
+    match Record::read(bucket, &keys.lease).await? {
+        Some((record, _)) => Ok(!record.no_stack),
+        None => Ok(bucket.version(&keys.seal).await?.is_some()),
+    }
 }
 
 /// The error for a stack that is not there, or not in a form that we read.

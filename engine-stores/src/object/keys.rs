@@ -124,9 +124,10 @@ pub(crate) fn stack_of(key: &str) -> Option<StackName> {
     StackName::new(project, plain.strip_suffix(".json")?).ok()
 }
 
-/// The stack that a lease object belongs to.
-pub(crate) fn leased(key: &str) -> Option<StackName> {
-    let (project, stack) = key.strip_prefix(OWN)?.strip_suffix("/lease")?.split_once('/')?;
+/// The stack that a lease or seal belongs to.
+pub(crate) fn owner_of(key: &str) -> Option<StackName> {
+    let (stack, kind) = key.strip_prefix(OWN)?.rsplit_once('/')?;
+    let (project, stack) = stack.split_once('/').filter(|_| matches!(kind, "lease" | "seal"))?;
     StackName::new(project, stack).ok()
 }
 

@@ -192,7 +192,8 @@ impl Backend for ObjectBackend {
         // Objects of other names are not stacks of ours.
         let mut stacks: Vec<StackName> = listed.iter().filter_map(|key| keys::stack_of(key)).collect();
         let known: HashSet<StackName> = stacks.iter().cloned().collect();
-        for stack in own.iter().filter_map(|key| keys::leased(key)).filter(|stack| !known.contains(stack)) {
+        let owned: HashSet<StackName> = own.iter().filter_map(|key| keys::owner_of(key)).collect();
+        for stack in owned.into_iter().filter(|stack| !known.contains(stack)) {
             if checkpoint::is_lost(&store.bucket, &StackKeys::new(&stack)).await? {
                 stacks.push(stack);
             }

@@ -134,7 +134,7 @@ async fn version(client: &Client, address: &Address) -> Result<Option<i64>, Fail
         Ok(rows) => match rows.first() {
             Some(row) => Ok(Some(row.try_get(0)?)),
             // It is made with its row, in one transaction.
-            None => Err(Failed::Said(damaged(address, "the table layout is empty"))),
+            None => Err(Failed::Said(without_version(address))),
         },
         Err(error) if is_absent(&error) => Err(Failed::Said(damaged(address, "the table layout is missing"))),
         Err(error) => Err(error.into()),
@@ -155,14 +155,18 @@ pub(super) async fn missing(client: &Client, address: &Address, why: &str) -> Re
 
 /// The error for tables that are not as this module has made them. What is missing is not taken for what never was.
 fn damaged(address: &Address, why: &str) -> Error {
-    let schema = &address.schema;
-    let newest = SCRIPTS.len();
     Error::BadState(format!(
-        "the tables in {} are damaged: {why}. Nothing was changed. Restore the schema {schema} from a backup of the database. If \
-         the other tables are whole and only layout has lost its row, this puts it back: INSERT INTO {schema}.layout VALUES \
-         ({newest})",
-        address.shown
+        "the tables in {} are damaged: {why}. Nothing was changed. Restore the schema {} from a backup of the database",
+        address.shown, address.schema
     ))
+}
+
+/// The same where what is missing can be put back, if it is all that is.
+fn without_version(address: &Address) -> Error {
+    let (schema, newest) = (&address.schema, SCRIPTS.len());
+    let cure =
+        format!("or, if the other tables are whole, put its row back: INSERT INTO {schema}.layout VALUES ({newest})");
+    Error::BadState(format!("{}; {cure}", damaged(address, "the table layout is empty")))
 }
 
 fn is_absent(error: &tokio_postgres::Error) -> bool {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use maloko_core::Urn;
 use maloko_core::state::{
     Backend, Change, Crypter, Passphrase, Session, SessionOptions, Snapshot, Surroundings, create_stack,
-    overwrite_stack, read_stack, restore_stack, salvage_journal,
+    overwrite_stack, read_stack, reseal_stack, restore_stack, salvage_journal,
 };
 use object_store::memory::InMemory;
 use object_store::path::Path;
@@ -122,7 +122,8 @@ fn a_journal_without_its_first_piece_is_damaged_too() {
         killed.store.delete(&Killed::piece(first)).await.unwrap();
         killed.is_refused(first).await;
         let said = salvage_journal(&over(&killed.store), &stack(), "state restore").await.unwrap();
-        assert!(said.starts_with("nothing of the journal is readable"), "{said}");
+        assert!(said.starts_with("nothing of the journal is readable") && said.contains("state reseal"), "{said}");
+        reseal_stack(&over(&killed.store), &stack(), &killed.options).await.unwrap();
         killed.goes_on().await;
     });
 }
@@ -167,5 +168,28 @@ fn a_missing_last_piece_before_a_fence_is_noticed() {
         drop(lease);
         killed.store.delete(&Killed::piece(last)).await.unwrap();
         killed.is_refused(last).await;
+    });
+}
+
+#[test]
+fn a_stack_that_lost_its_checkpoint_and_its_lease_is_no_missing_stack() {
+    block(async {
+        let killed = Killed::new().await;
+        for lost in ["stacks/shop/dev.json", "maloko/shop/dev/lease"] {
+            killed.store.delete(&Path::from(format!(".pulumi/{lost}"))).await.unwrap();
+        }
+        let backend = over(&killed.store);
+        assert_eq!(backend.list().await.unwrap(), [stack()]);
+        assert!(backend.create(&stack(), b"{}").await.is_err());
+        assert!(backend.load(&stack()).await.unwrap().checkpoint.is_empty());
+        let number = backend.generations(&stack()).await.unwrap()[0].number;
+        restore_stack(&backend, &stack(), number, &killed.options).await.unwrap();
+        killed.goes_on().await;
+        // One that was removed is.
+        let lease = backend.lease(&stack(), "stack rm").await.unwrap();
+        lease.remove_stack().await.unwrap();
+        lease.release().await.unwrap();
+        killed.store.delete(&Path::from(".pulumi/maloko/shop/dev/lease")).await.unwrap();
+        assert!(backend.list().await.unwrap().is_empty());
     });
 }

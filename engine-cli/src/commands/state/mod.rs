@@ -75,9 +75,16 @@ async fn repair(context: &Context, yes: bool) -> Result<()> {
     let session = workplace.unchecked_session(&stack, crypter, "maloko state repair").await?;
     let mut snapshot = session.snapshot().clone();
     let done = integrity::repair(&mut snapshot);
+    let left = integrity::check(&snapshot).err();
     session.fold(snapshot).await?;
     for line in &done {
         context.console.line(line);
+    }
+    if let Some(violation) = left {
+        return Err(Failure::new(format!(
+            "the state is not sound: {violation}. `maloko state repair` cannot mend that. `maloko state restore` lists the former \
+             states that are kept, and goes back to one of them; or mend the state by hand, with `maloko state edit`"
+        )));
     }
     context.console.line(if done.is_empty() {
         "The state is sound; nothing was changed"

@@ -35,9 +35,10 @@ pub(super) async fn run(context: &Context, arguments: &StateMove) -> Result<()> 
             workplace.shown(&dest)
         ),
     )?;
-    let mark = Unfinished::Moving(command(arguments));
+    let command = command(arguments, &workplace.shown(&source));
+    let (mark, mark_there) = (Unfinished::Moving(command.clone()), Unfinished::Receiving(command.clone()));
     let (from, from_crypter) = open(&workplace, &source, Some(&mark)).await?;
-    let (to, to_crypter) = match open(&workplace, &dest, None).await {
+    let (to, to_crypter) = match open(&workplace, &dest, Some(&mark_there)).await {
         Ok(opened) => opened,
         Err(failure) => {
             from.abandon().await?;
@@ -47,14 +48,15 @@ pub(super) async fn run(context: &Context, arguments: &StateMove) -> Result<()> 
     let mut moved_from = whole(&from, &from_crypter)?;
     let mut moved_to = whole(&to, &to_crypter)?;
     let mut wanted: Vec<Urn> = arguments.urns.iter().map(|urn| Urn::unchecked(urn)).collect();
-    if from.is_marked() {
+    let is_begun = from.is_marked() || to.is_marked();
+    if is_begun {
         // It may have been killed when they were gone from here, and only the mark was left.
         wanted.retain(|urn| moved_from.rows.iter().any(|row| row.urn == *urn));
     }
     let done = if wanted.is_empty() {
         Ok(Moved::default())
     } else {
-        relocate(&mut moved_from, &mut moved_to, &dest, &wanted, arguments.include_parents, from.is_marked())
+        relocate(&mut moved_from, &mut moved_to, &dest, &wanted, arguments.include_parents, is_begun)
     };
     let done = match done {
         Ok(done) => done,
@@ -64,17 +66,15 @@ pub(super) async fn run(context: &Context, arguments: &StateMove) -> Result<()> 
             return Err(failure);
         }
     };
-    // First where they arrive: whatever happens, no resource is in neither. That some may be in both is said by the mark.
+    // First where they arrive: whatever happens, no resource is in neither. That some may be in both is said by the marks.
     from.mark(&mark).await.map_err(|error| workplace.explain(error, &source))?;
-    let moved = match to.fold(moved_to).await {
-        Ok(_) => from.fold(moved_from).await,
-        Err(error) => from.abandon().await.and(Err(error)),
+    let moved = match hand_over(&from, moved_from, &to, moved_to, &mark_there).await {
+        Ok(()) => Ok(()),
+        // The reason why it failed is what the user needs to know.
+        Err(error) => from.abandon().await.and(to.abandon().await).and(Err(error)),
     };
     moved.map_err(|error| {
-        Failure::new(format!(
-            "{error}\nThe resources may be in both stacks now; finish it with `{}`",
-            command(arguments)
-        ))
+        Failure::new(format!("{error}\nThe resources may be in both stacks now; finish it with `{command}`"))
     })?;
     for note in &done.notes {
         context.console.warn(note);
@@ -91,12 +91,26 @@ pub(super) async fn run(context: &Context, arguments: &StateMove) -> Result<()> 
     Ok(())
 }
 
+/// Writes both states. Until the one is without the resources, neither stack can be used.
+async fn hand_over(
+    from: &Session,
+    moved_from: Snapshot,
+    to: &Session,
+    moved_to: Snapshot,
+    mark_there: &Unfinished,
+) -> maloko_core::error::Result<()> {
+    to.mark(mark_there).await?;
+    let (_, broken) = to.write(moved_to).await?;
+    from.fold(moved_from).await?;
+    to.finish().await?;
+    broken.map_or(Ok(()), Err)
+}
+
 /// The command that moves these resources.
-fn command(arguments: &StateMove) -> String {
-    let source = arguments.source.iter().flat_map(|source| ["--source", source]);
+fn command(arguments: &StateMove, source: &str) -> String {
     let parents = arguments.include_parents.then_some("--include-parents");
-    let words =
-        source.chain(["--dest", &arguments.dest]).chain(parents).chain(arguments.urns.iter().map(String::as_str));
+    let words = ["--source", source, "--dest", &arguments.dest].into_iter().chain(parents);
+    let words = words.chain(arguments.urns.iter().map(String::as_str));
     words.fold(COMMAND.to_owned(), |command, word| format!("{command} {}", shell::word(word)))
 }
 

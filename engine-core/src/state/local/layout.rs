@@ -177,12 +177,15 @@ impl StackFiles {
         Ok(files::exists(&*self.disk, &self.checkpoint)? || self.compressed().is_some() || self.remains()?)
     }
 
-    /// Is something left that a missing checkpoint can be brought back from? Of a stack that maloko removed there is no
-    /// lease, so its former checkpoints do not count.
+    /// Is something left that a missing checkpoint can be brought back from? Of a stack that maloko removed there is neither
+    /// lease nor seal, so its former checkpoints do not count.
     pub(super) fn remains(&self) -> Result<bool> {
         let disk = &*self.disk;
-        if !files::exists(disk, &self.lease)? || files::exists(disk, &self.removed)? {
+        if files::exists(disk, &self.removed)? {
             return Ok(false);
+        }
+        if !files::exists(disk, &self.lease)? {
+            return files::exists(disk, &self.seal);
         }
         Ok(files::exists(disk, &self.journal)? || !files::entries(disk, &self.generations)?.is_empty())
     }

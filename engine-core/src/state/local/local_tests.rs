@@ -245,6 +245,19 @@ fn a_stack_is_removed_wherever_a_run_or_a_removal_was_killed() {
     block_on(lease.remove_stack()).unwrap();
     block_on(lease.release()).unwrap();
     assert!(matches!(block_on(backend.load(&name())), Err(Error::NoStack { .. })));
+    // Without its lease, its seal says that there was one.
+    block_on(backend.create(&name(), EMPTY)).unwrap();
+    let lease = block_on(backend.lease(&name(), "up")).unwrap();
+    block_on(lease.write_seal(b"a seal")).unwrap();
+    block_on(lease.release()).unwrap();
+    for lost in ["stacks/shop/dev.json", "maloko/shop/dev/lease"] {
+        fs::remove_file(at(lost)).unwrap();
+    }
+    assert!(block_on(backend.load(&name())).unwrap().checkpoint.is_empty());
+    assert!(error_of(block_on(backend.create(&name(), EMPTY))).contains("already"));
+    let lease = block_on(backend.lease(&name(), "up")).unwrap();
+    block_on(lease.remove_stack()).unwrap();
+    block_on(lease.release()).unwrap();
     // As in the middle of a removal: it is one, and no lost checkpoint; what it left is not the next stack's.
     block_on(backend.create(&name(), EMPTY)).unwrap();
     let lease = block_on(backend.lease(&name(), "up")).unwrap();
