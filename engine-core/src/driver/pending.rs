@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::event::{Event, Op};
 use crate::plan::{Refusal, Step};
-use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
+use crate::provider::{Answer, Method, ProviderError};
 use crate::row::Row;
 use crate::urn::Urn;
 
@@ -23,6 +23,10 @@ impl Engine {
                 self.complain(&Refusal::no_pending_create(urn));
                 continue;
             };
+            if let Some(owner) = self.owner_of(&suspect.row, id) {
+                self.complain(&Refusal::object_of_another(urn, id, &owner));
+                continue;
+            }
             let row = Arc::new(Row { id: id.clone(), ..(*suspect.row).clone() });
             let step = Step::new(Op::Import, urn, None, Some(row));
             self.tell(Event::StepStarted(step.metadata(step.new.clone())));
@@ -55,13 +59,6 @@ impl Engine {
         let Answer::Read { id, outputs: Some(outputs), .. } = answer else { return Ok(None) };
         if id.is_empty() {
             return Ok(None);
-        }
-        if let Some(owner) = self.owner_of(intended, &id) {
-            let text = format!(
-                "--import-pending-creates: the object '{id}' is that of {owner} already, so it was not taken over; correct the \
-                 id. To have {urn} own it, delete {owner} from the state first (`maloko state delete`)"
-            );
-            return Err(ProviderError::new(ProviderErrorKind::Cancelled, text));
         }
         let mut row = Row { id, ..(**intended).clone() };
         self.renew_outputs(&mut row, outputs, &intended.inputs);

@@ -11,11 +11,12 @@ use crate::operation::{Operation, OperationKind};
 use crate::provider::ProviderErrorKind;
 use crate::state::{
     Backend, Crypter, Doubt, LEAST_GENERATIONS, MemoryBackend, Passage, PendingKind, Session, SessionOptions, Snapshot,
-    StackName, StoreWatch, StoreWrite, Surroundings, Suspect, WatchedBackend, create_stack, read_stack,
+    StackName, StoreWatch, StoreWrite, Surroundings, Suspect, WatchedBackend, create_stack, integrity, read_stack,
 };
 use crate::value::{PropertyMap, Value};
 use crate::wire::{
-    Callback, ErrorHookRequest, ErrorHookResponse, HookBindings, RegisterErrorHookRequest, WireTimeouts,
+    AliasKind, Callback, ErrorHookRequest, ErrorHookResponse, HookBindings, RegisterErrorHookRequest,
+    RegisterResourceRequest, WireAlias, WireTimeouts,
 };
 
 use super::testing::{Hanging, Outcome, ScriptedHost, Wanted, run_from, run_in, wanted};
@@ -216,6 +217,78 @@ fn a_preview_looks_too_and_changes_nothing() {
     let preview = Operation { dry_run: true, ..Operation::new(OperationKind::Update, "proj", "dev") };
     let seen = run_from(&host, preview, first.last.clone(), &[wanted("a", "x")]);
     assert!(seen.steps.contains(&"import a".to_owned()) && !seen.steps.contains(&"create a".to_owned()));
+}
+
+#[test]
+fn a_preview_says_what_will_be_created_again() {
+    let host: Arc<ScriptedHost> = Arc::default();
+    host.fail("a", "create", ProviderErrorKind::TimedOut);
+    let first = up(&host, &Snapshot::default(), &[wanted("a", "x")]);
+    let preview = Operation { dry_run: true, ..Operation::new(OperationKind::Update, "proj", "dev") };
+    let seen = run_from(&host, preview, first.last.clone(), &[wanted("a", "x")]);
+    for text in ["an update creates it again", "there may then be an object too many", &first.last.suspects[0].key] {
+        assert!(seen.messages.contains(text), "{text}: {}", seen.messages);
+    }
+}
+
+#[test]
+fn a_suspect_follows_its_resource_to_another_name() {
+    let renamed = || {
+        let former = "urn:pulumi:dev::proj::pulumi-python:dynamic:Thing::a".to_owned();
+        let options = move |request: &mut RegisterResourceRequest| {
+            request.aliases = vec![WireAlias { alias: Some(AliasKind::Urn(former.clone())) }];
+        };
+        Wanted { options: Some(Arc::new(options)), ..wanted("b", "x") }
+    };
+    // With a `find`, which is asked with the key of the first attempt; and without one: the key stays.
+    for finds in [true, false] {
+        let host = if finds { finding(&[("b", object("made", "x"))]) } else { Arc::default() };
+        host.fail("a", "create", ProviderErrorKind::TimedOut);
+        let first = up(&host, &Snapshot::default(), &[wanted("a", "x")]);
+        heal(&host);
+        let second = up(&host, &first.last, &[renamed()]);
+        assert_eq!(second.row("b").id, if finds { "made" } else { "id-1" });
+        let key = &first.last.suspects[0].key;
+        assert!(keys(&host).iter().all(|used| used == key), "{:?}", keys(&host));
+        assert_eq!((second.last.suspects.len(), second.last.pending.len()), (0, 0));
+        // Where the create fails again, the record is that of the new name.
+        host.fail("b", if finds { "find" } else { "create" }, ProviderErrorKind::TimedOut);
+        let failed = up(&host, &first.last, &[renamed()]);
+        assert_eq!(suspects(&failed.last), [("b", Doubt::TimedOut)]);
+        assert_eq!(failed.last.suspects[0].key, *key);
+    }
+    // A resource that is there under its name keeps its own.
+    let host: Arc<ScriptedHost> = Arc::default();
+    host.fail("a", "create", ProviderErrorKind::TimedOut);
+    let first = up(&host, &Snapshot::default(), &[wanted("a", "x")]);
+    heal(&host);
+    let both = up(&host, &first.last, &[wanted("a", "x"), renamed()]);
+    assert_eq!((both.last.suspects.len(), keys(&host).len()), (0, 3));
+    assert_ne!(keys(&host)[1], keys(&host)[2]);
+}
+
+fn importing(state: &Snapshot, id: &str) -> Operation {
+    let urn = state.suspects[0].urn().clone();
+    Operation { pending_creates: vec![(urn, id.to_owned())], ..Operation::new(OperationKind::Refresh, "proj", "dev") }
+}
+
+#[test]
+fn an_import_of_a_pending_create_leaves_a_sound_state_and_takes_no_object_of_another_resource() {
+    let host: Arc<ScriptedHost> = Arc::default();
+    host.fail("b", "create", ProviderErrorKind::TimedOut);
+    let mut child = wanted("b", "x");
+    child.from = Some("a");
+    let first = up(&host, &Snapshot::default(), &[wanted("a", "x"), child]);
+    heal(&host);
+    let refused = run_from(&host, importing(&first.last, "id-1"), first.last.clone(), &[]);
+    assert!(refused.messages.contains("is that of urn:pulumi:dev::proj::"), "{}", refused.messages);
+    assert_eq!(suspects(&refused.last), [("b", Doubt::TimedOut)]);
+    // All else was destroyed in the meantime, the provider's row too.
+    let destroyed = go(&host, OperationKind::Destroy, &first.last, &[]);
+    assert_eq!(suspects(&destroyed.last), [("b", Doubt::TimedOut)]);
+    let imported = run_from(&host, importing(&destroyed.last, "found"), destroyed.last.clone(), &[]);
+    assert_eq!(imported.row("b").id, "found", "{}", imported.messages);
+    assert_eq!(integrity::check(&imported.last), Ok(()));
 }
 
 #[test]

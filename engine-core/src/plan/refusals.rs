@@ -208,6 +208,18 @@ impl Refusal {
         )
     }
 
+    /// An object that is to be taken over and is managed already.
+    #[must_use]
+    pub fn object_of_another(urn: &Urn, id: &str, owner: &Urn) -> Self {
+        Self::on(
+            urn,
+            format!(
+                "--import-pending-creates: the object '{id}' is that of {owner} already, so it was not taken over; correct the \
+                 id, or let go of it there first (`maloko state delete`)"
+            ),
+        )
+    }
+
     /// An object that is to be taken over and cannot be asked for.
     #[must_use]
     pub fn import_without_read(urn: &Urn) -> Self {

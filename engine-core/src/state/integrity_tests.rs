@@ -117,3 +117,25 @@ fn rows_of_very_old_states_are_completed() {
     complete_old_rows(&mut old);
     assert_eq!(*old.rows[0].outputs_or_empty(), [("k".into(), "v".into())].into());
 }
+
+#[test]
+fn what_is_there_twice_is_dropped_and_dynamic_resources_get_a_provider() {
+    // Two identical rows, the provider's row gone.
+    let twice = vec![row("a", 1.0), row("a", 1.0), depends("b", &["a"])];
+    let mut broken = Snapshot { rows: twice.into_iter().map(Arc::new).collect(), ..Snapshot::default() };
+    assert!(check(&broken).is_err());
+    let done = repair(&mut broken);
+    assert!(
+        done.iter().any(|line| line.contains("is there twice")) && done.iter().any(|line| line.contains("gave it"))
+    );
+    assert_eq!(check(&broken), Ok(()));
+    assert_eq!(names(&broken.rows), ["default", "a", "b"]);
+    // One that is there under another id is used.
+    let mut other = snapshot(vec![Row { provider: format!("{}::gone", provider_row().urn), ..row("a", 1.0) }]);
+    assert!(!repair(&mut other).is_empty());
+    assert_eq!((check(&other), other.rows.len()), (Ok(()), 2));
+    // Of two that differ, nobody knows which is right.
+    let mut differing = snapshot(vec![row("a", 1.0), row("a", 2.0)]);
+    assert!(repair(&mut differing).is_empty());
+    assert!(check(&differing).unwrap_err().contains("is there twice"));
+}
