@@ -103,7 +103,7 @@ test("what provider calls leave open does not keep a program from ending", () =>
     const it = project({
         "index.ts": `import * as pulumi from "@pulumi/pulumi"; import * as net from "net";
 class Provider { async create() {
-    const server = net.createServer((it) => void it.unref()).listen(0).unref();
+    const server = net.createServer((it) => void it.unref()).listen(0);
     await new Promise(resolve => server.once("listening", resolve));
     const socket = net.connect((server.address() as net.AddressInfo).port);
     await new Promise(resolve => socket.once("connect", resolve));

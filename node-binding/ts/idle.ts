@@ -1,6 +1,7 @@
 // When is a program over? As with the stock runtime: when the process has nothing left to do. Resources that are made in
 // timers and callbacks are registered too. What provider calls leave behind (pools, timers) must not hold the end up.
 import * as channels from "node:diagnostics_channel";
+import * as net from "node:net";
 import type { Bridge } from "./bridge";
 import { callStorage } from "./current";
 
@@ -28,8 +29,13 @@ export function processIdle(bridge: Bridge): Promise<void> {
     });
 }
 
-/** Keeps sockets and timers that provider calls open from holding up the end of the program. */
+/** Keeps sockets, servers and timers that provider calls open from holding up the end of the program. */
 export function releaseProviderHandles(): void {
+    const listen = net.Server.prototype.listen as (this: net.Server, ...args: unknown[]) => net.Server;
+    net.Server.prototype.listen = function (this: net.Server, ...args: unknown[]): net.Server {
+        const server = listen.apply(this, args);
+        return callStorage.getStore() === undefined ? server : server.unref();
+    } as typeof net.Server.prototype.listen;
     channels.subscribe("net.client.socket", (message) => {
         if (callStorage.getStore() !== undefined) {
             (message as { socket: { unref(): void } }).socket.unref();
