@@ -9,6 +9,8 @@ import sys
 import threading
 from typing import NoReturn
 
+from maloko._standard import open_standard_streams
+
 
 def run(arguments: list[str], *, helper: bool = True) -> int:
     """Runs the command line with these arguments and returns its exit code."""
@@ -43,7 +45,9 @@ def leave(code: int) -> NoReturn:
             step()
     for stream in (sys.stdout, sys.stderr):
         try:
-            stream.flush()
+            # A program may have taken it away.
+            if stream is not None:
+                stream.flush()
         except (OSError, ValueError):
             continue
     os._exit(code)
@@ -51,6 +55,7 @@ def leave(code: int) -> NoReturn:
 
 def main() -> None:
     """The console script `maloko`."""
+    open_standard_streams()
     leave(run(sys.argv[1:]))
 
 

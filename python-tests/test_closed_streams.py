@@ -1,0 +1,56 @@
+"""Commands that are started with standard descriptors closed."""
+
+import subprocess
+
+import pytest
+from cli import MALOKO, Project
+
+PROGRAM = """
+from pulumi import export
+from pulumi.dynamic import CreateResult, Resource, ResourceProvider
+
+class Talking(ResourceProvider):
+    def create(self, props):
+        print("from the provider")
+        return CreateResult("one", {})
+
+class Thing(Resource):
+    def __init__(self, name): super().__init__(Talking(), name, {})
+
+print("from the program")
+Thing("one")
+export("answer", 42)
+"""
+
+
+def run_closed(project: Project, closed: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs a command under a shell that closes descriptors first."""
+    return subprocess.run(
+        ["/bin/sh", "-c", f'exec "$@" {closed}', "sh", *MALOKO, *arguments],
+        cwd=project.directory,
+        env=project.environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_a_run_without_standard_descriptors_does_its_work(project: Project, closed: str) -> None:
+    project.write("__main__.py", PROGRAM)
+    done = run_closed(project, closed, "up", "--yes")
+    shown = done.stdout + done.stderr
+    assert done.returncode == 0, shown
+    assert "Traceback" not in shown
+    # What is shown is not captured again.
+    assert shown.count("from the program") <= 2
+    assert project.run("stack", "output", "answer").stdout == "42\n"
+    # Nothing that is shown was written into a file of the state's.
+    for file in (project.directory / ".maloko").rglob("*"):
+        assert not file.is_file() or b"from the pro" not in file.read_bytes(), file
+
+
+def test_a_command_that_fails_without_standard_descriptors_keeps_its_exit_code(project: Project) -> None:
+    assert run_closed(project, "<&- >&- 2>&-", "stack", "select", "missing").returncode == 6
