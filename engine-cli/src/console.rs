@@ -5,19 +5,48 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::advice::Aim;
 use crate::arguments::{ColorChoice, GlobalArguments};
+use crate::failure::Failure;
+
+/// Why something that was to be shown was not, first of all. A reader that has gone away is no error of the command's.
+#[derive(Clone, Default)]
+struct Lost(Arc<Mutex<Option<String>>>);
+
+impl Lost {
+    fn note(&self, error: &std::io::Error) {
+        if !matches!(error.kind(), std::io::ErrorKind::BrokenPipe | std::io::ErrorKind::Interrupted) {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| error.to_string());
+        }
+    }
+}
+
+/// Notes what cannot be written.
+struct Noting {
+    to: Box<dyn Write + Send>,
+    lost: Lost,
+}
+
+impl Write for Noting {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.to.write(bytes).inspect_err(|error| self.lost.note(error))
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.to.flush().inspect_err(|error| self.lost.note(error))
+    }
+}
 
 /// A stream to which several write, a whole text at a time.
 #[derive(Clone)]
-pub(crate) struct Stream(Arc<Mutex<Box<dyn Write + Send>>>);
+pub(crate) struct Stream(Arc<Mutex<Noting>>);
 
 impl Stream {
-    fn new(to: Box<dyn Write + Send>) -> Self {
-        Self(Arc::new(Mutex::new(to)))
+    fn new(to: Box<dyn Write + Send>, lost: Lost) -> Self {
+        Self(Arc::new(Mutex::new(Noting { to, lost })))
     }
 
     fn say(&self, text: &str) {
         let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // A reader that has gone away is no error of the command's.
+        // What fails was noted; whatever the command does goes on.
         drop(stream.write_all(text.as_bytes()).and_then(|()| stream.flush()));
     }
 }
@@ -37,6 +66,8 @@ impl Write for Stream {
 pub(crate) struct Console {
     out: Stream,
     err: Stream,
+    /// What did not get to stdout. What does not get to stderr cannot be told anywhere.
+    lost: Lost,
     /// May what is piped into the process be read?
     pub(crate) reads_stdin: bool,
     /// May questions be asked?
@@ -54,9 +85,11 @@ impl Console {
     #[must_use]
     pub(crate) fn system(global: &GlobalArguments, variable: &dyn Fn(&str) -> Option<std::ffi::OsString>) -> Self {
         let is_terminal = std::io::stdout().is_terminal();
+        let lost = Lost::default();
         Self {
-            out: Stream::new(Box::new(std::io::stdout())),
-            err: Stream::new(Box::new(std::io::stderr())),
+            out: Stream::new(Box::new(std::io::stdout()), lost.clone()),
+            err: Stream::new(Box::new(std::io::stderr()), Lost::default()),
+            lost,
             reads_stdin: true,
             interactive: !global.non_interactive && std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),
             is_terminal,
@@ -71,9 +104,10 @@ impl Console {
 
     /// Streams of somebody's own; nothing is asked, nothing is read.
     pub(crate) fn to(out: Box<dyn Write + Send>, err: Box<dyn Write + Send>) -> Self {
-        let (out, err) = (Stream::new(out), Stream::new(err));
+        let lost = Lost::default();
+        let (out, err) = (Stream::new(out, lost.clone()), Stream::new(err, Lost::default()));
         let aim = Aim::default();
-        Self { out, err, reads_stdin: false, interactive: false, is_terminal: false, color: false, aim }
+        Self { out, err, lost, reads_stdin: false, interactive: false, is_terminal: false, color: false, aim }
     }
 
     /// The same streams, with colours if that is asked for.
@@ -86,12 +120,28 @@ impl Console {
         self.out.clone()
     }
 
+    /// A copy of stdout, made before stdout is captured: what cannot be written to it counts as that of stdout.
+    pub(crate) fn kept_aside(&self, copy: std::fs::File) -> Stream {
+        Stream::new(Box::new(copy), self.lost.clone())
+    }
+
+    /// The failure of a command that did what it was to do, except that not all of its output was written.
+    #[must_use]
+    pub(crate) fn unwritten(&self) -> Option<Failure> {
+        self.lost
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .as_ref()
+            .map(|error| Failure::new(format!("the output could not be written: {error}; look at where stdout goes")))
+    }
+
     /// Where stderr goes.
     pub(crate) fn err(&self) -> Stream {
         self.err.clone()
     }
 
-    /// Writes text to stdout. A reader that has gone away is no error of the command's.
+    /// Writes text to stdout.
     pub(crate) fn print(&self, text: &str) {
         self.out.say(text);
     }

@@ -51,8 +51,13 @@ pub async fn run(arguments: Vec<OsString>, front: Arc<dyn Front>) -> i32 {
         Ok(parsed) => parsed,
         Err(error) => {
             // Help and version go to stdout and are no failure; a reader that has gone away is none either.
-            drop(error.print());
-            return error.exit_code();
+            return match error.print() {
+                Err(lost) if !error.use_stderr() && lost.kind() != std::io::ErrorKind::BrokenPipe => {
+                    drop(writeln!(std::io::stderr(), "error: the output could not be written: {lost}"));
+                    code::FAILURE
+                }
+                _ => error.exit_code(),
+            };
         }
     };
     let Arguments { global, command } = parsed;
@@ -73,9 +78,18 @@ pub async fn run(arguments: Vec<OsString>, front: Arc<dyn Front>) -> i32 {
 }
 
 async fn perform(context: Context, command: Command) -> failure::Result<i32> {
-    let aim = context.console.aim.clone();
-    let done = Box::pin(dispatch(context, command)).await;
-    done.map_err(|failure| Failure { message: aim.tell(&failure.message).into_owned(), ..failure })
+    let console = context.console.clone();
+    match Box::pin(dispatch(context, command)).await {
+        Ok(done) => match console.unwritten() {
+            Some(Failure { code, message }) if done == 0 => {
+                Err(Failure { code, message: format!("{message}. Apart from that, the command succeeded") })
+            }
+            // What the command itself says by its exit code stays.
+            Some(failure) => Err(Failure { code: done, ..failure }),
+            None => Ok(done),
+        },
+        Err(failure) => Err(Failure { message: console.aim.tell(&failure.message).into_owned(), ..failure }),
+    }
 }
 
 async fn dispatch(context: Context, command: Command) -> failure::Result<i32> {

@@ -32,6 +32,32 @@ pub(crate) fn write_private_file(file: &Path, bytes: &[u8]) -> std::io::Result<(
     open.write_all(bytes)
 }
 
+/// Writes a file that only its owner may read, whole or not at all: what fails leaves the file as it was, also when there
+/// was none. What is no ordinary file (a device, a pipe) is written to as it is.
+#[cfg(unix)]
+pub(crate) fn replace_private_file(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    use std::io::Write;
+    // Through a link the file that it leads to is meant.
+    let target = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    // Behind /dev/stdout there may be an ordinary file, which is open already and has to stay the same one.
+    let is_special = file.starts_with("/dev") || file.starts_with("/proc");
+    if is_special || std::fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file()) {
+        return write_private_file(file, bytes);
+    }
+    let directory = target.parent().unwrap_or(Path::new("."));
+    let mut beside = match tempfile::Builder::new().prefix(".maloko-").suffix(".new").tempfile_in(directory) {
+        // A file may be writable in a directory that is not.
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied && target.exists() => {
+            return write_private_file(file, bytes);
+        }
+        beside => beside?,
+    };
+    beside.write_all(bytes)?;
+    beside.as_file().sync_all()?;
+    beside.persist(&target).map_err(|error| error.error)?;
+    Ok(())
+}
+
 /// Where the settings of programs are kept by the user with this home directory and this environment.
 #[must_use]
 pub(crate) fn config_directory(home: Option<&Path>, variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {

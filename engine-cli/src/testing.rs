@@ -102,6 +102,19 @@ impl Written {
     }
 }
 
+/// A stream that takes nothing.
+struct Deaf(std::io::ErrorKind);
+
+impl std::io::Write for Deaf {
+    fn write(&mut self, _bytes: &[u8]) -> std::io::Result<usize> {
+        Err(self.0.into())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 /// What came of a command.
 #[derive(Debug)]
 pub(crate) struct Done {
@@ -139,7 +152,13 @@ impl World {
         world
     }
 
-    fn context(&self, arguments: &[OsString], parsed: &Arguments, out: Written, err: Written) -> Context {
+    fn context(
+        &self,
+        arguments: &[OsString],
+        parsed: &Arguments,
+        out: impl std::io::Write + Send + 'static,
+        err: Written,
+    ) -> Context {
         let variables = self.variables.clone();
         Context {
             arguments: arguments.to_vec(),
@@ -167,6 +186,10 @@ impl World {
         let parsed = parse(&arguments).unwrap();
         let (out, err) = (Written::default(), Written::default());
         let context = self.context(&arguments, &parsed, out.clone(), err.clone());
+        self.done(context, parsed, &out, &err)
+    }
+
+    fn done(&self, context: Context, parsed: Arguments, out: &Written, err: &Written) -> Done {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let result = runtime.block_on(crate::perform(context, parsed.command));
         let (code, message) = match result {
@@ -174,6 +197,15 @@ impl World {
             Err(Failure { code, message }) => (code, message),
         };
         Done { code, out: self.neutral(&out.text()), err: self.neutral(&(err.text() + &message)) }
+    }
+
+    /// Runs a command line with a stdout that fails like this, and gives its exit code and what it said.
+    pub(crate) fn run_unheard(&self, line: &str, error: std::io::ErrorKind) -> Done {
+        let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+        let parsed = parse(&arguments).unwrap();
+        let err = Written::default();
+        let context = self.context(&arguments, &parsed, Deaf(error), err.clone());
+        self.done(context, parsed, &Written::default(), &err)
     }
 
     /// Runs a command line that has to work, and gives what it printed.

@@ -16,6 +16,8 @@ pub(crate) mod state;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod unheard_tests;
+#[cfg(test)]
 mod wrong_key_tests;
 
 use comfy_table::{Table, presets};

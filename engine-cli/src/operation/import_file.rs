@@ -138,7 +138,7 @@ impl ListWriter {
         let file = context.directory.join(file);
         let text = serde_json::to_string_pretty(&list)
             .map_err(|error| Failure::new(format!("the list of imports cannot be written: {error}")))?;
-        crate::platform::write_private_file(&file, (text + "\n").as_bytes()).map_err(|error| {
+        crate::platform::replace_private_file(&file, (text + "\n").as_bytes()).map_err(|error| {
             Failure::io(format!("the list {} (from --import-file) cannot be written", file.display()), &error)
         })?;
         Ok(list.resources.len())

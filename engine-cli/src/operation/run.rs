@@ -275,8 +275,10 @@ impl Show {
         let out: Box<dyn Write + Send> = if library.is_some() {
             Box::new(console.out())
         } else {
-            let out = capture::standard_output();
-            Box::new(out.map_err(|error| Failure::io("standard output cannot be kept aside", &error))?)
+            let out = capture::standard_output()
+                .map_err(|error| Failure::io("standard output cannot be kept aside", &error))?;
+            // A preview that is not seen does not keep the operation itself from its work, which says it then.
+            if is_pass { Box::new(out) } else { Box::new(console.kept_aside(out)) }
         };
         Ok(Self {
             display: display::open(mode, options, out),

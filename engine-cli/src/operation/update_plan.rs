@@ -33,7 +33,7 @@ impl PlanWriter {
         let plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
         let text = encode_plan(&plan, &self.crypter, &context.surroundings.clock.now().to_string())?;
         let file = context.directory.join(file);
-        crate::platform::write_private_file(&file, text.as_bytes()).map_err(|error| {
+        crate::platform::replace_private_file(&file, text.as_bytes()).map_err(|error| {
             Failure::io(format!("the plan {} (from --save-plan) cannot be written", file.display()), &error)
         })
     }

@@ -4,6 +4,7 @@
 mod front;
 #[cfg(feature = "kill-points")]
 mod killed;
+mod output;
 mod plans;
 mod stacks;
 
@@ -17,6 +18,8 @@ use rustix::process::{Pid, Signal, kill_process};
 
 const ARGUMENTS: &str = "SCRIPTED_ARGUMENTS";
 const SCRIPT: &str = "SCRIPTED_PROGRAM";
+/// A file that is put in the place of the child's stdout, after the harness has printed to it.
+const STDOUT: &str = "SCRIPTED_STDOUT";
 /// What the test harness prints before it runs the only test of a child.
 const HARNESS: &str = "running 1 test";
 
@@ -26,6 +29,10 @@ fn the_command_line_in_a_child() {
     let (Ok(arguments), Ok(script)) = (std::env::var(ARGUMENTS), std::env::var(SCRIPT)) else { return };
     let arguments: Vec<String> = serde_json::from_str(&arguments).unwrap();
     let script: Script = serde_json::from_str(&script).unwrap();
+    if let Ok(file) = std::env::var(STDOUT) {
+        let file = std::fs::OpenOptions::new().write(true).open(file).unwrap();
+        rustix::stdio::dup2_stdout(&file).unwrap();
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap();
     let arguments = arguments.into_iter().map(Into::into).collect();
     let code = runtime.block_on(maloko_cli::run(arguments, Arc::new(ScriptedFront(Arc::new(script)))));
@@ -81,9 +88,15 @@ impl Shop {
     }
 
     fn start(&self, line: &str, script: &Script) -> Running {
+        self.start_with(line, script, &[])
+    }
+
+    /// Starts a command with other variables.
+    fn start_with(&self, line: &str, script: &Script, variables: &[(&str, &str)]) -> Running {
         let arguments: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let mut command = command(&arguments, script);
         self.prepare(&mut command);
+        command.envs(variables.iter().copied());
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
         Running { child, out, read: String::new() }

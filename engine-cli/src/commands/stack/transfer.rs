@@ -43,7 +43,7 @@ pub(super) async fn export(context: &Context, arguments: &StackExport) -> Result
         return for_pulumi::tell(&workplace, &missing);
     };
     let file = context.directory.join(file);
-    crate::platform::write_private_file(&file, text.as_bytes())
+    crate::platform::replace_private_file(&file, text.as_bytes())
         .map_err(|error| Failure::io(format!("{} cannot be written", file.display()), &error))?;
     for_pulumi::tell(&workplace, &missing)
 }

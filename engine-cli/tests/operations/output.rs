@@ -1,0 +1,33 @@
+//! Operations whose output goes where nothing can be written.
+#![cfg(target_os = "linux")]
+
+use super::front::Script;
+use super::{STDOUT, Shop, script};
+
+impl Shop {
+    /// Runs a command whose stdout is a full disk.
+    fn run_onto_full_disk(&self, line: &str, script: &Script) -> (i32, String) {
+        let done = self.start_with(line, script, &[(STDOUT, "/dev/full")]).end();
+        (done.code, done.err)
+    }
+}
+
+#[test]
+fn an_operation_does_its_work_and_says_that_it_could_not_be_shown() {
+    let shop = Shop::new();
+    for (line, names) in [
+        ("up --yes", &["a"][..]),
+        ("up --yes --skip-preview", &["a", "b"]),
+        ("up --yes --skip-preview --json", &["a", "b", "c"]),
+    ] {
+        let (code, err) = shop.run_onto_full_disk(line, &script(names));
+        assert_eq!(code, 1, "{line}: {err}");
+        let told = "error: the output could not be written: No space left on device (os error 28)";
+        assert!(err.starts_with(told) && err.contains("the command succeeded"), "{line}: {err}");
+        assert_eq!(shop.resources(), names.len(), "{line}");
+    }
+    let (code, err) = shop.run_onto_full_disk("preview --json", &script(&["a"]));
+    assert!(code == 1 && err.contains("could not be written"), "{err}");
+    let (code, err) = shop.run_onto_full_disk("--help", &Script::default());
+    assert!(code == 1 && err.contains("could not be written"), "{err}");
+}
