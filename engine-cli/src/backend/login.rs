@@ -39,7 +39,21 @@ pub(super) fn logged_in(context: &Context) -> Result<Option<String>> {
             error.line()
         ))
     })?;
+    if is_relative(&record.backend) {
+        return Err(Failure::configuration(format!(
+            "{}: the login record names '{}', which is another place in each directory; log in again with `maloko login \
+             file://DIR`, which records the whole path, or remove the file",
+            file.display(),
+            record.backend
+        )));
+    }
     Ok(Some(record.backend))
+}
+
+/// Does the address depend on the directory in which a command is run?
+pub(super) fn is_relative(url: &str) -> bool {
+    url.strip_prefix("file://")
+        .is_some_and(|path| path != "~" && !path.starts_with("~/") && !std::path::Path::new(path).is_absolute())
 }
 
 /// Records an address.

@@ -135,6 +135,25 @@ pub(crate) fn make_directory(context: &Context, place: &Place) -> Result<()> {
         .map_err(|error| Failure::io(format!("the directory {} cannot be made", directory.display()), &error))
 }
 
+/// The address of a place as it means the same wherever a later command is run. Of a directory, which has to be there.
+pub(crate) fn lasting_url(context: &Context, place: &Place) -> Result<String> {
+    if !login::is_relative(&place.url) {
+        return Ok(place.url.clone());
+    }
+    let store = open_directory(context, place)?;
+    let directory = store.directory();
+    let whole = directory
+        .canonicalize()
+        .map_err(|error| Failure::io(format!("the directory {} cannot be found", directory.display()), &error))?;
+    let text = whole.to_str().ok_or_else(|| {
+        Failure::configuration(format!(
+            "the directory {} has a name that is not valid UTF-8; choose one that is",
+            whole.display()
+        ))
+    })?;
+    Ok(format!("file://{text}"))
+}
+
 /// A place that an argument names.
 pub(crate) fn named(context: &Context, origin: Origin, url: &str) -> Place {
     Place { origin, url: url.to_owned(), base: context.directory.clone() }

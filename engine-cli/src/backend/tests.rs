@@ -26,6 +26,29 @@ fn the_first_that_names_a_place_decides() {
 }
 
 #[test]
+fn a_login_means_the_same_place_from_every_directory() {
+    let mut world = World::new();
+    world.variables.insert("PULUMI_CONFIG_PASSPHRASE".into(), "test".into());
+    let said = world.output("login file://../st");
+    let place = world.project.parent().unwrap().join("st");
+    let url = format!("file://{}", place.display());
+    assert!(said.contains(&format!("Logged in to {url} as ")), "{said}");
+    assert_eq!(chosen(&world, "stack ls"), (Origin::Login, url.clone()));
+    world.output("stack init dev");
+    world.write("deeper/down/file", "");
+    assert_eq!(chosen(&world, "stack ls --cwd deeper/down"), (Origin::Login, url));
+    world.project = world.project.join("deeper/down");
+    assert!(world.output("stack ls").contains("dev"));
+    // What an earlier version recorded is not guessed at.
+    let record = world.home.join(".config/maloko/login.json");
+    std::fs::write(&record, r#"{"backend":"file://../st"}"#).unwrap();
+    let refused = world.failure("stack ls");
+    assert!(refused.starts_with("2: ") && refused.contains("names 'file://../st'"), "{refused}");
+    world.output("login file://~");
+    assert!(std::fs::read_to_string(record).unwrap().contains(r#""file://~""#));
+}
+
+#[test]
 fn addresses_that_are_not_served_say_what_is() {
     let urls = ["/a/directory", "mysql://host/db", "https://api.pulumi.com", "ftp://host"];
     let errors: Vec<String> = urls.iter().map(|url| check_scheme(url).unwrap_err()).collect();

@@ -29,10 +29,11 @@ pub(crate) async fn login(context: &Context, url: Option<&str>) -> Result<()> {
     let opened = backend::open(context, &place).map_err(unchanged)?;
     backend::make_directory(context, &place).map_err(unchanged)?;
     let stacks = opened.list().await.map_err(|error| unchanged(error.into()))?;
-    backend::record_login(context, url)?;
+    let lasting = backend::lasting_url(context, &place).map_err(unchanged)?;
+    backend::record_login(context, &lasting)?;
+    let shown = if lasting == url { opened.url() } else { lasting };
     context.console.line(&format!(
-        "Logged in to {} as {} ({} there)",
-        opened.url(),
+        "Logged in to {shown} as {} ({} there)",
         user(context),
         super::count(stacks.len(), "stack")
     ));
