@@ -15,6 +15,7 @@ mod fuzz_tests;
 mod history;
 mod host;
 mod library;
+mod lost_key;
 mod operation;
 mod plain;
 mod platform;

@@ -20,7 +20,8 @@ use crate::settings::{Settings, Staged};
 const KEY_FILE: &str = "passphrase";
 /// The member of a settings file that names the secrets provider.
 pub(crate) const SECRETS_PROVIDER: &str = "secretsprovider";
-const PASSPHRASE_PROVIDER: &str = "passphrase";
+/// The only one there is.
+pub(crate) const PASSPHRASE_PROVIDER: &str = "passphrase";
 const SELECTION_FILE: &str = "stack";
 /// How many former states of a stack, and entries of its history, are kept when nothing else is said.
 const KEPT_GENERATIONS: usize = 10;
@@ -331,7 +332,7 @@ impl<'c> Workplace<'c> {
         if let Some(salt) = snapshot.salt()? {
             return Ok(Crypter::new(self.passphrase(true, true)?, salt, self.context.surroundings.clone())?);
         }
-        let crypter = self.new_crypter()?;
+        let crypter = self.new_crypter().await?;
         settings.set_member("encryptionsalt", crypter.salt())?;
         self.save_settings(settings)?;
         Ok(crypter)
@@ -385,7 +386,10 @@ impl<'c> Workplace<'c> {
     }
 
     /// A crypter for a stack that has no salt yet.
-    pub(crate) fn new_crypter(&self) -> Result<Crypter> {
+    pub(crate) async fn new_crypter(&self) -> Result<Crypter> {
+        if self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
+            self.refuse_second_key(None).await?;
+        }
         Ok(Crypter::with_new_salt(self.passphrase(false, true)?, self.context.surroundings.clone())?)
     }
 
@@ -416,7 +420,8 @@ impl<'c> Workplace<'c> {
         *self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    fn key_file(&self) -> Option<PathBuf> {
+    /// Where the key file of embedded state is, or would be.
+    pub(crate) fn key_file(&self) -> Option<PathBuf> {
         self.is_embedded().then(|| self.project.root.join(PROJECT_DIRECTORY).join(KEY_FILE))
     }
 
@@ -465,7 +470,7 @@ fn number(context: &Context, variable: &str, least: usize, otherwise: usize) -> 
     }
 }
 
-fn no_passphrase(key_file: Option<&Path>) -> Failure {
+pub(crate) fn no_passphrase(key_file: Option<&Path>) -> Failure {
     let lost = key_file.map(|file| format!(" (and the key file {} is not there)", file.display())).unwrap_or_default();
     Failure::configuration(format!(
         "the passphrase of the stack's secrets is not known{lost}; set {PASSPHRASE_VARIABLE} to it, or \

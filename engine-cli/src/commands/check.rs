@@ -88,6 +88,10 @@ async fn check_state(findings: &mut Findings, context: &Context) {
     let Some(workplace) = findings.take("the backend", Workplace::open(context)) else { return };
     let listed = workplace.backend.list().await.map_err(Failure::from);
     let stacks = findings.take(format!("the stacks in {}", workplace.backend.url()), listed).unwrap_or_default();
+    // A stack that never had its key there is opened by what the environment has when it is needed.
+    if workplace.key_file_was_here() {
+        findings.problems.extend(workplace.refuse_second_key(None).await.err().map(|failure| failure.message));
+    }
     for stack in stacks.iter().filter(|stack| stack.project() == workplace.project.name) {
         let read = workplace.read(stack).await;
         if let Some(snapshot) = findings.take(format!("the state of stack '{}'", workplace.shown(stack)), read) {

@@ -125,6 +125,25 @@ fn without_the_key_no_command_writes_a_byte() {
     world.variables.insert("EDITOR".into(), "true".into());
     std::fs::remove_file(world.project.join(".maloko/passphrase")).unwrap();
     refuse_all(&world, &COMMANDS, &["the passphrase of the stack's secrets is not known"]);
+    // A second key would take the place of the first one, which the stacks need.
+    let makers = ["stack init other", "stack init other --no-select", "check"];
+    refuse_all(&world, &makers, &["stack 'dev': the passphrase of the stack's secrets is not known (and the key file"]);
+    world.variables.insert("PULUMI_CONFIG_PASSPHRASE".into(), "of its own".into());
+    world.output("stack init other");
+    let rekey = ["stack change-secrets-provider key-file --stack other"];
+    refuse_all(&world, &rekey, &["stack 'dev': the passphrase of the stack's secrets is not known (and the key file"]);
+}
+
+#[test]
+fn a_key_file_is_made_where_every_stack_is_known_not_to_need_a_lost_one() {
+    let mut world = World::new();
+    world.variables.insert("PULUMI_CONFIG_PASSPHRASE".into(), "test".into());
+    fill(&world);
+    world.output("stack change-secrets-provider key-file");
+    assert!(world.read(".maloko/passphrase").len() > 20);
+    world.variables.clear();
+    assert_eq!(world.output("config get token"), "hush\n");
+    world.output("stack init other");
 }
 
 #[test]

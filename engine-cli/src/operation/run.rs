@@ -113,7 +113,10 @@ pub(super) async fn prepare(
     let crypter = if writes_nothing && settings.member("encryptionsalt").is_none() {
         // A preview writes nothing, not even a salt.
         let snapshot = workplace.read(stack).await?;
-        workplace.crypter_of_state(stack, &snapshot)?.map_or_else(|| workplace.new_crypter(), Ok)?
+        match workplace.crypter_of_state(stack, &snapshot)? {
+            Some(crypter) => crypter,
+            None => workplace.new_crypter().await?,
+        }
     } else {
         workplace.crypter(stack, &mut settings).await?
     };

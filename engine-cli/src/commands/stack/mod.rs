@@ -85,7 +85,7 @@ pub(crate) async fn create(workplace: &Workplace<'_>, stack: &StackName, select:
             crypter.verify()?;
             crypter
         }
-        None => workplace.new_crypter()?,
+        None => workplace.new_crypter().await?,
     };
     create_stack(&*workplace.backend, stack, &crypter, &workplace.context.surroundings).await?;
     if settings.member("encryptionsalt").is_none() {

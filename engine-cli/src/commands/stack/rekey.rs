@@ -32,7 +32,10 @@ pub(super) async fn run(context: &Context, arguments: &StackChangeSecretsProvide
     old.verify()?;
     let passphrase = match target {
         Target::Passphrase => new_passphrase(context)?,
-        Target::KeyFile => workplace.key_file_passphrase()?,
+        Target::KeyFile => {
+            workplace.refuse_second_key(Some(&old)).await?;
+            workplace.key_file_passphrase()?
+        }
     };
     let new = Crypter::with_new_salt(passphrase, context.surroundings.clone())?;
     rewrite_settings(&mut settings, &old, &new, target)?;

@@ -57,7 +57,7 @@ impl Renaming<'_> {
             return Err(self.taken(""));
         }
         let crypter = if begun {
-            self.crypter_to_finish(&stored)?
+            self.crypter_to_finish(&stored).await?
         } else {
             let mut settings = workplace.settings(self.old)?;
             let crypter = workplace.crypter(self.old, &mut settings).await?;
@@ -75,7 +75,7 @@ impl Renaming<'_> {
     }
 
     /// The key of a stack that cannot be read any more as one. The settings may have been renamed already.
-    fn crypter_to_finish(&self, stored: &StoredStack) -> Result<Crypter> {
+    async fn crypter_to_finish(&self, stored: &StoredStack) -> Result<Crypter> {
         let workplace = self.workplace;
         let settings = workplace.settings(if self.settings_are_moved() { self.new } else { self.old })?;
         if let Some(crypter) = workplace.crypter_of_settings(&settings)? {
@@ -84,7 +84,10 @@ impl Renaming<'_> {
         let state = Checkpoint::decode(&stored.checkpoint, &stored.checkpoint_place).map(|state| state.snapshot);
         // Where that is gone too, nothing is left to be encrypted.
         let crypter = workplace.crypter_of_state(self.old, &state.unwrap_or_default())?;
-        crypter.map_or_else(|| workplace.new_crypter(), Ok)
+        match crypter {
+            Some(crypter) => Ok(crypter),
+            None => workplace.new_crypter().await,
+        }
     }
 
     async fn run_leased(&self, lease: &Arc<dyn Lease>, mark: &Unfinished, crypter: &Crypter) -> Result<()> {

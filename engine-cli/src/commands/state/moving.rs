@@ -136,7 +136,10 @@ async fn crypter(workplace: &Workplace<'_>, stack: &StackName) -> Result<Crypter
         // The settings file of another project is not at hand; its state knows the salt, too.
         let stored = workplace.stored(stack).await?;
         let snapshot = Checkpoint::decode(&stored.checkpoint, &stored.checkpoint_place)?.snapshot;
-        workplace.crypter_of_state(stack, &snapshot)?.map_or_else(|| workplace.new_crypter(), Ok)
+        match workplace.crypter_of_state(stack, &snapshot)? {
+            Some(crypter) => Ok(crypter),
+            None => workplace.new_crypter().await,
+        }
     }
 }
 

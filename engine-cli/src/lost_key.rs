@@ -1,0 +1,52 @@
+//! A key file that is lost: no new one takes its place while stacks need the old one.
+
+use maloko_core::state::{Crypter, Passphrase, StackName};
+
+use crate::failure::{Failure, Result};
+use crate::workplace::{PASSPHRASE_PROVIDER, SECRETS_PROVIDER, Workplace, no_passphrase};
+
+impl Workplace<'_> {
+    /// Refuses to go on where a new key file would be made although the secrets of a stack here are encrypted, with what
+    /// may have been the key file's key. `known` opens other secrets than those: a stack that it opens does not count.
+    pub(crate) async fn refuse_second_key(&self, known: Option<&Crypter>) -> Result<()> {
+        let Some(file) = self.key_file().filter(|file| !file.exists()) else { return Ok(()) };
+        if known.is_none() && Passphrase::find(&*self.context.variables, None)?.is_some() {
+            return Ok(());
+        }
+        for stack in self.backend.list().await? {
+            let Some(salt) = self.salt_by_key_file(&stack).await else { continue };
+            if known.is_some_and(|known| known.with_salt(&salt).is_ok_and(|crypter| crypter.verify().is_ok())) {
+                continue;
+            }
+            let Failure { code, message } = no_passphrase(Some(&file));
+            let shown = self.shown(&stack);
+            return Err(Failure {
+                code,
+                message: format!("stack '{shown}': {message}. A new key would not open them"),
+            });
+        }
+        Ok(())
+    }
+
+    /// Was there a key file, which is not there any more? Keys that were derived from it lie beside it.
+    #[must_use]
+    pub(crate) fn key_file_was_here(&self) -> bool {
+        self.key_file().is_some_and(|file| !file.exists() && file.with_extension("derived").exists())
+    }
+
+    /// The salt of a stack whose passphrase may be that of the key file, where it can be read.
+    async fn salt_by_key_file(&self, stack: &StackName) -> Option<String> {
+        if stack.project() == self.project.name
+            && let Ok(settings) = self.settings(stack)
+        {
+            if settings.member(SECRETS_PROVIDER) == Some(PASSPHRASE_PROVIDER) {
+                return None;
+            }
+            if let Some(salt) = settings.member("encryptionsalt") {
+                return Some(salt.to_owned());
+            }
+        }
+        let snapshot = self.unchecked_read(stack).await.ok()?;
+        snapshot.salt().ok()?.map(str::to_owned)
+    }
+}
