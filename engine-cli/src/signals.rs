@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM, for the command line only.
+//! Ctrl-C, SIGTERM and the end of the terminal (SIGHUP), for the command line only.
 //!
 //! The handlers are set after the language host has set its own, so that no exception of the host (a
 //! `KeyboardInterrupt`) lands in the middle of a create. Nothing here waits for the host: neither an interpreter lock
@@ -12,14 +12,33 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use maloko_core::planted::{self, Bug};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
 /// The signals that end a command, with the exit codes by which a shell counts a process that died of them.
-const ENDING: [(i32, i32); 2] = [(SIGINT, 130), (SIGTERM, 143)];
+const ENDING: [(i32, i32); 3] = [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129)];
 
 /// How long the last words of a process that leaves at once may take: what hangs, the leaving does not wait for.
 const LAST_WORDS: Duration = Duration::from_millis(700);
+
+/// Those of them that are dealt with: under `nohup` the end of the terminal is none, for the whole life of the process.
+fn ending() -> impl Iterator<Item = (i32, i32)> {
+    static NOHUP: OnceLock<bool> = OnceLock::new();
+    let nohup = *NOHUP.get_or_init(hangup_is_ignored);
+    ENDING.into_iter().filter(move |(signal, _)| !(nohup && *signal == SIGHUP))
+}
+
+/// Is SIGHUP ignored? To be asked before the first handler is set.
+#[expect(unsafe_code, reason = "no crate asks for the disposition of a signal without setting it")]
+fn hangup_is_ignored() -> bool {
+    let mut now = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: without a new disposition nothing is changed; the present one is written to a place of the right type,
+    // for which zeros are valid.
+    unsafe {
+        libc::sigaction(SIGHUP, std::ptr::null(), now.as_mut_ptr()) == 0
+            && now.assume_init().sa_sigaction == libc::SIG_IGN
+    }
+}
 
 /// Set while nobody watches: then a signal ends the process where it stands. Without it a signal would be lost between two
 /// watches and after the last one, for the system's own way of dying of it is gone with the first handler.
@@ -29,7 +48,7 @@ fn unwatched() -> io::Result<&'static AtomicBool> {
         return Ok(flag);
     }
     let flag = Arc::new(AtomicBool::new(false));
-    for (signal, code) in ENDING {
+    for (signal, code) in ending() {
         signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(&flag))?;
     }
     Ok(UNWATCHED.get_or_init(|| flag))
@@ -62,12 +81,12 @@ pub(crate) struct Noted {
 }
 
 impl Noted {
-    /// Begins to note signals. `send_on` gets each SIGTERM, and each SIGINT but the first: a terminal sends the first one to
-    /// both processes.
+    /// Begins to note signals. `send_on` gets each SIGTERM and SIGHUP, and each SIGINT but the first: a terminal sends the
+    /// first one to both processes. (Its SIGHUP too, but what is left at once by a second one is a preview.)
     pub(crate) fn begin(send_on: impl Fn(i32) + Send + 'static) -> io::Result<Self> {
         let watching = Watching::begin()?;
         let flag = Arc::new(AtomicBool::new(false));
-        let mut signals = Signals::new(ENDING.map(|(signal, _)| signal))?;
+        let mut signals = Signals::new(ending().map(|(signal, _)| signal))?;
         let handle = signals.handle();
         let noted = Arc::clone(&flag);
         let thread = std::thread::Builder::new().name("maloko-signals".to_owned()).spawn(move || {
@@ -128,7 +147,7 @@ impl Watch {
         last_words: impl Fn(Leaving) + Send + Sync + 'static,
     ) -> io::Result<Self> {
         let watching = Watching::begin()?;
-        let mut signals = Signals::new(ENDING.map(|(signal, _)| signal))?;
+        let mut signals = Signals::new(ending().map(|(signal, _)| signal))?;
         let handle = signals.handle();
         let (over, ended) = channel::<()>();
         let last_words = Arc::new(last_words);

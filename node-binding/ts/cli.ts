@@ -71,6 +71,7 @@ function leaveSignalsToEngine(bridge: Bridge): void {
     for (const [signal, number] of [
         ["SIGINT", 2],
         ["SIGTERM", 15],
+        ["SIGHUP", 1],
     ] as const) {
         process.on(signal, () => {
             if (passes.child !== undefined) {

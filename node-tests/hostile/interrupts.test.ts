@@ -65,6 +65,15 @@ describe.each(Object.keys(STUCK))("%s", (kind) => {
     });
 });
 
+test("a closed terminal is a first signal", async () => {
+    const its = stuck("sleeps");
+    const patience = { MALOKO_CANCEL_SECONDS: "1" };
+    const { status, output } = await its.interrupted(UP, async (command) => command.signal("SIGHUP"), patience);
+    expect(output).toContain("left at once during create of 'first', 1 s after the run was cancelled");
+    expect(status).toBe(8);
+    isNamedAndMade(its);
+});
+
 test.each([
     "sleeps",
     "spins",

@@ -116,6 +116,35 @@ def test_one_signal_is_enough_when_the_patience_runs_out(stuck: Project) -> None
     is_named_and_made(stuck)
 
 
+def test_a_closed_terminal_is_a_first_signal(project: Project) -> None:
+    project.write("__main__.py", PROGRAM.format(method=STUCK["sleeps"]))
+    running = begin(project, *UP, MALOKO_CANCEL_SECONDS="1")
+    wait_for(project.directory / "begun")
+    running.send_signal(signal.SIGHUP)
+    until(running, "left at once during create of 'first'")
+    running.communicate(timeout=60)
+    assert running.returncode == 8
+    is_named_and_made(project)
+
+
+def test_under_nohup_a_closed_terminal_is_nothing(project: Project) -> None:
+    body = (
+        "def create(self, props):\n        os.kill(os.getpid(), signal.SIGHUP)\n        return CreateResult('it', {})\n"
+    )
+    project.write("__main__.py", "import os\n" + PROGRAM.format(method=body))
+    ignoring = subprocess.run(
+        ["/bin/sh", "-c", "trap '' HUP; exec \"$@\"", "sh", *MALOKO, *UP],
+        cwd=project.directory,
+        env=project.environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ignoring.returncode == 0, ignoring.stdout + ignoring.stderr
+    assert "cancelling" not in ignoring.stdout
+
+
 @pytest.mark.parametrize("kind", ["sleeps", "spins", "holds the interpreter"])
 def test_a_call_is_given_up_at_its_time_limit_whatever_the_provider_does(project: Project, kind: str) -> None:
     project.write("__main__.py", PROGRAM.format(method=STUCK[kind]))

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails with the error")]
 
 mod front;
+mod hangup;
 #[cfg(feature = "kill-points")]
 mod killed;
 mod output;
@@ -102,6 +103,20 @@ impl Shop {
         Running { child, out, read: String::new() }
     }
 
+    /// Starts a command through a shell, whose line ends with `exec "$@"`.
+    #[cfg(target_os = "linux")]
+    fn start_through(&self, shell: &str, line: &str, script: &Script) -> Running {
+        let arguments: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        let direct = command(&arguments, script);
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", shell, "sh"]).arg(direct.get_program()).args(direct.get_args());
+        command.envs(direct.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        self.prepare(&mut command);
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        Running { child, out, read: String::new() }
+    }
+
     fn run(&self, line: &str, script: &Script) -> Done {
         self.start(line, script).end()
     }
@@ -156,8 +171,12 @@ impl Running {
     }
 
     fn interrupt(&self) {
+        self.send(Signal::INT);
+    }
+
+    fn send(&self, signal: Signal) {
         let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
-        kill_process(pid, Signal::INT).unwrap();
+        kill_process(pid, signal).unwrap();
     }
 
     fn end(mut self) -> Done {

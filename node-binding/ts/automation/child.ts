@@ -74,7 +74,7 @@ function cancelWith(cancel: () => void): void {
     process.channel?.unref();
     process.on("disconnect", cancel);
     let heard = false;
-    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
         process.on(signal, () => {
             if (heard) {
                 process.exit(CANCELLED);

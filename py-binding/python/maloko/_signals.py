@@ -1,4 +1,4 @@
-"""Handlers that a program sets for Ctrl-C and SIGTERM while the command line runs it.
+"""Handlers that a program sets for Ctrl-C, SIGTERM and SIGHUP while the command line runs it.
 
 The engine deals with these signals itself, without the interpreter, which a provider may be keeping busy. A program's
 handler does not take its place: it is called beside it, when the run is cancelled. Forked processes are on their own.
@@ -12,7 +12,7 @@ import os
 import signal
 from typing import Any
 
-_THEIRS = (signal.SIGINT, signal.SIGTERM)
+_THEIRS = {signal.SIGINT, signal.SIGTERM}
 
 _own: dict[int, Any] = {}
 """The program's handlers."""
@@ -23,6 +23,9 @@ def leave_to_engine() -> None:
     if hasattr(signal.signal, "maloko"):
         return
     set_handler, get_handler, process = signal.signal, signal.getsignal, os.getpid()
+    # Under `nohup` the engine leaves the end of the terminal alone.
+    if get_handler(signal.SIGHUP) != signal.SIG_IGN:
+        _THEIRS.add(signal.SIGHUP)
 
     def is_ours(number: int) -> bool:
         return number in _THEIRS and os.getpid() == process
