@@ -201,9 +201,10 @@ impl Settings {
         Ok(self.lost_comments.then(|| format!("comments in {} could not be kept", self.file.display())))
     }
 
-    /// Writes the text beside the file, to be put in its place together with something else.
-    pub(crate) fn stage(&self) -> Result<Staged> {
-        Staged::write(&self.file, &self.text)
+    /// Writes the text beside the file, to be put in its place together with something else. `from` is what the file
+    /// holds now.
+    pub(crate) fn stage(&self, from: &Settings) -> Result<Staged> {
+        Staged::write(&self.file, &self.text, &from.text)
     }
 
     /// The file's text as it would be saved.

@@ -4,6 +4,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::failure::{Failure, Result};
+use crate::yaml;
+
+/// The first line of the text beside the file says of which settings it takes the place.
+const MADE_FROM: &str = "# made from settings with the SHA-256 ";
 
 /// The text of a settings file, beside the file, until the state that belongs to it is written.
 pub(crate) struct Staged {
@@ -12,10 +16,16 @@ pub(crate) struct Staged {
 }
 
 impl Staged {
-    /// Writes the text beside the file.
-    pub(super) fn write(file: &Path, text: &str) -> Result<Self> {
+    /// Writes the text beside the file. `from` is the text of the file from which it was made.
+    pub(super) fn write(file: &Path, text: &str, from: &str) -> Result<Self> {
         let staged = Self { beside: beside(file), file: file.to_owned() };
-        write(&staged.beside, text)
+        if staged.now()?.is_some_and(|now| now != from) {
+            return Err(Failure::new(format!(
+                "{} was changed by somebody else meanwhile; nothing was changed: run the command again",
+                file.display()
+            )));
+        }
+        write(&staged.beside, &format!("{MADE_FROM}{}\n{text}", digest(from)))
             .map_err(|error| Failure::io(format!("{} cannot be written", staged.beside.display()), &error))?;
         Ok(staged)
     }
@@ -33,19 +43,43 @@ impl Staged {
         &self.beside
     }
 
-    /// Puts the text in the file's place.
+    /// Puts the text in the file's place, if that is still what the text was made from: what somebody wrote into it since
+    /// would be lost without a word.
     pub(crate) fn put_in_place(self) -> Result<()> {
-        let target = target(&self.file);
-        std::fs::rename(&self.beside, &target).map_err(|error| {
-            Failure::io(
-                format!(
-                    "{} cannot be put in the place of {}, although the state was changed already; do so by hand",
-                    self.beside.display(),
-                    target.display()
-                ),
-                &error,
-            )
-        })
+        let staged = yaml::load("the settings file", &self.beside)?.unwrap_or_default();
+        let (from, text) = staged
+            .split_once('\n')
+            .and_then(|(first, text)| Some((first.strip_prefix(MADE_FROM)?, text)))
+            .unwrap_or(("", &staged));
+        match self.now()? {
+            // Killed after the last step but one.
+            Some(now) if now == text => {}
+            Some(now) if digest(&now) != from.trim_end() => return Err(self.refusal()),
+            _ => write(&self.file, text).map_err(|error| {
+                let (beside, file) = (self.beside.display(), self.file.display());
+                let what = format!(
+                    "{beside} cannot be put in the place of {file}, although the state was changed already; do so by hand"
+                );
+                Failure::io(what, &error)
+            })?,
+        }
+        self.discard();
+        Ok(())
+    }
+
+    /// The file as it is now, if there is one.
+    fn now(&self) -> Result<Option<String>> {
+        yaml::load("the settings file", &self.file)
+    }
+
+    fn refusal(&self) -> Failure {
+        let (beside, file) = (self.beside.display(), self.file.display());
+        Failure::configuration(format!(
+            "{beside} holds the settings of {file} under the new key, which the state has already, for \
+             `stack change-secrets-provider` was interrupted; but {file} was changed since, and that would be lost. Nothing was \
+             changed: put {file} back as it was, run the command again, and make the change once more; or write the change \
+             into {beside} and rename it to {file}"
+        ))
     }
 
     /// Takes the text away again.
@@ -53,6 +87,12 @@ impl Staged {
         // What stays behind is noticed by the next command, which compares it with the state.
         drop(std::fs::remove_file(&self.beside));
     }
+}
+
+/// The SHA-256 of a text, in hexadecimal digits.
+fn digest(text: &str) -> String {
+    let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
+    digest.as_ref().iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
 }
 
 /// Through a link the file that it leads to is meant.

@@ -288,11 +288,33 @@ fn a_change_of_the_passphrase_that_was_killed_is_completed() {
     assert_eq!(shop.run_with("stack change-secrets-provider passphrase", &[], "new\n").code, 0);
     let new = std::fs::read(&file).unwrap();
     // Killed between the two files: the state is the new one, the settings lie ready.
+    let ready = shop.path().join(".Pulumi.dev.yaml.rekeyed");
+    let digest = ring::digest::digest(&ring::digest::SHA256, &old);
+    let digest = digest.as_ref().iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
+    let first = format!("# made from settings with the SHA-256 {digest}\n");
+    let lies_ready = [first.as_bytes(), &new].concat();
+    std::fs::write(&ready, &lies_ready).unwrap();
+    // Somebody edits the settings before the next command: that is not undone, and nothing else is done either.
+    let edited = [&old[..], b"  shop:by-hand: \"1\"\n"].concat();
+    std::fs::write(&file, &edited).unwrap();
+    for line in ["config", "config get token", "config set size 3", "up --yes --skip-preview"] {
+        let refused = shop.run_with(line, &[("PULUMI_CONFIG_PASSPHRASE", "new")], "");
+        assert_eq!(refused.code, 2, "{line}: {}{}", refused.out, refused.err);
+        let named = [file.display().to_string(), ready.display().to_string(), "was changed since".to_owned()];
+        assert!(named.iter().all(|text| refused.err.contains(text)), "{line}: {}", refused.err);
+        assert_eq!(std::fs::read(&file).unwrap(), edited, "{line}");
+        assert_eq!(std::fs::read(&ready).unwrap(), lies_ready, "{line}");
+    }
     std::fs::write(&file, old).unwrap();
-    std::fs::write(shop.path().join(".Pulumi.dev.yaml.rekeyed"), new).unwrap();
     let done = shop.run_with("config get token", &[("PULUMI_CONFIG_PASSPHRASE", "new")], "");
     assert_eq!((done.code, done.out.as_str()), (0, "hush\n"), "{}", done.err);
-    assert!(!shop.path().join(".Pulumi.dev.yaml.rekeyed").exists());
+    assert!(!ready.exists());
+    assert_eq!(std::fs::read(&file).unwrap(), new);
+    // Killed after the settings were put in place, before what lay ready was removed.
+    std::fs::write(&ready, lies_ready).unwrap();
+    let done = shop.run_with("config get token", &[("PULUMI_CONFIG_PASSPHRASE", "new")], "");
+    assert_eq!((done.code, done.out.as_str()), (0, "hush\n"), "{}", done.err);
+    assert!(!ready.exists());
     // Killed before the state was written: the settings that lie ready count for nothing.
     std::fs::write(shop.path().join(".Pulumi.dev.yaml.rekeyed"), "encryptionsalt: v1:AAAA:v1:AAAA:AAAA\n").unwrap();
     let done = shop.run_with("config get token", &[("PULUMI_CONFIG_PASSPHRASE", "new")], "");

@@ -38,8 +38,9 @@ pub(super) async fn run(context: &Context, arguments: &StackChangeSecretsProvide
         }
     };
     let new = Crypter::with_new_salt(passphrase, context.surroundings.clone())?;
+    let before = settings.clone();
     rewrite_settings(&mut settings, &old, &new, target)?;
-    replace_both(&workplace, &stack, &settings, &old, &new).await?;
+    replace_both(&workplace, &stack, (&before, &settings), &old, &new).await?;
     tell(&workplace, &stack, target, old.passphrase_source());
     Ok(())
 }
@@ -100,7 +101,7 @@ fn rewrite_settings(settings: &mut Settings, old: &Crypter, new: &Crypter, targe
 async fn replace_both(
     workplace: &Workplace<'_>,
     stack: &StackName,
-    settings: &Settings,
+    (before, settings): (&Settings, &Settings),
     old: &Crypter,
     new: &Crypter,
 ) -> Result<()> {
@@ -114,7 +115,7 @@ async fn replace_both(
     checkpoint.snapshot.unseal_all(old)?;
     checkpoint.snapshot.secrets_provider = Some(new.secrets_provider());
     let bytes = checkpoint.encode(new)?;
-    let staged = settings.stage()?;
+    let staged = settings.stage(before)?;
     let options = workplace.session_options(new.clone(), COMMAND, true);
     if let Err(error) = replace_sealed(&*lease, stack, &stored, &bytes, old, &options).await {
         staged.discard();
