@@ -28,6 +28,9 @@ pub(super) fn left_behind_message() -> String {
     format!("the program did not end within {} seconds after the run was stopped, and was left behind", GRACE.as_secs())
 }
 
+/// The methods whose calls are journalled before they are made.
+const CHANGING: [&str; 3] = ["create", "update", "delete"];
+
 /// Ends when the run was stopped and the program had its chance to notice.
 pub(super) async fn grace(engine: &Engine) {
     engine.stopped().await;
@@ -70,10 +73,11 @@ pub(super) fn watch(workplace: &Workplace<'_>, engine: &Arc<Engine>, display: &A
                 Leaving::SecondSignal => String::new(),
                 Leaving::NoPatience => format!(", {} s after the run was cancelled", patience.as_secs()),
             };
-            let next = match (abandoned.operation().dry_run, calls.is_empty()) {
+            let is_pending = calls.iter().any(|(_, method)| CHANGING.contains(method));
+            let next = match (abandoned.operation().dry_run, is_pending) {
                 (true, _) => "nothing was changed",
-                (false, true) => "the next run takes up from what was journalled",
-                (false, false) => {
+                (false, false) => "the next run takes up from what was journalled",
+                (false, true) => {
                     "that is recorded as pending; the next run names it and takes up from what was journalled"
                 }
             };

@@ -361,7 +361,8 @@ impl Inner {
         format!(
             "incorrect passphrase: {source} is not the one that the stack's secrets were encrypted with. Set \
              {PASSPHRASE_VARIABLE} to the right passphrase, or {PASSPHRASE_FILE_VARIABLE} to a file that holds it. \
-             Nothing was changed"
+             If the key was changed (`maloko stack change-secrets-provider`), the stack's settings file has to be the one of \
+             since then, too. Nothing was changed"
         )
     }
 }

@@ -16,6 +16,7 @@ use object_store::{
     UpdateVersion,
 };
 
+use super::connector::PATIENCE;
 use super::fault::{failed, is_ambiguous, is_out_of_reach};
 use super::io::Io;
 
@@ -170,7 +171,8 @@ impl Bucket {
     }
 
     async fn put_under(&self, key: &str, bytes: Bytes, condition: Condition) -> Result<Option<UpdateVersion>> {
-        let mut attempt = 0;
+        let clock = &self.surroundings.clock;
+        let (since, mut attempt) = (clock.elapsed(), 0);
         loop {
             attempt += 1;
             let outcome = if self.conditional {
@@ -207,13 +209,14 @@ impl Bucket {
                 // Nothing has changed yet: a conflict with a write that did not come about, or a lost request.
                 (Some(_), Condition::Version(_)) | (None, Condition::Absent) => {}
             }
-            if attempt == ATTEMPTS {
+            // Each attempt may have had the patience of the connection.
+            if attempt == ATTEMPTS || clock.elapsed().saturating_sub(since) >= 2 * PATIENCE {
                 return match outcome {
                     Err(error) if !refused => Err(failed(&format!("write {}", self.place(key)), &error)),
                     _ => Ok(None),
                 };
             }
-            self.surroundings.clock.wait(PAUSE * 2_u32.pow(attempt)).await;
+            clock.wait(PAUSE * 2_u32.pow(attempt)).await;
         }
     }
 

@@ -14,7 +14,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long a request is made again while the store is busy, or cannot be reached.
-const PATIENCE: Duration = Duration::from_secs(15);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(15);
 
 /// How requests are made again: what counts is the time, not how often.
 pub(crate) fn retries() -> RetryConfig {
