@@ -1,6 +1,7 @@
-"""Commands that are started with standard descriptors closed."""
+"""Commands that are started with standard descriptors closed, or with a stdout that takes nothing."""
 
 import subprocess
+from pathlib import Path
 
 import pytest
 from cli import MALOKO, Project
@@ -23,10 +24,10 @@ export("answer", 42)
 """
 
 
-def run_closed(project: Project, closed: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs a command under a shell that closes descriptors first."""
+def run_redirected(project: Project, redirected: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs a command under a shell that closes or redirects descriptors first."""
     return subprocess.run(
-        ["/bin/sh", "-c", f'exec "$@" {closed}', "sh", *MALOKO, *arguments],
+        ["/bin/sh", "-c", f'exec "$@" {redirected}', "sh", *MALOKO, *arguments],
         cwd=project.directory,
         env=project.environment,
         stdin=subprocess.DEVNULL,
@@ -40,7 +41,7 @@ def run_closed(project: Project, closed: str, *arguments: str) -> subprocess.Com
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"])
 def test_a_run_without_standard_descriptors_does_its_work(project: Project, closed: str) -> None:
     project.write("__main__.py", PROGRAM)
-    done = run_closed(project, closed, "up", "--yes")
+    done = run_redirected(project, closed, "up", "--yes")
     shown = done.stdout + done.stderr
     assert done.returncode == 0, shown
     assert "Traceback" not in shown
@@ -53,4 +54,14 @@ def test_a_run_without_standard_descriptors_does_its_work(project: Project, clos
 
 
 def test_a_command_that_fails_without_standard_descriptors_keeps_its_exit_code(project: Project) -> None:
-    assert run_closed(project, "<&- >&- 2>&-", "stack", "select", "missing").returncode == 6
+    assert run_redirected(project, "<&- >&- 2>&-", "stack", "select", "missing").returncode == 6
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_a_run_that_cannot_be_shown_does_its_work_and_fails(project: Project) -> None:
+    project.write("__main__.py", PROGRAM)
+    done = run_redirected(project, "> /dev/full", "up", "--yes")
+    assert done.returncode == 1
+    assert "error: the output could not be written: No space left on device" in done.stderr
+    assert project.run("stack", "output", "answer").stdout == "42\n"
+    assert run_redirected(project, "> /dev/full", "stack", "export").returncode == 1
