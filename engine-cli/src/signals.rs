@@ -21,23 +21,20 @@ const ENDING: [(i32, i32); 3] = [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129)];
 /// How long the last words of a process that leaves at once may take: what hangs, the leaving does not wait for.
 const LAST_WORDS: Duration = Duration::from_millis(700);
 
-/// Those of them that are dealt with: under `nohup` the end of the terminal is none, for the whole life of the process.
+/// Those of them that are dealt with.
 fn ending() -> impl Iterator<Item = (i32, i32)> {
-    static NOHUP: OnceLock<bool> = OnceLock::new();
-    let nohup = *NOHUP.get_or_init(hangup_is_ignored);
-    ENDING.into_iter().filter(move |(signal, _)| !(nohup && *signal == SIGHUP))
+    static HEARS_HANGUP: OnceLock<bool> = OnceLock::new();
+    let hears_hangup = *HEARS_HANGUP.get_or_init(hears_hangup);
+    ENDING.into_iter().filter(move |(signal, _)| hears_hangup || *signal != SIGHUP)
 }
 
-/// Is SIGHUP ignored? To be asked before the first handler is set.
-#[expect(unsafe_code, reason = "no crate asks for the disposition of a signal without setting it")]
-fn hangup_is_ignored() -> bool {
-    let mut now = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: without a new disposition nothing is changed; the present one is written to a place of the right type,
-    // for which zeros are valid.
-    unsafe {
-        libc::sigaction(SIGHUP, std::ptr::null(), now.as_mut_ptr()) == 0
-            && now.assume_init().sa_sigaction == libc::SIG_IGN
-    }
+/// Is the end of the terminal to be heard? Not under `nohup`, and not where that cannot be told: there it ends the process,
+/// as ever. To be asked before the first handler is set.
+fn hears_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_some_and(|ignored| ignored >> (SIGHUP - 1) & 1 == 0)
 }
 
 /// Set while nobody watches: then a signal ends the process where it stands. Without it a signal would be lost between two

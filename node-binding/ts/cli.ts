@@ -73,6 +73,10 @@ function leaveSignalsToEngine(bridge: Bridge): void {
         ["SIGTERM", 15],
         ["SIGHUP", 1],
     ] as const) {
+        if (signal === "SIGHUP" && process.platform !== "linux") {
+            // The engine hears it where it can tell that nobody has it ignored; elsewhere it ends the process, as ever.
+            continue;
+        }
         process.on(signal, () => {
             if (passes.child !== undefined) {
                 // A terminal sends the first Ctrl-C to both processes; of all else the other one hears from here.
