@@ -42,6 +42,7 @@ impl Planner {
     }
 
     /// Those of them that no resource of this run has.
+    #[must_use]
     pub fn free_former_urns(&self, urn: &Urn, goal: &Goal) -> Vec<Urn> {
         let mut former = self.former_urns(urn, goal);
         former.retain(|former| !self.seen.contains_key(former) && !self.claimed.contains_key(former));
