@@ -114,6 +114,9 @@ PYTHON_ONLY: dict[str, list[str]] = {
         "without a name that maloko imports the error names the sdk and the seam",
         "without the settings of a run the error names the sdk and the seam",
     ],
+    "Node takes SIGHUP for one that is not ignored, before any code of ours runs": [
+        "under nohup a closed terminal is nothing",
+    ],
     "signals and sys.exit are exceptions, which have a class and can be caught": [
         "a program's own exception is raised alone",
         "a signal in the program ends a destroy",

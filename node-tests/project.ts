@@ -76,7 +76,16 @@ export class Project {
 
     /** Runs a command with other environment variables; `undefined` takes one away. */
     runWith(environment: NodeJS.ProcessEnv, ...args: string[]): Outcome {
-        const { status, stdout, stderr } = spawnSync(process.execPath, [COMMAND, ...args], {
+        return this.#spawned([process.execPath, COMMAND, ...args], environment);
+    }
+
+    /** Runs a command under a shell that closes or redirects descriptors first. */
+    runRedirected(redirected: string, ...args: string[]): Outcome {
+        return this.#spawned(["/bin/sh", "-c", `exec "$@" ${redirected}`, "sh", process.execPath, COMMAND, ...args]);
+    }
+
+    #spawned([file = "", ...words]: string[], environment: NodeJS.ProcessEnv = {}): Outcome {
+        const { status, stdout, stderr } = spawnSync(file, words, {
             cwd: this.directory,
             encoding: "utf8",
             timeout: 50_000,
