@@ -3,6 +3,7 @@
 import json
 import signal
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -49,9 +50,13 @@ First()
 UP = ("up", "--yes", "--skip-preview")
 
 
-def begin(project: Project, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+# Who runs the tests may ignore SIGHUP (`nohup`), which processes inherit.
+HEARS_HANGUP = ("env", "--default-signal=HUP")
+
+
+def begin(project: Project, *arguments: str, through: Sequence[str] = (), **environment: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [*MALOKO, *arguments],
+        [*through, *MALOKO, *arguments],
         cwd=project.directory,
         env={**project.environment, **environment},
         stdin=subprocess.DEVNULL,
@@ -118,7 +123,7 @@ def test_one_signal_is_enough_when_the_patience_runs_out(stuck: Project) -> None
 
 def test_a_closed_terminal_is_a_first_signal(project: Project) -> None:
     project.write("__main__.py", PROGRAM.format(method=STUCK["sleeps"]))
-    running = begin(project, *UP, MALOKO_CANCEL_SECONDS="1")
+    running = begin(project, *UP, through=HEARS_HANGUP, MALOKO_CANCEL_SECONDS="1")
     wait_for(project.directory / "begun")
     running.send_signal(signal.SIGHUP)
     until(running, "left at once during create of 'first'")

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails with the error")]
 
 mod front;
+#[cfg(target_os = "linux")]
 mod hangup;
 #[cfg(feature = "kill-points")]
 mod killed;
