@@ -15,8 +15,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # Where connections are the user's wish: remote assets, and the stores that a backend's address names.
-# The guards of a law of the testing kits stand in the way of connections, and what lets a Node process end wraps `listen`
-# of the providers' servers: none of them makes any.
+# The guards of a law of the testing kits stand in the way of connections, and what lets a Node process end wraps
+# `listen` of the providers' servers: none of them makes any.
 GUARDS = (
     "py-binding/python/maloko/testing/_laws/_recorder.py",
     "node-binding/ts/idle.ts",

@@ -161,10 +161,6 @@ impl Engine {
             Planned::Steps(steps) => steps,
             Planned::Ended(ended) => return ended,
         };
-        if creates(&steps).is_some() {
-            let followed = self.follow_suspect(&registration).await;
-            followed.map_err(|error| self.fail_planning(&urn, &error))?;
-        }
         if let Some(served) = &served
             && let Some(create) = self.suspect_create(&registration, &steps)
         {

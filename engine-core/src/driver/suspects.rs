@@ -5,10 +5,8 @@ use std::sync::Arc;
 
 use crate::event::Severity;
 use crate::operation::OperationKind;
-use crate::plan::Registration;
 use crate::planted::{self, Bug};
 use crate::provider::{ProviderError, ProviderErrorKind};
-use crate::row::Row;
 use crate::state::{Attempt, Change, Doubt, PendingKind, Suspect};
 use crate::urn::Urn;
 use crate::value::Value;
@@ -96,27 +94,6 @@ impl Engine {
             text.push_str(" ...");
         }
         text
-    }
-
-    /// Is a create suspect under a former URN of a resource that is about to be created? Then it is one of this resource
-    /// from now on, with its key.
-    pub(super) async fn follow_suspect(&self, registration: &Registration) -> Result<(), ProviderError> {
-        let Registration { urn, goal, .. } = registration;
-        let changes = {
-            let mut book = self.book();
-            if book.ledger.suspect(urn).is_some() {
-                return Ok(());
-            }
-            let former = book.planner.free_former_urns(urn, goal);
-            let suspect = former.iter().find_map(|former| book.ledger.suspect(former).cloned());
-            // What another tool began has no key, and so no record of its own.
-            let Some(suspect) = suspect.filter(|suspect| !suspect.key.is_empty()) else { return Ok(()) };
-            let mut changes = book.resolve(suspect.urn());
-            let row = Row { urn: urn.clone(), kind: goal.kind.clone(), ..(*suspect.row).clone() };
-            changes.push(book.suspect(Suspect { row: Arc::new(row), ..(*suspect).clone() }));
-            changes
-        };
-        if self.operation.dry_run { Ok(()) } else { self.record(&changes).await }
     }
 
     /// A new attempt at a create; `None` for calls that are named by no key.

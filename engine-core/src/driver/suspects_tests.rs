@@ -15,8 +15,7 @@ use crate::state::{
 };
 use crate::value::{PropertyMap, Value};
 use crate::wire::{
-    AliasKind, Callback, ErrorHookRequest, ErrorHookResponse, HookBindings, RegisterErrorHookRequest,
-    RegisterResourceRequest, WireAlias, WireTimeouts,
+    Callback, ErrorHookRequest, ErrorHookResponse, HookBindings, RegisterErrorHookRequest, WireTimeouts,
 };
 
 use super::testing::{Hanging, Outcome, ScriptedHost, Wanted, run_from, run_in, wanted};
@@ -229,42 +228,6 @@ fn a_preview_says_what_will_be_created_again() {
     for text in ["an update creates it again", "there may then be an object too many", &first.last.suspects[0].key] {
         assert!(seen.messages.contains(text), "{text}: {}", seen.messages);
     }
-}
-
-#[test]
-fn a_suspect_follows_its_resource_to_another_name() {
-    let renamed = || {
-        let former = "urn:pulumi:dev::proj::pulumi-python:dynamic:Thing::a".to_owned();
-        let options = move |request: &mut RegisterResourceRequest| {
-            request.aliases = vec![WireAlias { alias: Some(AliasKind::Urn(former.clone())) }];
-        };
-        Wanted { options: Some(Arc::new(options)), ..wanted("b", "x") }
-    };
-    // With a `find`, which is asked with the key of the first attempt; and without one: the key stays.
-    for finds in [true, false] {
-        let host = if finds { finding(&[("b", object("made", "x"))]) } else { Arc::default() };
-        host.fail("a", "create", ProviderErrorKind::TimedOut);
-        let first = up(&host, &Snapshot::default(), &[wanted("a", "x")]);
-        heal(&host);
-        let second = up(&host, &first.last, &[renamed()]);
-        assert_eq!(second.row("b").id, if finds { "made" } else { "id-1" });
-        let key = &first.last.suspects[0].key;
-        assert!(keys(&host).iter().all(|used| used == key), "{:?}", keys(&host));
-        assert_eq!((second.last.suspects.len(), second.last.pending.len()), (0, 0));
-        // Where the create fails again, the record is that of the new name.
-        host.fail("b", if finds { "find" } else { "create" }, ProviderErrorKind::TimedOut);
-        let failed = up(&host, &first.last, &[renamed()]);
-        assert_eq!(suspects(&failed.last), [("b", Doubt::TimedOut)]);
-        assert_eq!(failed.last.suspects[0].key, *key);
-    }
-    // A resource that is there under its name keeps its own.
-    let host: Arc<ScriptedHost> = Arc::default();
-    host.fail("a", "create", ProviderErrorKind::TimedOut);
-    let first = up(&host, &Snapshot::default(), &[wanted("a", "x")]);
-    heal(&host);
-    let both = up(&host, &first.last, &[wanted("a", "x"), renamed()]);
-    assert_eq!((both.last.suspects.len(), keys(&host).len()), (0, 3));
-    assert_ne!(keys(&host)[1], keys(&host)[2]);
 }
 
 fn importing(state: &Snapshot, id: &str) -> Operation {

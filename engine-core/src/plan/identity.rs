@@ -41,14 +41,6 @@ impl Planner {
         found
     }
 
-    /// Those of them that no resource of this run has.
-    #[must_use]
-    pub fn free_former_urns(&self, urn: &Urn, goal: &Goal) -> Vec<Urn> {
-        let mut former = self.former_urns(urn, goal);
-        former.retain(|former| !self.seen.contains_key(former) && !self.claimed.contains_key(former));
-        former
-    }
-
     fn expand(&self, alias: &Alias, goal: &Goal) -> Urn {
         match alias {
             Alias::Urn(urn) => urn.clone(),
