@@ -31,8 +31,17 @@ class Project:
 
     def run(self, *arguments: str, code: int | None = 0, **environment: str) -> subprocess.CompletedProcess[str]:
         """Runs a command; `code` is the exit code that it must have, `None` for any."""
-        done = subprocess.run(
-            [*MALOKO, *arguments],
+        done = self._spawned([*MALOKO, *arguments], environment)
+        assert code is None or done.returncode == code, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done
+
+    def run_through(self, shell: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Runs a command through a line of shell, which ends with `exec "$@"` and what is redirected."""
+        return self._spawned(["/bin/sh", "-c", shell, "sh", *MALOKO, *arguments], {})
+
+    def _spawned(self, words: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            words,
             cwd=self.directory,
             env={**self.environment, **environment},
             stdin=subprocess.DEVNULL,
@@ -41,8 +50,6 @@ class Project:
             timeout=120,
             check=False,
         )
-        assert code is None or done.returncode == code, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
-        return done
 
     def failing(self, *arguments: str, **environment: str) -> str:
         """Runs a command that must fail; what it said."""

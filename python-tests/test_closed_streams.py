@@ -3,7 +3,7 @@
 import subprocess
 
 import pytest
-from cli import MALOKO, Project
+from cli import Project
 
 PROGRAM = """
 from pulumi import export
@@ -25,16 +25,7 @@ export("answer", 42)
 
 def run_redirected(project: Project, redirected: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Runs a command under a shell that closes or redirects descriptors first."""
-    return subprocess.run(
-        ["/bin/sh", "-c", f'exec "$@" {redirected}', "sh", *MALOKO, *arguments],
-        cwd=project.directory,
-        env=project.environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return project.run_through(f'exec "$@" {redirected}', *arguments)
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"])

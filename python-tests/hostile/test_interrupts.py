@@ -137,15 +137,7 @@ def test_under_nohup_a_closed_terminal_is_nothing(project: Project) -> None:
         "def create(self, props):\n        os.kill(os.getpid(), signal.SIGHUP)\n        return CreateResult('it', {})\n"
     )
     project.write("__main__.py", "import os\n" + PROGRAM.format(method=body))
-    ignoring = subprocess.run(
-        ["/bin/sh", "-c", "trap '' HUP; exec \"$@\"", "sh", *MALOKO, *UP],
-        cwd=project.directory,
-        env=project.environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    ignoring = project.run_through("trap '' HUP; exec \"$@\"", *UP)
     assert ignoring.returncode == 0, ignoring.stdout + ignoring.stderr
     assert "cancelling" not in ignoring.stdout
 

@@ -1,7 +1,7 @@
 //! Moving a whole stack from one store to another (`stack migrate`).
 //!
-//! The copy is marked as unfinished, by what stands in the place of its journal, until all of it is there: until then
-//! every command that reads it says so and names the source. Taking the mark away is the one step that makes the copy a
+//! The copy is marked as unfinished from its first write on, by what stands in the place of its checkpoint and then in that
+//! of its journal, until all of it is there: until then every command that reads it says so and names the source. Taking the mark away is the one step that makes the copy a
 //! stack. So at every moment the source is whole, or the copy is, or both are.
 
 use std::sync::Arc;

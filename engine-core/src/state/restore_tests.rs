@@ -3,7 +3,7 @@
 use futures::executor::block_on;
 
 use super::*;
-use crate::state::fixtures::{provider_row, python_crypter, row};
+use crate::state::fixtures::{options_for, provider_row, python_crypter, row};
 use crate::state::{
     Change, LEAST_GENERATIONS, MemoryBackend, Passphrase, Session, Snapshot, StoredStack, Surroundings, create_stack,
     read_stack,
@@ -14,13 +14,7 @@ fn name() -> StackName {
 }
 
 fn options() -> SessionOptions {
-    SessionOptions {
-        crypter: python_crypter(),
-        surroundings: Surroundings::system(),
-        check_integrity: true,
-        command: "maloko state restore".into(),
-        keep_generations: LEAST_GENERATIONS,
-    }
+    options_for("maloko state restore")
 }
 
 fn fold(backend: &MemoryBackend, names: &[&str]) {

@@ -6,10 +6,10 @@ use futures::executor::block_on;
 
 use crate::error::Result;
 use crate::state::fixtures::faulty::failing_after;
-use crate::state::fixtures::{python_crypter, row};
+use crate::state::fixtures::{options_for, python_crypter, row};
 use crate::state::{
-    Backend, Change, LEAST_GENERATIONS, MemoryBackend, PendingKind, PendingOperation, Session, SessionOptions,
-    StackName, StoredStack, Surroundings, create_stack, read_stack_with, reseal_stack,
+    Backend, Change, MemoryBackend, PendingKind, PendingOperation, Session, SessionOptions, StackName, StoredStack,
+    Surroundings, create_stack, read_stack_with, reseal_stack,
 };
 
 fn name() -> StackName {
@@ -17,13 +17,7 @@ fn name() -> StackName {
 }
 
 fn options() -> SessionOptions {
-    SessionOptions {
-        crypter: python_crypter(),
-        surroundings: Surroundings::system(),
-        check_integrity: true,
-        command: "maloko up".into(),
-        keep_generations: LEAST_GENERATIONS,
-    }
+    options_for("maloko up")
 }
 
 fn open(backend: &dyn Backend) -> Result<Session> {

@@ -8,10 +8,10 @@ use futures::executor::block_on;
 use super::*;
 use crate::provider::{ProviderReference, Revision};
 use crate::state::fixtures::faulty::failing_after;
-use crate::state::fixtures::{PULUMI_PYTHON, provider_row, python_crypter, row, urn};
+use crate::state::fixtures::{PULUMI_PYTHON, options_for, provider_row, python_crypter, row, urn};
 use crate::state::{
-    LEAST_GENERATIONS, MemoryBackend, Passage, Passphrase, PendingKind, PendingOperation, StoreWatch, StoreWrite,
-    StoredStack, WatchedBackend,
+    MemoryBackend, Passage, Passphrase, PendingKind, PendingOperation, StoreWatch, StoreWrite, StoredStack,
+    WatchedBackend,
 };
 use crate::state::{create_stack, overwrite_stack, read_stack};
 use crate::value::Value;
@@ -26,13 +26,7 @@ fn name() -> StackName {
 }
 
 fn options() -> SessionOptions {
-    SessionOptions {
-        crypter: python_crypter(),
-        surroundings: Surroundings::system(),
-        check_integrity: true,
-        keep_generations: LEAST_GENERATIONS,
-        command: "up".into(),
-    }
+    options_for("up")
 }
 
 fn open(backend: &dyn Backend) -> Session {

@@ -47,7 +47,8 @@ impl Unfinished {
     /// The mark of a stack as it is stored.
     #[must_use]
     pub fn of(stored: &StoredStack) -> Option<Self> {
-        // At its very end, the stack that another one is made of has it in the place of its checkpoint as well.
+        // A stack that is being made of another one, at its very beginning, and that other one, at its very end, have it in
+        // the place of the checkpoint.
         stored.journal.as_deref().and_then(Self::decode).or_else(|| Self::decode(&stored.checkpoint))
     }
 
