@@ -124,7 +124,8 @@ BUILT = $${CARGO_TARGET_DIR:-target}/debug
 test-rust: $(STAMPS)/test-servers
 	$(CARGO_TEST)
 
-# Generated lifecycles against the engine and the model (docs/model.md); one of them again: make model SEED=1 PROGRAM=17
+# Generated lifecycles against the engine and the model (docs/model.md); one of them again: make model SEED=1 PROGRAM=17. Those of
+# seed 1 exercise every rule.
 PROGRAMS ?= 10000
 .PHONY: model model-bugs
 # Each bug that is planted in the engine on purpose is noticed.
@@ -133,7 +134,7 @@ model-bugs: $(STAMPS)/test-servers
 	$(CARGO_TEST) planted
 model:
 	$(CARGO_TEST) --no-run
-	$(BUILT)/maloko-model --seed $(SEED) $(if $(PROGRAM),--program $(PROGRAM),--programs $(PROGRAMS))
+	$(BUILT)/maloko-model --seed $(SEED) $(if $(PROGRAM),--program $(PROGRAM),--programs $(PROGRAMS) $(if $(filter 1,$(SEED)),--all-rules))
 
 # The engine in a simulated world, cut off at every edge (docs/simulation.md); `make simulate` repeats one case with its trace.
 .PHONY: simulate soak soak-simulation
@@ -145,6 +146,9 @@ simulate:
 # The long forms of the tests of reliability (docs/reliability.md), hours of them.
 soak: soak-simulation soak-damage soak-disks soak-commands soak-races soak-postgres soak-stores soak-hostile kill-points soak-model soak-fuzz
 .PHONY: soak-model soak-damage soak-disks soak-commands soak-races soak-fuzz corpus
+# Built with optimisation, in a place of its own: minutes to compile, hours less to run.
+soak-model soak-simulation soak-fuzz: export CARGO_PROFILE_DEV_OPT_LEVEL = 3
+soak-model soak-simulation soak-fuzz: export CARGO_TARGET_DIR = target/soak
 soak-damage:
 	DAMAGE_SEED=$(SEED) DAMAGE_FLIPS=100000 $(CARGO_TEST) --test store -- --nocapture flipped
 soak-disks:

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::event::Severity;
-use crate::plan::{CodeChange, Registration, kept_revision};
+use crate::event::{Op, Severity};
+use crate::plan::{CodeChange, Registration, Step, kept_revision};
 use crate::provider::{ProviderReference, StoredProvider};
 use crate::urn::Urn;
 
@@ -63,16 +63,23 @@ impl Engine {
         registration.kept_provider = Some(StoredProvider::Reference(kept));
         let change = CodeChange::between(&stored, reference);
         registration.code_change = change;
-        if change == CodeChange::None || !registration.is_targeted() {
+    }
+
+    /// Notes what the comparison of the provider's code came to, now that it is known what becomes of the resource.
+    pub(super) fn note_code_change(&self, registration: &Registration, served: &Served, steps: &[Step]) {
+        let Server::Live { reference, .. } = &served.server else { return };
+        if !registration.is_targeted() {
             return;
         }
-        self.classes.note(reference, |class| match change {
-            CodeChange::None => {}
-            CodeChange::Source => class.changed += 1,
+        // What changes for another reason is none that stays as it is.
+        let told = self.operation.update_changed_providers || steps.iter().all(|step| step.op == Op::Same);
+        match registration.code_change {
+            CodeChange::Source if told => self.classes.note(reference, |class| class.changed += 1),
+            CodeChange::None | CodeChange::Source => {}
             CodeChange::Risen { from, to } | CodeChange::Fallen { from, to } => {
-                *class.versions.entry((from, to)).or_default() += 1;
+                self.classes.note(reference, |class| *class.versions.entry((from, to)).or_default() += 1);
             }
-        });
+        }
     }
 
     /// Notes that an object was made by a provider which could not be found again from the state.

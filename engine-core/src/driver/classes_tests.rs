@@ -80,6 +80,16 @@ fn changed_source_is_told_of_once_per_class_until_the_resources_are_updated() {
 }
 
 #[test]
+fn changed_source_is_told_of_the_resources_that_stay_as_they_are_only() {
+    let made = up(host(None, "old"), Vec::new());
+    let operation = Operation::new(OperationKind::Update, "proj", "dev");
+    let registrations = [wanted("a", "x"), wanted("b", "y")];
+    let changed = run_as(&Arc::new(host(None, "new")), operation, made.rows, &registrations);
+    assert_eq!(ops(&changed), ["same a", "create-replacement b", "replace b", "delete-replaced b"]);
+    assert!(changed.messages.contains("Provider1 (1 resource). They stay"), "{}", changed.messages);
+}
+
+#[test]
 fn resources_that_are_no_targets_are_not_renewed() {
     let made = up(host(Some(1), "old"), Vec::new());
     let targets = vec!["**::b".to_owned()];

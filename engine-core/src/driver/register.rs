@@ -179,6 +179,9 @@ impl Engine {
         }
         let mut deletions = self.begin_deletions(&urn, &steps);
         drop(guard);
+        if let Some(served) = &served {
+            self.note_code_change(&registration, served, &steps);
+        }
         for warning in std::mem::take(&mut registration.warnings) {
             self.diagnose(Some(&urn), Severity::Warning, warning);
         }

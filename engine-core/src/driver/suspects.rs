@@ -109,10 +109,13 @@ impl Engine {
         for pending in &self.session.snapshot().pending {
             let what = pending.kind.name();
             let advice = if pending.kind == PendingKind::Creating {
-                "the object may exist although it is not in the state. Before it is created again, and in a refresh or \
+                &format!(
+                    "the object may exist although it is not in the state. Before it is created again, and in a refresh or \
                  destroy, the provider's 'find' is asked for it, where there is one; otherwise look for it, and delete it or \
-                 take it over with `maloko refresh --import-pending-creates URN ID`. The record stays until the object is \
-                 found or created, or until `maloko refresh --clear-pending-creates`"
+                 take it over with `maloko refresh --import-pending-creates '{}' ID`. The record stays until the object is \
+                 found or created, or until `maloko refresh --clear-pending-creates`",
+                    pending.row.urn
+                )
             } else {
                 if self.operation.refresh {
                     continue;

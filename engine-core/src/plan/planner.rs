@@ -488,7 +488,7 @@ impl Planner {
             .filter(|(number, row)| row.delete || row.pending_replacement || !self.handled.contains(number))
             .filter(|(_, row)| row.delete || !needed.contains(&row.urn))
             .collect();
-        self.targets.deletable(leftovers)
+        self.targets.deletable(leftovers, &self.base)
     }
 
     /// What a carried row refers to is carried along with it, and so is what that refers to, as far as the program does

@@ -179,6 +179,22 @@ fn a_deletion_of_a_target_waits_for_no_other() {
 }
 
 #[test]
+fn who_depends_on_a_target_that_stays_goes_with_its_dependents_only() {
+    let mut operation = update();
+    operation.targets = vec![urn("a").to_string()];
+    let user = Row { dependencies: vec![urn("a")], ..old("b") };
+    let rows = vec![row("a"), Arc::new(user)];
+    for with_dependents in [false, true] {
+        operation.target_dependents = with_dependents;
+        let mut planner = planner_of(operation.clone(), rows.clone());
+        begin(&mut planner, goal("a", 1.0));
+        let going = planner.leftovers(|number| rows.get(number as usize)).ok();
+        let going = going.map(|going| going.into_keys().collect::<Vec<_>>());
+        assert_eq!(going, with_dependents.then(|| vec![1]));
+    }
+}
+
+#[test]
 fn an_id_without_an_object_is_mended_where_it_was_given() {
     let by_command = shown(&Refusal::nothing_to_import(&urn("a"), "nope"));
     assert!(by_command.contains("correct the id") && !by_command.contains("option"), "{by_command}");

@@ -379,8 +379,8 @@ impl Refusal {
         Self::on(
             urn,
             format!(
-                "'{target}' is to be deleted, and '{urn}', which depends on it, would have to be deleted first but is not \
-                 among the targets; name it with --target too, or pass --target-dependents"
+                "'{urn}' depends on '{target}' and would be deleted, but it is not among the targets; name it with --target \
+                 too, or pass --target-dependents"
             ),
         )
     }

@@ -62,37 +62,46 @@ impl Targets {
         marked != self.include.is_empty()
     }
 
-    /// Which of the rows that the program no longer has may be deleted, or why none may.
-    pub(super) fn deletable(&self, leftovers: Leftovers) -> Result<Leftovers, Vec<Refusal>> {
+    /// Which of the rows that the program no longer has may be deleted, or why none may. `base` are the rows that the run
+    /// began with: who depends on a target there goes with the target's dependents, whether or not the target itself goes.
+    pub(super) fn deletable(&self, leftovers: Leftovers, base: &[Arc<Row>]) -> Result<Leftovers, Vec<Refusal>> {
         if self.is_everything() {
             return Ok(leftovers);
         }
         if self.include.is_empty() {
             return Ok(self.without_excluded(leftovers));
         }
-        let mut allowed: UrnSet = UrnSet::default();
-        for row in leftovers.values() {
-            let follows = || references(row).any(|urn| allowed.contains(&urn));
-            if matches_any(&self.include, &row.urn) || (self.include_dependents && follows()) {
-                allowed.insert(row.urn.clone());
-            }
-        }
+        let selected = self.with_dependents(base.iter().chain(leftovers.values()));
+        let allowed = |row: &Row| {
+            if self.include_dependents { selected.contains(&row.urn) } else { matches_any(&self.include, &row.urn) }
+        };
         // An old half stands on what bears the URN, also when that is a newer object.
-        let living = leftovers.values().filter(|row| !row.delete && allowed.contains(&row.urn));
+        let living = leftovers.values().filter(|row| !row.delete && allowed(row));
         let living: UrnSet = living.map(|row| row.urn.clone()).collect();
         let refused: Vec<_> = leftovers
             .values()
-            .filter(|row| !allowed.contains(&row.urn))
+            .filter(|row| !allowed(row))
             .filter_map(|row| {
-                let going = if row.delete { &living } else { &allowed };
-                let needed = references(row).find(|urn| going.contains(urn))?;
+                let kept = if row.delete { &living } else { &selected };
+                let needed = references(row).find(|urn| kept.contains(urn))?;
                 Some(Refusal::untargeted_dependent(&row.urn, &needed))
             })
             .collect();
         if !refused.is_empty() {
             return Err(refused);
         }
-        Ok(leftovers.into_iter().filter(|(_, row)| allowed.contains(&row.urn)).collect())
+        Ok(leftovers.into_iter().filter(|(_, row)| allowed(row)).collect())
+    }
+
+    /// The targets among these rows, which come in state order, and who depends on them.
+    fn with_dependents<'a>(&self, rows: impl Iterator<Item = &'a Arc<Row>>) -> UrnSet {
+        let mut selected = UrnSet::default();
+        for row in rows {
+            if matches_any(&self.include, &row.urn) || references(row).any(|urn| selected.contains(&urn)) {
+                selected.insert(row.urn.clone());
+            }
+        }
+        selected
     }
 
     fn without_excluded(&self, leftovers: Leftovers) -> Leftovers {

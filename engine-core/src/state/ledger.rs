@@ -228,12 +228,11 @@ impl Ledger {
         if !self.renamed.is_empty() {
             let fresh = self.rows.iter().skip(self.base_len).flatten().count();
             let taken: std::collections::HashSet<_> = rows[..fresh].iter().map(|row| row.urn.clone()).collect();
+            let mut gone = rename::follow(&mut rows[fresh..], &taken, &self.renamed);
             // Rows that are no targets were put back as they were: they too refer to what was renamed, but not to what
             // this run gave a former URN to.
-            let mut gone = self.renamed.clone();
             gone.retain(|former, _| !taken.contains(former));
             rename::refer(&mut rows[..fresh], &gone);
-            rename::follow(&mut rows[fresh..], &taken, &self.renamed);
         }
         rows
     }

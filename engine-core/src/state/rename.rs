@@ -1,6 +1,6 @@
 //! Carrying a resource's new URN, which it got by an alias, into the rows that the run did not come to (semantics 2.3).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::row::Row;
@@ -19,9 +19,9 @@ fn below(child: &Urn, former: &Urn, parent: &Urn) -> Urn {
 }
 
 /// Rewrites the references of `untouched` rows, which come in state order, and the URNs of children of what was
-/// renamed. `taken` are the URNs of the rows that the run did finish.
-pub(super) fn follow(untouched: &mut [Arc<Row>], taken: &HashSet<Urn>, renamed: &Renamed) {
-    let mut renamed: HashMap<Urn, Urn> = renamed.iter().map(|(old, new)| (old.clone(), new.clone())).collect();
+/// renamed; gives what was renamed, these children included. `taken` are the URNs of the rows that the run did finish.
+pub(super) fn follow(untouched: &mut [Arc<Row>], taken: &HashSet<Urn>, renamed: &Renamed) -> Renamed {
+    let mut renamed = renamed.clone();
     for row in untouched {
         if !refers(row, |urn| renamed.contains_key(urn)) {
             continue;
@@ -41,6 +41,7 @@ pub(super) fn follow(untouched: &mut [Arc<Row>], taken: &HashSet<Urn>, renamed: 
         }
         *row = Arc::new(copy);
     }
+    renamed
 }
 
 /// Rewrites the references of rows that the run did finish. They have their URNs from the program, whatever became of

@@ -113,9 +113,10 @@ impl Model<'_> {
     /// Groups in which the rows may go side by side, the first one first.
     fn levels(&self, condemned: &BTreeSet<usize>) -> Vec<Vec<usize>> {
         let mut depths: BTreeMap<usize, usize> = BTreeMap::new();
-        // With the last of its resources their provider goes too, after them.
+        // With the last of its resources their provider goes too, after them; it is never a target.
         let uses = |slot: &Slot| !slot.gone && slot.record.custom && !urns::is_provider(&slot.record.urn);
-        let provider_goes = !(0..self.slots.len()).any(|index| uses(&self.slots[index]) && !condemned.contains(&index));
+        let provider_goes = self.before.step.targets.is_empty()
+            && !(0..self.slots.len()).any(|index| uses(&self.slots[index]) && !condemned.contains(&index));
         for index in condemned {
             let record = &self.slots[*index].record;
             let mut depth = usize::from(provider_goes && record.custom);

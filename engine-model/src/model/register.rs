@@ -225,7 +225,8 @@ impl Model<'_> {
                 self.counts.hit(Rule::TargetSkippedPreview);
                 self.failed = true;
             }
-            if self.closes_circle(wanted) {
+            // Who depends on a failure is skipped, so its row stays where it is.
+            if !wanted.skipped && self.closes_circle(wanted) {
                 self.counts.hit(Rule::TargetCircle);
                 if !self.before.dry_run {
                     return Err(Halt);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::rules::Rule;
 use crate::urns;
 
-use super::{Model, Record, Slot};
+use super::{Model, Slot};
 
 /// Does a selection name the URN? Entries are whole URNs or `**::name`.
 pub(crate) fn names(selection: &[String], urn: &str) -> bool {
@@ -122,33 +122,38 @@ impl Model<'_> {
 
     fn only_targets(&mut self, condemned: &mut BTreeSet<usize>) -> Option<()> {
         let step = self.before.step;
-        let mut allowed: BTreeSet<String> = BTreeSet::new();
-        for index in condemned.iter() {
-            let record = &self.slots[*index].record;
-            let follows = step.target_dependents && record.references().any(|urn| allowed.contains(urn));
-            if names(&step.targets, &record.urn) || follows {
-                if follows {
-                    self.counts.hit(Rule::TargetDeleteDependents);
-                }
-                allowed.insert(record.urn.clone());
+        // Who depends on a target, whether or not that goes.
+        let mut selected: BTreeSet<String> = BTreeSet::new();
+        for record in &self.before.rows {
+            if names(&step.targets, &record.urn) || record.references().any(|urn| selected.contains(urn)) {
+                selected.insert(record.urn.clone());
             }
         }
-        let left = |index: &usize| !allowed.contains(&self.slots[*index].record.urn);
-        let refused = condemned.iter().filter(|index| left(index)).any(|index| {
-            let record: &Record = &self.slots[*index].record;
-            let lives = |urn: &String| {
-                condemned.iter().map(|other| &self.slots[*other].record).any(|row| !row.delete && row.urn == *urn)
-            };
-            record.references().any(|urn| allowed.contains(urn) && (!record.delete || lives(urn)))
+        // Rows that this run did not come to go by their former URNs. Old halves may be such since this run only.
+        let record = |index: usize| self.before.rows.get(index).unwrap_or(&self.slots[index].record);
+        let is_old_half = |index: usize| self.slots[index].record.delete;
+        let named = |index: usize| names(&step.targets, &record(index).urn);
+        let goes = |index: usize| named(index) || step.target_dependents && selected.contains(&record(index).urn);
+        let living = condemned.iter().filter(|index| goes(**index) && !is_old_half(**index));
+        let living: BTreeSet<&String> = living.map(|index| &record(*index).urn).collect();
+        let refused = condemned.iter().filter(|index| !goes(**index)).any(|index| {
+            let old_half = is_old_half(*index);
+            record(*index).references().any(|urn| if old_half { living.contains(urn) } else { selected.contains(urn) })
         });
+        let spares = condemned.iter().any(|index| !goes(*index));
+        let kept: BTreeSet<usize> = condemned.iter().copied().filter(|index| goes(*index)).collect();
+        let takes_along = kept.iter().any(|index| !named(*index));
+        if takes_along {
+            self.counts.hit(Rule::TargetDeleteDependents);
+        }
         if refused {
             self.counts.hit(Rule::TargetDeleteRefused);
             return None;
         }
-        if condemned.iter().any(left) {
+        if spares {
             self.counts.hit(Rule::TargetDelete);
         }
-        condemned.retain(|index| allowed.contains(&self.slots[*index].record.urn));
+        *condemned = kept;
         Some(())
     }
 }

@@ -3,7 +3,7 @@
 //! A store hands in a [`Rig`], which makes empty stores; each case opens a store by several machines, that is, by
 //! backend objects that share nothing but what is stored. A test then reads:
 //!
-//! ```ignore
+//! ```text
 //! let report = futures::executor::block_on(conformance::run(&MyRig, &[]));
 //! assert!(report.failures().is_empty(), "{report}");
 //! ```
