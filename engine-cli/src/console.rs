@@ -61,6 +61,18 @@ impl Write for Stream {
     }
 }
 
+/// Takes a line that is told beside the command's own work.
+type Listener = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// Has [`Console::tell`] told elsewhere until it is dropped.
+pub(crate) struct Listening(Arc<Mutex<Option<Listener>>>);
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
 /// The two output streams of a command.
 #[derive(Clone)]
 pub(crate) struct Console {
@@ -68,6 +80,7 @@ pub(crate) struct Console {
     err: Stream,
     /// What did not get to stdout. What does not get to stderr cannot be told anywhere.
     lost: Lost,
+    listener: Arc<Mutex<Option<Listener>>>,
     /// May what is piped into the process be read?
     pub(crate) reads_stdin: bool,
     /// May questions be asked?
@@ -90,6 +103,7 @@ impl Console {
             out: Stream::new(Box::new(std::io::stdout()), lost.clone()),
             err: Stream::new(Box::new(std::io::stderr()), Lost::default()),
             lost,
+            listener: Arc::default(),
             reads_stdin: true,
             interactive: !global.non_interactive && std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),
             is_terminal,
@@ -106,8 +120,8 @@ impl Console {
     pub(crate) fn to(out: Box<dyn Write + Send>, err: Box<dyn Write + Send>) -> Self {
         let lost = Lost::default();
         let (out, err) = (Stream::new(out, lost.clone()), Stream::new(err, Lost::default()));
-        let aim = Aim::default();
-        Self { out, err, lost, reads_stdin: false, interactive: false, is_terminal: false, color: false, aim }
+        let (listener, aim) = Default::default();
+        Self { out, err, lost, listener, reads_stdin: false, interactive: false, is_terminal: false, color: false, aim }
     }
 
     /// The same streams, with colours if that is asked for.
@@ -156,6 +170,23 @@ impl Console {
         self.err.say(&format!("{}\n", self.aim.tell(text)));
     }
 
+    /// Tells what goes on beside the command's own work, such as what a store waits for: during an operation among its
+    /// messages, for what is written to stderr then is the program's.
+    pub(crate) fn tell(&self, text: &str) {
+        let listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match listener {
+            Some(listener) => listener(text),
+            None => self.note(text),
+        }
+    }
+
+    /// From now on [`Console::tell`] tells the listener, until the answer is dropped.
+    #[must_use]
+    pub(crate) fn listen(&self, listener: Listener) -> Listening {
+        *self.listener.lock().unwrap_or_else(PoisonError::into_inner) = Some(listener);
+        Listening(Arc::clone(&self.listener))
+    }
+
     /// Writes a warning to stderr.
     pub(crate) fn warn(&self, text: &str) {
         self.note(&format!("warning: {text}"));
@@ -177,21 +208,5 @@ fn wants_color(is_terminal: bool, variable: &dyn Fn(&str) -> Option<std::ffi::Os
 }
 
 #[cfg(test)]
-mod tests {
-    use super::wants_color;
-
-    fn with(is_terminal: bool, variables: &[(&str, &str)]) -> bool {
-        let look = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).into());
-        wants_color(is_terminal, &look)
-    }
-
-    #[test]
-    fn the_environment_decides_on_colours() {
-        assert!(with(true, &[]) && !with(false, &[]));
-        assert!(!with(true, &[("NO_COLOR", "1")]) && with(true, &[("NO_COLOR", "")]));
-        assert!(!with(true, &[("CLICOLOR", "0")]) && with(true, &[("CLICOLOR", "1")]));
-        assert!(with(false, &[("CLICOLOR_FORCE", "1")]) && !with(false, &[("CLICOLOR_FORCE", "0")]));
-        assert!(!with(true, &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
-        assert!(!with(true, &[("TERM", "dumb")]) && with(true, &[("TERM", "xterm")]));
-    }
-}
+#[path = "console_tests.rs"]
+mod tests;

@@ -3,6 +3,7 @@
 
 pub mod object;
 pub mod postgres;
+mod silence;
 #[cfg(test)]
 mod testing;
 

@@ -114,7 +114,7 @@ pub(crate) fn open(context: &Context, place: &Place) -> Result<Arc<dyn Backend>>
         home: context.home.clone(),
         surroundings: context.surroundings.clone(),
         // Waiting is told at once, on the side of the messages: `--json` has its standard output for itself.
-        notify: Arc::new(move |text| console.note(text)),
+        notify: Arc::new(move |text| console.tell(text)),
     };
     Ok(maloko_stores::open(&place.url, &world)?)
 }

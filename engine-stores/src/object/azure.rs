@@ -7,7 +7,7 @@ use crate::World;
 
 use super::address::Address;
 use super::connector::{Connector, options, retries};
-use super::fault::failed;
+use super::fault::unusable;
 use super::store::Connect;
 
 const SETTINGS: &[&str] = &["storage_account", "domain", "protocol", "localemu"];
@@ -26,9 +26,9 @@ const CREDENTIALS: &[(&str, Key)] = &[
 pub(crate) fn connector(address: &Address, world: &World) -> Result<Connect> {
     address.allow(SETTINGS)?;
     let builder = builder(address, world)?;
-    let what = format!("use {}", address.place());
+    let place = address.place();
     Ok(super::connecting(move || {
-        builder.clone().build().map_err(|error| failed(&what, &error)) as Result<MicrosoftAzure>
+        builder.clone().build().map_err(|error| unusable(&place, &error)) as Result<MicrosoftAzure>
     }))
 }
 

@@ -106,6 +106,15 @@ pub(crate) fn failed(what: &str, error: &StoreError) -> Error {
     Error::Io { context: format!("cannot {what}"), source: io::Error::new(kind, why) }
 }
 
+/// The error for settings of which no client can be made, such as a key that is not in base64.
+pub(crate) fn unusable(place: &str, error: &StoreError) -> Error {
+    Error::Configuration(format!(
+        "{place} cannot be used as it is set up: {}. Correct its credentials in the environment, or its address (see \
+         docs/backends.md)",
+        root_cause(error)
+    ))
+}
+
 fn known(code: &str) -> Option<(&'static str, &'static str)> {
     REFUSALS.iter().find(|(refusal, _)| *refusal == code).copied()
 }

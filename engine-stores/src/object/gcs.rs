@@ -7,15 +7,15 @@ use crate::World;
 
 use super::address::Address;
 use super::connector::{Connector, options, retries};
-use super::fault::failed;
+use super::fault::unusable;
 use super::store::Connect;
 
 pub(crate) fn connector(address: &Address, world: &World) -> Result<Connect> {
     address.allow(&["anonymous"])?;
     let builder = builder(address, world)?;
-    let what = format!("use {}", address.place());
+    let place = address.place();
     Ok(super::connecting(move || {
-        builder.clone().build().map_err(|error| failed(&what, &error)) as Result<GoogleCloudStorage>
+        builder.clone().build().map_err(|error| unusable(&place, &error)) as Result<GoogleCloudStorage>
     }))
 }
 

@@ -9,6 +9,8 @@ use std::sync::Arc;
 use maloko_core::error::{Error, Result};
 use tokio::runtime::{Builder, Runtime};
 
+use crate::silence::Silence;
+
 /// Threads for requests: they wait for the network nearly all of their time.
 const THREADS: usize = 2;
 
@@ -27,18 +29,20 @@ pub(crate) struct OwnRuntime {
     process: u32,
     /// `None` only while it is dropped.
     runtime: Option<Runtime>,
+    silence: Arc<Silence>,
 }
 
 impl Io {
     /// A runtime for this process.
-    pub(crate) fn new() -> Result<Self> {
+    pub(crate) fn new(silence: Silence) -> Result<Self> {
         let built =
             Builder::new_multi_thread().worker_threads(THREADS).thread_name("maloko-store").enable_all().build();
         let runtime = built.map_err(|source| Error::Io {
             context: "the threads that talk to the store cannot be made".into(),
             source,
         })?;
-        Ok(Self::Runtime(Arc::new(OwnRuntime { process: std::process::id(), runtime: Some(runtime) })))
+        let own = OwnRuntime { process: std::process::id(), runtime: Some(runtime), silence: Arc::new(silence) };
+        Ok(Self::Runtime(Arc::new(own)))
     }
 
     /// Does it belong to another process, from which this one was forked?
@@ -63,7 +67,9 @@ impl Io {
                     ))
                 };
                 let runtime = own.runtime.as_ref().ok_or_else(|| gone("the store was closed"))?;
-                runtime.spawn(request).await.map_err(|error| gone(&error.to_string()))
+                let silence = Arc::clone(&own.silence);
+                let watched = async move { silence.watch(request).await };
+                runtime.spawn(watched).await.map_err(|error| gone(&error.to_string()))
             }
         }
     }

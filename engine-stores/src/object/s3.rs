@@ -7,7 +7,7 @@ use crate::World;
 
 use super::address::Address;
 use super::connector::{Connector, options, retries};
-use super::fault::failed;
+use super::fault::unusable;
 use super::profile;
 use super::store::Connect;
 
@@ -48,8 +48,8 @@ struct Endpoint {
 pub(crate) fn connector(address: &Address, world: &World) -> Result<Connect> {
     address.allow(SETTINGS)?;
     let builder = builder(address, world)?;
-    let what = format!("use {}", address.place());
-    Ok(super::connecting(move || builder.clone().build().map_err(|error| failed(&what, &error)) as Result<AmazonS3>))
+    let place = address.place();
+    Ok(super::connecting(move || builder.clone().build().map_err(|error| unusable(&place, &error)) as Result<AmazonS3>))
 }
 
 fn builder(address: &Address, world: &World) -> Result<AmazonS3Builder> {

@@ -9,6 +9,7 @@ use maloko_core::error::{Error, Result};
 use maloko_core::state::{Backend, Generation, Holder, Lease, StackName, StoredEntry, StoredStack, Surroundings};
 use object_store::ObjectStore;
 
+use crate::silence::Silence;
 use crate::{Notify, World};
 
 use super::bucket::{Bucket, Found};
@@ -163,11 +164,11 @@ impl ObjectBackend {
     }
 
     fn open_anew(&self) -> Result<Opened> {
-        let io = if self.direct { Io::Direct } else { Io::new()? };
+        let notify = Arc::clone(&self.world.notify);
+        let io = if self.direct { Io::Direct } else { Io::new(Silence::new(&self.place, Arc::clone(&notify)))? };
         let store = (self.connect)()?;
         let surroundings = self.world.surroundings.clone();
         let bucket = Bucket::new(store, io, self.prefix.clone(), self.place.clone(), surroundings.clone());
-        let notify = Arc::clone(&self.world.notify);
         let (conditional, checked) = (Mutex::new(None), Mutex::new(false));
         Ok(Opened { bucket, surroundings, notify, timing: self.timing, conditional, checked })
     }

@@ -133,7 +133,8 @@ impl PostgresLease {
         let pause = held.store.link.address.patience / BEATS_PER_PATIENCE;
         let heart = self.held.store.threads.start(async move {
             sleep(pause).await;
-            let Ok(link) = Link::new(Arc::clone(&held.store.link.address)) else { return };
+            let shared = &held.store.link;
+            let Ok(link) = Link::new(Arc::clone(&shared.address), Arc::clone(&shared.silence)) else { return };
             let sql = held.store.sql(BEAT);
             loop {
                 // A lost connection is made again by the next beat; a lost lease shows at the next write.

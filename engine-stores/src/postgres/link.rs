@@ -21,6 +21,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::Address;
 use super::schema;
+use crate::silence::Silence;
 
 /// How long a lost server is looked for.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -185,6 +186,7 @@ pub(super) struct Link {
     open: Mutex<Option<Open>>,
     /// Was the server ever reached? Then it is worth looking for when it is lost.
     reached: AtomicBool,
+    pub(super) silence: Arc<Silence>,
 }
 
 struct Open {
@@ -199,13 +201,17 @@ impl Drop for Open {
 }
 
 impl Link {
-    pub(super) fn new(address: Arc<Address>) -> Result<Self> {
+    pub(super) fn new(address: Arc<Address>, silence: Arc<Silence>) -> Result<Self> {
         let tls = super::tls::connector(&address)?;
-        Ok(Self { address, tls, open: Mutex::new(None), reached: AtomicBool::new(false) })
+        Ok(Self { address, tls, open: Mutex::new(None), reached: AtomicBool::new(false), silence })
     }
 
     /// Performs one statement, which is a transaction of its own, once. With `make`, missing tables are made first.
     pub(super) async fn once(&self, sql: &str, values: &[Value], make: bool) -> std::result::Result<Vec<Row>, Trouble> {
+        self.silence.watch(self.try_once(sql, values, make)).await
+    }
+
+    async fn try_once(&self, sql: &str, values: &[Value], make: bool) -> std::result::Result<Vec<Row>, Trouble> {
         let client = self.client(make).await?;
         let values: Vec<_> = values.iter().collect();
         let parameters: Vec<_> = values.iter().map(|value| value.typed()).collect();
@@ -233,12 +239,15 @@ impl Link {
         make: bool,
     ) -> std::result::Result<Vec<Row>, Trouble> {
         let mut retries = Retries::begin();
-        loop {
-            match self.once(sql, values, make).await {
-                Err(Trouble::Lost(why)) => retries.again(&why).await.map_err(Trouble::Lost)?,
-                other => return other,
+        let tries = async {
+            loop {
+                match self.try_once(sql, values, make).await {
+                    Err(Trouble::Lost(why)) => retries.again(&why).await.map_err(Trouble::Lost)?,
+                    other => return other,
+                }
             }
-        }
+        };
+        self.silence.watch(tries).await
     }
 
     /// The error for a statement whose outcome nobody knows.

@@ -20,6 +20,7 @@ use maloko_core::state::{Backend, Generation, Holder, Lease, StackName, StoredEn
 use tokio_postgres::Row;
 
 use crate::World;
+use crate::silence::Silence;
 
 use address::Address;
 use lease::PostgresLease;
@@ -44,8 +45,9 @@ impl PostgresBackend {
     /// The store at a `postgres://` (or `postgresql://`) address. Nothing is sent before it is used.
     pub fn open(url: &str, world: &World) -> Result<Self> {
         let address = Arc::new(Address::parse(url, world)?);
-        let store =
-            Store { threads: Threads::new()?, link: Arc::new(Link::new(address)?), notify: Arc::clone(&world.notify) };
+        let notify = Arc::clone(&world.notify);
+        let silence = Arc::new(Silence::new(&address.shown, Arc::clone(&notify)));
+        let store = Store { threads: Threads::new()?, link: Arc::new(Link::new(address, silence)?), notify };
         Ok(Self { store: Arc::new(store), surroundings: world.surroundings.clone() })
     }
 

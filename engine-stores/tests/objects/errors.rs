@@ -34,6 +34,17 @@ fn wrong_credentials_are_named_and_not_shown() {
 }
 
 #[test]
+fn a_key_that_is_none_is_no_store_that_cannot_be_reached() {
+    let no_base64: &[Secret] = &[("AZURE_STORAGE_ACCOUNT", "devstoreaccount1"), ("AZURE_STORAGE_KEY", "hunter2!")];
+    let error = listing("azblob://states/x", no_base64);
+    assert!(
+        error.contains("azblob://states/x/ cannot be used as it is set up") && !error.contains("reached"),
+        "{error}"
+    );
+    assert!(!error.contains("hunter2"), "{error}");
+}
+
+#[test]
 fn a_store_that_cannot_be_reached_says_so() {
     // A port that was free a moment ago, and has no listener.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();

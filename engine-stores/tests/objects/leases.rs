@@ -1,6 +1,6 @@
 //! What a lease does, against each kind of server and with each kind of trouble on the way.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use maloko_core::state::Backend;
 use maloko_stores::object::ObjectBackend;
@@ -9,7 +9,7 @@ use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 
 use super::servers::{S3_KEYS, Server};
-use super::world::{CHECKPOINT, block, brisk, over, stack, with_stack, world};
+use super::world::{CHECKPOINT, block, brisk, over, overheard, stack, with_stack};
 
 /// Everything that an operation, a crash and the operation after it ask of a store.
 async fn whole_life(here: &ObjectBackend, there: &ObjectBackend) {
@@ -93,10 +93,7 @@ fn a_stack_lives_in_s3() {
 #[test]
 fn a_stack_lives_in_an_s3_store_without_conditional_writes() {
     let server = Server::moto(&["--strip"]);
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let listener = Arc::clone(&told);
-    let mut world = world(S3_KEYS);
-    world.notify = Arc::new(move |text| listener.lock().unwrap().push(text.to_owned()));
+    let (world, told) = overheard(S3_KEYS);
     block(whole_life(&server.s3_with("", brisk(), &world), &server.s3("")));
     assert!(told.lock().unwrap().iter().any(|text| text.contains("does not refuse conditional writes")));
 }

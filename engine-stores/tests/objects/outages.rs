@@ -1,19 +1,20 @@
 //! Outages that pass: what was begun before goes on, and nothing is done twice.
 
 use maloko_core::state::Backend;
+use maloko_stores::World;
 use maloko_stores::object::{ObjectBackend, open};
 
 use super::servers::{AZURE_KEYS, S3_KEYS, Server};
 use super::wire::Wire;
-use super::world::{CHECKPOINT, Secret, block, stack, with_stack, world};
+use super::world::{CHECKPOINT, block, overheard, stack, with_stack, world};
 
 /// More than any number of attempts that is made without looking at the time.
 const MANY: u32 = 9;
 
 /// A machine that is reached over the wire alone. Its times are the real ones: nobody is to be taken over here.
-fn machine(url: &str, server: &Server, wire: &Wire, keys: &'static [Secret]) -> ObjectBackend {
+fn machine(url: &str, server: &Server, wire: &Wire, world: &World) -> ObjectBackend {
     let wired = url.replace(&format!("127.0.0.1:{}", server.port), &format!("127.0.0.1:{}", wire.port));
-    open(&wired, &world(keys)).unwrap()
+    open(&wired, world).unwrap()
 }
 
 /// Breaks connections, does something all the same, and sees to it that they were broken.
@@ -45,7 +46,7 @@ async fn goes_on(near: &ObjectBackend, far: &ObjectBackend, wire: &Wire) {
 fn an_outage_of_s3_is_ridden_out() {
     let server = Server::moto(&[]);
     let wire = Wire::to(server.port);
-    let near = machine(&server.s3_url("x"), &server, &wire, S3_KEYS);
+    let near = machine(&server.s3_url("x"), &server, &wire, &world(S3_KEYS));
     block(goes_on(&near, &server.s3("x"), &wire));
 }
 
@@ -53,7 +54,7 @@ fn an_outage_of_s3_is_ridden_out() {
 fn an_outage_of_azure_is_ridden_out() {
     let server = Server::azurite();
     let wire = Wire::to(server.port);
-    let near = machine(&server.azure_url("x"), &server, &wire, AZURE_KEYS);
+    let near = machine(&server.azure_url("x"), &server, &wire, &world(AZURE_KEYS));
     block(goes_on(&near, &server.azure("x"), &wire));
 }
 
@@ -61,7 +62,8 @@ fn an_outage_of_azure_is_ridden_out() {
 fn a_write_that_fails_says_so_and_is_made_up_for_later() {
     let server = Server::moto(&[]);
     let wire = Wire::to(server.port);
-    let near = machine(&server.s3_url("x"), &server, &wire, S3_KEYS);
+    let (world, told) = overheard(S3_KEYS);
+    let near = machine(&server.s3_url("x"), &server, &wire, &world);
     block(async {
         with_stack(&near).await;
         let lease = near.lease(&stack(), "up").await.unwrap();
@@ -69,6 +71,7 @@ fn a_write_that_fails_says_so_and_is_made_up_for_later() {
         wire.break_connections(u32::MAX);
         let error = lease.append(b"two\n").await.unwrap_err().to_string();
         assert!(error.contains("cannot write s3://states/x/") && error.contains("cannot be reached"), "{error}");
+        assert_eq!(*told.lock().unwrap(), ["no answer from s3://states/x/ for 5 seconds; still trying"]);
         // It goes on when the store is back.
         wire.break_connections(0);
         lease.append(b"three\n").await.unwrap();

@@ -1,6 +1,6 @@
 //! Other machines tidy up while one takes a stack.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use futures::{FutureExt, StreamExt};
 use maloko_core::state::Backend;
@@ -8,7 +8,7 @@ use maloko_stores::object::ObjectBackend;
 use object_store::{ObjectStore, ObjectStoreExt};
 
 use super::told::{Request, Told, told};
-use super::world::{block, brisk, stack, with_stack, world};
+use super::world::{block, brisk, overheard, stack, with_stack};
 
 /// A store in which another machine removes each lock as soon as it is there, as one that has just won does.
 fn swept() -> Arc<Told> {
@@ -23,10 +23,7 @@ fn swept() -> Arc<Told> {
 
 #[test]
 fn a_lock_that_another_removes_says_nothing_about_the_store() {
-    let told: Arc<Mutex<Vec<String>>> = Arc::default();
-    let listener = Arc::clone(&told);
-    let mut world = world(&[]);
-    world.notify = Arc::new(move |text| listener.lock().unwrap().push(text.to_owned()));
+    let (world, told) = overheard(&[]);
     let store = swept();
     block(async {
         with_stack(&ObjectBackend::over(Arc::clone(&store) as _, world.clone(), brisk())).await;

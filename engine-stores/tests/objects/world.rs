@@ -27,6 +27,17 @@ pub(crate) fn world(variables: &'static [Secret]) -> World {
     }
 }
 
+/// What a store has told so far.
+pub(crate) type Said = Arc<Mutex<Vec<String>>>;
+
+/// A world with these variables, and what is told in it.
+pub(crate) fn overheard(variables: &'static [Secret]) -> (World, Said) {
+    let said = Said::default();
+    let heard = Arc::clone(&said);
+    let notify = Arc::new(move |text: &str| heard.lock().unwrap().push(text.to_owned()));
+    (World { notify, ..world(variables) }, said)
+}
+
 /// Times short enough for tests, in the proportions of the real ones.
 pub(crate) fn brisk() -> Timing {
     let [beat, trust, patience, poll] = [250, 750, 1500, 50].map(Duration::from_millis);

@@ -1,13 +1,15 @@
 //! Connections that are lost: every write takes effect exactly once, or is refused.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use futures::executor::block_on;
 use maloko_core::state::{Backend, Lease, StackName};
+use maloko_stores::World;
+use maloko_stores::postgres::PostgresBackend;
 
 use crate::proxy::{Break, Proxy};
-use crate::server::{Server, machine};
+use crate::server::{Server, machine, world};
 
 const KEEP: usize = 3;
 
@@ -157,13 +159,18 @@ fn a_server_that_stays_away_is_an_error_in_bounded_time() {
     block_on(async {
         let server = Server::start();
         let address = server.new_address();
-        let backend = machine(&address);
+        let told: Arc<Mutex<Vec<String>>> = Arc::default();
+        let heard = Arc::clone(&told);
+        let notify: maloko_stores::Notify = Arc::new(move |text| heard.lock().unwrap().push(text.to_owned()));
+        let backend = PostgresBackend::open(&address, &World { notify, ..world() }).unwrap();
         backend.create(&dev(), b"first").await.unwrap();
         let held = backend.lease(&dev(), "up").await.unwrap();
         held.append(b"one ").await.unwrap();
         server.stop();
         let error = held.append(b"two ").await.unwrap_err().to_string();
         assert!(error.contains("postgres://maloko@"), "{error}");
+        let told = told.lock().unwrap().clone();
+        assert!(told[0].starts_with("no answer from postgres://maloko@"), "{told:?}");
         // Who never reached it is told at once.
         let error = machine(&address).load(&dev()).await.unwrap_err().to_string();
         assert!(error.contains("check host and port"), "{error}");
