@@ -242,8 +242,8 @@ test("an interrupted create is completed with the id of its object", () => {
     expect(notes.world()).toEqual({ "made-half": "half" });
     const warned = notes.project.run("refresh", "--yes", "--skip-preview", "--skip-pending-creates", "--stack", "dev");
     expect(warned.status).toBe(0);
-    expect(warned.output).toContain("--import-pending-creates URN ID");
     const urn = `urn:pulumi:dev::test::${TYPE}::a`;
+    expect(warned.output).toContain(`--import-pending-creates '${urn}' ID`);
     const asked = ["refresh", "--skip-preview", "--import-pending-creates", urn];
     expect(notes.failing(...asked)).toContain("is not followed by an id");
     expect(notes.failing(...asked, "n9")).toContain("there is no object with the id 'n9'");

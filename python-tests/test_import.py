@@ -235,8 +235,8 @@ def test_an_interrupted_create_is_completed_with_the_id_of_its_object(notes: Not
     notes.project.failing("up", "--yes", "--skip-preview")
     assert notes.world() == {"made-half": "half"}
     warned = notes.project.run("refresh", "--yes", "--skip-preview", "--skip-pending-creates")
-    assert "--import-pending-creates URN ID" in warned.stdout + warned.stderr
     urn = f"urn:pulumi:dev::trial::{TYPE}::a"
+    assert f"--import-pending-creates '{urn}' ID" in warned.stdout + warned.stderr
     asked = ["refresh", "--skip-preview", "--import-pending-creates", urn]
     assert "is not followed by an id" in notes.project.failing(*asked)
     assert "there is no object with the id 'n9'" in notes.project.failing(*asked, "n9")

@@ -2,8 +2,9 @@
 
 use maloko_core::state::{Crypter, Passphrase, StackName};
 
+use crate::backend::PROJECT_DIRECTORY;
 use crate::failure::{Failure, Result};
-use crate::workplace::{PASSPHRASE_PROVIDER, SECRETS_PROVIDER, Workplace, no_passphrase};
+use crate::workplace::{KEY_FILE, PASSPHRASE_PROVIDER, SECRETS_PROVIDER, Workplace, no_passphrase};
 
 impl Workplace<'_> {
     /// Refuses to go on where a new key file would be made although the secrets of a stack here are encrypted, with what
@@ -26,6 +27,18 @@ impl Workplace<'_> {
             });
         }
         Ok(())
+    }
+
+    /// Names the project's key file where it is not used, because the state is kept elsewhere: stacks that came from the
+    /// project's own directory need it.
+    #[must_use]
+    pub(crate) fn with_unused_key_file(&self, failure: Failure) -> Failure {
+        let file = self.project.root.join(PROJECT_DIRECTORY).join(KEY_FILE);
+        if self.is_embedded() || !file.is_file() {
+            return failure;
+        }
+        let hint = format!("; the stacks in this project's own .maloko have theirs in {}", file.display());
+        Failure { message: failure.message + &hint, ..failure }
     }
 
     /// Was there a key file, which is not there any more? Keys that were derived from it lie beside it.

@@ -17,7 +17,7 @@ use crate::project::Project;
 use crate::prompt;
 use crate::settings::{Settings, Staged};
 
-const KEY_FILE: &str = "passphrase";
+pub(crate) const KEY_FILE: &str = "passphrase";
 /// The member of a settings file that names the secrets provider.
 pub(crate) const SECRETS_PROVIDER: &str = "secretsprovider";
 /// The only one there is.
@@ -302,9 +302,10 @@ impl<'c> Workplace<'c> {
             maloko_core::Error::NoStack { .. } => {
                 let name = self.shown(stack);
                 Failure::no_stack(format!(
-                    "no stack named '{name}' found in {}; list the stacks with `maloko stack ls`, or make this one with \
-                     `maloko stack init {name}`",
-                    self.backend.url()
+                    "no stack named '{name}' found in {} (from {}); list the stacks with `maloko stack ls`, or make this \
+                     one with `maloko stack init {name}`",
+                    self.backend.url(),
+                    self.place.origin.name()
                 ))
             }
             other => {
@@ -454,7 +455,11 @@ impl<'c> Workplace<'c> {
                 let passphrase = Passphrase::given(&prompt::passphrase(!exists)?);
                 Ok(typed.insert(passphrase).clone())
             }
-            key_file => Err(no_passphrase(key_file.as_deref())),
+            key_file if exists => Err(self.with_unused_key_file(no_passphrase(key_file.as_deref()))),
+            _ => Err(self.with_unused_key_file(Failure::configuration(format!(
+                "the secrets of a new stack need a passphrase; set {PASSPHRASE_VARIABLE} to one, or \
+                 {PASSPHRASE_FILE_VARIABLE} to a file that holds it"
+            )))),
         }
     }
 }

@@ -8,6 +8,7 @@ use maloko_core::Engine;
 use maloko_core::event::{Event, EventSink, Severity};
 use maloko_core::state::StackName;
 
+use super::own_process;
 use super::request::Request;
 use super::run::{Prepared, prepare};
 use crate::advice::Aimed;
@@ -45,7 +46,7 @@ pub(crate) async fn with_program<T>(
     let sink = Arc::new(Aimed { to: Arc::new(Told::new(err, scrubber)), aim: context.console.aim.clone() });
     let engine = Engine::start(operation, session, Arc::clone(&host) as Arc<_>, sink);
     let own_process = match &context.library {
-        None => Some(begin(&engine, &host)?),
+        None => Some((begin(&engine, &host)?, own_process::listen(workplace, &engine))),
         Some(library) => {
             library.cancellation.watch(&engine);
             None
@@ -61,8 +62,8 @@ pub(crate) async fn with_program<T>(
     }
     let done = work(&engine).await;
     host.settle();
-    if let Some((capture, watch)) = own_process {
-        drop(watch);
+    if let Some(((capture, watch), listening)) = own_process {
+        drop((listening, watch));
         capture.end();
     }
     Ok(done)

@@ -8,6 +8,7 @@ use maloko_core::event::Severity;
 use super::interrupts::{self, LimitWatch};
 use super::request::Request;
 use crate::capture::Capture;
+use crate::console::Listening;
 use crate::display::Display;
 use crate::failure::{Failure, Result};
 use crate::host::SettlingHost;
@@ -19,6 +20,7 @@ pub(super) struct OwnProcess {
     capture: Option<Capture>,
     watch: Watch,
     limits: LimitWatch,
+    listening: Listening,
 }
 
 impl OwnProcess {
@@ -42,17 +44,25 @@ impl OwnProcess {
         };
         let watch = interrupts::watch(workplace, engine, display)?;
         let limits = interrupts::watch_limits(engine, display)?;
-        Ok(Self { capture, watch, limits })
+        let listening = listen(workplace, engine);
+        Ok(Self { capture, watch, limits, listening })
     }
 
     /// Gives everything back.
     pub(super) fn end(self) {
+        drop(self.listening);
         drop(self.limits);
         drop(self.watch);
         if let Some(capture) = self.capture {
             capture.end();
         }
     }
+}
+
+/// Puts what stores tell among the messages of the operation.
+pub(super) fn listen(workplace: &Workplace<'_>, engine: &Arc<Engine>) -> Listening {
+    let engine = Arc::clone(engine);
+    workplace.context.console.listen(Arc::new(move |text| engine.log("", Severity::Warning, text, false)))
 }
 
 /// Is printed output captured? `MALOKO_CAPTURE=0` leaves it alone, for those who sit in a debugger on the terminal.

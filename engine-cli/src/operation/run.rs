@@ -118,7 +118,14 @@ pub(super) async fn prepare(
             None => workplace.new_crypter().await?,
         }
     } else {
-        workplace.crypter(stack, &mut settings).await?
+        match workplace.crypter(stack, &mut settings).await {
+            Ok(crypter) => crypter,
+            // A stack that is not there needs no key.
+            Err(failure) => {
+                workplace.stored(stack).await?;
+                return Err(failure);
+            }
+        }
     };
     crypter.warm_up();
     let processors = std::thread::available_parallelism().map_or(1, usize::from);

@@ -29,6 +29,12 @@ pub(super) fn lines(snapshot: &Snapshot, show_secrets: bool) -> Vec<String> {
             ];
             lines.extend(facts.into_iter().flatten());
         }
+        lines.extend([
+            "    `maloko up` looks for each with its provider's 'find', where there is one, and creates it again otherwise.".to_owned(),
+            "    An object that you found yourself is taken over by `maloko refresh --import-pending-creates URN ID`; the records"
+                .to_owned(),
+            "    are forgotten by `maloko refresh --clear-pending-creates`.".to_owned(),
+        ]);
     }
     let others: Vec<_> = others(snapshot).collect();
     if !others.is_empty() {

@@ -42,7 +42,14 @@ impl Flag {
     }
 }
 
-pub(super) fn not_found(urn: &Urn) -> Failure {
+pub(super) fn not_found(snapshot: &Snapshot, urn: &Urn) -> Failure {
+    if let Some(suspect) = snapshot.all_suspects().iter().find(|suspect| suspect.urn() == urn) {
+        return Failure::new(format!(
+            "there is no resource {urn} in the state, but a create of it that may have made an object ({}): `maloko up` goes \
+             on with it; if its object is gone, `maloko refresh --clear-pending-creates` forgets it",
+            suspect.summary()
+        ));
+    }
     Failure::new(format!("there is no resource {urn} in the state; `maloko stack --show-urns` lists them"))
 }
 
@@ -91,7 +98,7 @@ pub(super) fn delete(
 ) -> Result<usize> {
     let places: Vec<usize> = (0..snapshot.rows.len()).filter(|place| snapshot.rows[*place].urn == *urn).collect();
     let place = match places.as_slice() {
-        [] => return Err(not_found(urn)),
+        [] => return Err(not_found(snapshot, urn)),
         [place] => *place,
         several => {
             let describe = |place: &usize| {
@@ -103,7 +110,7 @@ pub(super) fn delete(
                 )
             };
             let choices: Vec<String> = several.iter().map(describe).collect();
-            *several.get(choose(&choices)?).ok_or_else(|| not_found(urn))?
+            *several.get(choose(&choices)?).ok_or_else(|| not_found(snapshot, urn))?
         }
     };
     let mut condemned = BTreeSet::from([place]);
@@ -145,7 +152,7 @@ pub(super) fn delete(
 /// Gives a resource another name, everywhere.
 pub(super) fn rename(snapshot: &mut Snapshot, urn: &Urn, name: &str) -> Result<()> {
     if !snapshot.rows.iter().any(|row| row.urn == *urn) {
-        return Err(not_found(urn));
+        return Err(not_found(snapshot, urn));
     }
     if urn.is_root_stack() {
         return Err(Failure::new("the stack itself is renamed with `maloko stack rename`"));
@@ -165,7 +172,7 @@ pub(super) fn rename(snapshot: &mut Snapshot, urn: &Urn, name: &str) -> Result<(
 /// Sets a flag or takes it away; gives the number of rows that it changed.
 pub(super) fn set_flag(snapshot: &mut Snapshot, urns: &[Urn], all: bool, flag: Flag, on: bool) -> Result<usize> {
     if let Some(urn) = urns.iter().find(|urn| !snapshot.rows.iter().any(|row| row.urn == **urn)) {
-        return Err(not_found(urn));
+        return Err(not_found(snapshot, urn));
     }
     let mut changed = 0;
     for row in &mut snapshot.rows {

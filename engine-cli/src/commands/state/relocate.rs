@@ -90,7 +90,7 @@ fn choose(snapshot: &Snapshot, wanted: &[Urn], include_parents: bool) -> Result<
     let mut chosen = BTreeSet::new();
     for urn in wanted {
         let rows: Vec<_> = snapshot.rows.iter().filter(|row| row.urn == *urn).collect();
-        let row = rows.first().ok_or_else(|| super::edit::not_found(urn))?;
+        let row = rows.first().ok_or_else(|| super::edit::not_found(snapshot, urn))?;
         if urn.is_root_stack() {
             return Err(Failure::new("the stack itself cannot be moved; name the resources in it"));
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use maloko_core::state::Snapshot;
+use maloko_core::state::{PendingKind, PendingOperation, Snapshot};
 use maloko_core::value::{PropertyMap, ResourceReference};
 use maloko_core::{Row, Urn, Value};
 
@@ -104,4 +104,15 @@ fn all_resources_can_be_forgotten_unless_one_is_protected() {
     assert!(edit::delete_all(&mut state, false).unwrap_err().message.contains("is protected"));
     edit::delete_all(&mut state, true).unwrap();
     assert!(state.rows.is_empty());
+}
+
+#[test]
+fn of_a_suspect_create_it_is_said_how_it_is_forgotten() {
+    let mut state = snapshot(vec![row("a")]);
+    state.pending.push(PendingOperation { row: Arc::new(row("b")), kind: PendingKind::Creating });
+    let nobody: &dyn Fn(&[String]) -> _ = &|_: &[String]| Ok(0);
+    let message = edit::delete(&mut state, &urn("b"), false, false, nobody).unwrap_err().message;
+    assert!(message.contains("--clear-pending-creates"), "{message}");
+    let message = edit::rename(&mut state, &urn("c"), "z").unwrap_err().message;
+    assert!(message.contains("stack --show-urns"), "{message}");
 }
