@@ -20,6 +20,7 @@ import pulumi
 import pytest
 import uvloop
 from automation_kit import Echo, Thing, echo, new_stack, placed
+from held import Held, settled
 from pulumi.dynamic import CreateResult
 
 from maloko import automation as auto
@@ -172,10 +173,6 @@ def test_context_variables_of_the_caller_reach_program_and_provider(tmp_path: Pa
     assert found == {(place, number) for place in ("program", "provider", "listener") for number in ("1", "2")}
 
 
-def _open_files() -> int:
-    return len(list(Path("/proc/self/fd").iterdir()))
-
-
 def _resident() -> int:
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
@@ -194,12 +191,11 @@ def test_a_hundred_runs_in_a_row_leave_nothing_behind(tmp_path: Path) -> None:
         return sum(type(thing) is Host for thing in gc.get_objects())
 
     runs(20)
-    threads, files, resident, before = threading.active_count(), _open_files(), _resident(), hosts()
-    native = len(list(Path("/proc/self/task").iterdir()))
+    threads, resident, before, held = threading.active_count(), _resident(), hosts(), Held.now()
     runs(100)
-    assert threading.active_count() == threads
-    assert _open_files() == files
-    assert len(list(Path("/proc/self/task").iterdir())) <= native
+    after = settled(held)
+    assert not after.is_above(held), (held, after)
+    assert threading.active_count() <= threads
     # With a run's host go its engine and its program's objects. Beside that, the allocator keeps what it likes.
     assert hosts() <= before
     assert _resident() - resident < 12 * 1024 * 1024
