@@ -26,9 +26,9 @@ use super::{gate, locks, takeover};
 
 /// Digits of the epoch in the lease file: as many as any epoch has, so that its length never changes.
 const EPOCH_DIGITS: usize = 20;
-/// So many bytes are reserved at once, where there is room for them: a call of the system for each record would be one
-/// too many.
-const RESERVED_AT_ONCE: u64 = 256 * 1024;
+/// So many bytes more than are needed are reserved at once, where there is room for them: a call of the system for each
+/// batch of records would be one too many.
+const RESERVED_AHEAD: u64 = 512 * 1024;
 
 /// A lease on a stack of a local directory.
 pub(super) struct LocalLease {
@@ -235,7 +235,7 @@ impl OpenJournal {
         if self.length + bytes <= self.reserved {
             return Ok(());
         }
-        let generous = bytes.max(RESERVED_AT_ONCE);
+        let generous = bytes + RESERVED_AHEAD;
         let got = match self.file.reserve(generous) {
             Ok(()) => generous,
             // Perhaps there is room for what is needed, but not for more.
