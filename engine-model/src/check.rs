@@ -259,7 +259,7 @@ pub fn foresight(step: &Step, foreseen: &Observed, happened: &Observed) -> Resul
         *known = (*known).max(weight(op));
     }
     for (op, name) in done.iter().filter_map(|step| step.split_once(' ')) {
-        let spared = op == "delete" && !step.excludes.is_empty();
+        let spared = matches!(op, "delete" | "delete-replaced") && !step.excludes.is_empty();
         if !spared && weight(op) > said.get(name).copied().unwrap_or_default() {
             return Err(Broken::new(Invariant::PreviewTrue, format!("{op} {name} was not announced")));
         }
