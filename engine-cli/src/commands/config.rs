@@ -146,8 +146,7 @@ async fn set(context: &Context, arguments: &ConfigSet) -> Result<()> {
         if arguments.kind.is_some() {
             return Err(Failure::configuration("a secret is always a text: leave --type away"));
         }
-        let crypter = workplace.crypter(&stack, &mut settings).await?;
-        value::secure(crypter.encrypt(&given)?.to_string())
+        secret(&workplace, &stack, &mut settings, &given).await?
     } else {
         let was_secret = settings.is_secret(&key, &path);
         if !arguments.plaintext && (was_secret || looks_like_secret(&key, &given)) {
@@ -186,6 +185,21 @@ fn looks_like_secret(key: &str, text: &str) -> bool {
         && text.contains(|c: char| c.is_ascii_alphabetic())
 }
 
+/// A secret as it stands among the settings, which then name the salt that it takes to read it, also where the state alone
+/// did.
+async fn secret(
+    workplace: &Workplace<'_>,
+    stack: &StackName,
+    settings: &mut Settings,
+    text: &str,
+) -> Result<serde_norway::Value> {
+    let crypter = workplace.crypter(stack, settings).await?;
+    if settings.member("encryptionsalt").is_none() {
+        settings.set_member("encryptionsalt", crypter.salt())?;
+    }
+    Ok(value::secure(crypter.encrypt(text)?.to_string()))
+}
+
 async fn set_all(context: &Context, arguments: &ConfigSetAll) -> Result<()> {
     let (workplace, stack, mut settings) = open(context).await?;
     let project = workplace.project.name.clone();
@@ -197,8 +211,8 @@ async fn set_all(context: &Context, arguments: &ConfigSetAll) -> Result<()> {
     for assignment in &arguments.secret {
         let (key, text) = split_assignment(assignment)?;
         let (key, path) = locate(&project, key, arguments.path)?;
-        let crypter = workplace.crypter(&stack, &mut settings).await?;
-        settings.set(&key, &path, value::secure(crypter.encrypt(text)?.to_string()))?;
+        let value = secret(&workplace, &stack, &mut settings, text).await?;
+        settings.set(&key, &path, value)?;
     }
     workplace.save_settings(&settings)
 }

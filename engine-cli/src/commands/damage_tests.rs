@@ -95,6 +95,39 @@ fn a_stack_goes_back_to_a_former_state() {
     assert!(world.output("stack history").contains("UpdateKind: restore"));
 }
 
+/// Whoever replaces the file leaves the copy in the history as it is.
+#[test]
+fn what_was_written_last_comes_back_when_the_file_is_lost_or_replaced() {
+    let world = with_stacks();
+    let replacements: [Option<&[u8]>; 4] = [None, Some(b""), Some(b"garbage"), Some(b"{}")];
+    for (number, replacement) in replacements.into_iter().enumerate() {
+        fs::remove_file(file(&world)).unwrap();
+        if let Some(bytes) = replacement {
+            fs::write(file(&world), bytes).unwrap();
+        }
+        let last = json(&world, "state restore --json")[0].clone();
+        assert_eq!((&last["lastWritten"], &last["resourceCount"]), (&true.into(), &3.into()), "{number}: {last}");
+        let listed = world.output("state restore");
+        let line = format!("Generation {} is the state as maloko wrote it last", last["generation"]);
+        assert!(listed.contains(&line) && listed.contains(".checkpoint.json"), "{listed}");
+        world.output(&format!("state restore --generation {} --yes", last["generation"]));
+        assert_eq!(names(&world), ["a", "b", "c"]);
+        let generations = json(&world, "state restore --json");
+        assert!(generations.as_array().unwrap().iter().all(|kept| kept["lastWritten"] == false), "{generations}");
+    }
+}
+
+#[test]
+fn a_copy_that_is_not_what_was_written_last_is_not_called_that() {
+    let world = with_stacks();
+    // All names of the file, the one in the history too.
+    fs::write(file(&world), b"garbage").unwrap();
+    let generations = json(&world, "state restore --json");
+    let found: Vec<_> = generations.as_array().unwrap().iter().map(|kept| kept["resourceCount"].clone()).collect();
+    assert_eq!(found, [2, 1, 0]);
+    assert!(!world.output("state restore").contains("wrote it last"));
+}
+
 #[test]
 fn a_missing_file_is_no_empty_stack_either() {
     let world = with_stacks();

@@ -69,11 +69,29 @@ fn no_terminal_takes_orders_from_ids_and_outputs() {
     assert_eq!(world.output("stack output url"), "\u{1b}]0;title\u{7}shop\n");
 }
 
+#[test]
+fn settings_name_the_salt_of_their_secrets_also_where_only_the_state_had_it() {
+    let world = World::with_shared_state();
+    world.output("stack init dev");
+    std::fs::remove_file(world.project.join("Pulumi.dev.yaml")).unwrap();
+    world.output("config set token hush --secret");
+    // So the file can be read without that state.
+    world.output("stack rm --force --yes --preserve-config");
+    world.output("stack init dev");
+    assert_eq!(world.output("config get token"), "hush\n");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_lock_of_a_process_that_has_ended_is_not_taken_for_use() {
     let world = World::with_shared_state();
     world.output("stack init dev");
+    let urn = "urn:pulumi:dev::shop::pulumi-python:dynamic:Resource::lamp";
+    let row = serde_json::json!({ "urn": urn, "custom": true, "type": "pulumi-python:dynamic:Resource" });
+    let open = serde_json::json!({ "resource": row, "type": "creating" });
+    let deployment = serde_json::json!({ "manifest": {}, "resources": [], "pending_operations": [open] });
+    world.write("open.json", &serde_json::json!({ "version": 3, "deployment": deployment }).to_string());
+    world.output("stack import --file open.json");
     let mut child = std::process::Command::new("true").spawn().unwrap();
     child.wait().unwrap();
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
@@ -95,7 +113,16 @@ fn a_lock_of_a_process_that_has_ended_is_not_taken_for_use() {
         line.contains("Left locked by pulumi of ann") && line.ends_with("`pulumi cancel` removes its lock"),
         "{line}"
     );
+    let said = world.output("stack");
+    assert!(said.contains("1 suspect create, of which nobody knows"), "{said}");
     assert!(shown(std::process::id(), "0.1.0".into()).contains("In use by maloko of ann"));
+    // What a run has begun is no riddle while it runs.
+    let said = world.output("stack");
+    assert!(
+        said.contains(&format!("1 operation under way, or interrupted before:\n    {urn} while creating")),
+        "{said}"
+    );
+    assert!(!said.contains("suspect"), "{said}");
     assert!(world.output("stack ls --json").contains("\"updateInProgress\": true"));
 }
 

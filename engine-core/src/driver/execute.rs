@@ -284,8 +284,10 @@ impl Engine {
         let mut failure = self.state_failure(error);
         if let Some(row) = row.filter(|row| !row.id.is_empty()) {
             failure.message = format!(
-                "{}. The object has the id '{}': if the state does not name it after this run, import it with that id",
-                failure.message, row.id
+                "{}. The object has the id '{}': if the state does not name it after this run, take it over: with `maloko \
+                 refresh --import-pending-creates '{}' {}` if `maloko stack` shows a suspect create of it, else with `maloko \
+                 import`",
+                failure.message, row.id, row.urn, row.id
             );
         }
         failure

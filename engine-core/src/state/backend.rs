@@ -39,6 +39,9 @@ pub struct Generation {
     pub number: u64,
     /// Where it is, for messages.
     pub place: String,
+    /// Is it what was written last, of which the stack's checkpoint is no copy any more? Only a store that keeps a copy
+    /// of the present checkpoint has one.
+    pub is_last: bool,
 }
 
 /// Who works on a stack.
@@ -137,7 +140,8 @@ pub trait Backend: Send + Sync {
     /// from then on.
     async fn break_locks(&self, stack: &StackName) -> Result<Vec<Holder>>;
 
-    /// The former checkpoints that are kept, the newest first. Also of a stack whose checkpoint is gone.
+    /// The former checkpoints that are kept, the newest first. Also of a stack whose checkpoint is gone. What was written
+    /// last is one of them where the checkpoint is something else, or gone, and the store has a copy.
     async fn generations(&self, stack: &StackName) -> Result<Vec<Generation>>;
 
     /// Reads a former checkpoint; [`BadState`](crate::Error::BadState) when it is not kept (any more).

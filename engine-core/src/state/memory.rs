@@ -147,7 +147,9 @@ impl Backend for MemoryBackend {
     async fn generations(&self, stack: &StackName) -> Result<Vec<Generation>> {
         let stacks = &self.content().stacks;
         let numbers = stacks.get(stack).into_iter().flat_map(|stored| stored.generations.keys().rev());
-        Ok(numbers.map(|number| Generation { number: *number, place: generation_place(stack, *number) }).collect())
+        Ok(numbers
+            .map(|number| Generation { number: *number, place: generation_place(stack, *number), is_last: false })
+            .collect())
     }
 
     async fn load_generation(&self, stack: &StackName, number: u64) -> Result<Vec<u8>> {

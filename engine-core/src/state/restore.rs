@@ -15,6 +15,11 @@ use super::session::SessionOptions;
 use super::stack::{check_on_load, crypter_of};
 use super::unfinished::{self, Unfinished};
 
+/// What is said of a stack that was removed and is there again.
+const REMOVED: &str = "the stack had been removed; what its generation holds is there again. Its settings file is no part of a \
+                       state: if it was removed with the stack, put it back before the next `maloko up`, which would take the \
+                       configuration for empty";
+
 /// A former checkpoint.
 #[derive(Clone, Debug)]
 pub struct GenerationReading {
@@ -22,6 +27,8 @@ pub struct GenerationReading {
     pub number: u64,
     /// Where it is, for messages.
     pub place: String,
+    /// Is it what was written last, of which the stack's checkpoint is no copy any more?
+    pub is_last: bool,
     /// What is in it; or why it cannot be used.
     pub content: std::result::Result<GenerationContent, String>,
 }
@@ -43,14 +50,19 @@ pub struct GenerationContent {
 /// The store cannot be read.
 pub async fn read_generations(backend: &dyn Backend, stack: &StackName) -> Result<Vec<GenerationReading>> {
     let mut readings = Vec::new();
-    for Generation { number, place } in backend.generations(stack).await? {
+    for Generation { number, place, is_last } in backend.generations(stack).await? {
         let content = match backend.load_generation(stack, number).await {
             // What a stack was made with that was copied or renamed.
             Ok(bytes) if Unfinished::decode(&bytes).is_some() => continue,
             Ok(bytes) => decode(&bytes, stack, &place, true).map(|checkpoint| content(&checkpoint)),
             Err(error) => Err(error),
         };
-        readings.push(GenerationReading { number, place, content: content.map_err(|error| error.to_string()) });
+        readings.push(GenerationReading {
+            number,
+            place,
+            is_last,
+            content: content.map_err(|error| error.to_string()),
+        });
     }
     Ok(readings)
 }
@@ -104,7 +116,7 @@ pub async fn restore_stack(
             let lease = backend.lease(stack, &options.command).await?;
             Sealer { stack, options }.accept(&*lease, &Before::nothing(), &bytes, theirs.seal_key()?).await?;
             lease.release().await?;
-            return Ok(vec!["the stack had been removed; what its generation holds is there again".to_owned()]);
+            return Ok(vec![REMOVED.to_owned()]);
         }
         Err(error) => return Err(error),
     };

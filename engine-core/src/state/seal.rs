@@ -113,6 +113,11 @@ impl StoredSeal {
     }
 }
 
+/// Does this seal name this checkpoint as the one that was written last? Whether it is genuine is not asked.
+pub(super) fn is_of(seal: &[u8], checkpoint: &[u8]) -> bool {
+    StoredSeal::read(seal).is_ok_and(|stored| stored.seal.state.checkpoint == sha256_hex(checkpoint))
+}
+
 fn code(stack: &StackName, line: &[u8], key: &SealKey) -> String {
     key.code(&[b"seal\0", stack.to_string().as_bytes(), b"\0", line])
 }

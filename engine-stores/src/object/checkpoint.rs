@@ -105,10 +105,9 @@ pub(crate) async fn load(bucket: &Bucket, stack: &StackName, keys: &StackKeys) -
 /// The generations, the newest first.
 pub(crate) async fn generations(bucket: &Bucket, keys: &StackKeys) -> Result<Vec<Generation>> {
     let listed = bucket.list(&keys.generations).await?;
-    let found = listed
-        .iter()
-        .rev()
-        .filter_map(|key| Some(Generation { number: keys.generation_of(key)?, place: bucket.place(key) }));
+    let found = listed.iter().rev().filter_map(|key| {
+        Some(Generation { number: keys.generation_of(key)?, place: bucket.place(key), is_last: false })
+    });
     Ok(found.collect())
 }
 

@@ -287,7 +287,7 @@ impl Backend for PostgresBackend {
         let generation = |row: &Row| {
             let number: i64 = column(row, 0)?;
             let place = self.store.place(&format!("generation {number}"), stack);
-            Ok(Generation { number: number.unsigned_abs(), place })
+            Ok(Generation { number: number.unsigned_abs(), place, is_last: false })
         };
         rows.iter().map(generation).collect()
     }

@@ -56,7 +56,9 @@ pub(super) async fn stack(context: &Context, arguments: &StackArguments) -> Resu
     }
     let mut shown = vec![format!("Current stack is {}:", workplace.shown(&stack))];
     shown.push(format!("    State: {} ({})", workplace.backend.url(), workplace.place.origin.name()));
-    for holder in workplace.backend.holders(&stack).await? {
+    let holders = workplace.backend.holders(&stack).await?;
+    let is_in_use = holders.iter().any(|holder| !holder.is_gone());
+    for holder in holders {
         shown.push(match (holder.is_gone(), holder.maloko) {
             (false, _) => format!("    In use by {holder}"),
             (true, true) => format!("    Left locked by {holder}, which has ended; the next run takes the stack over"),
@@ -74,7 +76,7 @@ pub(super) async fn stack(context: &Context, arguments: &StackArguments) -> Resu
         shown.push(format!("\nOutputs ({}):", outputs.len()));
         shown.extend(output_table(&outputs, arguments.show_secrets));
     }
-    shown.extend(suspects::lines(&snapshot, arguments.show_secrets));
+    shown.extend(suspects::lines(&snapshot, arguments.show_secrets, is_in_use));
     // Ids and outputs come from providers: no terminal takes orders from them.
     context.console.line(&clean(&shown.join("\n")));
     Ok(())

@@ -7,9 +7,12 @@ use super::super::count;
 use super::readable;
 use crate::plain;
 
-/// What runs left open, in lines: suspect creates, and other calls that were interrupted.
-pub(super) fn lines(snapshot: &Snapshot, show_secrets: bool) -> Vec<String> {
-    let suspects = snapshot.all_suspects();
+/// What runs left open, in lines: suspect creates, and other calls that were interrupted. While a run has the stack, what
+/// nobody has ended yet may be what it is about.
+pub(super) fn lines(snapshot: &Snapshot, show_secrets: bool, is_in_use: bool) -> Vec<String> {
+    let all = snapshot.all_suspects();
+    let (under_way, suspects): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|suspect| is_in_use && suspect.doubt == Doubt::Died);
     let mut lines = Vec::new();
     if !suspects.is_empty() {
         let number = count(suspects.len(), "suspect create");
@@ -36,10 +39,12 @@ pub(super) fn lines(snapshot: &Snapshot, show_secrets: bool) -> Vec<String> {
             "    are forgotten by `maloko refresh --clear-pending-creates`.".to_owned(),
         ]);
     }
-    let others: Vec<_> = others(snapshot).collect();
-    if !others.is_empty() {
-        lines.push(format!("\n{} interrupted:", count(others.len(), "operation")));
-        lines.extend(others.into_iter().map(|(urn, kind)| format!("    {urn} while {kind}")));
+    let creating = under_way.iter().map(|suspect| (suspect.urn().to_string(), PendingKind::Creating.name()));
+    let open: Vec<_> = creating.chain(others(snapshot)).collect();
+    if !open.is_empty() {
+        let state = if is_in_use { "under way, or interrupted before" } else { "interrupted" };
+        lines.push(format!("\n{} {state}:", count(open.len(), "operation")));
+        lines.extend(open.into_iter().map(|(urn, kind)| format!("    {urn} while {kind}")));
     }
     lines
 }

@@ -42,12 +42,14 @@ async fn list(
     if as_json {
         let entries: Vec<_> = generations
             .iter()
-            .map(|GenerationReading { number, place, content }| match content {
+            .map(|GenerationReading { number, place, is_last, content }| match content {
                 Ok(content) => json!({
                     "generation": number, "place": place, "written": content.written, "resourceCount": content.rows,
-                    "pendingOperations": content.pending,
+                    "pendingOperations": content.pending, "lastWritten": is_last,
                 }),
-                Err(problem) => json!({ "generation": number, "place": place, "error": problem }),
+                Err(problem) => {
+                    json!({ "generation": number, "place": place, "lastWritten": is_last, "error": problem })
+                }
             })
             .collect();
         console.line(&pretty(&json!(entries)));
@@ -70,6 +72,9 @@ async fn list(
         });
     }
     console.print(&text(&table));
+    if let Some(last) = generations.iter().find(|generation| generation.is_last) {
+        console.line(&format!("Generation {} is the state as maloko wrote it last: {}", last.number, last.place));
+    }
     console.line(&format!("Go back to one of them with `{COMMAND} --stack {shown} --generation N`"));
     Ok(())
 }
@@ -88,9 +93,14 @@ async fn generation(
         return Err(Failure::new(format!("stack '{shown}' has no generation {number}: {kept}")));
     };
     let content = chosen.content.as_ref().map_err(|problem| Failure::new(problem.clone()))?;
+    let missing = if chosen.is_last {
+        "It is what maloko wrote last."
+    } else {
+        "What was made, changed or deleted since is not in it."
+    };
     let question = format!(
-        "The state of stack '{shown}' will be that of generation {number} again: {}, written {}. What was made, changed or \
-         deleted since is not in it. The state as it is now is kept as a generation.",
+        "The state of stack '{shown}' will be that of generation {number} again: {}, written {}. {missing} The state as it is \
+         now is kept as a generation.",
         count(content.rows, "resource"),
         readable(&content.written)
     );

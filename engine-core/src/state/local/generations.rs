@@ -1,11 +1,14 @@
-//! Former checkpoints: `<number>.json`, counted up without end.
+//! Former checkpoints: `<number>.json`, counted up without end. Where the checkpoint itself was lost or spoilt, the copy of
+//! it in the history is one more.
 
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
 use crate::state::backend::{Generation, LEAST_GENERATIONS, no_generation};
 use crate::state::files::{self, io_error};
+use crate::state::seal;
 
+use super::history;
 use super::layout::StackFiles;
 
 /// Keeps the checkpoint as it is now, and drops the oldest ones beyond `keep`.
@@ -13,8 +16,7 @@ pub(super) fn add(stack: &StackFiles, keep: usize) -> Result<()> {
     let disk = &*stack.disk;
     files::create_private_dir(disk, &stack.generations)?;
     let kept = numbers(stack)?;
-    let next = kept.last().map_or(1, |(newest, _)| newest + 1);
-    let path = path(stack, next);
+    let path = path(stack, next(&kept));
     // A checkpoint is never changed in place, so another name for the same file is as good as a copy.
     if disk.link(&stack.checkpoint, &path).is_err()
         && let Some(bytes) = files::read_if_exists(disk, &stack.checkpoint)?
@@ -28,13 +30,42 @@ pub(super) fn add(stack: &StackFiles, keep: usize) -> Result<()> {
 
 /// The newest first.
 pub(super) fn list(stack: &StackFiles) -> Result<Vec<Generation>> {
-    let kept = numbers(stack)?.into_iter().rev();
-    Ok(kept.map(|(number, path)| Generation { number, place: path.display().to_string() }).collect())
+    let kept = numbers(stack)?;
+    let next = next(&kept);
+    let former = kept.into_iter().rev().map(|(number, path)| (number, path, false));
+    let last = last_written(stack)?.map(|(path, _)| (next, path, true));
+    Ok(last
+        .into_iter()
+        .chain(former)
+        .map(|(number, path, is_last)| Generation { number, place: path.display().to_string(), is_last })
+        .collect())
 }
 
 pub(super) fn load(stack: &StackFiles, number: u64) -> Result<Vec<u8>> {
     let path = path(stack, number);
-    files::read_if_exists(&*stack.disk, &path)?.ok_or_else(|| no_generation(&path.display().to_string()))
+    if let Some(bytes) = files::read_if_exists(&*stack.disk, &path)? {
+        return Ok(bytes);
+    }
+    let last = if number == next(&numbers(stack)?) { last_written(stack)? } else { None };
+    last.map(|(_, bytes)| bytes).ok_or_else(|| no_generation(&path.display().to_string()))
+}
+
+/// The copy in the history of what was written last, where the checkpoint is no longer that. Nobody but the seal knows
+/// which state was the last one.
+fn last_written(stack: &StackFiles) -> Result<Option<(PathBuf, Vec<u8>)>> {
+    let disk = &*stack.disk;
+    let Some(seal) = files::read_if_exists(disk, &stack.seal)? else { return Ok(None) };
+    if files::read_if_exists(disk, &stack.checkpoint)?.is_some_and(|present| seal::is_of(&seal, &present)) {
+        return Ok(None);
+    }
+    let Some(path) = history::newest_copy(stack)? else { return Ok(None) };
+    let bytes = files::read_if_exists(disk, &path)?.filter(|bytes| seal::is_of(&seal, bytes));
+    Ok(bytes.map(|bytes| (path, bytes)))
+}
+
+/// The number of the next one.
+fn next(kept: &[(u64, PathBuf)]) -> u64 {
+    kept.last().map_or(1, |(newest, _)| newest + 1)
 }
 
 fn path(stack: &StackFiles, number: u64) -> PathBuf {

@@ -72,8 +72,19 @@ pub(super) fn list(stack: &StackFiles, newest: usize) -> Result<Vec<StoredEntry>
     Ok(found)
 }
 
+/// The copy of the checkpoint that the newest entry has.
+pub(super) fn newest_copy(stack: &StackFiles) -> Result<Option<PathBuf>> {
+    let paths = files::entries(&*stack.disk, &stack.history)?.into_iter();
+    let copies = paths.filter_map(|path| Some((time_in(stack, &path, CHECKPOINT)?, path)));
+    Ok(copies.max().map(|(_, path)| path))
+}
+
 fn time_of(stack: &StackFiles, path: &Path) -> Option<i128> {
-    let name = path.file_name()?.to_str()?.strip_suffix(ENTRY)?;
+    time_in(stack, path, ENTRY)
+}
+
+fn time_in(stack: &StackFiles, path: &Path, ending: &str) -> Option<i128> {
+    let name = path.file_name()?.to_str()?.strip_suffix(ending)?;
     name.strip_prefix(stack.name.stack())?.strip_prefix('-')?.parse().ok()
 }
 
