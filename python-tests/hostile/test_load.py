@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 from held import Held, settled
 from kit import Echo, Thing
