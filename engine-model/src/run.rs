@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use maloko_core::event::{Event, Outcome};
+use maloko_core::provider::StoredProvider;
 use maloko_core::state::{
     Crypter, LEAST_GENERATIONS, MemoryBackend, Passphrase, Session, SessionOptions, Snapshot, StackName, Surroundings,
     create_stack, overwrite_stack, read_stack,
@@ -14,7 +15,7 @@ use maloko_core::{Engine, Operation, OperationKind, ProgramEnd, Row, Value};
 
 use crate::check::{self, Observed};
 use crate::cloud::{Cloud, ProviderKind, Providers};
-use crate::host::Simulated;
+use crate::host::{Simulated, object_of};
 use crate::invariant::{Broken, Invariant};
 use crate::model::{Before, Model, Record};
 use crate::program::{Lifecycle, Step, Verb};
@@ -230,11 +231,16 @@ impl Stack {
             let is_it = |row: &Record| row.urn == record.urn && row.id == record.id && row.delete == record.delete;
             observed.rows.iter().any(is_it)
         };
+        let served = match step.verb {
+            Verb::Refresh => served(lifecycle, &before.rows, &self.options.crypter),
+            Verb::Up | Verb::Destroy => BTreeMap::new(),
+        };
         let model = Model::run(Before {
             lifecycle,
             step,
             dry_run,
             rows: records(&before.rows),
+            served,
             cloud: self.cloud.clone(),
             ids: &ids,
             outputs: outputs(&before.rows),
@@ -335,6 +341,24 @@ fn records(rows: &[Arc<Row>]) -> Vec<Record> {
 }
 
 /// The stack's outputs.
+/// Whose provider object each row names in the state: the one of the program that dealt with it last.
+fn served(lifecycle: &Lifecycle, rows: &[Arc<Row>], crypter: &Crypter) -> BTreeMap<String, String> {
+    let reference = |row: &Row| match &row.stored_provider {
+        StoredProvider::Reference(reference) => Some(Arc::clone(reference)),
+        StoredProvider::Sealed(ciphertext) => {
+            let text: String = serde_json::from_str(&crypter.decrypt(ciphertext).ok()?).ok()?;
+            serde_json::from_str(&text).ok()
+        }
+        StoredProvider::Absent | StoredProvider::Foreign(_) => None,
+    };
+    let named = |row: &Arc<Row>| {
+        let object = usize::try_from(object_of(&*reference(row)?)?).ok()?;
+        let name = object.checked_sub(1).and_then(|index| lifecycle.providers.keys().nth(index));
+        Some((row.urn.to_string(), name.cloned().unwrap_or_default()))
+    };
+    rows.iter().filter(|row| !row.delete).filter_map(named).collect()
+}
+
 fn outputs(rows: &[Arc<Row>]) -> BTreeMap<String, String> {
     let Some(stack) = rows.iter().find(|row| row.urn.is_root_stack()) else { return BTreeMap::new() };
     let text = |value: &Value| crate::show::value(value);

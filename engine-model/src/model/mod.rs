@@ -62,6 +62,8 @@ pub struct Before<'a> {
     pub dry_run: bool,
     /// The rows, in their order.
     pub rows: Vec<Record>,
+    /// Whose provider each row names: those that no program brings are called on.
+    pub served: BTreeMap<String, String>,
     /// What exists.
     pub cloud: Cloud,
     /// Ids for `get`.

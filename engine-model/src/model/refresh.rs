@@ -20,6 +20,7 @@ impl Model<'_> {
             self.failed = true;
             return;
         }
+        self.served.clone_from(&self.before.served);
         if self.before.step.with_program {
             self.counts.hit(Rule::RefreshProgram);
             self.bring_providers();

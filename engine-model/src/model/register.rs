@@ -425,7 +425,7 @@ impl Model<'_> {
     pub(crate) fn rename_children(&mut self) {
         for index in 0..self.slots.len() {
             let slot = &self.slots[index];
-            if slot.gone || slot.done || slot.carried || (slot.handled && slot.record.delete) {
+            if slot.gone || slot.done || slot.carried {
                 continue;
             }
             let record = &slot.record;

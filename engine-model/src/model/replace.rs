@@ -115,10 +115,13 @@ impl Model<'_> {
         }
         let mut going: BTreeSet<String> = members.iter().map(|member| self.slots[*member].record.urn.clone()).collect();
         going.insert(old.urn.clone());
+        // What an earlier run deleted takes no deletion, whatever becomes of the others.
+        for member in &members {
+            self.slots[*member].deleted_first |= self.slots[*member].record.pending;
+        }
         for member in members.into_iter().rev() {
             let record = self.slots[member].record.clone();
-            if self.slots[member].deleted_first || record.pending {
-                self.slots[member].deleted_first = true;
+            if self.slots[member].deleted_first {
                 continue;
             }
             if !self.delete_for_replacement(member, &going) {
