@@ -183,7 +183,7 @@ test("a preview lists what it would create and the list is imported", () => {
     notes.wants(note("a", "hello"), note("b", "hi"));
     notes.run("preview", "--import-file", "list.json");
     const listed = JSON.parse(notes.project.read("list.json")) as { resources: { name: string; id: string }[] };
-    expect(listed.resources.map(({ name }) => name)).toEqual(["a", "b"]);
+    expect(listed.resources.map(({ name }) => name).sort()).toEqual(["a", "b"]);
     expect(notes.failing("import", "--file", "list.json", "--yes")).toContain("it has no id yet");
     for (const entry of listed.resources) {
         entry.id = `n-${entry.name}`;

@@ -183,7 +183,7 @@ def test_a_preview_lists_what_it_would_create_and_the_list_is_imported(notes: No
     notes.wants(note("a", "hello"), note("b", "hi"))
     notes.project.run("preview", "--import-file", "list.json")
     listed = json.loads((notes.project.directory / "list.json").read_text())
-    assert [entry["name"] for entry in listed["resources"]] == ["a", "b"]
+    assert sorted(entry["name"] for entry in listed["resources"]) == ["a", "b"]
     assert "it has no id yet" in notes.project.failing("import", "--file", "list.json", "--yes")
     for entry in listed["resources"]:
         entry["id"] = "n-" + entry["name"]
