@@ -22,18 +22,19 @@ class Held:
     def now(cls) -> "Held":
         return cls(_entries("task"), _entries("fd"))
 
-    def is_above(self, before: "Held") -> bool:
-        return self.threads > before.threads or self.files > before.files
+    def is_as(self, before: "Held") -> bool:
+        """As many descriptors as before, and no thread more: `before` may have counted one that was ending."""
+        return self.threads <= before.threads and self.files == before.files
 
 
 def settled(before: Held) -> Held:
-    """What is held once it is no more than `before`, or after half a minute.
+    """What is held once it is as `before`, or after half a minute.
 
     A thread that has ended is listed for a moment longer; one that is left behind is listed for good.
     """
     end = time.monotonic() + PATIENCE
     now = Held.now()
-    while now.is_above(before) and time.monotonic() < end:
+    while not now.is_as(before) and time.monotonic() < end:
         time.sleep(0.01)
         now = Held.now()
     return now

@@ -120,8 +120,17 @@ impl Console {
     pub(crate) fn to(out: Box<dyn Write + Send>, err: Box<dyn Write + Send>) -> Self {
         let lost = Lost::default();
         let (out, err) = (Stream::new(out, lost.clone()), Stream::new(err, Lost::default()));
-        let (listener, aim) = Default::default();
-        Self { out, err, lost, listener, reads_stdin: false, interactive: false, is_terminal: false, color: false, aim }
+        Self {
+            out,
+            err,
+            lost,
+            listener: Arc::default(),
+            reads_stdin: false,
+            interactive: false,
+            is_terminal: false,
+            color: false,
+            aim: Aim::default(),
+        }
     }
 
     /// The same streams, with colours if that is asked for.

@@ -340,7 +340,6 @@ fn records(rows: &[Arc<Row>]) -> Vec<Record> {
     rows.iter().map(|row| Record::of(row)).collect()
 }
 
-/// The stack's outputs.
 /// Whose provider object each row names in the state: the one of the program that dealt with it last.
 fn served(lifecycle: &Lifecycle, rows: &[Arc<Row>], crypter: &Crypter) -> BTreeMap<String, String> {
     let reference = |row: &Row| match &row.stored_provider {
@@ -359,6 +358,7 @@ fn served(lifecycle: &Lifecycle, rows: &[Arc<Row>], crypter: &Crypter) -> BTreeM
     rows.iter().filter(|row| !row.delete).filter_map(named).collect()
 }
 
+/// The stack's outputs.
 fn outputs(rows: &[Arc<Row>]) -> BTreeMap<String, String> {
     let Some(stack) = rows.iter().find(|row| row.urn.is_root_stack()) else { return BTreeMap::new() };
     let text = |value: &Value| crate::show::value(value);

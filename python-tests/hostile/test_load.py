@@ -35,7 +35,7 @@ def test_threads_that_come_and_go_leave_no_threads_and_no_descriptors() -> None:
         cycle()
     gc.collect()
     after = settled(before)
-    assert not after.is_above(before), (before, after)
+    assert after.is_as(before), (before, after)
 
 
 SUBINTERPRETER = """

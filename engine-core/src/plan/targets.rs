@@ -71,7 +71,7 @@ impl Targets {
         if self.include.is_empty() {
             return Ok(self.without_excluded(leftovers));
         }
-        let selected = self.with_dependents(base.iter().chain(leftovers.values()));
+        let selected = matching(&self.include, true, base.iter().chain(leftovers.values()));
         let allowed = |row: &Row| {
             if self.include_dependents { selected.contains(&row.urn) } else { matches_any(&self.include, &row.urn) }
         };
@@ -93,25 +93,8 @@ impl Targets {
         Ok(leftovers.into_iter().filter(|(_, row)| allowed(row)).collect())
     }
 
-    /// The targets among these rows, which come in state order, and who depends on them.
-    fn with_dependents<'a>(&self, rows: impl Iterator<Item = &'a Arc<Row>>) -> UrnSet {
-        let mut selected = UrnSet::default();
-        for row in rows {
-            if matches_any(&self.include, &row.urn) || references(row).any(|urn| selected.contains(&urn)) {
-                selected.insert(row.urn.clone());
-            }
-        }
-        selected
-    }
-
     fn without_excluded(&self, leftovers: Leftovers) -> Leftovers {
-        let mut kept: UrnSet = UrnSet::default();
-        for row in leftovers.values() {
-            let follows = || references(row).any(|urn| kept.contains(&urn));
-            if matches_any(&self.exclude, &row.urn) || (self.exclude_dependents && follows()) {
-                kept.insert(row.urn.clone());
-            }
-        }
+        let mut kept = matching(&self.exclude, self.exclude_dependents, leftovers.values());
         // What a kept row refers to stays as well.
         for row in leftovers.values().rev() {
             if kept.contains(&row.urn) {
@@ -120,6 +103,18 @@ impl Targets {
         }
         leftovers.into_iter().filter(|(_, row)| !kept.contains(&row.urn)).collect()
     }
+}
+
+/// What matches among these rows, which come in state order; `follow`: and who depends on it.
+fn matching<'a>(patterns: &[String], follow: bool, rows: impl Iterator<Item = &'a Arc<Row>>) -> UrnSet {
+    let mut matching = UrnSet::default();
+    for row in rows {
+        let follows = || follow && references(row).any(|urn| matching.contains(&urn));
+        if matches_any(patterns, &row.urn) || follows() {
+            matching.insert(row.urn.clone());
+        }
+    }
+    matching
 }
 
 /// Texts in the selection that name no resource of the rows (patterns with `*` may name none).
