@@ -60,6 +60,10 @@ export class Project {
         }
     }
 
+    remove(name: string): void {
+        rmSync(join(this.directory, name), { recursive: true });
+    }
+
     read(name: string): string {
         return readFileSync(join(this.directory, name), "utf8");
     }

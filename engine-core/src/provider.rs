@@ -83,10 +83,11 @@ impl ProviderReference {
         Self { revision: Revision::default(), ..self.clone() }
     }
 
-    /// Module and name of the class, as keys of objects that are registered by hand name it.
+    /// Module and name of the class, as keys of objects that are registered by hand name it; the bare name where no module
+    /// is known.
     #[must_use]
     pub fn place(&self) -> String {
-        format!("{}:{}", self.module, self.name)
+        if self.module.is_empty() { self.name.clone() } else { format!("{}:{}", self.module, self.name) }
     }
 }
 

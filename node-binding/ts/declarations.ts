@@ -8,6 +8,8 @@ import { type BlockStatement, type Node, type Pattern, type Program, parse } fro
 // The line that is put into program files finds us by this name, also from another copy of this package.
 const HOOK = "maloko.declare";
 const MAX_PARSED = 4_000_000;
+// No line that a person wrote is as long.
+const LONG_LINE = 1_000;
 
 type Names = Record<string, () => unknown>;
 
@@ -65,12 +67,16 @@ function readName(read: (() => unknown) | undefined): unknown {
     }
 }
 
-/** Does this file belong to the program (and not to a package)? */
-export function isProgramFile(file: string, root: string): boolean {
-    const relative = path.relative(root, file);
-    return (
-        !relative.startsWith("..") && !path.isAbsolute(relative) && !relative.split(path.sep).includes("node_modules")
-    );
+/** The values of a name in the files of a directory, each once. */
+export function declaredIn(directory: string, name: string): unknown[] {
+    const found = new Set<unknown>();
+    for (const file of files.keys()) {
+        if (file.startsWith(directory + path.sep)) {
+            found.add(declaredValue(file, name));
+        }
+    }
+    found.delete(undefined);
+    return [...found];
 }
 
 /** JavaScript with a line before it that declares its top-level names. `file` is a path or URL. */
@@ -81,11 +87,11 @@ export function withDeclarations(source: string, file: string, kind: "module" | 
     }
     const wrapped = wrappedBody(program);
     const body = wrapped?.body ?? program.body;
-    const names = [...new Set(body.flatMap((statement) => namesOf(statement as Declaration)))];
-    if (names.length === 0) {
+    const names = namedIn(body as Declaration[]);
+    if (names.size === 0) {
         return source;
     }
-    const closures = names.map((name) => `${JSON.stringify(name)}:()=>${name}`).join(",");
+    const closures = [...names].map(([name, local]) => `${JSON.stringify(name)}:()=>${local}`).join(",");
     const first = body[0] as (Node & { directive?: string }) | undefined;
     const strict = first?.directive === "use strict" ? '"use strict";' : "";
     const line = `${strict}globalThis[Symbol.for(${JSON.stringify(HOOK)})]?.(${JSON.stringify(file)},{${closures}});`;
@@ -113,6 +119,11 @@ function shifted(source: string, line: string): string {
         const end = source.indexOf("\n");
         return end < 0 ? source : `//${source.slice(0, end)}\n${line}${source.slice(end + 1)}`;
     }
+    // Of minified code, with its source map in another file, all columns would move.
+    const head = source.indexOf("\n");
+    if ((head < 0 || head > LONG_LINE) && /\/\/# sourceMappingURL=(?!data:)/.test(source)) {
+        return `${source}\n;${line}`;
+    }
     const map = /\/\/# sourceMappingURL=data:application\/json;(?:charset=utf-?8;)?base64,([\w+/=]+)\s*$/i.exec(source);
     if (map?.[1] === undefined) {
         // Without a source map, no line may move.
@@ -139,7 +150,20 @@ function parsed(source: string, kind: "module" | "script"): Program | undefined 
     }
 }
 
+// The names by which others know what a file exports come first: a minifier gives its own ones new names with every build.
+function namedIn(body: Declaration[]): Map<string, string> {
+    const locals = new Set(body.flatMap((statement) => namesOf(statement)));
+    const exported = body
+        .flatMap((statement) => (statement.source ? [] : (statement.specifiers ?? [])))
+        .map((it): [string | undefined, string | undefined] => [it.exported?.name, it.local?.name])
+        .filter((it): it is [string, string] => it[0] !== undefined && it[1] !== undefined && locals.has(it[1]));
+    const named = exported.filter(([name]) => name !== "default");
+    return new Map([...named, ...[...locals].map((name): [string, string] => [name, name]), ...exported]);
+}
+
 type Declaration = Node & {
+    source?: unknown;
+    specifiers?: { local?: { name?: string }; exported?: { name?: string } }[];
     declaration?: Declaration | null;
     declarations?: { id: Pattern }[];
     id?: { name: string } | null;

@@ -1,6 +1,7 @@
-// Runs in Node's loader thread: puts the line of declarations.ts before ES modules of the program.
+// Runs in Node's loader thread: puts the line of declarations.ts before ES modules that may declare providers.
 import { fileURLToPath } from "node:url";
-import { isProgramFile, withDeclarations } from "./declarations";
+import { withDeclarations } from "./declarations";
+import { mayDeclareProviders } from "./packages";
 
 interface Loaded {
     format?: string | null;
@@ -29,10 +30,10 @@ export async function load(
         return loaded;
     }
     const bare = url.split(/[?#]/)[0] ?? url;
-    if (!isProgramFile(fileURLToPath(bare), root)) {
-        return loaded;
-    }
     const source =
         typeof loaded.source === "string" ? loaded.source : Buffer.from(loaded.source as ArrayBuffer).toString("utf8");
+    if (!mayDeclareProviders(fileURLToPath(bare), source, root)) {
+        return loaded;
+    }
     return { ...loaded, source: withDeclarations(source, bare, "module") };
 }

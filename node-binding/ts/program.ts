@@ -4,7 +4,8 @@ import * as fs from "node:fs";
 import Module, { createRequire } from "node:module";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
-import { acceptDeclarations, isProgramFile, withDeclarations } from "./declarations";
+import { acceptDeclarations, withDeclarations } from "./declarations";
+import { mayDeclareProviders } from "./packages";
 import { outside } from "./seams";
 import { findUp, loaderConfig } from "./tsconfig";
 
@@ -175,6 +176,9 @@ const isOn = (option: boolean | string | undefined, otherwise: boolean): boolean
     option === undefined ? otherwise : option === true || option === "true";
 
 let prepared = false;
+// Does `require` read TypeScript and ES modules, because the program is TypeScript in CommonJS?
+let requiresAll = false;
+let hookModules = (): void => {};
 
 /** Makes this process ready to load program files; once per process. */
 export async function prepareLoader(entry: Entry, projectRoot: string, options: RuntimeOptions): Promise<void> {
@@ -185,12 +189,17 @@ export async function prepareLoader(entry: Entry, projectRoot: string, options: 
     acceptDeclarations();
     const typescript = isOn(options.typescript, true);
     const hasTypeScript = typescript && (/ts$/.test(entry.file) || findUp(entry.directory) !== undefined);
+    hookModules = () => {
+        hookModules = () => {};
+        Module.register(pathToFileURL(path.join(__dirname, "esm-hooks.js")), { data: { root: projectRoot } });
+    };
     if (hasTypeScript) {
         const config = loaderConfig(entry.directory, options.tsconfig);
         if (config !== undefined) {
             process.env.TSX_TSCONFIG_PATH = config;
         }
         (require("tsx/cjs/api") as { register(): void }).register();
+        requiresAll = !entry.isModule;
         if (entry.isModule) {
             // The CommonJS form of this API looks for its hooks in the wrong folder.
             const tsx = await import("tsx/esm/api");
@@ -201,7 +210,7 @@ export async function prepareLoader(entry: Entry, projectRoot: string, options: 
         process.setSourceMapsEnabled(true);
     }
     if (entry.isModule) {
-        Module.register(pathToFileURL(path.join(__dirname, "esm-hooks.js")), { data: { root: projectRoot } });
+        hookModules();
     }
     declareScripts(projectRoot);
 }
@@ -216,9 +225,16 @@ function declareScripts(root: string): void {
         return;
     }
     prototype._compile = function (this: unknown, source: string, file: string, ...rest: unknown[]): unknown {
+        if (!mayDeclareProviders(file, source, root)) {
+            return compile.call(this, source, file, ...rest);
+        }
+        if (source.includes("import(")) {
+            // The thread that reads ES modules takes a while to begin, and most programs never need it.
+            hookModules();
+        }
         // Node also compiles ES modules that were required through here; it says so in a further argument.
-        const isScript = rest[0] !== "module" && isProgramFile(file, root);
-        return compile.call(this, isScript ? withDeclarations(source, file, "script") : source, file, ...rest);
+        const kind = rest[0] === "module" ? "module" : "script";
+        return compile.call(this, withDeclarations(source, file, kind), file, ...rest);
     };
 }
 
@@ -245,9 +261,35 @@ export function loadFile(file: string): Promise<unknown> {
     if (!fs.existsSync(file)) {
         return Promise.resolve(undefined);
     }
-    return outside(async () =>
-        isModule(file) ? importModule(pathToFileURL(file).href) : (createRequire(file)(file) as unknown),
-    );
+    return outside(async () => {
+        if (!isModule(file)) {
+            return createRequire(file)(file) as unknown;
+        }
+        if (requiresAll) {
+            // As the program itself loaded it: then it is the same module as the one that other files use.
+            try {
+                return createRequire(file)(file) as unknown;
+            } catch (error) {
+                if (!mustBeImported(error)) {
+                    throw error;
+                }
+            }
+        }
+        hookModules();
+        return importModule(pathToFileURL(file).href);
+    });
+}
+
+// Modules with `await` at their top level cannot be required; nothing of such a one has run.
+function mustBeImported(error: unknown): boolean {
+    const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
+    return name === "TransformError" || (typeof code === "string" && /^ERR_REQUIRE_/.test(code));
+}
+
+/** The file that a package in a directory begins with; undefined where it says nothing of one that is there. */
+export function entryOfPackage(directory: string): string | undefined {
+    const named = mainOf(readManifest(path.join(directory, "package.json")));
+    return named === undefined ? indexOf(directory) : resolveFile(path.resolve(directory, named));
 }
 
 /** Checks a program's types with its own TypeScript; throws what the compiler says. */

@@ -1,13 +1,16 @@
 // The live provider objects of a run, and what stands for them in the state.
-import * as path from "node:path";
+import * as fs from "node:fs";
 import { type Node, parseExpressionAt } from "acorn";
 import { autonamingOf } from "./autonaming";
-import { factoryOf, type Locate, today } from "./by-hand";
+import { factoryOf, type Locate, type Place, today } from "./by-hand";
 import { CallFailed, callProvider, labelOf, methodsOf, type Warn } from "./calls";
 import { nameOf } from "./convert";
-import { declaredFiles, declaredValue, findDeclaration } from "./declarations";
+import { declaredFiles, declaredIn, declaredValue, findDeclaration } from "./declarations";
 import { describe, tracebackOf } from "./errors";
 import { limitsOf } from "./limits";
+import { exportOf, findExport } from "./exported";
+import { FileNames } from "./packages";
+import { entryOfPackage } from "./program";
 import { fingerprintOf, type Revision, VERSION_MEMBER, versionOf } from "./revision";
 
 const HANDLE_PREFIX = "maloko:object:";
@@ -46,21 +49,24 @@ export class ProviderRegistry {
     readonly #objects = new Map<number, object>();
     readonly #byReference = new Map<string, number>();
     readonly #rebuilt = new Map<string, Promise<number | undefined>>();
+    #files: FileNames;
     readonly #classes = new Map<unknown, { file: string; name: string } | undefined>();
 
     constructor(
         private readonly describer: Describer,
         /** The directory of Pulumi.yaml: files are named relative to it. */
-        private root: string,
+        root: string,
         /** Loads a program file that nothing has loaded in this run. */
         private readonly load: (file: string) => Promise<unknown> = () => Promise.resolve(undefined),
         /** Gives an object of an earlier run in this process, where the program of a test does not make one any more. */
         private readonly earlier: (reference: ProviderReference) => object | undefined = () => undefined,
-    ) {}
+    ) {
+        this.#files = new FileNames(root);
+    }
 
     /** Names the project's directory, where it is not known from the beginning. */
     setRoot(root: string): void {
-        this.root = root;
+        this.#files = new FileNames(root);
     }
 
     /** The handle that stands for an object in its registrations; described to the engine at its first use. */
@@ -178,18 +184,20 @@ export class ProviderRegistry {
     #find(wanted: object): { module: string; name: string } | undefined {
         if (!this.#classes.has(wanted)) {
             // An object literal may be looked up before its constant is there: only successes are kept for it.
-            const found = findDeclaration(wanted) ?? findExport(wanted);
+            const found = this.#placeOf(wanted);
             if (found === undefined && typeof wanted !== "function") {
                 return undefined;
             }
             this.#classes.set(wanted, found);
         }
         const place = this.#classes.get(wanted);
-        return place && { module: this.#relative(place.file), name: place.name };
+        return place && { module: this.#files.nameOf(place.file), name: place.name };
     }
 
-    #relative(file: string): string {
-        return path.relative(this.root, file).split(path.sep).join("/");
+    // Of a package's file, what it exports is a better name than what it declares: that is what a package promises.
+    #placeOf(wanted: object): { file: string; name: string } | undefined {
+        const declared = findDeclaration(wanted);
+        return declared !== undefined && this.#files.isOwn(declared.file) ? declared : (findExport(wanted) ?? declared);
     }
 
     /** Finds or makes the object of a stored reference, once for equal ones; undefined when there is no way. */
@@ -216,11 +224,30 @@ export class ProviderRegistry {
         }
         const current = this.#today(reference);
         if (current === reference) {
-            return this.#findAgain(reference);
+            return (await this.#findAgain(reference)) ?? this.#ofSameClass(reference);
         }
         // A class that was renamed or moved: from here on as if the state had its new name.
         const live = current.incomplete === undefined ? this.#byReference.get(keyOf(current)) : undefined;
         return live ?? (await this.#make(current)) ?? this.#findAgain(current);
+    }
+
+    // Earlier versions did not know the files of packages. A class that is found at the top of a file has no surroundings
+    // in which two of it could differ: of the same name and code, an object with the same attributes is the same.
+    #ofSameClass({ module, name, attributes, revision }: ProviderReference): number | undefined {
+        if (module !== "" || name === "" || revision?.code === undefined) {
+            return undefined;
+        }
+        const same = [...this.#byReference].filter(([key, number]) => {
+            const provider = this.#objects.get(number) as object;
+            const [, , , kept] = JSON.parse(key) as unknown[];
+            return (
+                classOf(provider)?.name === name &&
+                kept === (attributes ?? null) &&
+                revisionOf(provider).code === revision.code
+            );
+        });
+        const classes = new Set(same.map(([, number]) => classOf(this.#objects.get(number) as object)));
+        return classes.size === 1 ? same[0]?.[1] : undefined;
     }
 
     /** By the factory that is registered for the class (rung 3). */
@@ -231,9 +258,9 @@ export class ProviderRegistry {
         }
         const made: unknown = await factory(attributesIn(reference));
         if (made === null || typeof made !== "object") {
-            const place = `${reference.module}:${reference.name}`;
+            const { module, name } = reference;
             throw new TypeError(
-                `the factory registered for '${place}' returned ${nameOf(made)}; it must return a provider object`,
+                `the factory registered for '${module === "" ? name : `${module}:${name}`}' returned ${nameOf(made)}; it must return a provider object`,
             );
         }
         return this.numberOf(made);
@@ -244,7 +271,7 @@ export class ProviderRegistry {
         if (reference.incomplete !== undefined || reference.language !== "nodejs") {
             return undefined;
         }
-        const found = await this.#lookUp(path.resolve(this.root, reference.module), reference.name);
+        const found = await this.#lookUp(reference.module, reference.name);
         if (typeof found === "function") {
             const prototype: unknown = found.prototype;
             if (prototype === null || typeof prototype !== "object") {
@@ -257,7 +284,7 @@ export class ProviderRegistry {
 
     /** Finds what a user named as a provider: an object, or a class of which one is made. */
     async named(reference: ProviderReference): Promise<number | undefined> {
-        const found = await this.#lookUp(path.resolve(this.root, reference.module), reference.name);
+        const found = await this.#lookUp(reference.module, reference.name);
         if (typeof found === "function") {
             return this.numberOf(new (found as new () => object)());
         }
@@ -267,20 +294,48 @@ export class ProviderRegistry {
     readonly #locate: Locate = (wanted) => this.#find(wanted);
 
     #today(reference: ProviderReference): ProviderReference {
-        const { module, name } = today(reference, this.#locate);
+        const { module, name } = this.#current(today(reference, this.#locate));
         return module === reference.module && name === reference.name ? reference : { ...reference, module, name };
     }
 
-    async #lookUp(file: string, name: string): Promise<unknown> {
-        const declared = declaredValue(file, name) ?? exportOf(require.cache[file]?.exports, name);
-        if (declared !== undefined) {
-            return declared;
+    // A class that is loaded may be called otherwise today: its package is laid out in another way, or exports it now.
+    #current(place: Place): Place {
+        const found = place.module === "" ? undefined : this.#known(this.#files.fileOf(place.module), place.name);
+        const isObject = typeof found === "function" || (typeof found === "object" && found !== null);
+        return (isObject ? this.#find(found) : undefined) ?? place;
+    }
+
+    async #lookUp(module: string, name: string): Promise<unknown> {
+        const file = this.#files.fileOf(module);
+        const known = this.#known(file, name);
+        if (known !== undefined) {
+            return known;
         }
-        const loaded = await this.load(file).catch((thrown: unknown) => {
+        const loaded = await this.#load(file);
+        return this.#known(file, name) ?? exportOf(loaded, name) ?? (await this.#lookUpInPackage(file, module, name));
+    }
+
+    #known(file: string, name: string): unknown {
+        return declaredValue(file, name) ?? exportOf(require.cache[file]?.exports, name);
+    }
+
+    // A new version of a package may have moved what it exports to another file.
+    async #lookUpInPackage(file: string, module: string, name: string): Promise<unknown> {
+        const owner = fs.existsSync(file) ? undefined : this.#files.packageIn(module);
+        const entry = owner && entryOfPackage(owner.directory);
+        if (owner === undefined || entry === undefined) {
+            return undefined;
+        }
+        const exported = exportOf(await this.#load(entry), name);
+        const [declared, ...others] = declaredIn(owner.directory, name);
+        return exported ?? (others.length === 0 ? declared : undefined);
+    }
+
+    #load(file: string): Promise<unknown> {
+        return this.load(file).catch((thrown: unknown) => {
             const failure = { kind: "noProvider", message: describe(thrown), traceback: tracebackOf(thrown) } as const;
             throw new CallFailed(failure, thrown);
         });
-        return declaredValue(file, name) ?? exportOf(loaded, name);
     }
 }
 
@@ -416,56 +471,4 @@ function declaresPrivate(classText: string): boolean {
     } catch {
         return true;
     }
-}
-
-// What no module exported, and how many modules there were then: looking through them all takes long.
-const notExported = new WeakMap<object, number>();
-
-// Where a class or object is exported, among the CommonJS modules that are loaded (provider classes of packages).
-function findExport(wanted: object): { file: string; name: string } | undefined {
-    const modules = Object.entries(require.cache);
-    if (notExported.get(wanted) === modules.length) {
-        return undefined;
-    }
-    let allLoaded = true;
-    for (const [file, module] of modules) {
-        const exports: unknown = module?.exports;
-        allLoaded &&= module?.loaded !== false;
-        if (
-            exports === null ||
-            (typeof exports !== "object" && typeof exports !== "function") ||
-            file.startsWith(__dirname)
-        ) {
-            continue;
-        }
-        if (exports === wanted) {
-            return { file, name: "module.exports" };
-        }
-        for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(exports))) {
-            // Getters are the way in which transpiled modules export; ones with other duties are not worth the risk.
-            const value: unknown = "value" in descriptor ? descriptor.value : undefined;
-            if (value === wanted) {
-                return { file, name };
-            }
-        }
-    }
-    // A module that is still being loaded may come to export it.
-    if (allLoaded) {
-        notExported.set(wanted, modules.length);
-    }
-    return undefined;
-}
-
-function exportOf(exports: unknown, name: string): unknown {
-    if (name === "module.exports") {
-        return exports;
-    }
-    if (
-        exports === null ||
-        (typeof exports !== "object" && typeof exports !== "function") ||
-        !Object.hasOwn(exports, name)
-    ) {
-        return undefined;
-    }
-    return (exports as Record<string, unknown>)[name];
 }

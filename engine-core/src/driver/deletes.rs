@@ -165,13 +165,16 @@ impl Engine {
         if step.op == Op::Delete && self.is_protected(&row) {
             return Ok(self.refuse_protected(&step, &row));
         }
-        let without_call = self.operation.dry_run
-            || !row.custom
+        let without_call = !row.custom
             || row.urn.provider_package().is_some()
             || (row.retain_on_delete && !(step.op == Op::DeleteReplaced && planted::has(Bug::RetainIgnoredForOldHalf)))
             || step.note == IMPLIED
             || !matches!(step.op, Op::Delete | Op::DeleteReplaced);
-        let outcome = if without_call { Ok(Vec::new()) } else { self.call_delete(&step, number, &row).await };
+        let outcome = match (without_call, self.operation.dry_run) {
+            (true, _) => Ok(Vec::new()),
+            (false, true) => self.providers.can_resolve(&row, &self.session).await.map(|()| Vec::new()),
+            (false, false) => self.call_delete(&step, number, &row).await,
+        };
         match outcome {
             Ok(mut changes) => {
                 changes.push(self.book_deletion(&step, number, &row));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::event::Outcome as Ended;
 use crate::operation::{Operation, OperationKind};
-use crate::provider::ProviderErrorKind;
+use crate::provider::{ProviderErrorKind, ProviderReference, Revision, StoredProvider};
 use crate::row::Row;
 use crate::wire::RegisterResourceRequest;
 
@@ -210,4 +210,51 @@ fn what_is_neither_registered_nor_a_target_stays() {
     let second = run_as(&host, operation, first.rows, &[wanted("a", "x")]);
     assert_eq!(second.steps, ["same proj-dev", "same a"]);
     assert_eq!(left(&second), ["a", "b"]);
+}
+
+/// Says of the rows of these names that they were made by a class that nobody finds any more.
+fn orphaned(rows: Vec<Arc<Row>>, names: &[&str]) -> Vec<Arc<Row>> {
+    let reference = ProviderReference {
+        maloko: 1,
+        language: "nodejs".to_owned(),
+        module: String::new(),
+        name: "Gone".to_owned(),
+        attributes: None,
+        incomplete: Some("it was local".to_owned()),
+        revision: Revision::default(),
+    };
+    let mut rows = rows;
+    for row in rows.iter_mut().filter(|row| names.contains(&row.urn.name())) {
+        Arc::make_mut(row).stored_provider = StoredProvider::Reference(Arc::new(reference.clone()));
+    }
+    rows
+}
+
+#[test]
+fn a_preview_that_knows_that_a_delete_cannot_be_made_says_so_and_fails() {
+    let host: Arc<ScriptedHost> = Arc::default();
+    let first = up(&host, Vec::new(), &[wanted("a", "x"), from("b", "a"), wanted("c", "x")]);
+    for kind in [OperationKind::Update, OperationKind::Destroy] {
+        let rows = orphaned(first.rows.clone(), &["b"]);
+        let preview = run(&host, kind, true, rows, &[]);
+        assert_eq!(preview.report.summary.outcome, Ended::Failed);
+        let told = "no provider object for 'urn:pulumi:dev::proj::pulumi-python:dynamic:Thing::b': the program does not \
+                    register it, and it was made by Gone,";
+        assert!(preview.messages.contains(told), "{}", preview.messages);
+        assert!(preview.calls.is_empty(), "{:?}", preview.calls);
+        // What it needs stays too; the rest would go.
+        assert!(preview.steps.contains(&"delete c".to_owned()), "{:?}", preview.steps);
+        assert!(!preview.steps.iter().any(|step| step == "delete a"), "{:?}", preview.steps);
+    }
+    // In the program it has an object, and what is not called needs none.
+    let served = run(&host, OperationKind::Destroy, true, orphaned(first.rows.clone(), &["c"]), &[wanted("c", "x")]);
+    assert_eq!(served.report.summary.outcome, Ended::Succeeded, "{}", served.messages);
+    let mut kept = orphaned(first.rows.clone(), &["c"]);
+    kept.iter_mut().for_each(|row| Arc::make_mut(row).retain_on_delete = true);
+    let retained = run(&host, OperationKind::Update, true, kept, &[]);
+    assert_eq!(retained.report.summary.outcome, Ended::Succeeded, "{}", retained.messages);
+    // Nor is a factory called that is registered by hand.
+    let by_hand = Arc::new(ScriptedHost { by_hand: true, ..ScriptedHost::default() });
+    let preview = run(&by_hand, OperationKind::Update, true, orphaned(first.rows, &["c"]), &[]);
+    assert_eq!(preview.report.summary.outcome, Ended::Succeeded, "{}", preview.messages);
 }

@@ -156,6 +156,22 @@ impl Providers {
         Ok(self.served(object, &ProviderDescription { reference, ..description }))
     }
 
+    /// Will there be an object when the row is to be deleted? Asked in a preview, so that no factory of the user's is called.
+    pub(super) async fn can_resolve(&self, row: &Row, session: &Session) -> Result<(), ProviderError> {
+        let reference = match &row.stored_provider {
+            _ if self.serves(&row.urn) || Served::built_in(&row.kind).is_some() => return Ok(()),
+            _ => self.stored_reference(row, session)?,
+        };
+        if self.host.is_by_hand(&reference).await.unwrap_or(false) {
+            return Ok(());
+        }
+        match self.resolve(row, session).await {
+            Err(error) if error.kind == ProviderErrorKind::NoProvider => Err(error),
+            // What else goes wrong there may go well in the update.
+            _ => Ok(()),
+        }
+    }
+
     /// Did the program register an object for a resource in this run?
     pub(super) fn serves(&self, urn: &Urn) -> bool {
         self.known().by_urn.contains_key(urn)

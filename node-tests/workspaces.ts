@@ -1,0 +1,186 @@
+// Projects with packages as npm, pnpm and yarn lay them out.
+import { mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { transformSync } from "esbuild";
+import { onTestFinished } from "vitest";
+import { Project } from "./project";
+
+const INSTALLED_PULUMI = join(createRequire(import.meta.url).resolve("@pulumi/pulumi/package.json"), "../..");
+
+/** A package with an exported and an unexported provider class, and resources of both. */
+export const LABELS = `import * as pulumi from "@pulumi/pulumi";
+import { appendFileSync } from "node:fs";
+
+interface Inputs { file: string }
+
+export class LabelProvider implements pulumi.dynamic.ResourceProvider {
+    constructor(private readonly label: string) {}
+
+    async create(inputs: Inputs) {
+        if (this.label === "broken") {
+            throw new Error("no such label");
+        }
+        return { id: this.label, outs: inputs };
+    }
+
+    async delete(id: string, props: Inputs) {
+        appendFileSync(props.file, "label " + this.label + ";");
+    }
+}
+
+class HiddenProvider implements pulumi.dynamic.ResourceProvider {
+    async create(inputs: Inputs) { return { id: "hidden", outs: inputs }; }
+    async delete(id: string, props: Inputs) { appendFileSync(props.file, "hidden;"); }
+}
+
+export class Label extends pulumi.dynamic.Resource {
+    constructor(name: string) { super(new LabelProvider(name), name, { file: process.env.DELETED }); }
+}
+
+export class Hidden extends pulumi.dynamic.Resource {
+    constructor(name: string) { super(new HiddenProvider(), name, { file: process.env.DELETED }); }
+}
+`;
+
+export type Kind = "source, ESM" | "source, CommonJS" | "compiled, ESM" | "compiled, CommonJS";
+
+/** The files of the package, without its name. */
+function packageFiles(kind: Kind): { manifest: object; files: Record<string, string> } {
+    const isModule = kind.endsWith("ESM");
+    const type = isModule ? "module" : "commonjs";
+    if (kind.startsWith("source")) {
+        const extension = isModule ? ".js" : "";
+        const files = { "src/index.ts": `export * from "./labels${extension}";`, "src/labels.ts": LABELS };
+        return { manifest: { type, exports: "./src/index.ts" }, files };
+    }
+    const { code, map } = transformSync(LABELS, {
+        loader: "ts",
+        format: isModule ? "esm" : "cjs",
+        minify: true,
+        keepNames: true,
+        sourcemap: "external",
+        sourcefile: "../src/labels.ts",
+        sourcesContent: true,
+    });
+    const index = isModule
+        ? 'export * from "./labels.js";'
+        : 'const it = require("./labels.js"); exports.Label = it.Label; exports.Hidden = it.Hidden;';
+    const files = {
+        "dist/index.js": index,
+        "dist/labels.js": `${code}//# sourceMappingURL=labels.js.map\n`,
+        "dist/labels.js.map": map,
+    };
+    return { manifest: { type, exports: { ".": { types: "./dist/index.d.ts", default: "./dist/index.js" } } }, files };
+}
+
+function link(target: string, place: string): void {
+    mkdirSync(dirname(place), { recursive: true });
+    symlinkSync(target, place);
+}
+
+/** Where each package manager puts the package `@acme/labels`, and the links to it. */
+const LAYOUTS = {
+    "an npm or yarn workspace": { place: "packages/labels", links: { "node_modules/@acme/labels": "../../packages/labels" } },
+    "a pnpm workspace": {
+        place: "packages/labels",
+        links: { "infra/node_modules/@acme/labels": "../../../packages/labels" },
+    },
+    "node_modules of npm": { place: "infra/node_modules/@acme/labels", links: {} },
+    "the store of pnpm": {
+        place: "infra/node_modules/.pnpm/@acme+labels@1.0.0/node_modules/@acme/labels",
+        links: { "infra/node_modules/@acme/labels": "../.pnpm/@acme+labels@1.0.0/node_modules/@acme/labels" },
+    },
+    "the store of yarn": {
+        place: "node_modules/.store/@acme-labels-npm-1.0.0-0123456789/package",
+        links: { "node_modules/@acme/labels": "../.store/@acme-labels-npm-1.0.0-0123456789/package" },
+    },
+    // Seen only by another package that the project depends on.
+    "a dependency of a dependency in pnpm": {
+        place: "infra/node_modules/.pnpm/@acme+labels@1.0.0/node_modules/@acme/labels",
+        links: {
+            "infra/node_modules/.pnpm/stickers@1.0.0/node_modules/@acme/labels":
+                "../../../@acme+labels@1.0.0/node_modules/@acme/labels",
+            "infra/node_modules/stickers": ".pnpm/stickers@1.0.0/node_modules/stickers",
+        },
+    },
+} satisfies Record<string, { place: string; links: Record<string, string> }>;
+
+export type Layout = keyof typeof LAYOUTS;
+
+/** A project in `infra` of a workspace, and a package beside it. */
+export class Workspace {
+    readonly project: Project;
+    #laidOut: Layout;
+
+    constructor(layout: Layout, kind: Kind, manifest: object = {}) {
+        this.project = new Project({}, onTestFinished, {}, false);
+        const { directory } = this.project;
+        rmSync(join(directory, "node_modules"));
+        link(INSTALLED_PULUMI, join(directory, "node_modules", "@pulumi"));
+        const { manifest: own, files } = packageFiles(kind);
+        const dependencies = { "@pulumi/pulumi": "^3.0.0" };
+        const described = { name: "@acme/labels", version: "1.0.0", dependencies, ...own };
+        const { place, links } = LAYOUTS[layout];
+        this.project.write({
+            "infra/Pulumi.yaml": "name: test\nruntime: nodejs\n",
+            "infra/package.json": JSON.stringify({ dependencies: { "@acme/labels": "*", stickers: "*" }, ...manifest }),
+            "infra/node_modules/.pnpm/stickers@1.0.0/node_modules/stickers/package.json": JSON.stringify({
+                name: "stickers",
+                main: "./index.cjs",
+                dependencies: { "@acme/labels": "*" },
+            }),
+            "infra/node_modules/.pnpm/stickers@1.0.0/node_modules/stickers/index.cjs":
+                'module.exports = require("@acme/labels");',
+            [`${place}/package.json`]: JSON.stringify(described),
+        });
+        for (const [name, text] of Object.entries(files)) {
+            this.project.write({ [`${place}/${name}`]: text });
+        }
+        this.#link(links);
+        this.#laidOut = layout;
+        this.ok("stack", "init", "dev");
+    }
+
+    /** Lays the packages out as another package manager does. */
+    layOut(layout: Layout): void {
+        const { directory } = this.project;
+        const [from, to] = [LAYOUTS[this.#laidOut], LAYOUTS[layout]];
+        for (const place of Object.keys(from.links)) {
+            rmSync(join(directory, place));
+        }
+        mkdirSync(dirname(join(directory, to.place)), { recursive: true });
+        renameSync(join(directory, from.place), join(directory, to.place));
+        this.#link(to.links);
+        this.#laidOut = layout;
+    }
+
+    #link(links: Record<string, string>): void {
+        for (const [place, target] of Object.entries(links)) {
+            link(target, join(this.project.directory, place));
+        }
+    }
+
+    /** Runs a command in `infra`. */
+    run(...args: string[]): { status: number | null; output: string; stdout: string } {
+        const file = join(this.project.directory, "deleted");
+        return this.project.runWith({ DELETED: file }, "-C", join(this.project.directory, "infra"), ...args);
+    }
+
+    ok(...args: string[]): string {
+        const { status, stdout, output } = this.run(...args);
+        if (status !== 0) {
+            throw new Error(`maloko ${args.join(" ")} ended with ${status}:\n${output}`);
+        }
+        return stdout;
+    }
+
+    up(): string {
+        return this.ok("up", "--yes", "--skip-preview");
+    }
+
+    /** What was deleted, sorted. */
+    get deleted(): string[] {
+        return this.project.read("deleted").split(";").filter(Boolean).sort();
+    }
+}
