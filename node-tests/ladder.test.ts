@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { type ProviderOptions, registerProvider } from "maloko";
@@ -16,6 +16,12 @@ const { Shipped, Configured, Secretive, constant, deleted } = require("./sample-
     constant: object;
     deleted: unknown[][];
 };
+
+type Regional = { region: string; delete: unknown };
+const assigning = require("./sample-package/assigning.cjs") as {
+    counted: { made: number };
+    Told: Labelled;
+} & Record<"Assigning" | "Derived" | "Fields" | "Ancient", new () => Regional>;
 
 const { Renamed } = require("./sample-package/renamed.cjs") as { Renamed: Labelled };
 
@@ -77,6 +83,45 @@ test("an object is rebuilt from its reference without its constructor", async ()
     await stack.up(nothing);
     expect(deleted).toEqual([["again", "again-1"]]);
     expect(Shipped.built).toBe(0);
+});
+
+test.each(["Assigning", "Derived", "Fields", "Ancient"] as const)(
+    "a provider whose constructor assigns its methods can be found again: %s",
+    async (name) => {
+        const kind = assigning[name];
+        const stack = newStack();
+        const program = () => {
+            const provider = new kind();
+            provider.region = "there";
+            new Thing(provider, "a");
+            new Thing(new kind(), "b");
+        };
+        expect(warningsOf(await stack.up(program)).join()).not.toContain("could not be found again");
+        assigning.counted.made = 0;
+        await stack.up(nothing);
+        const secret = "known to the constructor alone";
+        expect(deleted.sort()).toEqual([
+            ["here", "made", secret],
+            ["there", "made", secret],
+        ]);
+        expect(assigning.counted.made).toBe(2);
+    },
+);
+
+test("functions that a constructor does not make alone are attributes", async () => {
+    const stack = newStack();
+    const changed = new assigning.Assigning();
+    changed.delete = async (id: string) => void deleted.push(["from outside", id]);
+    await stack.up(() => {
+        new Thing(new assigning.Told("x"), "told");
+        new Thing(changed, "changed");
+    });
+    const { diagnostics } = await stack.run("update", nothing);
+    const told = diagnostics.map(({ message }) => message).join();
+    expect(told).toContain("attribute `create` of provider `Told` is a function");
+    expect(told).toContain("attribute `delete` of provider `Assigning` is a function");
+    expect(Object.keys(stack.resources()).sort()).toEqual(["changed", "told"]);
+    expect(deleted).toEqual([]);
 });
 
 test("an object literal is found again as the constant that holds it", async () => {
@@ -293,7 +338,7 @@ test("a provider that could not be found again is warned of once when it makes s
         expect(warning).toContain("3 resources");
         expect(warning).toContain("of its files only the exports of CommonJS modules are known");
         expect(warning).toContain("make clients and locks in `configure`");
-        expect(warning).toContain('registerProvider(":WithClient"');
+        expect(warning).toContain('registerProvider("WithClient"');
     }
     expect(warningsOf(await stack.up(program))).toEqual([]);
 });
@@ -376,6 +421,27 @@ test("a program that fails at destroy time is a warning and the rest goes on", (
     expect(said).toContain("the program failed");
     expect(said).toContain("moved on");
     expect(said).toContain(ORPHAN);
+});
+
+test("a preview that knows that a delete cannot be made says so and fails", () => {
+    const it = deployed();
+    const [head = ""] = PROGRAM.split("class InProgram");
+    it.write({ "index.ts": head });
+    for (const verb of ["preview", "destroy"]) {
+        const flags = verb === "preview" ? [] : ["--preview-only"];
+        const { status, output } = it.run(verb, ...flags, "--stack", "dev");
+        expect(status, output).toBe(1);
+        expect(output).toContain(ORPHAN);
+        expect(output).toContain("index.ts:InProgram was not found");
+        expect(output).toContain("2 to delete");
+    }
+    // What it cannot find is asked for by nobody who confirms the others.
+    expect(it.run("up", "--yes", "--stack", "dev").status).toBe(1);
+    expect(existsSync(join(it.directory, "deleted"))).toBe(false);
+    // Found or registered by hand, it can.
+    const byHand = 'registerProvider("InProgram", () => { throw new Error("a preview made one"); });';
+    it.write({ "index.ts": `import { registerProvider } from "maloko";\n${head}\n${byHand}` });
+    expect(it.ok("preview", "--stack", "dev")).toContain("3 to delete");
 });
 
 test("a program that is gone at destroy time is a warning and the rest goes on", () => {

@@ -76,12 +76,19 @@ test("a class that its package exports from another file is found again", () => 
 });
 
 test("an object of this run serves what was made before packages were known", () => {
-    const { it, write } = workspace("an npm or yarn workspace", "source, ESM", "a TypeScript program that is an ES module");
+    const { it, write } = workspace(
+        "an npm or yarn workspace",
+        "source, ESM",
+        "a TypeScript program that is an ES module",
+    );
     write('import { Hidden } from "@acme/labels";\nnew Hidden("a");\nnew Hidden("b");\n');
     it.up();
     // As an earlier version wrote it.
     const state = it.ok("stack", "export", "--show-secrets");
-    const old = state.replace(/\\"module\\\\\\":\\\\\\"[^"]*src\/labels\.ts\\\\\\"/g, String.raw`\"module\\\":\\\"\\\"`);
+    const old = state.replace(
+        /\\"module\\\\\\":\\\\\\"[^"]*src\/labels\.ts\\\\\\"/g,
+        String.raw`\"module\\\":\\\"\\\"`,
+    );
     const unknown = String.raw`\"name\\\":\\\"HiddenProvider\\\",\\\"incomplete\\\":\\\"class HiddenProvider is not declared\\\"`;
     const incomplete = old.replaceAll(String.raw`\"name\\\":\\\"HiddenProvider\\\"`, unknown);
     expect(incomplete).not.toBe(old);
@@ -94,7 +101,10 @@ test("an object of this run serves what was made before packages were known", ()
 });
 
 test("errors of a compiled package show the lines of its source", () => {
-    for (const program of ["a TypeScript program that is an ES module", "a JavaScript program that is an ES module"] as const) {
+    for (const program of [
+        "a TypeScript program that is an ES module",
+        "a JavaScript program that is an ES module",
+    ] as const) {
         const { it, write } = workspace("a pnpm workspace", "compiled, ESM", program);
         write('import { Label } from "@acme/labels";\nnew Label("broken");\n');
         const { output } = it.run("up", "--yes", "--skip-preview");

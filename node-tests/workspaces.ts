@@ -81,7 +81,10 @@ function link(target: string, place: string): void {
 
 /** Where each package manager puts the package `@acme/labels`, and the links to it. */
 const LAYOUTS = {
-    "an npm or yarn workspace": { place: "packages/labels", links: { "node_modules/@acme/labels": "../../packages/labels" } },
+    "an npm or yarn workspace": {
+        place: "packages/labels",
+        links: { "node_modules/@acme/labels": "../../packages/labels" },
+    },
     "a pnpm workspace": {
         place: "packages/labels",
         links: { "infra/node_modules/@acme/labels": "../../../packages/labels" },

@@ -21,6 +21,38 @@ def _nothing_deleted() -> None:
     Shipped.built = 0
 
 
+class Assigning(ResourceProvider):
+    """Makes its methods in its constructor, as older programs do."""
+
+    made = 0
+
+    def __init__(self) -> None:
+        type(self).made += 1
+        secrets = ["known to the constructor alone"]
+
+        def create(props):
+            return CreateResult("made", {})
+
+        self.region = "here"
+        self.create = create  # type: ignore[method-assign]
+        self.delete = lambda id_, props: providers.deleted.append((self.region, id_, *secrets))  # type: ignore
+
+
+class Derived(Assigning):
+    pass
+
+
+class Told(ResourceProvider):
+    def __init__(self, label: str) -> None:
+        self.create = lambda props: CreateResult("made", {})  # type: ignore[method-assign]
+        self.delete = lambda id_, props: providers.deleted.append((label, id_))  # type: ignore[method-assign]
+
+
+class Replaced(Assigning):
+    def __init__(self) -> None:
+        super().__init__()
+
+
 class WithClient(ResourceProvider):
     def __init__(self, label: str) -> None:
         self.label = label
@@ -61,6 +93,36 @@ def test_an_object_is_rebuilt_from_its_reference_without_its_constructor(stack: 
     stack.up(nothing)
     assert providers.deleted == [("again", "again-1")]
     assert Shipped.built == 0
+
+
+@pytest.mark.parametrize("kind", [Assigning, Derived, Replaced])
+def test_a_provider_whose_constructor_assigns_its_methods_can_be_found_again(
+    stack: Stack, kind: type[Assigning]
+) -> None:
+    def program() -> None:
+        provider = kind()
+        provider.region = "there"
+        Thing(provider, "a")
+        Thing(kind(), "b")
+
+    first = stack.up(program)
+    assert not [it for it in first.messages("warning") if "could not be found again" in it]
+    kind.made = 0
+    stack.up(nothing)
+    secret = "known to the constructor alone"
+    assert sorted(providers.deleted) == [("here", "made", secret), ("there", "made", secret)]
+    assert kind.made == 2
+
+
+def test_functions_that_a_constructor_does_not_make_alone_are_attributes(stack: Stack) -> None:
+    changed = Assigning()
+    changed.delete = lambda id_, props: providers.deleted.append(("from outside", id_))  # type: ignore[method-assign]
+    stack.up(lambda: [Thing(Told("x"), "told"), Thing(changed, "changed")])
+    told = "".join(stack.run("update", nothing).messages("error"))
+    assert "its attribute 'create' is (or holds) a function" in told
+    assert "its attribute 'delete' is (or holds) a function" in told
+    assert sorted(stack.resources()) == ["changed", "told"]
+    assert providers.deleted == []
 
 
 def test_setstate_is_called_where_a_class_has_it(stack: Stack) -> None:
@@ -395,6 +457,23 @@ def test_a_program_that_fails_at_destroy_time_is_a_warning_and_the_rest_goes_on(
     assert "moved on" in said
     assert ORPHAN in said
     assert deleted_by(deployed) == ["a", "b"]
+
+
+def test_a_preview_that_knows_that_a_delete_cannot_be_made_says_so_and_fails(deployed: Project) -> None:
+    head = PROGRAM.partition("class InProgram")[0]
+    deployed.write("__main__.py", head)
+    for verb, *flags in (["preview"], ["destroy", "--preview-only"]):
+        said = deployed.failing(verb, *flags, "--stack", "dev")
+        assert ORPHAN in said
+        assert "__main__:InProgram was not found" in said
+        assert "2 to delete" in said
+    # What it cannot find is asked for by nobody who confirms the others.
+    deployed.failing("up", "--yes", "--stack", "dev")
+    assert not (deployed.directory / "deleted").exists()
+    # Found or registered by hand, it can.
+    by_hand = "import maloko\nmaloko.register_provider('InProgram', lambda _: 1 / 0)\n"
+    deployed.write("__main__.py", head + by_hand)
+    assert "3 to delete" in deployed.run("preview", "--stack", "dev").stdout
 
 
 def test_a_program_that_is_gone_at_destroy_time_is_a_warning_and_the_rest_goes_on(deployed: Project) -> None:

@@ -8,8 +8,8 @@ import { type BlockStatement, type Node, type Pattern, type Program, parse } fro
 // The line that is put into program files finds us by this name, also from another copy of this package.
 const HOOK = "maloko.declare";
 const MAX_PARSED = 4_000_000;
-// No line that a person wrote is as long.
-const LONG_LINE = 1_000;
+// Hardly a line that a person wrote is as long.
+const LONG_LINE = 200;
 
 type Names = Record<string, () => unknown>;
 

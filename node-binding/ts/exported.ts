@@ -23,7 +23,7 @@ export function findExport(wanted: object): { file: string; name: string } | und
             return { file, name: "module.exports" };
         }
         for (const [name, descriptor] of membersOf(exports)) {
-            if (valueOf(descriptor) === wanted) {
+            if (readValue(descriptor) === wanted) {
                 return { file, name };
             }
         }
@@ -63,7 +63,7 @@ function membersOf(exports: object): [string, PropertyDescriptor][] {
 const BARE_GETTER = /^(?:function\s*\(\)\s*\{\s*return\s+[\w$.[\]]+;?\s*\}|\(\)\s*=>\s*[\w$.[\]]+)$/;
 
 // Getters with other duties are not worth the risk.
-function valueOf(descriptor: PropertyDescriptor): unknown {
+function readValue(descriptor: PropertyDescriptor): unknown {
     if (descriptor.get === undefined || !BARE_GETTER.test(Function.prototype.toString.call(descriptor.get))) {
         return descriptor.value;
     }

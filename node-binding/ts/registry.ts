@@ -4,11 +4,12 @@ import { type Node, parseExpressionAt } from "acorn";
 import { autonamingOf } from "./autonaming";
 import { factoryOf, type Locate, type Place, today } from "./by-hand";
 import { CallFailed, callProvider, labelOf, methodsOf, type Warn } from "./calls";
+import { assignsFunctions, isMadeByConstructor } from "./constructors";
 import { nameOf } from "./convert";
 import { declaredFiles, declaredIn, declaredValue, findDeclaration } from "./declarations";
 import { describe, tracebackOf } from "./errors";
-import { limitsOf } from "./limits";
 import { exportOf, findExport } from "./exported";
+import { limitsOf } from "./limits";
 import { FileNames } from "./packages";
 import { entryOfPackage } from "./program";
 import { fingerprintOf, type Revision, VERSION_MEMBER, versionOf } from "./revision";
@@ -266,7 +267,7 @@ export class ProviderRegistry {
         return this.numberOf(made);
     }
 
-    /** By file and name, without the constructor (rung 4). */
+    /** By file and name, without the constructor unless that makes its methods (rung 4). */
     async #findAgain(reference: ProviderReference): Promise<number | undefined> {
         if (reference.incomplete !== undefined || reference.language !== "nodejs") {
             return undefined;
@@ -277,7 +278,8 @@ export class ProviderRegistry {
             if (prototype === null || typeof prototype !== "object") {
                 return undefined;
             }
-            return this.numberOf(Object.assign(Object.create(prototype) as object, attributesIn(reference)));
+            const made = assignsFunctions(found) ? this.#construct(found) : (Object.create(prototype) as object);
+            return this.numberOf(Object.assign(made, attributesIn(reference)));
         }
         return found !== null && typeof found === "object" ? this.numberOf(found) : undefined;
     }
@@ -333,10 +335,21 @@ export class ProviderRegistry {
 
     #load(file: string): Promise<unknown> {
         return this.load(file).catch((thrown: unknown) => {
-            const failure = { kind: "noProvider", message: describe(thrown), traceback: tracebackOf(thrown) } as const;
-            throw new CallFailed(failure, thrown);
+            throw notFoundFor(thrown);
         });
     }
+
+    #construct(found: object): object {
+        try {
+            return new (found as new () => object)();
+        } catch (thrown) {
+            throw notFoundFor(thrown);
+        }
+    }
+}
+
+function notFoundFor(thrown: unknown): CallFailed {
+    return new CallFailed({ kind: "noProvider", message: describe(thrown), traceback: tracebackOf(thrown) }, thrown);
 }
 
 function attributesIn(reference: ProviderReference): Record<string, unknown> {
@@ -387,7 +400,7 @@ function attributesOf(provider: object, ownClass: Class): { text?: string; fault
             continue;
         }
         const value: unknown = descriptor.value;
-        if (value === undefined) {
+        if (value === undefined || isMadeByConstructor(ownClass, key, value)) {
             continue;
         }
         const fault = unstorable(value, []);

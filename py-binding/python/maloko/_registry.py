@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from maloko import _by_hand
 from maloko._captured import captured_outputs
+from maloko._constructors import assigns_functions, is_made_by_constructor
 from maloko._limits import limits_of
 from maloko._revision import Fingerprints, version_of
 
@@ -205,14 +206,24 @@ class Registry:
         kind = self._find(reference.module, reference.name)
         if not isinstance(kind, type):
             return None
-        new: Any = kind.__new__
-        provider = new(kind)
+        provider = _made(kind)
         if hasattr(provider, "__setstate__"):
             provider.__setstate__(_attributes_in(reference))
         else:
             for name, value in _attributes_in(reference).items():
                 object.__setattr__(provider, name, value)
         return provider
+
+
+def _made(kind: type) -> Any:
+    """An object of a class, without its constructor unless that makes its methods."""
+    if assigns_functions(kind):
+        try:
+            return kind()
+        except Exception as error:  # a constructor may raise anything
+            raise Unloadable from error
+    new: Any = kind.__new__
+    return new(kind)
 
 
 def _today(reference: Reference) -> Reference:
@@ -293,6 +304,7 @@ def _attributes_of(provider: Any) -> tuple[str | None, str | None]:
                     attributes[slot] = getattr(provider, slot)
         # Kept by itself, because it says nothing about the one object.
         attributes.pop("provider_version", None)
+    attributes = {name: it for name, it in attributes.items() if not is_made_by_constructor(provider, name, it)}
     problems = {name: problem for name, value in attributes.items() if (problem := _not_plain(value, 0)) is not None}
     kept = {name: value for name, value in attributes.items() if name not in problems}
     text = json.dumps(kept, sort_keys=True, separators=(",", ":"))
