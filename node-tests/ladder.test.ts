@@ -85,28 +85,30 @@ test("an object is rebuilt from its reference without its constructor", async ()
     expect(Shipped.built).toBe(0);
 });
 
-test.each(["Assigning", "Derived", "Fields", "Ancient"] as const)(
-    "a provider whose constructor assigns its methods can be found again: %s",
-    async (name) => {
-        const kind = assigning[name];
-        const stack = newStack();
-        const program = () => {
-            const provider = new kind();
-            provider.region = "there";
-            new Thing(provider, "a");
-            new Thing(new kind(), "b");
-        };
-        expect(warningsOf(await stack.up(program)).join()).not.toContain("could not be found again");
-        assigning.counted.made = 0;
-        await stack.up(nothing);
-        const secret = "known to the constructor alone";
-        expect(deleted.sort()).toEqual([
-            ["here", "made", secret],
-            ["there", "made", secret],
-        ]);
-        expect(assigning.counted.made).toBe(2);
-    },
-);
+test.each([
+    "Assigning",
+    "Derived",
+    "Fields",
+    "Ancient",
+] as const)("a provider whose constructor assigns its methods can be found again: %s", async (name) => {
+    const kind = assigning[name];
+    const stack = newStack();
+    const program = () => {
+        const provider = new kind();
+        provider.region = "there";
+        new Thing(provider, "a");
+        new Thing(new kind(), "b");
+    };
+    expect(warningsOf(await stack.up(program)).join()).not.toContain("could not be found again");
+    assigning.counted.made = 0;
+    await stack.up(nothing);
+    const secret = "known to the constructor alone";
+    expect(deleted.sort()).toEqual([
+        ["here", "made", secret],
+        ["there", "made", secret],
+    ]);
+    expect(assigning.counted.made).toBe(2);
+});
 
 test("functions that a constructor does not make alone are attributes", async () => {
     const stack = newStack();

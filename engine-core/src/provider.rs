@@ -35,7 +35,7 @@ pub struct ProviderReference {
     pub maloko: u32,
     /// `python` or `nodejs`.
     pub language: String,
-    /// Module (Python) or file relative to the project's root (Node).
+    /// Module (Python) or file (Node): relative to the project's root, or `node_modules/` with a package's name and the path in it.
     pub module: String,
     /// Qualified name of the class, or of the constant that holds the object (Node).
     pub name: String,

@@ -30,7 +30,7 @@ const successors = new Map<string, ProviderClass | Place>();
  *
  * With a factory: for objects that cannot be made again from the state alone, because the class is local to a function or
  * holds what is not plain data. With `formerly`: for a class that was renamed or moved, while the state still names it as
- * it was. `key` is the class itself, or its file (relative to the project) and name as messages name it:
+ * it was. `key` is the class itself, or its file (relative to the project or in a package) and name as messages name it:
  * `providers/label.ts:LabelProvider`; the bare name means a class of that name in any file. What the factory returns is
  * configured like any other provider. Throws a TypeError that says what is wrong with the arguments.
  */
