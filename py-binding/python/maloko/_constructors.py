@@ -17,22 +17,22 @@ METHODS = frozenset(("configure", "check", "diff", "create", "read", "update", "
 def is_made_by_constructor(provider: Any, name: str, value: Any) -> bool:
     """Is what an object has under a name a function that its constructor makes, whoever calls it?"""
     kind = type(provider)
-    if not assigns_functions(kind) or not any(name in _stored(init.__code__) for init in _inits(kind)):
+    if not isinstance(value, (FunctionType, MethodType)) or not assigns_functions(kind):
+        return False
+    if not any(name in _stored(init.__code__) for init in _inits(kind)):
         return False
     if isinstance(value, MethodType):
         return name in METHODS and value.__self__ is provider
-    return isinstance(value, FunctionType) and any(
-        value.__code__ in _functions_in(init.__code__) for init in _inits(kind)
-    )
+    return any(value.__code__ in _functions_in(init.__code__) for init in _inits(kind))
 
 
-@lru_cache(maxsize=1000)
 def assigns_functions(kind: type) -> bool:
     """Does a class make functions of its objects in a constructor that takes no arguments?"""
     inits = list(_inits(kind))
-    if not inits or inits[0] is not kind.__init__:
+    own = next((base.__dict__["__init__"] for base in kind.__mro__ if "__init__" in base.__dict__), None)
+    if not isinstance(own, FunctionType):
         return False
-    code = inits[0].__code__
+    code = own.__code__
     takes = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
     return takes == 1 and any(_stored(it.__code__) & METHODS or _functions_in(it.__code__) for it in inits)
 
