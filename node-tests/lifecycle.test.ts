@@ -2,8 +2,18 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { checkLifecycle, expect, exportedInputs, RULES, runLifecycle, type Step, test } from "maloko/vitest";
+import {
+    checkLifecycle,
+    expect,
+    exportedInputs,
+    lifecycleCommands,
+    RULES,
+    runLifecycle,
+    type Step,
+    test,
+} from "maloko/vitest";
 import { onTestFinished } from "vitest";
+import type { Props } from "./kit";
 import { bucketInputs, GoodProvider, PLANTED, Service } from "./planted";
 
 const options = { inputs: bucketInputs, world: Service, seed: 20 };
@@ -99,6 +109,64 @@ test("a delete that fails when the object is gone is found by a lifecycle", asyn
     const { error } = await checkLifecycle(planted("L8"), { ...options, examples: 200 });
     expect(error?.message).toMatch(/\["vanish", "[abc]"\]/);
     expect(error?.message).toContain("404: there is no bucket");
+});
+
+/** An update leaves one field as it was, and says what the service has then. */
+class KeepsSize extends GoodProvider {
+    override async update(id: string, olds: Props, news: Props) {
+        return super.update(id, olds, { ...news, size: this.service.buckets.get(id)?.size });
+    }
+}
+
+/** The same, and it says what it was asked for. */
+class ClaimsSize extends KeepsSize {
+    override async update(id: string, olds: Props, news: Props) {
+        const { outs } = await super.update(id, olds, news);
+        return { outs: { ...outs, size: news.size } };
+    }
+}
+
+test("an update that forgets one field is found within thirty examples over twenty seeds", async () => {
+    // The last one forgets a field that the inputs do not have.
+    for (const provider of [KeepsSize, ClaimsSize, planted("L5")]) {
+        const missed: number[] = [];
+        for (let seed = 1; seed <= 20; seed++) {
+            const { fc, commands, setup, close } = await lifecycleCommands(provider, { ...options, seed });
+            const life = fc.asyncProperty(commands, async (all) => {
+                const made = await setup();
+                await fc.asyncModelRun(() => made, all as Parameters<typeof fc.asyncModelRun>[1]);
+                await made.real.end(made.model);
+            });
+            const { failed } = await fc.check(life, { seed, numRuns: 30, endOnFailure: true });
+            await close();
+            if (!failed) {
+                missed.push(seed);
+            }
+        }
+        expect(missed, `${provider.name}: the seeds that do not find it`).toEqual([]);
+    }
+}, 120_000);
+
+test("an edit keeps names and mostly changes one property", async () => {
+    const { fc, commands, setup, close } = await lifecycleCommands(GoodProvider, options);
+    const before = { name: "one", acl: "public", size: 1, password: "hunter22" };
+    const made = await setup();
+    for (const name of ["a", "b", "c"]) {
+        made.model.program.set(name, before);
+    }
+    const changed: string[][] = [];
+    for (const command of fc.sample(commands, { numRuns: 400, seed: 20 }).flatMap((all) => [...all])) {
+        const taken: Step[] = [];
+        const real = { can: (step: Step) => step[0] === "edit", take: async (step: Step) => void taken.push(step) };
+        await command.run(made.model, real as unknown as typeof made.real);
+        for (const [, , after] of taken as Extract<Step, readonly ["edit", ...unknown[]]>[]) {
+            changed.push(Object.entries(before).flatMap(([key, was]) => (after[key] === was ? [] : [key])));
+        }
+    }
+    await close();
+    expect(changed.length).toBeGreaterThan(100);
+    expect(changed.filter((keys) => keys.length === 1).length).toBeGreaterThan(changed.length / 2);
+    expect(changed.filter((keys) => keys.includes("name")).length).toBeLessThan(changed.length / 3);
 });
 
 function exported(...resources: { name: string; type: string; inputs: Record<string, unknown> }[]): string {

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
-from law_breakers import EXAMPLES, Cloud, DeletesOnce, Good, MakesTwo
+from hypothesis import Phase, seed, settings
+from hypothesis import strategies as st
+from law_breakers import EXAMPLES, Cloud, DeletesOnce, Good, MakesTwo, Props
+from pulumi.dynamic import CreateResult, DiffResult, ReadResult, UpdateResult
 
 from maloko import MalokoError
 from maloko.testing import Lifecycle, LifecycleBroken, exported_inputs, lifecycle_machine
@@ -99,6 +101,87 @@ def test_a_delete_that_fails_when_the_object_is_gone_is_found_by_a_lifecycle() -
     assert "KeyError: 'there is no box-1'" in str(error)
     assert "life.vanish()" in str(error)
     assert isinstance(error.__cause__, KeyError)
+
+
+BOXES = st.fixed_dictionaries(
+    {
+        "name": st.text("abc", min_size=3, max_size=8),
+        "colour": st.sampled_from(["red", "blue", "Blue"]),
+        "size": st.integers(1, 1000),
+        "password": st.text("abc", min_size=8, max_size=12),
+    }
+)
+
+
+class Named(Good):
+    """A box of another name is another box."""
+
+    def diff(self, _id: str, olds: Props, news: Props) -> DiffResult:
+        changed = [name for name in ("name", "colour", "size", "password") if olds.get(name) != news.get(name)]
+        return DiffResult(changes=bool(changed), replaces=[name for name in changed if name == "name"])
+
+
+class KeepsSize(Named):
+    """An update leaves one field as it was, and says what the service has then."""
+
+    def update(self, id_: str, olds: Props, news: Props) -> UpdateResult:
+        return super().update(id_, olds, {**news, "size": self.cloud.boxes[id_]["size"]})
+
+
+class ClaimsSize(KeepsSize):
+    """The same, and it says what it was asked for."""
+
+    def update(self, id_: str, olds: Props, news: Props) -> UpdateResult:
+        return UpdateResult({**super().update(id_, olds, news).outs, "size": news["size"]})
+
+
+class ForgetsTheOwner(Named):
+    """An update forgets a field that the inputs do not have."""
+
+    def create(self, props: Props) -> CreateResult:
+        return super().create({**props, "owner": "me"})
+
+    def read(self, id_: str, props: Props) -> ReadResult:
+        found = super().read(id_, props)
+        inputs = {key: it for key, it in (found.inputs or {}).items() if key != "owner"}
+        return ReadResult(found.id, found.outs, inputs) if found.id else found
+
+    def outs(self, id_: str, props: Props) -> Props:
+        return {**props, "place": f"shelf/{id_}"}
+
+
+def finds(provider: Any, number: int, examples: int) -> bool:
+    drawn = seed(number)(lifecycle_machine(provider, inputs=BOXES, world=Cloud))
+    case = drawn.TestCase
+    case.settings = settings(case.settings, max_examples=examples, derandomize=False, phases=(Phase.generate,))
+    try:
+        case().runTest()
+    except LifecycleBroken:
+        return True
+    return False
+
+
+def test_an_update_that_forgets_one_field_is_found_within_thirty_examples_over_twenty_seeds() -> None:
+    for provider in (KeepsSize, ClaimsSize, ForgetsTheOwner):
+        missed = [number for number in range(1, 21) if not finds(provider, number, 30)]
+        assert not missed, f"{provider.__name__}: the seeds that do not find it"
+
+
+def test_an_edit_keeps_names_and_mostly_changes_one_property() -> None:
+    changed: dict[str, list[str]] = {}
+
+    class Watches(Named):
+        def diff(self, id_: str, olds: Props, news: Props) -> DiffResult:
+            keys = [key for key in news if news[key] != olds[key]]
+            if keys:
+                changed[repr((olds, news))] = keys
+            return super().diff(id_, olds, news)
+
+    for number in range(1, 4):
+        assert not finds(Watches, number, 60)
+    assert len(changed) > 100
+    assert sum(len(keys) == 1 for keys in changed.values()) > len(changed) / 2
+    assert sum("name" in keys for keys in changed.values()) < len(changed) / 3
 
 
 def exported(path: Path, *resources: dict[str, Any]) -> Path:

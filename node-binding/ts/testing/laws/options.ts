@@ -90,6 +90,12 @@ export class Place {
 
     constructor(private readonly source: WorldSource | undefined) {}
 
+    /** Does each example begin with nothing in the world? */
+    get resets(): boolean {
+        const { source } = this;
+        return source === undefined || typeof source === "function" || (source as World).reset !== undefined;
+    }
+
     /** The world of the next example. */
     async renew(): Promise<World | undefined> {
         const { source } = this;

@@ -13,6 +13,7 @@ import {
 import { asBroken, type FastCheck, fastCheck, type Replay, replayLine, replayWanted } from "../laws/samples";
 import type { Inputs } from "../subject";
 import { show } from "../values";
+import { type Edit, EXTENTS, edited, isName, MOST_PICKS, nearest } from "./edits";
 import { Machine } from "./machine";
 import { Model } from "./model";
 import { MOMENTS, mistakeIn, RESOURCES, RULES, type Rule, type Step, stepText } from "./steps";
@@ -23,9 +24,9 @@ export { type Moment, RULES, type Rule, type Step } from "./steps";
 export interface LifecycleOptions extends SubjectOptions {
     /** Rules that are left out, each with the reason. */
     without?: Partial<Record<Rule, string>>;
-    /** Properties of which no two resources have the same value at a time, such as a name. */
+    /** Properties of which no two resources have the same value at a time, such as a name. Edits mostly keep them. */
     unique?: readonly string[];
-    /** The longest lifecycle; default 10 steps. */
+    /** So many steps are drawn at most; default 10. Some edits in a row, each with an `up`, count as one. */
     steps?: number;
 }
 
@@ -41,6 +42,8 @@ export interface LifecycleReport {
 
 const EXAMPLES = 100;
 const STEPS = 10;
+// So many edits come in a row at most, each with an `up`.
+const EDITS = 4;
 // So many points an `up` of three resources has, and more.
 const MOST_POINTS = 20;
 
@@ -62,26 +65,37 @@ export interface Lifecycle {
     machine: Machine;
 }
 
-// A step as fast-check has it.
+type Drawn = (model: Readonly<Model>) => Step;
+
+// Steps as fast-check has them, most often one. What an edit makes depends on what there is when its turn comes.
 class Command {
+    #steps: Step[] | undefined;
+
     constructor(
-        readonly step: Step,
+        private readonly drawn: readonly Drawn[],
         private readonly counts: Record<string, number>,
     ) {}
 
     async check(model: Readonly<Model>): Promise<boolean> {
-        return model.allows(this.step);
+        const [first] = this.drawn;
+        return first !== undefined && model.allows(first(model));
     }
 
     async run(model: Model, machine: Machine): Promise<void> {
-        if (machine.can(this.step)) {
-            this.counts[this.step[0]] = (this.counts[this.step[0]] ?? 0) + 1;
-            await machine.take(this.step, model);
+        this.#steps = [];
+        for (const drawn of this.drawn) {
+            const step = drawn(model);
+            if (model.allows(step) && machine.can(step)) {
+                this.#steps.push(step);
+                this.counts[step[0]] = (this.counts[step[0]] ?? 0) + 1;
+                await machine.take(step, model);
+            }
         }
     }
 
     toString(): string {
-        return stepText(this.step);
+        const steps = this.#steps ?? this.drawn.map((drawn) => drawn(new Model([])));
+        return steps.map(stepText).join(", ");
     }
 }
 
@@ -93,19 +107,43 @@ export async function lifecycleCommands(provider: ProviderSource, options: Lifec
     checkOptions("lifecycle", provider, options ?? {});
     const rules = rulesOf(options);
     const fc: FastCheck = await fastCheck("lifecycle");
-    const { inputs: samples, world, config, unique, steps = STEPS } = options;
+    const { inputs: samples, world, config, volatile, unique, steps = STEPS } = options;
     const place = new Place(world);
     const inputs = isArbitrary(samples)
         ? (samples as unknown as ReturnType<typeof fc.constant<Inputs>>)
         : fc.constantFrom(...samples);
     const resource = fc.constantFrom(...RESOURCES);
     const counts: Record<string, number> = {};
-    const command = (step: Step): Command => new Command(step, counts);
+    // fast-check runs a command again while it makes a lifecycle shorter: each run has a command of its own.
+    const late = (...drawn: Drawn[]): Command =>
+        Object.defineProperty(new Command(drawn, counts), fc.cloneMethod, { value: () => late(...drawn) });
+    const command = (step: Step): Command => late(() => step);
+    const names = (key: string): boolean => isName(key) || (unique ?? []).includes(key);
+    const edit =
+        (name: string, it: Edit): Drawn =>
+        ({ program }) => {
+            const now = program.get(name);
+            if (now === undefined) {
+                return ["edit", name, it.drawn];
+            }
+            return ["edit", name, isArbitrary(samples) ? edited(now, it, names) : nearest(now, samples, it, names)];
+        };
+    const up: Drawn = () => ["up"];
+    const anEdit = fc.record<Edit>({
+        drawn: inputs,
+        extent: fc.oneof(...EXTENTS.map(({ weight, extent }) => ({ weight, arbitrary: fc.constant(extent) }))),
+        pick: fc.integer({ min: 0, max: MOST_PICKS }),
+    });
+    // What most of a resource's life is made of: as steps of their own, an edit and an `up` would rarely meet.
+    const deployed = fc
+        .tuple(resource, fc.array(anEdit, { minLength: 1, maxLength: EDITS, size: "max" }))
+        .map(([name, edits]) => late(...edits.flatMap((it) => [edit(name, it), up])));
     const commands = fc.commands<Model, Machine, true>(
         [
-            fc.tuple(resource, inputs).map(([name, it]) => command(["edit", name, it])),
+            fc.tuple(resource, anEdit).map(([name, it]) => late(edit(name, it))),
             fc.constant(0).map(() => command(["up"])),
-            fc.tuple(resource, inputs).map(([name, it]) => command(["edit", name, it])),
+            deployed,
+            deployed,
             fc
                 .tuple(fc.integer({ min: 1, max: MOST_POINTS }), fc.constantFrom(...CRASH_KINDS))
                 .map(([nth, kind]) => command(["crash", nth, kind])),
@@ -119,19 +157,9 @@ export async function lifecycleCommands(provider: ProviderSource, options: Lifec
     );
     const setup = async (): Promise<{ model: Model; real: Machine }> => ({
         model: new Model(rules, unique),
-        real: await Machine.begin({ provider, place, config }),
+        real: await Machine.begin({ provider, place, config, volatile }),
     });
     return { fc, commands, setup, counts, close: () => place.end() };
-}
-
-// How fast-check hands commands back.
-interface Ran {
-    cmd: Command;
-    hasRan: boolean;
-}
-
-function wasRun({ hasRan }: Ran): boolean {
-    return hasRan;
 }
 
 function replayOf(): { replayPath?: string } {
@@ -151,12 +179,19 @@ export async function checkLifecycle(
     const { fc, commands, setup, counts, close } = await lifecycleCommands(provider, options);
     const replay = replayWanted();
     const seed = replay?.seed ?? options.seed;
+    // Of the last lifecycle that went wrong, which is the shortest.
+    let steps: readonly Step[] = [];
     try {
         const details = await fc.check(
             fc.asyncProperty(commands, async (all) => {
                 const made = await setup();
-                await fc.asyncModelRun(() => made, all as Parameters<typeof fc.asyncModelRun>[1]);
-                await made.real.end(made.model);
+                try {
+                    await fc.asyncModelRun(() => made, all as Parameters<typeof fc.asyncModelRun>[1]);
+                    await made.real.end(made.model);
+                } catch (thrown) {
+                    steps = made.real.taken;
+                    throw thrown;
+                }
             }),
             {
                 numRuns: options.examples ?? EXAMPLES,
@@ -169,8 +204,7 @@ export async function checkLifecycle(
         if (!details.failed || details.counterexample === null) {
             return report;
         }
-        const [all] = details.counterexample as unknown as [Iterable<Ran>];
-        const steps = [...all].filter(wasRun).map(({ cmd }) => cmd.step);
+        const [all] = details.counterexample;
         const path = /replayPath="([^"]*)"/.exec(String(all))?.[1];
         const place: Replay = { seed: details.seed, path: details.counterexamplePath ?? "" };
         const again = replayLine(command, path === undefined ? place : { ...place, commands: path }).trim();
@@ -180,11 +214,11 @@ export async function checkLifecycle(
     }
 }
 
-function failed(provider: ProviderSource, broken: LawBroken, steps: Step[], again: string): LawBroken {
+function failed(provider: ProviderSource, broken: LawBroken, steps: readonly Step[], again: string): LawBroken {
     const name = titleOf(provider);
     const { at, expected, got } = broken.breach;
     broken.law = "lifecycle";
-    broken.inputs = steps as unknown[];
+    broken.inputs = [...steps];
     broken.message = [
         `lifecycle of ${name}: it goes wrong in ${steps.length} ${steps.length === 1 ? "step" : "steps"}`,
         `    property: ${at}`,
@@ -211,7 +245,8 @@ export async function runLifecycle(
     const place = new Place(options.world);
     const model = new Model(rulesOf(options), options.unique);
     try {
-        const machine = await Machine.begin({ provider, place, config: options.config });
+        const { config, volatile } = options;
+        const machine = await Machine.begin({ provider, place, config, volatile });
         for (const step of steps) {
             const mistake = mistakeIn(step);
             if (mistake !== undefined || !machine.can(step) || !model.allows(step)) {
@@ -223,7 +258,7 @@ export async function runLifecycle(
         }
         await machine.end(model);
     } catch (thrown) {
-        throw thrown instanceof LawBroken ? failed(provider, thrown, [...steps], "") : thrown;
+        throw thrown instanceof LawBroken ? failed(provider, thrown, steps, "") : thrown;
     } finally {
         await place.end();
     }

@@ -6,6 +6,7 @@ import { type Direct, direct } from "../direct";
 import { type CrashPlan, Kit } from "../kit";
 import { breach, Discarded, LawBroken, told } from "../laws/broken";
 import { type ConfigSource, type Place, type ProviderSource, providerOf, removerOf } from "../laws/options";
+import { type Made, plain, Trial } from "../laws/trial";
 import { planText } from "../plan";
 import type { TestStack } from "../stack";
 import type { Inputs } from "../subject";
@@ -34,6 +35,14 @@ export interface MachineSource {
     provider: ProviderSource;
     place: Place;
     config?: ConfigSource | undefined;
+    volatile?: readonly string[] | undefined;
+}
+
+/** What an `up` left of a resource that it updated. */
+interface Ended extends Made {
+    name: string;
+    /** As the program has them. */
+    news: Inputs;
 }
 
 /** Somebody who deploys the program: a process of its own, if it were not for the test. */
@@ -46,6 +55,10 @@ const WRITING = ["create", "update", "delete"] as const;
 
 /** One stack and its world. */
 export class Machine {
+    /** The steps that were taken, with the one that went wrong. */
+    readonly taken: Step[] = [];
+    // Of each resource, what its last update came to.
+    readonly #updated = new Map<string, Ended>();
     readonly #kit = new CrashingKit(INFO);
     readonly #program = new Map<string, Inputs>();
     readonly #foreign: Set<string>;
@@ -90,6 +103,11 @@ export class Machine {
 
     /** Does a step, and looks whether the stack is as the model says then. Throws a LawBroken where it is not. */
     async take(step: Step, model: Model): Promise<void> {
+        this.taken.push(step);
+        await this.#take(step, model);
+    }
+
+    async #take(step: Step, model: Model): Promise<void> {
         this.#where = step[0];
         try {
             await this.#do(step, model);
@@ -102,10 +120,20 @@ export class Machine {
         this.#compare(this.#where, model);
     }
 
-    /** Removes everything; nothing may be left. */
+    /** Removes everything; nothing may be left. What was updated has to be as a create of the same inputs makes it. */
     async end(model: Model): Promise<void> {
         if (model.state.size > 0) {
-            await this.take(["destroy"], model);
+            await this.#take(["destroy"], model);
+        }
+        const { provider, place, config, volatile = [] } = this.source;
+        for (const { name, news, ...made } of place.resets ? this.#updated.values() : []) {
+            await Trial.run({ provider, place, config, volatile, secret: [] }, async (trial) => {
+                const found = trial.difference(await trial.create(news), made);
+                if (found !== undefined) {
+                    const expected = `${told(found.expected)}, as a create of the same inputs makes it`;
+                    breach(`${found.path} of ${name}`, expected, `${told(found.actual)} after an update`);
+                }
+            });
         }
     }
 
@@ -155,11 +183,18 @@ export class Machine {
     }
 
     async #up(model: Model): Promise<void> {
-        await this.#stack.up({ refresh: model.drifted });
+        const { plan } = await this.#stack.up({ refresh: model.drifted });
         model.deployed();
         const unsettled = await this.#stack.settles();
         if (unsettled !== undefined) {
             breach("up", "nothing to be left to do", unsettled);
+        }
+        for (const [name, { action }] of Object.entries(plan)) {
+            const news = this.#program.get(name);
+            if (action === "update" && news !== undefined) {
+                const { id, outputs } = this.#stack.row(name);
+                this.#updated.set(name, { name, news, id, inputs: {}, outs: plain(outputs) as Inputs });
+            }
         }
     }
 

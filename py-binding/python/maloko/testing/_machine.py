@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from maloko._errors import MalokoError
+from maloko.testing._edits import EXTENTS, MOST_PICKS, edited, nearest
 from maloko.testing._laws._life import CRASHES, Lifecycle
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ RULES = (
     "second_writer",
 )
 """The rules of the machine."""
+
+EDITS = 3
+"""So many edits come in a row at most, each with an `up`."""
 
 SHRINKS = 60
 """So many lifecycles are tried at most to find smaller ones that break, too."""
@@ -75,9 +79,14 @@ def lifecycle_machine(
             lambda self: name not in left_out and (self.exists or not exists) and all(able[it] for it in needs)
         )
 
-    drawn = inputs if isinstance(inputs, st.SearchStrategy) else st.sampled_from(list(inputs))
+    examples = None if isinstance(inputs, st.SearchStrategy) else list(inputs)
+    drawn = inputs if examples is None else st.sampled_from(examples)
+    an_edit = st.fixed_dictionaries(
+        {"drawn": drawn, "extent": st.sampled_from(EXTENTS), "pick": st.integers(0, MOST_PICKS)}
+    )
+    some_edits = st.lists(an_edit, max_size=EDITS)
 
-    able: dict[str, bool] = {}
+    able = {"deploys": "up" not in left_out}
     known: dict[tuple[str, ...], bool | BaseException] = {}
     shrinks: Iterator[int] | None = None
 
@@ -90,14 +99,19 @@ def lifecycle_machine(
         def __init__(self) -> None:
             super().__init__()
             self.trace: tuple[str, ...] = ()
+            self.inputs: dict[str, Any] = {}
             self.failed = False
 
-        @initialize(first=drawn)
-        def begin(self, first: dict[str, Any]) -> None:
+        @initialize(first=drawn, deployed=st.sampled_from((False, True, True, True)), edits=some_edits)
+        def begin(self, first: dict[str, Any], deployed: bool, edits: list[dict[str, Any]]) -> None:
             self.trace = (repr(first),)
+            self.inputs = first
             if shrinks is None or next(shrinks) <= SHRINKS:
                 self.life = Lifecycle(provider, inputs=first, world=world, config=config, volatile=volatile)
                 able.update({name: self.life.can(name) for name in ("read", "mutate_remote", "delete_remote")})
+            if deployed and able["deploys"]:
+                self.step("up")
+                self.deploy_each(edits if "edit" not in left_out else [])
 
         @property
         def exists(self) -> bool:
@@ -126,10 +140,28 @@ def lifecycle_machine(
         def up(self) -> None:
             self.step("up")
 
+        def change(self, drawn: dict[str, Any], extent: str, pick: int) -> None:
+            if examples is None:
+                self.inputs = edited(self.inputs, drawn, extent, pick)
+            else:
+                self.inputs = nearest(self.inputs, examples, drawn, extent, pick)
+            self.step("edit", self.inputs)
+
+        def deploy_each(self, edits: list[dict[str, Any]]) -> None:
+            for it in edits:
+                self.change(**it)
+                self.step("up")
+
         @may("edit")
-        @rule(then=drawn)
-        def edit(self, then: dict[str, Any]) -> None:
-            self.step("edit", then)
+        @rule(edit=an_edit)
+        def edit(self, edit: dict[str, Any]) -> None:
+            self.change(**edit)
+
+        # What most of a resource's life is made of: as two rules among twelve, an edit and an up would rarely meet.
+        @may("edit", "deploys")
+        @rule(edits=some_edits)
+        def edit_and_up(self, edits: list[dict[str, Any]]) -> None:
+            self.deploy_each(edits)
 
         @may("preview")
         @rule()

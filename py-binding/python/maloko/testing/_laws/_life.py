@@ -9,7 +9,7 @@ from typing import Any
 
 from maloko.testing._laws._compare import differences, without_id
 from maloko.testing._laws._settings import Settings
-from maloko.testing._laws._trial import NAME, Trial, set_inputs
+from maloko.testing._laws._trial import NAME, Inputs, Trial, set_inputs
 from maloko.testing._laws._worlds import picture_of
 from maloko.testing._runs import Run
 from maloko.testing._stack import Stack
@@ -66,6 +66,7 @@ class Lifecycle:
         self._changed_outside = False
         self._uncertain = False
         self._settled = False
+        self._updated: tuple[dict[str, Any], dict[str, Any]] | None = None
         self._closed = False
         self._others: list[Stack] = []
 
@@ -214,19 +215,24 @@ class Lifecycle:
         self._deployed(other.run("up"))
 
     def end(self) -> None:
-        """Compares what there is with what a create of the same inputs makes, and removes everything."""
+        """Compares what there is, and what the last update made, with what a create of the same inputs makes; and
+        removes everything."""
         if self._closed:
             return
         self._steps.append("life.end()")
         try:
-            outs = self._outs() if self._settled and self._exists else None
+            ends = [] if self._updated is None else [self._updated]
+            if self._settled and self._exists:
+                ends.append((self._inputs, self._outs()))
             if self._rows() or self._stack.suspects():
                 if not self._uncertain:
                     self._destroyed()
             else:
                 self._holds()
-            if outs is not None and self._place.resets:
-                self._as_created(outs)
+            if self._place.resets:
+                for at, end in enumerate(ends):
+                    if end not in ends[:at]:
+                        self._as_created(*end)
         finally:
             self.close()
 
@@ -275,6 +281,9 @@ class Lifecycle:
         # Where the last plan was empty and the up has done nothing, nothing is left to be planned.
         if not self._settled or run.plan.changed:
             self._settles()
+        if any(entry.action == "update" for entry in run.plan.changed.values()):
+            # A later step may hide it: a destroy, a refresh.
+            self._updated = (self._inputs, self._outs())
 
     def _arrived(self, run: Run) -> None:
         """After an up: what it must have come to."""
@@ -340,9 +349,9 @@ class Lifecycle:
             what = f"left over or there twice: {more}" if more else f"missing: {wanted}"
             self._fail(f"the world has {ids}, and the state {wanted}; {what}")
 
-    def _as_created(self, outs: dict[str, Any]) -> None:
+    def _as_created(self, inputs: Inputs, outs: dict[str, Any]) -> None:
         self._trial.renew()
-        created = self._trial.made(self._inputs)
+        created = self._trial.made(inputs)
         fresh = without_id(created.outputs(NAME), created.id(NAME))
         for path, expected, found in differences(fresh, outs, self._settings.volatile):
             self._fail(f"'{path}' ends as {found!r}, and a create of the same inputs makes {expected!r}")
