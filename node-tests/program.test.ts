@@ -1,3 +1,5 @@
+import { realpathSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { project } from "./project";
 
@@ -66,6 +68,55 @@ test("main names a directory or a file", () => {
     });
     it.up();
     expect(it.outputs()).toEqual({ where: "src" });
+});
+
+test.each([
+    ["main", "bin/index.js"],
+    ["exports", "./bin/index.js"],
+])("the working directory is the project's whatever package.json names: %s", (member, file) => {
+    const it = project({
+        "package.json": JSON.stringify({ [member]: file }),
+        "bin/index.js": "exports.where = process.cwd(); exports.argument = process.argv[1];",
+    });
+    it.up();
+    const directory = realpathSync(it.directory);
+    expect(it.outputs()).toEqual({ where: directory, argument: join(directory, "bin/index.js") });
+});
+
+test("main is looked for in the nearest package.json above", () => {
+    const it = project({
+        "package.json": JSON.stringify({ main: "lib/program.ts" }),
+        "lib/program.ts": "export const where = process.cwd().split('/').pop();",
+        "infra/Pulumi.yaml": "name: test\nruntime: nodejs\n",
+        "Pulumi.yaml": "name: test\nruntime: nodejs\nmain: deploy/\n",
+        "deploy/README.md": "The program is elsewhere.",
+    });
+    it.up();
+    expect(it.outputs()).toEqual({ where: "deploy" });
+    it.ok("-C", join(it.directory, "infra"), "up", "--yes", "--skip-preview", "--stack", "dev");
+    expect(it.outputs()).toEqual({ where: "infra" });
+});
+
+test("a function that a CommonJS module exports is called through its namespace", () => {
+    const it = project({
+        "greet.js": "module.exports = (name) => `hello ${name}`; module.exports.extra = 1;",
+        "shared.ts": 'import * as greet from "./greet";\nexport { greet };\nexport * as again from "./greet";',
+        "index.ts": `import * as greet from "./greet"; import other, { extra } from "./greet"; import * as fs from "fs";
+import { greet as shared, again } from "./shared";
+export const told = (greet as any)("you"); export const defaulted = (other as any)("them"); export const e = extra;
+export const members = [(greet as any).extra, typeof fs.existsSync, (shared as any).default("all"), (again as any).extra];
+function fail(): never { throw new Error("here"); }
+try { fail(); } catch (error) { console.log((error as Error).stack); }`,
+        "greet.d.ts": "declare const greet: any; export = greet;",
+        "tsconfig.json": '{ "compilerOptions": { "module": "commonjs", "target": "es2020" } }',
+    });
+    expect(it.up()).toMatch(/index\.ts:5:32/);
+    expect(it.outputs()).toEqual({
+        told: "hello you",
+        defaulted: "hello them",
+        e: 1,
+        members: [1, "function", "hello all", 1],
+    });
 });
 
 test("the two passes of up each run the program afresh", () => {

@@ -118,7 +118,7 @@ export class Command implements Front {
             const sdk = Sdk.load(entry.directory);
             await prepareLoader(entry, description.projectRoot, options);
             releaseProviderHandles();
-            process.chdir(entry.directory);
+            process.chdir(entry.workingDirectory);
             process.argv = [process.argv[0] ?? "node", entry.file];
             this.#attributeErrors(sdk, entry.file);
             this.#exit = process.exit;

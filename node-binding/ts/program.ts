@@ -5,6 +5,7 @@ import Module, { createRequire } from "node:module";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
 import { acceptDeclarations, withDeclarations } from "./declarations";
+import { withoutCopies } from "./namespaces";
 import { mayDeclareProviders } from "./packages";
 import { outside } from "./seams";
 import { findUp, loaderConfig } from "./tsconfig";
@@ -29,6 +30,8 @@ export class ProjectError extends Error {
 export interface Entry {
     file: string;
     directory: string;
+    /** Where the program runs: the project's directory, or the one that `main` of Pulumi.yaml names. */
+    workingDirectory: string;
     isModule: boolean;
     /** What the user should know about the choice. */
     warning?: string;
@@ -53,25 +56,26 @@ export function findEntry(place: string): Entry {
         if (withExtension === undefined) {
             throw new ProjectError(`the program ${place} does not exist: check \`main\` in Pulumi.yaml`);
         }
-        return entryOf(withExtension);
+        return entryOf(withExtension, path.dirname(place));
     }
     if (stats.isFile()) {
-        return entryOf(place);
+        return entryOf(place, path.dirname(place));
     }
-    const manifest = readManifest(path.join(place, "package.json"));
+    const manifestFile = findUp(place, "package.json");
+    const manifest = manifestFile === undefined ? undefined : readManifest(manifestFile);
     const named = mainOf(manifest);
-    if (named !== undefined) {
-        const file = resolveFile(path.resolve(place, named));
+    if (manifestFile !== undefined && named !== undefined) {
+        const file = resolveFile(path.resolve(path.dirname(manifestFile), named));
         if (file !== undefined) {
-            return entryOf(file);
+            return entryOf(file, place);
         }
         const fallback = indexOf(place);
         if (fallback !== undefined) {
             const warning = `could not find the entry point '${named}' that package.json names; using '${path.basename(fallback)}' instead`;
-            return { ...entryOf(fallback), warning };
+            return { ...entryOf(fallback, place), warning };
         }
         throw new ProjectError(
-            `the entry point '${named}' that ${path.join(place, "package.json")} names does not exist${buildHint(manifest)}`,
+            `the entry point '${named}' that ${manifestFile} names does not exist${buildHint(manifest)}`,
         );
     }
     const index = indexOf(place);
@@ -80,7 +84,7 @@ export function findEntry(place: string): Entry {
             `no program was found in ${place}: expected index.ts or index.js there, \`main\` in package.json or \`main\` in Pulumi.yaml`,
         );
     }
-    const entry = entryOf(index);
+    const entry = entryOf(index, place);
     return index.endsWith("index.js") && fs.existsSync(path.join(place, "index.ts"))
         ? { ...entry, warning: "found both index.js and index.ts and no explicit entry point: using index.js" }
         : entry;
@@ -91,12 +95,12 @@ export function entryWithout(place: string): Entry {
     const directory =
         fs.statSync(place, { throwIfNoEntry: false })?.isDirectory() === true ? place : path.dirname(place);
     const file = path.join(directory, "index.ts");
-    return { file, directory, isModule: isModule(file) };
+    return { file, directory, workingDirectory: directory, isModule: isModule(file) };
 }
 
-function entryOf(file: string): Entry {
+function entryOf(file: string, workingDirectory: string): Entry {
     const real = fs.realpathSync(file);
-    return { file: real, directory: path.dirname(real), isModule: isModule(real) };
+    return { file: real, directory: path.dirname(real), workingDirectory, isModule: isModule(real) };
 }
 
 function buildHint(manifest: (Manifest & { scripts?: Record<string, string> }) | undefined): string {
@@ -234,7 +238,7 @@ function declareScripts(root: string): void {
         }
         // Node also compiles ES modules that were required through here; it says so in a further argument.
         const kind = rest[0] === "module" ? "module" : "script";
-        return compile.call(this, withDeclarations(source, file, kind), file, ...rest);
+        return compile.call(this, withDeclarations(withoutCopies(source), file, kind), file, ...rest);
     };
 }
 

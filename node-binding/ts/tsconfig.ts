@@ -29,10 +29,10 @@ export function loaderConfig(directory: string, named: string | undefined): stri
     return written;
 }
 
-/** The tsconfig.json of a program: in its directory or one above. */
-export function findUp(directory: string): string | undefined {
+/** A file of a program, by default its tsconfig.json: in its directory or one above. */
+export function findUp(directory: string, name = "tsconfig.json"): string | undefined {
     for (let current = directory; ; current = path.dirname(current)) {
-        const file = path.join(current, "tsconfig.json");
+        const file = path.join(current, name);
         if (fs.existsSync(file)) {
             return file;
         }
