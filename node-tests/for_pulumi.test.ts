@@ -52,7 +52,7 @@ interface Rows {
 }
 
 function deployed(extra = ""): Project {
-    const it = project({ "index.ts": PROGRAM.replace("EXTRA", extra), "helper.ts": HELPER });
+    const it = project({ "index.ts": PROGRAM.replace("EXTRA", () => extra), "helper.ts": HELPER });
     it.up();
     return it;
 }
@@ -180,6 +180,42 @@ test("the sdks own server runs the providers of an export for pulumi", async () 
         asking: { text: "made", diffs: [1, 2] },
         secretly: { text: "hush", diffs: [1, 2] },
     });
+});
+
+test("code that uses the SDK is serialised", async () => {
+    const using = `class Using extends Tagged {
+    async create(props: any) { await pulumi.log.info("in create"); return { id: "made", outs: props }; }
+    async read(id: string, props: any) {
+        const known = pulumi.Output.isInstance(pulumi.output(1)) && pulumi.all([1]) !== undefined;
+        await pulumi.log.debug("unheard");
+        const text = [known, pulumi.runtime.isDryRun(), new pulumi.asset.StringAsset("asset").text, props.n];
+        return { id, props: { n: props.n, text: String(await Promise.all(text)) } };
+    }
+}
+new Thing(new Using("using"), "using");
+const secret = pulumi.secret("s");
+let called = 0;
+const functions: (() => unknown)[] = [
+    () => pulumi.log.info("a"),
+    () => pulumi.all([1]).apply((it) => pulumi.output(it)),
+    () => new Thing(new Using("in a function"), "in-a-function"),
+    () => { called++; return [secret]; },
+];
+export const serialized = Promise.all(functions.map(async (it) =>
+    (await pulumi.runtime.serializeFunction(it, { allowSecrets: true })).text.split("=")[0]));
+export const times = serialized.then(() => called);`;
+    const it = deployed(using);
+    expect(it.outputs()).toEqual({ serialized: Array(4).fill("exports.handler "), times: 0 });
+    expect(it.resources().sort()).toEqual(["asking", "secretly", "tagged", "using"]);
+    const row = rowsOf(exported(it, "--for-pulumi", "--show-secrets")).using;
+    expect(row?.inputs.__provider).toContain("exports.handler = ");
+    const { call, struct } = await providerServer(it, {});
+    const read = await call("read", "ReadRequest", (request) => {
+        request.setId("made");
+        request.setProperties(struct(withoutSecrets(row?.outputs)));
+        request.setInputs(struct(withoutSecrets(row?.inputs)));
+    });
+    expect(read.getProperties().toJavaScript().text).toBe("true,false,asset,1");
 });
 
 test("an export for pulumi comes back without a change", () => {

@@ -4,7 +4,7 @@ import { Sdk } from "../seams";
 
 export type * from "@pulumi/pulumi/automation";
 export { DiffKind } from "@pulumi/pulumi/automation/events";
-export { CommandResult, PulumiCommand, type PulumiCommandOptions } from "./command";
+export { CommandResult, type CommandRunner, PulumiCommand, type PulumiCommandOptions } from "./command";
 export {
     CommandError,
     ConcurrentUpdateError,

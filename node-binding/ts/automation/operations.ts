@@ -1,5 +1,6 @@
 // Runs the operations of stacks, and knows which are at work.
 import type { EngineEvent, PulumiFn } from "@pulumi/pulumi/automation";
+import { runThrough } from "./command";
 import type { CommandResult } from "./result";
 import { shortName } from "./settings";
 import type { Stack } from "./stack";
@@ -62,7 +63,7 @@ export async function command(
 ): Promise<CommandResult> {
     const { onOutput, onError, onEvent, signal } = options;
     const kind = runsDirectory ? ["--exec-kind", program === undefined ? "auto.local" : "auto.inline"] : [];
-    const result = await workspace.pulumiCommand.run({
+    const result = await runThrough(workspace.pulumiCommand, {
         arguments: [...args, ...kind, "--stack", name, ...(await workspace.serializeArgsForOp(name))],
         directory: workspace.workDir,
         variables: variablesOf(workspace),

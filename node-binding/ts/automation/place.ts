@@ -1,6 +1,7 @@
 // Where the state of an inline program without a directory of its own is kept.
 import * as fs from "node:fs";
 import * as path from "node:path";
+import { runThrough } from "./command";
 import { variablesOf, type Workspace } from "./workspace";
 
 /**
@@ -8,7 +9,7 @@ import { variablesOf, type Workspace } from "./workspace";
  * again, and the next run would make everything a second time.
  */
 export async function requirePlace(workspace: Workspace): Promise<void> {
-    const { stdout } = await workspace.pulumiCommand.run({
+    const { stdout } = await runThrough(workspace.pulumiCommand, {
         arguments: ["whoami", "--json"],
         directory: workspace.workDir,
         variables: variablesOf(workspace),

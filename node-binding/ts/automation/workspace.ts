@@ -24,7 +24,7 @@ import type {
     WhoAmIResult,
 } from "@pulumi/pulumi/automation";
 import { NEWEST_SDK } from "../seams";
-import { PulumiCommand } from "./command";
+import { type CommandRunner, PulumiCommand, runThrough } from "./command";
 import { assignments, configText, settingsIn } from "./configuration";
 import { UnsupportedError } from "./errors";
 import { requirePlace } from "./place";
@@ -37,13 +37,13 @@ import { warnOnce } from "./warnings";
 /** What a `Stack` works in. */
 export interface Workspace extends Omit<OfficialWorkspace, "pulumiCommand" | "cliApi" | "pulumiVersion"> {
     readonly pulumiVersion: string;
-    readonly pulumiCommand: PulumiCommand;
+    readonly pulumiCommand: CommandRunner;
 }
 
 /** How a `LocalWorkspace` is set up. */
 export interface LocalWorkspaceOptions extends Omit<OfficialOptions, "pulumiCommand"> {
     /** Accepted for programs that pass one; there is only one command line, and it is in this package. */
-    pulumiCommand?: PulumiCommand;
+    pulumiCommand?: CommandRunner;
 }
 
 /** What `LocalWorkspace.install` would leave out. */
@@ -64,7 +64,7 @@ export class LocalWorkspace implements Workspace {
     readonly workDir: string;
     readonly pulumiHome?: string;
     readonly secretsProvider?: string;
-    readonly pulumiCommand: PulumiCommand;
+    readonly pulumiCommand: CommandRunner;
     /** The version of the SDK whose behaviour is followed: what its own command line would answer. */
     readonly pulumiVersion: string = NEWEST_SDK;
     /** Kept as it was given; images are for deployments of Pulumi Cloud. */
@@ -364,7 +364,11 @@ export class LocalWorkspace implements Workspace {
     }
 
     #run(args: string[]): Promise<CommandResult> {
-        return this.pulumiCommand.run({ arguments: args, directory: this.workDir, variables: variablesOf(this) });
+        return runThrough(this.pulumiCommand, {
+            arguments: args,
+            directory: this.workDir,
+            variables: variablesOf(this),
+        });
     }
 }
 

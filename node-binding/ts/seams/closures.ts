@@ -4,6 +4,7 @@ import Module from "node:module";
 import * as path from "node:path";
 
 import { isOutput } from "../captured";
+import { withoutShortcuts } from "./speed";
 import { currentStore, type Store } from "./store";
 
 /** Gives the handle of a provider object of a run; an output where it has to wait for something. */
@@ -68,7 +69,7 @@ export function stubClosures(root: string): void {
         const forward =
             (method: string) =>
             (...args: unknown[]): unknown =>
-                liveProvider(args) ?? realClosures(file, stub)[method]?.(...args);
+                liveProvider(args) ?? withoutShortcuts(() => realClosures(file, stub)[method]?.(...args));
         stub.exports = {
             serializeFunction: forward("serializeFunction"),
             serializeFunctionAsync: forward("serializeFunctionAsync"),
@@ -92,10 +93,9 @@ export async function serializeProvider(root: string, provider: object): Promise
     const file = path.join(root, `${CLOSURES[0]}.js`);
     const stub = stubs.get(file);
     const real = stub === undefined ? (require(file) as Closures) : realClosures(file, stub);
-    const serialized = (await real.serializeFunction?.(() => provider, { allowSecrets: true })) as {
-        text: string;
-        containsSecrets: boolean;
-    };
+    const serialized = (await withoutShortcuts(() =>
+        real.serializeFunction?.(() => provider, { allowSecrets: true }),
+    )) as { text: string; containsSecrets: boolean };
     return { text: serialized.text, secret: serialized.containsSecrets };
 }
 
@@ -118,13 +118,16 @@ function realClosures(file: string, stub: Module): Closures {
     return real;
 }
 
+// A function that does nothing but name a variable: another one, of the user's, is not to be called.
+const BARE_NAME = /^\(\)\s*=>\s*[\w$]+$/;
+
 // `serializeFunction(() => provider, { allowSecrets: true })` is how the SDK serialises a provider object.
 function liveProvider([closure, options]: unknown[]): Promise<{ text: string; containsSecrets: boolean }> | undefined {
     const store = currentStore();
     const handleOf = store === undefined ? undefined : handles.get(store);
     const isProviders =
         typeof closure === "function" &&
-        closure.length === 0 &&
+        BARE_NAME.test(Function.prototype.toString.call(closure)) &&
         (options as { allowSecrets?: boolean } | undefined)?.allowSecrets === true;
     if (handleOf === undefined || !isProviders) {
         return undefined;

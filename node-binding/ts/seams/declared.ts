@@ -55,7 +55,7 @@ export function noteDeclarations(root: string): void {
     if (typeof original !== "function") {
         return;
     }
-    registration.registerResource = (...args: unknown[]): unknown => {
+    const registering = (...args: unknown[]): unknown => {
         // (resource, parent, type, name, custom, remote, newDependency, props, ...)
         const [resource, , type, name, , , , props] = args;
         const store = currentStore();
@@ -82,4 +82,6 @@ export function noteDeclarations(root: string): void {
         }
         return registered;
     };
+    // A closure that is serialised is run where nothing can be registered; the SDK leaves out what says this.
+    registration.registerResource = Object.assign(registering, { doNotCapture: true });
 }

@@ -21,7 +21,7 @@ export function answerGet(root: string): void {
     if (prototype === undefined || original === undefined) {
         return;
     }
-    prototype.get = function (this: object): unknown {
+    const answering = function (this: object): unknown {
         if (!isInsideCall()) {
             return original.call(this);
         }
@@ -35,6 +35,9 @@ export function answerGet(root: string): void {
         }
         return answer.value;
     };
+    // Serialised as the SDK's own, which needs nothing from around it.
+    answering.toString = () => Function.prototype.toString.call(original);
+    prototype.get = answering;
 }
 
 type OutputClass = new (

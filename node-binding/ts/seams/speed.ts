@@ -33,6 +33,38 @@ export function deferAutomation(root: string): void {
     require.cache[file] = stub;
 }
 
+interface Shortcut {
+    holder: Record<string, unknown>;
+    name: string;
+    original: unknown;
+    cheap: unknown;
+}
+
+const shortcuts: Shortcut[] = [];
+let serializing = 0;
+
+function shorten(holder: Record<string, unknown>, name: string, cheap: unknown): void {
+    shortcuts.push({ holder, name, original: holder[name], cheap });
+    holder[name] = cheap;
+}
+
+/** Does something while the SDK is as it was shipped: a closure that is serialised may hold any part of it. */
+export async function withoutShortcuts<T>(action: () => T): Promise<Awaited<T>> {
+    serializing++;
+    try {
+        for (const { holder, name, original } of shortcuts) {
+            holder[name] = original;
+        }
+        return await action();
+    } finally {
+        if (--serializing === 0) {
+            for (const { holder, name, cheap } of shortcuts) {
+                holder[name] = cheap;
+            }
+        }
+    }
+}
+
 /** Makes promises, debug messages and stack traces of one copy of the SDK cheap. */
 export function speedUp(root: string): void {
     const load = (name: string): Record<string, unknown> =>
@@ -40,16 +72,16 @@ export function speedUp(root: string): void {
     const debuggable = load("runtime/debuggable");
     if (typeof debuggable.debuggablePromise === "function" && !process.env.PULUMI_DEBUG_PROMISE_LEAKS) {
         // It formats a stack for every promise, for a report on leaked promises that we make in another way.
-        debuggable.debuggablePromise = (promise: unknown) => promise;
+        shorten(debuggable, "debuggablePromise", (promise: unknown) => promise);
     }
     const log = load("log/index");
     if (typeof log.debug === "function") {
         // Shown by nobody; each message costs a chain of promises.
-        log.debug = () => Promise.resolve();
+        shorten(log, "debug", () => Promise.resolve());
     }
-    const { Resource } = load("resource") as { Resource?: { stackTrace?: unknown; callsites?: unknown } };
+    const { Resource } = load("resource") as { Resource?: Record<string, unknown> };
     if (typeof Resource?.stackTrace === "function" && typeof Resource.callsites === "function") {
-        Resource.stackTrace = stackTrace;
+        shorten(Resource, "stackTrace", stackTrace);
     }
 }
 
