@@ -152,6 +152,10 @@ PYTHON_ONLY: dict[str, list[str]] = {
     "about files of both languages at once": ["a connection of our own is noticed"],
 }
 NODE_ONLY: dict[str, list[str]] = {
+    "the official API takes any object with `run` in Node; in Python it is a class, which refuses another one": [
+        "a command that cannot run an inline program is told so",
+        "a workspace runs everything through the command that it was given",
+    ],
     "worker threads, and copies of the SDK that npm may install twice": [
         "a worker that is ended in the middle leaves the process whole",
         "programs run inside worker threads",
@@ -165,6 +169,7 @@ NODE_ONLY: dict[str, list[str]] = {
         "a TypeScript program that is an ES module, with a default export",
         "a TypeScript program without any configuration keeps its declared outputs",
         "a class that its package exports from another file is found again",
+        "a function that a CommonJS module exports is called through its namespace",
         "a package is found again where another package manager puts it",
         "a program for the official API compiles with only the import changed: %s",
         "a program that is an ES module compiles",
@@ -174,10 +179,13 @@ NODE_ONLY: dict[str, list[str]] = {
         "errors of a compiled package show the lines of its source",
         "errors of a program show the lines of its source",
         "flags of the interpreter are the project's own",
+        "main is looked for in the nearest package.json above",
         "nodeargs of the runtime options are in force",
+        "the working directory is the project's whatever package.json names: %s",
         "typecheck: true refuses a program whose types are wrong",
     ],
     "objects without a class, private fields, and the SDK's serialiser of functions": [
+        "code that uses the SDK is serialised",
         "a program that reads a WeakMap right after the SDK's option is not disturbed",
         "an object literal is called live",
         "an object literal is found again as the constant that holds it",

@@ -1,6 +1,9 @@
+import { realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { CommandError, type CommandRunner, LocalWorkspace, PulumiCommand } from "maloko/automation";
 import { expect, test } from "vitest";
-import { newStack, placed } from "./automation-kit";
+import { directory, newStack, placed } from "./automation-kit";
 import { Echo, failureOf, Thing } from "./kit";
 
 test("a command is run with the official signature", async () => {
@@ -18,10 +21,15 @@ test("a command is run with the official signature", async () => {
     const failed = command.run(["stack", "rm", "nowhere"], workDir, envVars, undefined, (text) => errors.push(text));
     expect(await failureOf(failed)).toBeInstanceOf(CommandError);
     expect(errors.join("")).toContain("nowhere");
-    // An operation runs the program of the directory, of which there is none here: nothing is taken for unwanted.
-    await failureOf(command.run(["up", "--yes", "--skip-preview", "--stack", "dev"], workDir, envVars));
-    const { resources = [] } = (await stack.exportStack()).deployment as { resources?: { urn: string }[] };
-    expect(resources.map(({ urn }) => urn.split("::").at(-1))).toContain("a");
+    // An operation runs the program of the directory.
+    const own = directory();
+    writeFileSync(join(own, "Pulumi.yaml"), "name: own\nruntime: nodejs\n");
+    writeFileSync(join(own, "index.js"), "exports.directory = __dirname;");
+    symlinkSync(join(dirname(fileURLToPath(import.meta.url)), "node_modules"), join(own, "node_modules"));
+    await command.run(["stack", "init", "dev"], own, envVars);
+    await command.run(["up", "--yes", "--skip-preview", "--stack", "dev"], own, envVars);
+    const outputs = await command.run(["stack", "output", "--json", "--stack", "dev"], own, envVars);
+    expect(JSON.parse(outputs.stdout)).toEqual({ directory: realpathSync(own) });
 });
 
 /** A command of the caller's own, which notes what it is asked for and may hand it on. */

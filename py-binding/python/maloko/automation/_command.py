@@ -11,10 +11,13 @@ from pulumi.automation import CommandResult, OnOutput
 from semver import VersionInfo
 
 from maloko._sdk import sdk_version
+from maloko.automation._child import run_child
 from maloko.automation._finished import Finished
 from maloko.automation._inside import absolute, run_inside
 from maloko.automation._listeners import Listeners
 from maloko.automation.errors import error_of
+
+_OPERATIONS = frozenset(("up", "update", "preview", "pre", "refresh", "destroy", "down", "import"))
 
 LOG = logging.getLogger("maloko.automation")
 
@@ -52,7 +55,7 @@ class PulumiCommand(official.PulumiCommand):
         on_output: OnOutput | None = None,
         on_error: OnOutput | None = None,
     ) -> CommandResult:
-        """Runs a command that needs no program.
+        """Runs a command; an operation runs the program of the directory, in a process of its own.
 
         :param args: the arguments of the command line, such as `["stack", "ls"]`
         :param cwd: the directory of the project
@@ -62,6 +65,9 @@ class PulumiCommand(official.PulumiCommand):
         :raises CommandError: when the command fails
         """
         listeners = Listeners(on_output, on_error)
+        if next((word for word in args if not word.startswith("-")), "") in _OPERATIONS:
+            finished = run_child(list(args), absolute(cwd), environment(additional_env), listeners)
+            return checked(finished, listeners, inline=False)
         finished = run_inside(list(args), absolute(cwd), environment(additional_env), listeners)
         return checked(finished, listeners, inline=True)
 
