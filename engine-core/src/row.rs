@@ -174,6 +174,23 @@ impl Row {
         self.property_dependencies.values_mut().for_each(|urns| urns.retain(&keep));
     }
 
+    /// The row with its lists in order whose order says nothing: what it refers to, and the names and paths of options.
+    #[must_use]
+    pub fn with_sorted_lists(mut self) -> Self {
+        self.dependencies.sort_unstable();
+        self.property_dependencies.values_mut().for_each(|urns| urns.sort_unstable());
+        self.replace_with.sort_unstable();
+        for texts in [
+            &mut self.additional_secret_outputs,
+            &mut self.ignore_changes,
+            &mut self.hide_diff,
+            &mut self.replace_on_changes,
+        ] {
+            texts.sort_unstable();
+        }
+        self
+    }
+
     /// The outputs; empty when there are none.
     #[must_use]
     pub fn outputs_or_empty(&self) -> Arc<PropertyMap> {

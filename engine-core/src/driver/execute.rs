@@ -1,5 +1,6 @@
 //! Taking steps: journal what is begun, call the provider, journal what came of it (reliability, rule 1).
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::event::{Event, Op};
@@ -150,7 +151,9 @@ impl Engine {
         let in_place_of = old.map(|(number, _)| *number);
         // Its new URN must survive a crash, for what comes after it refers to it. So must what it refers to from now on:
         // what it no longer needs may be deleted by this very run, and a row that refers to nothing is not sound.
-        let differs = |old: &Row| old.urn != row.urn || !references(old).eq(references(&row));
+        let referred = |row: &Row| references(row).collect::<BTreeSet<_>>();
+        let same = |old: &Row| references(old).eq(references(&row)) || referred(old) == referred(&row);
+        let differs = |old: &Row| old.urn != row.urn || !same(old);
         let moves = old.is_some_and(|(_, old)| differs(old)) && !planted::has(Bug::KeptReferencesForgotten);
         if moves && !self.operation.dry_run {
             let change = self.book().put(Arc::clone(&row), in_place_of);

@@ -7,7 +7,8 @@ use crate::operation::OperationKind;
 use crate::plan::{Refusal, unmatched};
 use crate::planted::{self, Bug};
 use crate::row::Row;
-use crate::state::{Snapshot, integrity};
+use crate::state::Snapshot;
+use crate::state::order::canonical;
 use crate::value::PropertyMap;
 
 use super::stop::Failure;
@@ -180,21 +181,16 @@ impl Engine {
     /// The state as the run has made it so far, for hosts that keep it in memory.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
-        self.final_snapshot()
+        let snapshot = self.final_snapshot();
+        Snapshot { rows: canonical(&snapshot.rows), ..snapshot }
     }
 
-    /// The state as it would be written now.
+    /// The state as it would be written now, its rows in no order.
     pub(super) fn final_snapshot(&self) -> Snapshot {
         let base = self.session.snapshot();
         let book = self.book();
-        let rows = book.ledger.finished_rows();
-        // Rows that a selection or a refresh left where they were may now stand after others that refer to them.
-        let partial = matches!(self.operation.kind, OperationKind::Refresh | OperationKind::Import)
-            || self.operation.refresh
-            || !self.operation.targets.is_empty()
-            || !self.operation.excludes.is_empty();
         Snapshot {
-            rows: if partial { integrity::sorted(&rows) } else { rows },
+            rows: book.ledger.finished_rows(),
             pending: book.ledger.pending().cloned().collect(),
             suspects: book.ledger.recorded_suspects(),
             secrets_provider: base.secrets_provider.clone(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::event::{Event, Op, Severity};
 use crate::operation::OperationKind;
-use crate::plan::{Goal, Refusal, Step, optional_urn, position_text, stack_texts, take_object, urns};
+use crate::plan::{Goal, Refusal, Step, make_set, optional_urn, position_text, stack_texts, take_object, urns};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::row::Row;
 use crate::urn::Urn;
@@ -98,6 +98,8 @@ impl Engine {
         let root = &self.operation.project_root;
         let mut inputs = registered_outputs(request.properties)?;
         let object = take_object(&mut inputs)?;
+        let mut dependencies = urns("dependsOn", &request.dependencies)?;
+        make_set(&mut dependencies);
         let unknown = crate::value::UNKNOWN_TEXTS.contains(&request.id.as_str());
         let goal = Goal {
             kind: request.r#type,
@@ -106,7 +108,7 @@ impl Engine {
             parent: optional_urn("parent", &request.parent)?,
             inputs,
             object,
-            dependencies: urns("dependsOn", &request.dependencies)?,
+            dependencies,
             provider: request.provider,
             additional_secret_outputs: request.additional_secret_outputs,
             source_position: request.source_position.and_then(|at| position_text(&at, root)).unwrap_or_default(),

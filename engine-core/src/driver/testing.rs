@@ -149,7 +149,7 @@ pub(crate) fn run_in(host: &Arc<ScriptedHost>, operation: Operation, session: Se
         }
         engine.finish(ProgramEnd::default()).await
     });
-    let last = engine.final_snapshot();
+    let last = engine.snapshot();
     Outcome {
         report: report.unwrap_or_else(|error| panic!("finish failed: {error}")),
         steps: recorder.steps(),

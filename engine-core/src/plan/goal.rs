@@ -106,6 +106,12 @@ pub(crate) fn urns(option: &str, texts: &[String]) -> Result<Vec<Urn>, String> {
     texts.iter().map(|text| checked_urn(option, text)).collect()
 }
 
+/// Gives a list of dependencies one order: the SDKs keep them in sets, whose order varies from run to run.
+pub(crate) fn make_set(urns: &mut Vec<Urn>) {
+    urns.sort_unstable();
+    urns.dedup();
+}
+
 impl Goal {
     /// Decodes a registration. `project_root` is what source positions are relative to. The error says which option
     /// or property of the resource cannot be used.
@@ -121,6 +127,7 @@ impl Goal {
             property_dependencies = inputs.keys().map(|key| (key.clone(), dependencies.clone())).collect();
         }
         lower_inputs(&mut inputs, &mut property_dependencies, &mut dependencies);
+        property_dependencies.values_mut().chain([&mut dependencies]).for_each(make_set);
         Ok(Self {
             kind: request.r#type,
             name: request.name,

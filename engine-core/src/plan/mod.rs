@@ -55,4 +55,4 @@ pub use step::{IMPLIED, Step};
 pub use targets::{Leftovers, unmatched};
 pub use verdict::{Compared, Verdict, judge};
 
-pub(crate) use goal::{lower, optional_urn, position_text, stack_texts, take_object, urns};
+pub(crate) use goal::{lower, make_set, optional_urn, position_text, stack_texts, take_object, urns};

@@ -90,7 +90,7 @@ fn check_rows(rows: &[Arc<Row>]) -> Result<(), String> {
 }
 
 /// Everything that a row refers to by URN alone, and how.
-fn references(row: &Row) -> impl Iterator<Item = (&'static str, &Urn)> {
+pub(super) fn references(row: &Row) -> impl Iterator<Item = (&'static str, &Urn)> {
     let parent = row.parent.iter().map(|urn| ("parent", urn));
     let dependencies = row.dependencies.iter().map(|urn| ("dependency", urn));
     let of_properties = row.property_dependencies.values().flatten().map(|urn| ("property dependency", urn));

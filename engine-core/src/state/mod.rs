@@ -24,6 +24,7 @@ pub mod lock_file;
 pub mod memory;
 mod migrated;
 pub mod name;
+pub mod order;
 pub mod passphrase;
 pub mod plan_file;
 pub(crate) mod platform;

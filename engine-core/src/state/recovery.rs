@@ -6,9 +6,10 @@ use crate::planted::{self, Bug};
 use super::Snapshot;
 use super::backend::StoredStack;
 use super::checkpoint::Checkpoint;
-use super::integrity::{complete_old_rows, sha256_hex, sorted};
+use super::integrity::{complete_old_rows, sha256_hex};
 use super::journal::{self, Journal};
 use super::ledger::{Change, Ledger, RowNumber};
+use super::order::canonical;
 use super::unfinished;
 
 /// What to do with the journal that was found.
@@ -87,7 +88,7 @@ fn replay(mut journal: Journal, recovered: &mut Recovered, leased: bool) {
     }
     let rows = ledger.finished_rows();
     // Rows that the run found unchanged are not in the journal, and so not in the order in which it met them.
-    snapshot.rows = sorted(&rows);
+    snapshot.rows = canonical(&rows);
     snapshot.pending = ledger.pending().cloned().collect();
     snapshot.suspects = ledger.recorded_suspects();
     let under_way = match snapshot.pending.len().saturating_sub(carried) {

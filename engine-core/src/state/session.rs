@@ -18,10 +18,11 @@ use crate::row::Row;
 use super::backend::{Backend, Lease};
 use super::checkpoint::Checkpoint;
 use super::format::{Encoder, SecretText};
-use super::integrity::{check, sha256_hex, sorted};
+use super::integrity::{check, sha256_hex};
 use super::journal::{self, Header, encode_changes, encode_fold};
 use super::journal_writer::{JournalWriter, Record, not_recorded};
 use super::name::StackName;
+use super::order::canonical;
 use super::recovery::{JournalFate, Recovered, recover};
 use super::seal::{self, Before, RunningSeal, Sealer};
 use super::secrets::{Crypter, reference_text};
@@ -299,7 +300,8 @@ impl Session {
         let mut in_journal = used;
         let differs = !self.says_the_same(&snapshot);
         if differs {
-            broken = store.make_sound(&mut snapshot);
+            snapshot.rows = canonical(&snapshot.rows);
+            broken = store.note_unsound(&mut snapshot);
             stamp(&mut snapshot, &store.options.surroundings);
             let bytes = store.encode(snapshot)?;
             if used {
@@ -353,20 +355,24 @@ impl Session {
             && self.same_rows(&old.rows, &new.rows)
     }
 
-    /// Are they the same rows? In which order a run met them says nothing: the old order is as good as the new.
+    /// Are they the same rows? In which order a run met them, or another tool wrote them, says nothing.
     fn same_rows(&self, old: &[Arc<Row>], new: &[Arc<Row>]) -> bool {
         if old.len() != new.len() {
             return false;
         }
-        if old.iter().zip(new).all(|(old, new)| old.urn == new.urn) {
+        if old.iter().zip(new).all(|(old, new)| old.urn == new.urn && old.delete == new.delete) {
             return old.iter().zip(new).all(|(old, new)| self.same_row(old, new));
         }
-        let mut by_name: HashMap<_, _> = old.iter().map(|row| ((&row.urn, &row.id, row.delete), row)).collect();
-        by_name.len() == old.len()
-            && new.iter().all(|new| {
-                let known = by_name.remove(&(&new.urn, &new.id, new.delete));
-                known.is_some_and(|old| self.same_row(old, new))
+        // Old halves have their URN in common with others.
+        let mut by_urn: HashMap<_, Vec<_>> = HashMap::with_capacity(old.len());
+        old.iter().for_each(|row| by_urn.entry(&row.urn).or_default().push(row));
+        new.iter().all(|new| {
+            let alike = by_urn.get_mut(&new.urn);
+            alike.is_some_and(|alike| {
+                let place = alike.iter().position(|old| self.same_row(old, new));
+                place.map(|place| alike.swap_remove(place)).is_some()
             })
+        })
     }
 
     fn same_row(&self, old: &Arc<Row>, new: &Arc<Row>) -> bool {
@@ -382,7 +388,8 @@ impl Session {
         };
         // No outputs and empty outputs are written alike.
         let without = |row: &Row| Row { stored_provider: StoredProvider::Absent, outputs: None, ..row.clone() };
-        provider && old.outputs_or_empty() == new.outputs_or_empty() && without(old) == without(new)
+        let same = |old: Row, new: Row| old == new || old.with_sorted_lists() == new.with_sorted_lists();
+        provider && old.outputs_or_empty() == new.outputs_or_empty() && same(without(old), without(new))
     }
 }
 
@@ -445,9 +452,8 @@ impl Store {
         envelope.encode(&self.options.crypter)
     }
 
-    /// Puts the rows into a sound order if it takes no more than that. Otherwise notes in the snapshot what is broken,
-    /// and gives the error to be reported once the snapshot is safe.
-    fn make_sound(&self, snapshot: &mut Snapshot) -> Option<Error> {
+    /// Notes in the snapshot what is broken, and gives the error to be reported once the snapshot is safe.
+    fn note_unsound(&self, snapshot: &mut Snapshot) -> Option<Error> {
         if !self.options.check_integrity {
             return None;
         }
@@ -456,12 +462,6 @@ impl Store {
             metadata.shift_remove("integrity_error");
         }
         let violation = check(snapshot).err()?;
-        let in_order = sorted(&snapshot.rows);
-        let as_written = std::mem::replace(&mut snapshot.rows, in_order);
-        if check(snapshot).is_ok() {
-            return None;
-        }
-        snapshot.rows = as_written;
         snapshot.other["metadata"] = json!({ "integrity_error": {
             "version": concat!("v", env!("CARGO_PKG_VERSION")),
             "command": self.options.command,

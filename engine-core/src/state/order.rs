@@ -1,0 +1,264 @@
+//! The one order in which the rows of a state are written: it depends on the rows alone, not on the run that made them.
+//!
+//! Each row stands after everything that it refers to, and what depends on a component also after the component's
+//! children, by which deletions find their order. Old halves of replacements stand behind, in the same way. Where that
+//! leaves a choice, the stack's own row comes first, and then the URNs decide.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, HashMap};
+use std::sync::Arc;
+
+use crate::row::Row;
+
+use super::integrity::references;
+
+/// Puts rows into their canonical order. What cannot stand after all that it refers to, for they refer to one another,
+/// comes as early as its URN says.
+#[must_use]
+pub fn canonical(rows: &[Arc<Row>]) -> Vec<Arc<Row>> {
+    let order = Sorting::of(rows).run();
+    order.into_iter().map(|index| Arc::clone(&rows[index])).collect()
+}
+
+/// Where rows of a name are.
+struct Places<'r> {
+    /// Of several rows with one URN the living one, else the first.
+    by_urn: HashMap<&'r str, usize>,
+    /// The old halves of each URN.
+    halves: HashMap<&'r str, Vec<usize>>,
+    by_provider: HashMap<(&'r str, &'r str), usize>,
+}
+
+impl<'r> Places<'r> {
+    fn of(rows: &'r [Arc<Row>]) -> Self {
+        let mut by_urn: HashMap<&str, usize> = HashMap::with_capacity(rows.len());
+        let mut halves: HashMap<&str, Vec<usize>> = HashMap::new();
+        let mut by_provider = HashMap::new();
+        for (index, row) in rows.iter().enumerate() {
+            let place = by_urn.entry(row.urn.as_str()).or_insert(index);
+            if rows[*place].delete && !row.delete {
+                *place = index;
+            }
+            if row.delete {
+                halves.entry(row.urn.as_str()).or_default().push(index);
+            }
+            if row.urn.provider_package().is_some() {
+                by_provider.entry((row.urn.as_str(), row.id.as_str())).or_insert(index);
+            }
+        }
+        Self { by_urn, halves, by_provider }
+    }
+
+    fn parent(&self, row: &Row) -> Option<usize> {
+        self.by_urn.get(row.parent.as_ref()?.as_str()).copied()
+    }
+}
+
+/// The components and what is below them, among the rows that are no old halves.
+struct Family {
+    parent: Vec<Option<usize>>,
+    /// Is a row one of its parent's children? Old halves are nobody's.
+    is_child: Vec<bool>,
+    /// How many children of a row are not complete, that is, placed with all that is below them.
+    open_children: Vec<usize>,
+    /// When a walk over the family enters a row and when it leaves it, by which ancestors are known. Zeroes for rows that
+    /// are their own ancestors, as only a broken state has them.
+    span: Vec<(usize, usize)>,
+}
+
+impl Family {
+    fn of(rows: &[Arc<Row>], places: &Places<'_>) -> Self {
+        let parent: Vec<Option<usize>> =
+            rows.iter().enumerate().map(|(index, row)| places.parent(row).filter(|parent| *parent != index)).collect();
+        let is_child: Vec<bool> = rows.iter().zip(&parent).map(|(row, parent)| parent.is_some() && !row.delete).collect();
+        let mut children: Vec<Vec<usize>> = vec![Vec::new(); rows.len()];
+        for (index, parent) in parent.iter().enumerate().filter(|(index, _)| is_child[*index]) {
+            if let Some(parent) = parent {
+                children[*parent].push(index);
+            }
+        }
+        let mut span = vec![(0, 0); rows.len()];
+        let mut clock = 0;
+        for root in (0..rows.len()).filter(|index| parent[*index].is_none()) {
+            let mut open = vec![(root, 0)];
+            clock += 1;
+            span[root].0 = clock;
+            while let Some((row, next)) = open.last_mut() {
+                clock += 1;
+                if let Some(child) = children[*row].get(*next) {
+                    *next += 1;
+                    span[*child].0 = clock;
+                    open.push((*child, 0));
+                } else {
+                    span[*row].1 = clock;
+                    open.pop();
+                }
+            }
+        }
+        let open_children = children.iter().map(Vec::len).collect();
+        Self { parent, is_child, open_children, span }
+    }
+
+    /// Is it the row itself or above it?
+    fn is_above(&self, above: usize, row: usize) -> bool {
+        let (outer, inner) = (self.span[above], self.span[row]);
+        outer.0 <= inner.0 && inner.1 <= outer.1
+    }
+}
+
+/// What a row still waits for.
+#[derive(Clone, Copy, Default)]
+struct Waiting {
+    /// Rows that have to stand before it.
+    needed: usize,
+    /// Rows, and all below a component, that should stand before it.
+    wished: usize,
+}
+
+struct Sorting {
+    family: Family,
+    /// The place of each row in the order of names, and the other way round.
+    rank: Vec<usize>,
+    by_rank: Vec<usize>,
+    waiting: Vec<Waiting>,
+    needed_by: Vec<Vec<usize>>,
+    wished_by: Vec<Vec<usize>>,
+    /// Who waits for all that is below a row.
+    completed_for: Vec<Vec<usize>>,
+    placed: Vec<bool>,
+    /// Ranks of rows that wait for nothing.
+    ready: BinaryHeap<Reverse<usize>>,
+    /// Ranks of rows that may stand here, and should not yet.
+    possible: BTreeSet<usize>,
+    order: Vec<usize>,
+}
+
+impl Sorting {
+    fn of(rows: &[Arc<Row>]) -> Self {
+        let places = Places::of(rows);
+        let family = Family::of(rows, &places);
+        let mut by_rank: Vec<usize> = (0..rows.len()).collect();
+        by_rank.sort_by_cached_key(|index| {
+            let row = &rows[*index];
+            let name = (row.urn.as_str(), row.pending_replacement, row.id.as_str());
+            (!row.urn.is_root_stack(), row.delete, name, row.created.as_str(), row.modified.as_str())
+        });
+        let mut rank = vec![0; rows.len()];
+        for (place, index) in by_rank.iter().enumerate() {
+            rank[*index] = place;
+        }
+        let mut sorting = Self {
+            family,
+            rank,
+            by_rank,
+            waiting: vec![Waiting::default(); rows.len()],
+            needed_by: vec![Vec::new(); rows.len()],
+            wished_by: vec![Vec::new(); rows.len()],
+            completed_for: vec![Vec::new(); rows.len()],
+            placed: vec![false; rows.len()],
+            ready: BinaryHeap::new(),
+            possible: BTreeSet::new(),
+            order: Vec::with_capacity(rows.len()),
+        };
+        for (index, row) in rows.iter().enumerate() {
+            sorting.note(index, row, &places);
+        }
+        for index in 0..rows.len() {
+            sorting.release(index);
+        }
+        sorting
+    }
+
+    /// Notes what a row waits for.
+    fn note(&mut self, index: usize, row: &Row, places: &Places<'_>) {
+        let provider = row.provider.rsplit_once("::").and_then(|parts| places.by_provider.get(&parts).copied());
+        if let Some(provider) = provider.filter(|provider| *provider != index) {
+            self.needed_by[provider].push(index);
+            self.waiting[index].needed += 1;
+        }
+        for (_, urn) in references(row) {
+            if let Some(needed) = places.by_urn.get(urn.as_str()).copied().filter(|needed| *needed != index) {
+                self.needed_by[needed].push(index);
+                self.waiting[index].needed += 1;
+                let own = self.family.parent[index].is_some_and(|parent| self.family.is_above(needed, parent));
+                if self.family.open_children[needed] > 0 && !own {
+                    self.completed_for[needed].push(index);
+                    self.waiting[index].wished += 1;
+                }
+            }
+            // The objects that it was made with may be those of old halves as well.
+            for half in places.halves.get(urn.as_str()).into_iter().flatten().filter(|_| row.delete) {
+                if *half != index {
+                    self.wished_by[*half].push(index);
+                    self.waiting[index].wished += 1;
+                }
+            }
+        }
+    }
+
+    fn run(mut self) -> Vec<usize> {
+        let mut first_left = 0;
+        while self.order.len() < self.placed.len() {
+            let next = self.ready.pop().map(|Reverse(rank)| rank).or_else(|| self.possible.pop_first());
+            let next = next.unwrap_or_else(|| {
+                // Rows that refer to one another.
+                while self.placed[self.by_rank[first_left]] {
+                    first_left += 1;
+                }
+                first_left
+            });
+            self.place(self.by_rank[next]);
+        }
+        self.order
+    }
+
+    fn place(&mut self, index: usize) {
+        if std::mem::replace(&mut self.placed[index], true) {
+            return;
+        }
+        self.order.push(index);
+        for other in std::mem::take(&mut self.needed_by[index]) {
+            self.waiting[other].needed -= 1;
+            self.release(other);
+        }
+        let wishes = std::mem::take(&mut self.wished_by[index]);
+        self.grant(wishes);
+        let mut complete = Some(index).filter(|index| self.family.open_children[*index] == 0);
+        while let Some(row) = complete {
+            let wishes = std::mem::take(&mut self.completed_for[row]);
+            self.grant(wishes);
+            complete = None;
+            if let Some(parent) = self.family.parent[row].filter(|_| self.family.is_child[row]) {
+                let open = &mut self.family.open_children[parent];
+                *open -= 1;
+                complete = Some(parent).filter(|parent| *open == 0 && self.placed[*parent]);
+            }
+        }
+    }
+
+    fn grant(&mut self, rows: Vec<usize>) {
+        for row in rows {
+            self.waiting[row].wished -= 1;
+            self.release(row);
+        }
+    }
+
+    /// Takes a row among those that may be placed, if it may.
+    fn release(&mut self, index: usize) {
+        let Waiting { needed, wished } = self.waiting[index];
+        if needed > 0 || self.placed[index] {
+            return;
+        }
+        let rank = self.rank[index];
+        if wished > 0 {
+            self.possible.insert(rank);
+        } else {
+            self.possible.remove(&rank);
+            self.ready.push(Reverse(rank));
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "order_tests.rs"]
+mod tests;

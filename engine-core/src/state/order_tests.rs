@@ -1,0 +1,117 @@
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::state::Snapshot;
+use crate::state::fixtures::{PROVIDER_URN, provider_row, row, urn};
+use crate::state::integrity::check;
+use crate::urn::Urn;
+
+fn depends(name: &str, on: &[&str]) -> Row {
+    Row { dependencies: on.iter().map(|name| urn(name)).collect(), ..row(name, 1.0) }
+}
+
+fn below(parent: &str, child: Row) -> Row {
+    Row { parent: Some(urn(parent)), ..child }
+}
+
+fn old_half(row: Row) -> Row {
+    Row { delete: true, id: format!("old-{}", row.id), ..row }
+}
+
+/// The names in their order, an old half with a prime.
+fn names(rows: &[Row]) -> String {
+    let rows: Vec<_> = std::iter::once(provider_row()).chain(rows.iter().cloned().map(Arc::new)).collect();
+    let told = |row: &Arc<Row>| format!("{}{}", row.urn.name(), if row.delete { "'" } else { "" });
+    canonical(&rows).iter().skip(1).map(told).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn each_row_follows_what_it_refers_to_and_then_the_names_decide() {
+    let rows = [depends("a", &["m"]), row("z", 1.0), row("b", 1.0), row("m", 1.0), below("z", row("c", 1.0))];
+    assert_eq!(names(&rows), "b m a z c");
+}
+
+#[test]
+fn the_row_of_the_stack_comes_first() {
+    let stack = Urn::new("dev", "shop", "", "pulumi:pulumi:Stack", "shop-dev");
+    let kind = "pulumi:pulumi:Stack".to_owned();
+    let stack = Arc::new(Row { urn: stack.clone(), kind, ..Row::default() });
+    let order = canonical(&[provider_row(), Arc::clone(&stack)]);
+    assert_eq!((&order[0], order[1].urn.as_str()), (&stack, PROVIDER_URN));
+}
+
+#[test]
+fn what_depends_on_a_component_follows_its_children_where_that_can_be() {
+    let tree = [row("c", 1.0), below("c", row("y", 1.0)), below("y", row("z", 1.0)), depends("a", &["c"])];
+    assert_eq!(names(&tree), "c y z a");
+    // A child that needs it cannot come before it.
+    let crossed = [row("c", 1.0), below("c", row("x", 1.0)), below("c", depends("y", &["a"])), depends("a", &["c"])];
+    assert_eq!(names(&crossed), "c x a y");
+}
+
+#[test]
+fn old_halves_stand_behind_in_the_order_of_their_objects() {
+    let rows = [
+        old_half(depends("a", &["z"])),
+        old_half(row("z", 1.0)),
+        row("z", 2.0),
+        depends("a", &["z"]),
+        below("z", old_half(row("m", 1.0))),
+    ];
+    assert_eq!(names(&rows), "z a z' a' m'");
+}
+
+#[test]
+fn an_old_provider_that_is_still_used_comes_before_those_who_use_it() {
+    let provider = |id: &str, delete| Row { id: id.into(), delete, ..(*provider_row()).clone() };
+    let user = Row { provider: format!("{PROVIDER_URN}::old"), ..row("a", 1.0) };
+    let order = canonical(&[provider("new", false), user, provider("old", true)].map(Arc::new));
+    let told: Vec<_> = order.iter().map(|row| row.id.as_str()).collect();
+    assert_eq!(told, ["new", "old", "id-a"]);
+}
+
+#[test]
+fn rows_that_refer_to_one_another_and_long_chains_are_no_trouble() {
+    assert_eq!(names(&[depends("b", &["a"]), depends("a", &["b"]), depends("c", &["a"])]), "a b c");
+    assert_eq!(names(&[below("b", row("a", 1.0)), below("a", row("b", 1.0))]), "a b");
+    let chain = |i: usize| Arc::new(below(&(i + 1).to_string(), depends(&i.to_string(), &[&(i + 1).to_string()])));
+    let chain: Vec<_> = (0..50_000).map(chain).collect();
+    let order = canonical(&chain);
+    assert_eq!((order[0].urn.name(), order[49_999].urn.name()), ("49999", "0"));
+}
+
+/// Rows that refer to ones before them, some of them old halves; and the same rows in another order.
+fn sound_rows() -> impl Strategy<Value = (Vec<Arc<Row>>, Vec<Arc<Row>>)> {
+    let draws = prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..4_u8), 1..30);
+    draws.prop_flat_map(|draws| {
+        let mut rows = vec![provider_row()];
+        let mut living: Vec<String> = Vec::new();
+        for (number, (parent, dependency, kind)) in draws.into_iter().enumerate() {
+            let some = |index: prop::sample::Index| (!living.is_empty()).then(|| index.get(&living).clone());
+            let name = format!("r{}", number * 7 % 31);
+            let mut made = row(&name, 1.0);
+            made.parent = some(parent).filter(|_| kind % 2 == 0).map(|name| urn(&name));
+            made.dependencies = some(dependency).iter().map(|name| urn(name)).collect();
+            if kind == 3 {
+                rows.push(Arc::new(old_half(made.clone())));
+            }
+            rows.push(Arc::new(made));
+            living.push(name);
+        }
+        (Just(rows.clone()), Just(rows).prop_shuffle())
+    })
+}
+
+proptest! {
+    #[test]
+    fn the_order_depends_on_the_rows_alone_and_is_sound((rows, shuffled) in sound_rows()) {
+        let order = canonical(&rows);
+        prop_assert_eq!(&order, &canonical(&shuffled));
+        prop_assert_eq!(&order, &canonical(&order));
+        prop_assert_eq!(order.len(), rows.len());
+        let snapshot = Snapshot { rows: order, ..Snapshot::default() };
+        prop_assert_eq!(check(&snapshot), Ok(()));
+    }
+}
