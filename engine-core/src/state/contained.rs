@@ -12,24 +12,24 @@ use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::kill_point::{self, KillPoint};
 use crate::planted::{self, Bug};
 
 use super::files::{FileKind, Files, LockedFile, OpenFile, OpenMode};
+use super::modes;
 use super::platform::{FileLock, SystemFiles};
 
-const PRIVATE_FILE: Mode = Mode::from_raw_mode(0o600);
-const PRIVATE_DIRECTORY: Mode = Mode::from_raw_mode(0o700);
-/// The permissions of everybody but the owner.
-const OTHERS: Mode = Mode::from_raw_mode(0o077);
-
 /// The disk below a directory.
+///
+/// What is there keeps its permissions. A new file or directory has those of the directory that it is in, but none that
+/// [`like`](Files::like) rules out. What is made right below the root is made from nothing, and so for its owner only.
 #[derive(Clone, Debug)]
 pub(crate) struct ContainedFiles {
     root: PathBuf,
+    model: Option<PathBuf>,
 }
 
 /// A name in a directory that is open.
@@ -41,7 +41,7 @@ struct Spot<'p> {
 
 impl ContainedFiles {
     pub(crate) fn below(root: &Path) -> Self {
-        Self { root: root.to_owned() }
+        Self { root: root.to_owned(), model: None }
     }
 
     /// The place of a path; `None` when it is not below the root.
@@ -58,14 +58,52 @@ impl ContainedFiles {
         }
         Ok(Some(Spot { directory, name, path }))
     }
+
+    /// Opens a file, which is made if there is none.
+    fn open_or_make(&self, spot: &Spot<'_>, flags: OFlags) -> io::Result<File> {
+        loop {
+            match spot.open_file(flags) {
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                opened => return opened,
+            }
+            match self.make_file(spot, flags) {
+                // Somebody else was faster.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                made => return made,
+            }
+        }
+    }
+
+    fn make_file(&self, spot: &Spot<'_>, flags: OFlags) -> io::Result<File> {
+        let file = spot.open_file(flags | OFlags::CREATE | OFlags::EXCL)?;
+        self.model_of(spot)?.give_file(&file)?;
+        Ok(file)
+    }
+
+    /// What decides the permissions of something new in a directory.
+    fn model_of(&self, spot: &Spot<'_>) -> io::Result<modes::Beside> {
+        if spot.path.parent() == Some(&self.root) {
+            return Ok(modes::Beside::nothing());
+        }
+        let mut beside = modes::Beside::directory(&spot.directory)?;
+        if let Some(model) = &self.model {
+            let status = |path: &Path| match self.spot(path) {
+                Ok(Some(spot)) => spot.status(),
+                _ => Ok(None),
+            };
+            beside = beside.and_directory(model.parent().map_or(Ok(None), status)?.as_ref());
+            beside = beside.and_file(status(model)?.as_ref());
+        }
+        Ok(beside)
+    }
 }
 
 impl Spot<'_> {
     fn open_as(&self, flags: OFlags) -> io::Result<OwnedFd> {
         let links = if planted::has(Bug::LinkFollowed) { OFlags::empty() } else { OFlags::NOFOLLOW };
         let flags = flags | links | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let mode = if planted::has(Bug::ModeNotSet) { Mode::from_raw_mode(0o666) } else { PRIVATE_FILE };
-        rustix::fs::openat(&self.directory, self.name, flags, mode).map_err(|error| self.explain(error))
+        rustix::fs::openat(&self.directory, self.name, flags, modes::first_of_file())
+            .map_err(|error| self.explain(error))
     }
 
     fn open_directory(&self) -> io::Result<OwnedFd> {
@@ -78,13 +116,18 @@ impl Spot<'_> {
         if kind == FileType::RegularFile { Ok(File::from(file)) } else { Err(self.refuse(kind)) }
     }
 
-    /// What is there; a link is not followed.
-    fn kind(&self) -> io::Result<Option<FileType>> {
+    /// What is known of what is there; a link is not followed.
+    fn status(&self) -> io::Result<Option<Stat>> {
         match rustix::fs::statat(&self.directory, self.name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(found) => Ok(Some(FileType::from_raw_mode(found.st_mode))),
+            Ok(found) => Ok(Some(found)),
             Err(Errno::NOENT) => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// What is there; a link is not followed.
+    fn kind(&self) -> io::Result<Option<FileType>> {
+        Ok(self.status()?.map(|found| FileType::from_raw_mode(found.st_mode)))
     }
 
     /// The systems say in several ways that they met a link; this says it in one.
@@ -167,23 +210,13 @@ impl Spot<'_> {
     }
 }
 
-/// Takes the permissions of everybody but the owner away, if any are granted. What belongs to another user is left: it
-/// is for them to decide who may use it.
-fn make_private(file: &impl std::os::fd::AsFd) -> io::Result<()> {
-    let found = rustix::fs::fstat(file)?;
-    let mode = Mode::from_raw_mode(found.st_mode);
-    if planted::has(Bug::ModeNotSet) {
-        return Ok(());
-    }
-    if mode.intersects(OTHERS) && found.st_uid == rustix::process::geteuid().as_raw() {
-        rustix::fs::fchmod(file, mode.difference(OTHERS))?;
-    }
-    Ok(())
-}
-
 impl Files for ContainedFiles {
     fn below(&self, root: &Path) -> Arc<dyn Files> {
         Arc::new(Self::below(root))
+    }
+
+    fn like(&self, model: &Path) -> Arc<dyn Files> {
+        Arc::new(Self { model: Some(model.to_owned()), ..self.clone() })
     }
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
@@ -218,10 +251,9 @@ impl Files for ContainedFiles {
 
     fn make_directory(&self, path: &Path) -> io::Result<()> {
         let Some(spot) = self.spot(path)? else { return SystemFiles.make_directory(path) };
-        let usual = Mode::from_raw_mode(0o777);
-        let mode = if planted::has(Bug::ModeNotSet) { usual } else { PRIVATE_DIRECTORY };
         kill_point::reach(KillPoint::DiskChange);
-        Ok(rustix::fs::mkdirat(&spot.directory, spot.name, mode)?)
+        rustix::fs::mkdirat(&spot.directory, spot.name, modes::first_of_directory())?;
+        self.model_of(&spot)?.give_directory(&spot.open_directory()?)
     }
 
     fn remove_directory(&self, path: &Path) -> io::Result<()> {
@@ -238,14 +270,12 @@ impl Files for ContainedFiles {
     fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Box<dyn OpenFile>> {
         let Some(spot) = self.spot(path)? else { return SystemFiles.open(path, mode) };
         kill_point::reach(KillPoint::DiskChange);
-        let flags = match mode {
-            OpenMode::New => OFlags::CREATE | OFlags::EXCL,
-            OpenMode::Append => OFlags::CREATE | OFlags::APPEND,
-            OpenMode::Existing => OFlags::empty(),
+        let file = match mode {
+            OpenMode::New => self.make_file(&spot, OFlags::WRONLY),
+            OpenMode::Append => self.open_or_make(&spot, OFlags::WRONLY | OFlags::APPEND),
+            OpenMode::Existing => spot.open_file(OFlags::WRONLY),
         };
-        let file = spot.open_file(OFlags::WRONLY | flags)?;
-        make_private(&file)?;
-        Ok(Box::new(file))
+        Ok(Box::new(file?))
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
@@ -272,18 +302,27 @@ impl Files for ContainedFiles {
         path.link(&another)
     }
 
-    fn make_private(&self, path: &Path) -> io::Result<()> {
-        let Some(spot) = self.spot(path)? else { return SystemFiles.make_private(path) };
-        make_private(&spot.open_as(OFlags::RDONLY)?)
+    fn is_one_file(&self, path: &Path, another: &Path) -> io::Result<bool> {
+        let (Some(path), Some(another)) = (self.spot(path)?, self.spot(another)?) else {
+            return SystemFiles.is_one_file(path, another);
+        };
+        let known = path.status()?.zip(another.status()?);
+        Ok(known.is_some_and(|(path, another)| path.st_ino == another.st_ino && path.st_dev == another.st_dev))
+    }
+
+    fn take_permissions(&self, path: &Path, of: &Path) -> io::Result<()> {
+        let (Some(spot), Some(of)) = (self.spot(path)?, self.spot(of)?) else {
+            return SystemFiles.take_permissions(path, of);
+        };
+        match of.status()? {
+            Some(of) => modes::take(&spot.open_file(OFlags::WRONLY)?, &of),
+            None => Ok(()),
+        }
     }
 
     fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn LockedFile>>> {
         let Some(spot) = self.spot(path)? else { return SystemFiles.try_lock(path) };
-        let open = || {
-            let file = spot.open_file(OFlags::RDWR | OFlags::CREATE)?;
-            make_private(&file)?;
-            Ok(file)
-        };
+        let open = || self.open_or_make(&spot, OFlags::RDWR);
         Ok(FileLock::try_acquire_opened(path, &open)?.map(|lock| Box::new(lock) as Box<dyn LockedFile>))
     }
 

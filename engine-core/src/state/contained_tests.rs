@@ -24,7 +24,7 @@ fn acts<'d>(disk: &'d ContainedFiles, at: &'d Path, good: &'d Path) -> Vec<(&'st
         ("open", disk.open(at, OpenMode::Existing).map(drop)),
         ("append", disk.open(at, OpenMode::Append).map(drop)),
         ("link", disk.link(at, &good.with_extension("link"))),
-        ("make_private", disk.make_private(at)),
+        ("take_permissions", disk.take_permissions(at, at)),
         ("try_lock", disk.try_lock(at).map(drop)),
         ("sync_directory", disk.sync_directory(at)),
     ]
@@ -68,7 +68,7 @@ fn what_is_no_file_is_refused_and_nobody_waits_for_it() {
     let pipe = root.join("a/pipe");
     rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, Mode::from_raw_mode(0o600)).unwrap();
     for (act, outcome) in acts(&disk, &pipe, &root.join("a/x")) {
-        if act != "make_private" {
+        if act != "take_permissions" {
             let error = outcome.unwrap_err();
             assert!(
                 act == "entries" || act == "sync_directory" || error.to_string().contains("no ordinary file"),
@@ -94,27 +94,76 @@ fn the_way_to_the_store_may_lead_over_links() {
 }
 
 #[test]
-fn files_become_private_when_they_are_opened_and_new_ones_never_replace() {
+fn what_is_opened_keeps_its_mode_and_new_ones_never_replace() {
     let (_directory, root, disk) = disk();
     let path = root.join("a/journal");
-    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     for act in [
         |disk: &ContainedFiles, path: &Path| disk.open(path, OpenMode::Append).map(drop),
+        |disk: &ContainedFiles, path: &Path| disk.open(path, OpenMode::Existing).map(drop),
         |disk: &ContainedFiles, path: &Path| disk.try_lock(path).map(drop),
-        |disk: &ContainedFiles, path: &Path| disk.make_private(path),
     ] {
         fs::write(&path, "x").unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o664)).unwrap();
         act(&disk, &path).unwrap();
-        assert_eq!(mode(&path), 0o600);
+        assert_eq!(mode(&path), 0o664);
     }
-    fs::set_permissions(root.join("a"), fs::Permissions::from_mode(0o775)).unwrap();
-    disk.make_private(&root.join("a")).unwrap();
-    assert_eq!(mode(&root.join("a")), 0o700);
     let other = root.join("a/other");
     fs::write(&other, "y").unwrap();
     assert_eq!(disk.rename_new(&path, &other).unwrap_err().kind(), ErrorKind::AlreadyExists);
     disk.remove(&other).unwrap();
     disk.rename_new(&path, &other).unwrap();
     assert_eq!((disk.kind(&path).unwrap(), disk.kind(&other).unwrap()), (None, Some(FileKind::File)));
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn new_files_are_as_open_as_their_directory_and_as_what_they_belong_to() {
+    let (_directory, root, disk) = disk();
+    let (inside, model) = (root.join("a"), root.join("a/dev.json"));
+    fs::write(&model, "{}").unwrap();
+    // The mode of the directory, of the file that they belong to; those of a new file and of a new directory.
+    for (number, (directory, file, new_file, new_directory)) in [
+        (0o2775, 0o664, 0o664, 0o2775),
+        (0o2770, 0o660, 0o660, 0o2770),
+        (0o755, 0o644, 0o644, 0o755),
+        (0o755, 0o600, 0o600, 0o755),
+        (0o700, 0o644, 0o600, 0o700),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        set_mode(&inside, directory);
+        set_mode(&model, file);
+        let disk = disk.like(&model);
+        let new = |name: &str| inside.join(format!("{name}-{number}"));
+        disk.open(&new("new"), OpenMode::New).unwrap();
+        disk.open(&new("appended"), OpenMode::Append).unwrap();
+        disk.try_lock(&new("locked")).unwrap();
+        disk.make_directory(&new("directory")).unwrap();
+        for name in ["new", "appended", "locked"] {
+            assert_eq!(mode(&new(name)), new_file, "{name} in {directory:o} beside {file:o}");
+        }
+        assert_eq!(mode(&new("directory")), new_directory, "in {directory:o}");
+    }
+    disk.make_directory(&root.join("own")).unwrap();
+    assert_eq!(mode(&root.join("own")), 0o700, "right below the root there is nothing beside it");
+}
+
+#[test]
+fn a_file_that_takes_the_place_of_another_takes_its_mode() {
+    let (_directory, root, disk) = disk();
+    let path = root.join("a/dev.json");
+    for expected in [0o640, 0o664, 0o600] {
+        fs::write(&path, "before").unwrap();
+        set_mode(&path, expected);
+        crate::state::files::write_atomically(&disk, &path, b"after").unwrap();
+        assert_eq!((fs::read(&path).unwrap(), mode(&path)), (b"after".to_vec(), expected));
+    }
 }

@@ -2,6 +2,9 @@
 //! simulation can drop, reorder and tear what was not synced. What is built of them (a write in one step, a directory
 //! with its parents) stands here too, on the near side of the border, and runs in simulation as it is.
 //!
+//! What a store's disk ([`Files::below`]) makes has the permissions of what it is beside; elsewhere, and where there is
+//! nothing beside it, what is made is for its owner only.
+//!
 //! Errors of the trait are bare `io::Error`s; the functions below give them the path and the way out.
 
 use std::io::{self, ErrorKind};
@@ -20,7 +23,7 @@ pub enum FileKind {
     Directory,
 }
 
-/// How a file is opened. Files that this makes are for the owner only.
+/// How a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenMode {
     /// Makes it; `AlreadyExists` when there is one of that name.
@@ -38,6 +41,10 @@ pub trait Files: Send + Sync {
     /// single symbolic link, where the system has such.
     fn below(&self, root: &Path) -> Arc<dyn Files>;
 
+    /// The same disk for files that belong to this one: what is made has no permissions that it does not have, once it is
+    /// there.
+    fn like(&self, model: &Path) -> Arc<dyn Files>;
+
     /// All bytes of a file.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
@@ -47,7 +54,7 @@ pub trait Files: Send + Sync {
     /// What is in a directory, in no order.
     fn entries(&self, directory: &Path) -> io::Result<Vec<PathBuf>>;
 
-    /// Makes one directory, for the owner only; its parent has to be there.
+    /// Makes one directory; its parent has to be there.
     fn make_directory(&self, path: &Path) -> io::Result<()>;
 
     /// Removes an empty directory.
@@ -71,8 +78,12 @@ pub trait Files: Send + Sync {
     /// Gives a file one more name; `AlreadyExists` when there is a file of that name. Some disks cannot.
     fn link(&self, path: &Path, another: &Path) -> io::Result<()>;
 
-    /// Takes the permissions of everybody but the owner from a file or directory, if it grants any.
-    fn make_private(&self, path: &Path) -> io::Result<()>;
+    /// Are these two names of one file? Where that cannot be known, they are not.
+    fn is_one_file(&self, path: &Path, another: &Path) -> io::Result<bool>;
+
+    /// Gives a file the permissions of another one, whose place it is about to take, and its group where that is possible.
+    /// Nothing happens when there is no such file.
+    fn take_permissions(&self, path: &Path, of: &Path) -> io::Result<()>;
 
     /// Locks a file, making it if needed; `None` when another holds the lock, which goes with the holder's process.
     fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn LockedFile>>>;
@@ -139,12 +150,12 @@ pub(crate) fn exists(files: &dyn Files, path: &Path) -> Result<bool> {
     files.kind(path).map(|kind| kind.is_some()).map_err(|error| io_error("look for", path, error))
 }
 
-/// Makes a directory and its missing parents, for the owner only, so that they survive a power cut.
-pub(crate) fn create_private_dir(files: &dyn Files, path: &Path) -> Result<()> {
+/// Makes a directory and its missing parents, so that they survive a power cut.
+pub(crate) fn create_dir(files: &dyn Files, path: &Path) -> Result<()> {
     make_dirs(files, path, &|above| files.sync_directory(above))
 }
 
-/// Makes a directory and its missing parents, for the owner only; a power cut may undo it.
+/// Makes a directory and its missing parents; a power cut may undo it.
 pub(crate) fn create_passing_dir(files: &dyn Files, path: &Path) -> Result<()> {
     make_dirs(files, path, &|_| Ok(()))
 }
@@ -206,13 +217,15 @@ fn parent(path: &Path) -> PathBuf {
     path.parent().filter(|p| !p.as_os_str().is_empty()).map_or_else(|| PathBuf::from("."), Path::to_owned)
 }
 
-fn write_and_sync(files: &dyn Files, path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Writes a new file, with the permissions of the one whose place it is to take.
+fn write_and_sync(files: &dyn Files, path: &Path, in_place_of: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = files.open(path, OpenMode::New)?;
+    files.take_permissions(path, in_place_of)?;
     file.write_all(bytes)?;
     if planted::has(Bug::CheckpointNotSynced) { Ok(()) } else { file.sync_all() }
 }
 
-/// Writes a private file in one step: readers see the old content or the new, also after a power cut. Only one process
+/// Writes a file in one step: readers see the old content or the new, also after a power cut. Only one process
 /// may do so at a time: what a crash leaves behind has a fixed name and is written over the next time.
 pub(crate) fn write_atomically(files: &dyn Files, path: &Path, bytes: &[u8]) -> Result<()> {
     let staged = stage(files, path, "tmp", bytes)?;
@@ -226,7 +239,7 @@ pub(crate) fn stage(files: &dyn Files, path: &Path, ending: &str, bytes: &[u8]) 
     staged.push(ending);
     let staged = PathBuf::from(staged);
     remove_if_exists(files, &staged)?;
-    write_and_sync(files, &staged, bytes).map_err(|error| {
+    write_and_sync(files, &staged, path, bytes).map_err(|error| {
         // It may be what filled the disk.
         let _ = files.remove(&staged);
         io_error("write", path, error)
@@ -242,11 +255,11 @@ pub(crate) fn put_in_place(files: &dyn Files, staged: &Path, path: &Path) -> Res
     })
 }
 
-/// Writes a private file in one step, but only if there is no such file; says whether it was written.
+/// Writes a file in one step, but only if there is no such file; says whether it was written.
 pub(crate) fn write_new(files: &dyn Files, path: &Path, bytes: &[u8]) -> Result<bool> {
     let fail = |error| io_error("write", path, error);
     let staged = parent(path).join(format!(".maloko-{}.tmp", files.scratch_name()));
-    let written = write_and_sync(files, &staged, bytes).and_then(|()| files.rename_new(&staged, path));
+    let written = write_and_sync(files, &staged, path, bytes).and_then(|()| files.rename_new(&staged, path));
     if let Err(error) = written {
         let _ = files.remove(&staged);
         return if error.kind() == ErrorKind::AlreadyExists { Ok(false) } else { Err(fail(error)) };
@@ -255,7 +268,7 @@ pub(crate) fn write_new(files: &dyn Files, path: &Path, bytes: &[u8]) -> Result<
     Ok(true)
 }
 
-/// Keeps the present content of `path` under the name `backup`, in one step and privately. Nothing happens when there
+/// Keeps the present content of `path` under the name `backup`, in one step. Nothing happens when there
 /// is no such file. The directory is not synced: the write that follows does that.
 pub(crate) fn keep_backup(files: &dyn Files, path: &Path, backup: &Path) -> Result<()> {
     let fail = |error| io_error("write", backup, error);
@@ -270,7 +283,6 @@ pub(crate) fn keep_backup(files: &dyn Files, path: &Path, backup: &Path) -> Resu
             return write_atomically(files, backup, &bytes);
         }
     }
-    files.make_private(&staged).map_err(fail)?;
     files.rename(&staged, backup).map_err(fail)
 }
 

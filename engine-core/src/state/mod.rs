@@ -23,6 +23,8 @@ pub mod local;
 pub mod lock_file;
 pub mod memory;
 mod migrated;
+#[cfg(unix)]
+mod modes;
 pub mod name;
 pub mod order;
 pub mod passphrase;

@@ -70,7 +70,8 @@ impl Family {
     fn of(rows: &[Arc<Row>], places: &Places<'_>) -> Self {
         let parent: Vec<Option<usize>> =
             rows.iter().enumerate().map(|(index, row)| places.parent(row).filter(|parent| *parent != index)).collect();
-        let is_child: Vec<bool> = rows.iter().zip(&parent).map(|(row, parent)| parent.is_some() && !row.delete).collect();
+        let is_child: Vec<bool> =
+            rows.iter().zip(&parent).map(|(row, parent)| parent.is_some() && !row.delete).collect();
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); rows.len()];
         for (index, parent) in parent.iter().enumerate().filter(|(index, _)| is_child[*index]) {
             if let Some(parent) = parent {

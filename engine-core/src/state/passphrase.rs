@@ -9,8 +9,8 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::error::{Error, Result};
 
-use super::files::{self, Files};
-use super::platform::SystemFiles;
+use super::files;
+use super::platform::{self, SystemFiles};
 use super::surroundings::Entropy;
 
 /// Bytes of randomness in a made-up passphrase.
@@ -85,7 +85,7 @@ impl Passphrase {
         entropy.fill(&mut bytes)?;
         let text = BASE64.encode(bytes);
         if let Some(directory) = path.parent() {
-            files::create_private_dir(&SystemFiles, directory)?;
+            files::create_dir(&SystemFiles, directory)?;
         }
         if files::write_new(&SystemFiles, path, format!("{text}\n").as_bytes())? {
             return Ok(Self { text, source: PassphraseSource::KeyFile(path.to_owned()) });
@@ -96,7 +96,7 @@ impl Passphrase {
 
     fn read_key_file(path: &Path) -> Result<Option<Self>> {
         let Some(bytes) = files::read_if_exists(&SystemFiles, path)? else { return Ok(None) };
-        SystemFiles.make_private(path).map_err(|error| files::io_error("make private", path, error))?;
+        platform::make_private(path).map_err(|error| files::io_error("make private", path, error))?;
         let text = trimmed(bytes, path)?;
         if text.is_empty() {
             return Err(Error::Secrets(format!(

@@ -28,6 +28,10 @@ impl Files for SystemFiles {
         }
     }
 
+    fn like(&self, _model: &Path) -> Arc<dyn Files> {
+        Arc::new(*self)
+    }
+
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         fs::read(path)
     }
@@ -97,17 +101,22 @@ impl Files for SystemFiles {
         fs::hard_link(path, another)
     }
 
-    fn make_private(&self, path: &Path) -> io::Result<()> {
+    fn is_one_file(&self, path: &Path, another: &Path) -> io::Result<bool> {
         #[cfg(unix)]
         {
-            use std::os::unix::fs::PermissionsExt;
-            let mode = fs::metadata(path)?.permissions().mode();
-            if mode & 0o077 != 0 {
-                fs::set_permissions(path, fs::Permissions::from_mode(mode & 0o700))?;
-            }
+            use std::os::unix::fs::MetadataExt;
+            let (path, another) = (fs::metadata(path)?, fs::metadata(another)?);
+            Ok(path.ino() == another.ino() && path.dev() == another.dev())
         }
         #[cfg(not(unix))]
-        let _ = path;
+        {
+            let _ = (path, another);
+            Ok(false)
+        }
+    }
+
+    fn take_permissions(&self, _path: &Path, _of: &Path) -> io::Result<()> {
+        // What is written outside a store stays for its owner only.
         Ok(())
     }
 
@@ -118,6 +127,21 @@ impl Files for SystemFiles {
     fn scratch_name(&self) -> String {
         uuid::Uuid::new_v4().simple().to_string()
     }
+}
+
+/// Takes the permissions of everybody but the owner from a file, if it grants any.
+pub(super) fn make_private(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(path)?.permissions().mode();
+        if mode & 0o077 != 0 {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode & 0o700))?;
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
 }
 
 impl OpenFile for File {

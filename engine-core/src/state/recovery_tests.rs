@@ -64,7 +64,7 @@ fn replacements_and_removals_are_replayed() {
     let replaced = vec![vec![put(3, new, None), Change::Set { number: 1, row: Arc::new(old) }]];
     let rows = || vec![row("a", 1.0), row("b", 1.0)];
     let stored = crashed(rows(), vec![], &replaced);
-    assert_eq!(found(&stored)[1..], [r#"a="new""#, r#"a="id-a""#, r#"b="id-b""#]);
+    assert_eq!(found(&stored)[1..], [r#"a="new""#, r#"b="id-b""#, r#"a="id-a""#]);
     let removed = [replaced, vec![vec![Change::Remove { number: 1 }], vec![Change::Remove { number: 2 }]]].concat();
     assert_eq!(found(&crashed(rows(), vec![], &removed))[1..], [r#"a="new""#]);
 }
@@ -189,15 +189,15 @@ fn a_journal_of_format_1_is_read() {
     snapshot.unseal(&python_crypter()).unwrap();
     let found: Vec<_> = snapshot.rows.iter().map(|row| (row.urn.name(), row.id.as_str(), row.protect)).collect();
     let expected = [
-        ("default", "7801529d-50a3-4164-a5bf-3df571b251da", false),
         ("conformance-dev", "", false),
-        ("new", "made-new", false),
-        ("c", "made-c", false),
         ("group", "", true),
+        ("default", "7801529d-50a3-4164-a5bf-3df571b251da", false),
         ("a", "p-1", false),
         ("b", "p-2", true),
+        ("c", "made-c", false),
+        ("new", "made-new", false),
     ];
     assert_eq!(found, expected);
-    assert_eq!(snapshot.rows[2].inputs["password"], crate::value::Value::secret("hunter3".into()));
+    assert_eq!(snapshot.rows[6].inputs["password"], crate::value::Value::secret("hunter3".into()));
     assert_eq!((snapshot.pending.len(), snapshot.pending[0].row.id.as_str()), (1, "made-half"));
 }

@@ -101,6 +101,57 @@ fn a_run_that_changes_nothing_writes_nothing() {
 }
 
 #[test]
+fn lists_whose_order_says_nothing_and_old_halves_of_one_resource_are_compared_as_sets() {
+    let (backend, snapshot) = small_stack();
+    let refers = |names: [&str; 2]| Row {
+        dependencies: names.map(urn).to_vec(),
+        property_dependencies: [("size".to_owned(), names.map(urn).to_vec())].into(),
+        ignore_changes: names.map(str::to_owned).to_vec(),
+        ..row("c", 1.0)
+    };
+    let half = |id: &str| Row { delete: true, id: id.to_owned(), ..row("a", 1.0) };
+    let with = |added: [Row; 4]| {
+        let rows = snapshot.rows.iter().cloned().chain(added.map(Arc::new)).collect();
+        Snapshot { rows, ..Snapshot::default() }
+    };
+    block_on(open(&backend).fold(with([row("b", 1.0), refers(["a", "b"]), half("1"), half("1")]))).unwrap();
+    let before = backend.stored(&name()).unwrap().checkpoint;
+    block_on(open(&backend).fold(with([half("1"), row("b", 1.0), half("1"), refers(["b", "a"])]))).unwrap();
+    assert!(backend.stored(&name()).unwrap().checkpoint == before);
+    block_on(open(&backend).fold(with([half("2"), row("b", 1.0), half("1"), refers(["b", "a"])]))).unwrap();
+    assert!(backend.stored(&name()).unwrap().checkpoint != before, "another old half is a change");
+}
+
+#[test]
+fn what_is_written_stands_in_one_order() {
+    let checkpoint = |order: [usize; 3]| {
+        let (backend, snapshot) = small_stack();
+        let added = [row("z", 1.0), row("b", 1.0), Row { dependencies: vec![urn("z")], ..row("c", 1.0) }];
+        let rows = snapshot.rows.iter().cloned().chain(order.map(|index| Arc::new(added[index].clone()))).collect();
+        block_on(open(&backend).fold(Snapshot { rows, ..Snapshot::default() })).unwrap();
+        names(open(&backend).snapshot()).join(" ")
+    };
+    assert_eq!(checkpoint([0, 1, 2]), "default a b z c");
+    assert_eq!(checkpoint([1, 0, 2]), "default a b z c");
+}
+
+#[test]
+fn an_import_of_the_state_that_is_there_pushes_no_former_state_out() {
+    let (backend, snapshot) = small_stack();
+    let kept = || block_on(backend.generations(&name())).unwrap().len();
+    let before = kept();
+    let import = |snapshot: &Snapshot| {
+        block_on(overwrite_stack(&backend, &name(), snapshot.clone(), &options())).unwrap();
+    };
+    let sealed = Checkpoint::decode(&backend.stored(&name()).unwrap().checkpoint, "").unwrap().snapshot;
+    import(&sealed);
+    import(&sealed);
+    assert_eq!(kept(), before);
+    import(&Snapshot { rows: vec![provider_row()], ..snapshot.clone() });
+    assert_eq!(kept(), before + 1);
+}
+
+#[test]
 fn a_provider_that_is_found_again_is_no_change() {
     let reference = Arc::new(ProviderReference {
         maloko: 1,
@@ -231,7 +282,7 @@ fn what_nobody_waits_for_is_written_when_its_time_is_up() {
     block_on(session.append_with_next(&[put(2, row("b", 1.0))])).unwrap();
     block_on(session.abandon()).unwrap();
     drop(session);
-    assert_eq!(names(open(&backend).snapshot()), ["default", "b", "a"]);
+    assert_eq!(names(open(&backend).snapshot()), ["default", "a", "b"]);
 }
 
 #[test]
@@ -240,7 +291,7 @@ fn dropped_tickets_are_written_all_the_same() {
     let session = open(&backend);
     drop(session.append(&[put(2, row("b", 1.0))]));
     drop(session);
-    assert_eq!(names(open(&backend).snapshot()), ["default", "b", "a"]);
+    assert_eq!(names(open(&backend).snapshot()), ["default", "a", "b"]);
 }
 
 #[test]
@@ -330,7 +381,7 @@ fn after_a_failed_write_nothing_is_said_to_be_recorded() {
     assert!(message.contains("could not be recorded") && message.contains("cannot write the journal"), "{message}");
     assert!(block_on(session.append(&[put(4, row("d", 1.0))])).is_err());
     drop(session);
-    assert_eq!(names(open(&backend).snapshot()), ["default", "b", "a"]);
+    assert_eq!(names(open(&backend).snapshot()), ["default", "a", "b"]);
 }
 
 #[test]
@@ -345,7 +396,7 @@ fn a_writer_that_lost_its_lease_cannot_write() {
     assert!(error_of(block_on(zombie.fold(Snapshot { rows, ..Snapshot::default() }))).contains("was lost"));
     block_on(heir.append(&[put(2, row("c", 1.0))])).unwrap();
     drop((zombie, heir));
-    assert_eq!(names(open(&backend).snapshot()), ["default", "c", "a"]);
+    assert_eq!(names(open(&backend).snapshot()), ["default", "a", "c"]);
 }
 
 #[test]

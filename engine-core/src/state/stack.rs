@@ -15,6 +15,7 @@ use super::journal;
 use super::name::StackName;
 use super::recovery::{JournalFate, recover};
 use super::seal::{self, Before, OWN_MARK, Sealer, Standing};
+use super::seal_difference::differ_in_time_alone;
 use super::secrets::Crypter;
 use super::session::SessionOptions;
 use super::surroundings::Surroundings;
@@ -179,6 +180,15 @@ pub async fn overwrite_stack(
     checkpoint.snapshot = snapshot;
     stamp(&mut checkpoint.snapshot, &options.surroundings);
     let bytes = checkpoint.encode(&options.crypter)?;
+    let examined = seal::examine(&stored, stack);
+    if stored.journal.is_none()
+        && examined.standing == Standing::Fits
+        && differ_in_time_alone(&bytes, &stored.checkpoint)
+    {
+        // It is the state already: the former ones that are kept are worth more than another copy of it.
+        lease.release().await?;
+        return Ok(Vec::new());
+    }
     let mut notices = Vec::new();
     if stored.journal.is_some() {
         let place = lease.set_journal_aside().await?;
@@ -188,7 +198,7 @@ pub async fn overwrite_stack(
         ));
     }
     // Whatever the seal says of the state before, it is that of the new one from now on.
-    let before = Before::of(&stored, &seal::examine(&stored, stack));
+    let before = Before::of(&stored, &examined);
     let crypter = &options.crypter;
     Sealer { stack, options }.replace(&*lease, &before, &bytes, crypter, crypter).await?;
     lease.release().await?;

@@ -158,6 +158,10 @@ impl Files for Failing {
         Arc::new(Self { inner: self.inner.below(root), state: Arc::clone(&self.state) })
     }
 
+    fn like(&self, model: &Path) -> Arc<dyn Files> {
+        Arc::new(Self { inner: self.inner.like(model), state: Arc::clone(&self.state) })
+    }
+
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         self.inner.read(path)
     }
@@ -211,9 +215,13 @@ impl Files for Failing {
         self.inner.link(path, another)
     }
 
-    fn make_private(&self, path: &Path) -> io::Result<()> {
+    fn is_one_file(&self, path: &Path, another: &Path) -> io::Result<bool> {
+        self.inner.is_one_file(path, another)
+    }
+
+    fn take_permissions(&self, path: &Path, of: &Path) -> io::Result<()> {
         self.step()?;
-        self.inner.make_private(path)
+        self.inner.take_permissions(path, of)
     }
 
     fn try_lock(&self, path: &Path) -> io::Result<Option<Box<dyn LockedFile>>> {

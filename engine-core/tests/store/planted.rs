@@ -37,7 +37,7 @@ fn planted_bugs_of_the_lease_are_noticed() {
 #[test]
 fn planted_openness_is_noticed() {
     assert_noticed(&[
-        (Bug::ModeNotSet, privacy::everything_is_private_whatever_the_umask_and_whatever_it_was_before),
+        (Bug::ModeNotSet, privacy::everything_is_private_whatever_the_umask),
         (Bug::LinkFollowed, privacy::a_link_anywhere_in_the_store_leads_nowhere),
         (Bug::LinkFollowed, privacy::a_directory_that_is_swapped_for_a_link_in_the_middle_of_a_run_leads_nowhere),
     ]);

@@ -72,37 +72,34 @@ fn below(directory: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn assert_private(store: &Path) {
+fn assert_modes(store: &Path, directories: u32, files: u32) {
     for path in below(&store.join(".pulumi")) {
         let found = path.symlink_metadata().unwrap();
-        let expected = if found.is_dir() { 0o700 } else { 0o600 };
-        assert_eq!(found.permissions().mode() & 0o777, expected, "{}", path.display());
+        let expected = if found.is_dir() { directories } else { files };
+        assert_eq!(found.permissions().mode() & 0o7777, expected, "{}", path.display());
     }
 }
 
 #[test]
-pub(crate) fn everything_is_private_whatever_the_umask_and_whatever_it_was_before() {
+pub(crate) fn everything_is_private_whatever_the_umask() {
     let before = rustix::process::umask(Mode::empty());
     let (_directory, store, crypter) = with_stack();
     everything(&store, &crypter).unwrap();
-    assert_private(&store);
-    for path in below(&store.join(".pulumi")) {
-        let open = if path.is_dir() { 0o777 } else { 0o666 };
-        fs::set_permissions(&path, fs::Permissions::from_mode(open)).unwrap();
-    }
-    everything(&store, &crypter).unwrap();
     rustix::process::umask(before);
-    let backend = open(&store);
-    let names: Vec<u64> = block_on(backend.generations(&stack())).unwrap().iter().map(|kept| kept.number).collect();
-    let (kept, touched): (Vec<_>, Vec<_>) = below(&store.join(".pulumi")).into_iter().partition(|path| {
-        // What was kept before and is only read is left as it was: entries of the history.
-        path.components().any(|part| part.as_os_str() == "history")
-    });
-    assert!(!kept.is_empty() && !names.is_empty());
-    for path in touched {
-        let found = path.symlink_metadata().unwrap();
-        let expected = if found.is_dir() { 0o700 } else { 0o600 };
-        assert_eq!(found.permissions().mode() & 0o777, expected, "{}", path.display());
+    assert_modes(&store, 0o700, 0o600);
+}
+
+/// A store that a team shares, as another tool made it or somebody opened it.
+#[test]
+fn what_exists_keeps_its_mode_and_new_files_beside_it_take_its_mode() {
+    for (directories, files) in [(0o2770, 0o660), (0o2775, 0o664), (0o755, 0o644), (0o755, 0o600)] {
+        let (_directory, store, crypter) = with_stack();
+        for path in below(&store.join(".pulumi")).into_iter().chain([store.join(".pulumi")]) {
+            let mode = if path.is_dir() { directories } else { files };
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        }
+        everything(&store, &crypter).unwrap();
+        assert_modes(&store, directories, files);
     }
 }
 

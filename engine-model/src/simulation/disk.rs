@@ -193,6 +193,10 @@ impl Files for Disk {
         Arc::new(self.clone())
     }
 
+    fn like(&self, _model: &Path) -> Arc<dyn Files> {
+        Arc::new(self.clone())
+    }
+
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         let mut volume = self.look()?;
         let node = volume.find(path)?;
@@ -281,7 +285,12 @@ impl Files for Disk {
         volume.rename(vec![(another.to_owned(), Some(node))])
     }
 
-    fn make_private(&self, path: &Path) -> io::Result<()> {
+    fn is_one_file(&self, path: &Path, another: &Path) -> io::Result<bool> {
+        let volume = self.look()?;
+        Ok(volume.find(path).ok().zip(volume.find(another).ok()).is_some_and(|(path, another)| path == another))
+    }
+
+    fn take_permissions(&self, path: &Path, _of: &Path) -> io::Result<()> {
         // There are no modes here: others have tests for them.
         self.look()?.find(path).map(drop)
     }

@@ -14,17 +14,20 @@ use super::layout::StackFiles;
 /// Keeps the checkpoint as it is now, and drops the oldest ones beyond `keep`.
 pub(super) fn add(stack: &StackFiles, keep: usize) -> Result<()> {
     let disk = &*stack.disk;
-    files::create_private_dir(disk, &stack.generations)?;
+    files::create_dir(disk, &stack.generations)?;
     let kept = numbers(stack)?;
+    // Whoever was killed before the next checkpoint was in its place has kept this one already.
+    let is_kept = kept.last().is_some_and(|(_, newest)| disk.is_one_file(newest, &stack.checkpoint).unwrap_or(false));
     let path = path(stack, next(&kept));
     // A checkpoint is never changed in place, so another name for the same file is as good as a copy.
-    if disk.link(&stack.checkpoint, &path).is_err()
+    if !is_kept
+        && disk.link(&stack.checkpoint, &path).is_err()
         && let Some(bytes) = files::read_if_exists(disk, &stack.checkpoint)?
     {
         files::write_new(disk, &path, &bytes)?;
     }
     disk.sync_directory(&stack.generations).map_err(|error| io_error("write", &path, error))?;
-    let excess = (kept.len() + 1).saturating_sub(keep.max(LEAST_GENERATIONS));
+    let excess = (kept.len() + usize::from(!is_kept)).saturating_sub(keep.max(LEAST_GENERATIONS));
     kept.iter().take(excess).try_for_each(|(_, path)| files::remove_if_exists(disk, path).map(drop))
 }
 

@@ -15,7 +15,7 @@ const CHECKPOINT: &str = ".checkpoint.json";
 /// Keeps an entry with a copy of the checkpoint.
 pub(super) fn add(stack: &StackFiles, at: i128, entry: &[u8]) -> Result<()> {
     let disk = &*stack.disk;
-    files::create_private_dir(disk, &stack.history)?;
+    files::create_dir(disk, &stack.history)?;
     let stem = format!("{}-{at}", stack.name.stack());
     let copy = stack.history.join(format!("{stem}{CHECKPOINT}"));
     // A checkpoint is never changed in place, so another name for the same file is as good as a copy.
@@ -30,7 +30,7 @@ pub(super) fn add(stack: &StackFiles, at: i128, entry: &[u8]) -> Result<()> {
 /// Takes over entries of another store.
 pub(super) fn adopt(stack: &StackFiles, entries: &[StoredEntry]) -> Result<()> {
     let disk = &*stack.disk;
-    files::create_private_dir(disk, &stack.history)?;
+    files::create_dir(disk, &stack.history)?;
     for StoredEntry { at, entry, .. } in entries {
         let path = stack.history.join(format!("{}-{at}{ENTRY}", stack.name.stack()));
         // One of that moment is there already.
@@ -95,7 +95,7 @@ pub(super) fn hand_on(from: &StackFiles, to: &StackFiles) -> Result<()> {
     if paths.is_empty() {
         return Ok(());
     }
-    files::create_private_dir(disk, &to.history)?;
+    files::create_dir(disk, &to.history)?;
     for path in paths {
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
         let renamed = match name.strip_prefix(from.name.stack()).filter(|rest| rest.starts_with('-')) {

@@ -31,8 +31,6 @@ pub(super) struct Layout {
 pub(super) struct StackFiles {
     pub(super) disk: Arc<dyn Files>,
     pub(super) name: StackName,
-    /// The store's own directory.
-    root: PathBuf,
     /// The directory of past operations.
     pub(super) history: PathBuf,
     pub(super) checkpoint: PathBuf,
@@ -93,7 +91,7 @@ impl Layout {
 
     /// Makes the store's own directory and version file, if they are missing.
     pub(super) fn prepare(&self) -> Result<()> {
-        files::create_private_dir(&*self.disk, &self.root)?;
+        files::create_dir(&*self.disk, &self.root)?;
         let path = self.root.join("meta.yaml");
         if !files::exists(&*self.disk, &path)? {
             files::write_new(&*self.disk, &path, format!("version: {VERSION}\n").as_bytes())?;
@@ -147,12 +145,12 @@ impl Layout {
         let (project, stack) = (name.project(), name.stack());
         let stacks = self.root.join("stacks").join(project);
         let own = self.root.join("maloko").join(project).join(stack);
+        let checkpoint = stacks.join(format!("{stack}.json"));
         StackFiles {
-            disk: Arc::clone(&self.disk),
+            disk: self.disk.like(&checkpoint),
             name: name.clone(),
-            root: self.root.clone(),
             history: self.root.join("history").join(project).join(stack),
-            checkpoint: stacks.join(format!("{stack}.json")),
+            checkpoint,
             backup: stacks.join(format!("{stack}.json.bak")),
             locks: self.root.join("locks").join(ORGANIZATION).join(project).join(stack),
             lease: own.join("lease"),
@@ -206,24 +204,6 @@ impl StackFiles {
         }
     }
 
-    /// Takes the permissions of others from what is there, as after an older umask or another tool.
-    pub(super) fn make_private(&self) -> Result<()> {
-        let mut paths =
-            vec![self.root.clone(), self.root.join("meta.yaml"), self.checkpoint.clone(), self.backup.clone()];
-        for deepest in [self.checkpoint.parent().unwrap_or(&self.root), &self.generations, &self.locks, &self.history] {
-            paths.extend(deepest.ancestors().take_while(|path| *path != self.root).map(Path::to_owned));
-        }
-        for path in paths {
-            match self.disk.make_private(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(io_error("change the permissions of", &path, error));
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
     fn missing(&self) -> Error {
         match self.compressed() {
             Some(path) => Error::BadState(format!(
@@ -238,7 +218,7 @@ impl StackFiles {
     /// Writes the first checkpoint; false when there is one already.
     pub(super) fn create(&self, checkpoint: &[u8]) -> Result<bool> {
         if let Some(directory) = self.checkpoint.parent() {
-            files::create_private_dir(&*self.disk, directory)?;
+            files::create_dir(&*self.disk, directory)?;
         }
         files::write_new(&*self.disk, &self.checkpoint, checkpoint)
     }

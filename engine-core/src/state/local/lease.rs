@@ -8,7 +8,7 @@
 //! when it wakes.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
@@ -56,9 +56,9 @@ struct OpenJournal {
 
 impl LocalLease {
     pub(super) fn take(files: StackFiles, surroundings: Surroundings, operation: &str) -> Result<Self> {
+        let surroundings = Surroundings { files: Arc::clone(&files.disk), ..surroundings };
         let disk = &*files.disk;
-        files::create_private_dir(disk, &files.own)?;
-        files.make_private()?;
+        files::create_dir(disk, &files.own)?;
         let locked = disk.try_lock(&files.lease).map_err(|error| io_error("lock", &files.lease, error))?;
         let Some(mut lock) = locked else {
             let holders =

@@ -102,6 +102,19 @@ fn former_checkpoints_are_kept_and_bounded() {
     assert!(error_of(block_on(backend.load_generation(&name(), 2))).contains("generations/2.json"));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_checkpoint_that_a_killed_replacement_has_kept_is_not_kept_twice() {
+    let (directory, backend) = with_stack();
+    let lease = block_on(backend.lease(&name(), "test")).unwrap();
+    block_on(lease.replace(b"one", 5)).unwrap();
+    let below = |path: &str| directory.path().join(".pulumi").join(path);
+    fs::hard_link(below("stacks/shop/dev.json"), below("maloko/shop/dev/generations/2.json")).unwrap();
+    block_on(lease.replace(b"two", 5)).unwrap();
+    let numbers: Vec<_> = block_on(backend.generations(&name())).unwrap().iter().map(|kept| kept.number).collect();
+    assert_eq!(numbers, [2, 1]);
+}
+
 #[test]
 fn the_seal_is_kept_beside_the_checkpoint() {
     let (_directory, backend) = with_stack();
@@ -311,12 +324,10 @@ fn urls_name_directories() {
 
 #[cfg(unix)]
 #[test]
-fn files_are_private_also_those_that_were_not() {
+fn what_maloko_makes_from_nothing_is_private() {
     use std::os::unix::fs::PermissionsExt;
     let (directory, backend) = with_stack();
     let mode = |path: &str| fs::metadata(directory.path().join(path)).unwrap().permissions().mode() & 0o777;
-    let stack = directory.path().join(".pulumi/stacks/shop/dev.json");
-    fs::set_permissions(&stack, fs::Permissions::from_mode(0o644)).unwrap();
     let lease = block_on(backend.lease(&name(), "test")).unwrap();
     block_on(lease.append(b"x")).unwrap();
     block_on(lease.replace(EMPTY, LEAST_GENERATIONS)).unwrap();
