@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use maloko_core::state::lock_file::by_whom;
 use maloko_core::state::{
-    Backend, Crypter, LEAST_GENERATIONS, PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, Session,
-    SessionOptions, Snapshot, StackName, StackReading, StoredStack, Unfinished, overwrite_stack, read_stack_with,
-    reseal_stack,
+    Backend, Crypter, Holder, LEAST_GENERATIONS, PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, Session,
+    SessionOptions, Snapshot, StackName, StackReading, StoredStack, Unfinished, overwrite_stack, read_stack,
+    read_stack_beside, reseal_stack,
 };
 
 use crate::backend::{self, PROJECT_DIRECTORY, Place};
@@ -187,21 +188,47 @@ impl<'c> Workplace<'c> {
         self.read_checked(stack, false).await
     }
 
-    /// Reads a stack without locking it, with the key that tells whether its seal is genuine.
-    pub(crate) async fn read_with(&self, stack: &StackName, crypter: &Crypter) -> Result<Snapshot> {
-        self.reading(stack, self.checks_integrity(), Some(crypter)).await
+    /// Reads a stack without locking it for a preview, with the key that tells whether its seal is genuine; gives those
+    /// who are at work on it, too. What they have begun is in nobody's doubt.
+    pub(crate) async fn read_beside(&self, stack: &StackName, crypter: &Crypter) -> Result<(Snapshot, Vec<Holder>)> {
+        let reading = read_stack_beside(&*self.backend, stack, self.checks_integrity(), Some(crypter)).await;
+        let (StackReading { snapshot, notices }, holders) = reading.map_err(|error| self.explain(error, stack))?;
+        self.warn_of(stack, &notices);
+        Ok((snapshot, holders))
+    }
+
+    /// Says who is at work on a stack that a preview is made of. `verb` is the command that cannot begin before they are
+    /// done.
+    pub(crate) fn tell_who_is_at_work(&self, stack: &StackName, holders: &[Holder], verb: Option<&str>) {
+        if holders.is_empty() {
+            return;
+        }
+        let who = by_whom(&holders.iter().collect::<Vec<_>>());
+        let later = match verb {
+            Some(verb) => format!("`maloko {verb}` itself cannot begin before that is done"),
+            None => "preview again when that is done".to_owned(),
+        };
+        let tool = if holders.iter().all(|holder| holder.maloko) { "maloko" } else { "pulumi" };
+        self.warn_of(
+            stack,
+            &[format!(
+                "the stack '{}' is locked {who}. This preview goes by what is recorded so far; {later}. If it hangs, or its \
+                 machine is gone, `{tool} cancel` takes the stack over",
+                self.shown(stack)
+            )],
+        );
+    }
+
+    fn warn_of(&self, stack: &StackName, notices: &[String]) {
+        for notice in notices {
+            self.context.console.warn(&self.tell_of(stack, notice));
+        }
     }
 
     async fn read_checked(&self, stack: &StackName, check_integrity: bool) -> Result<Snapshot> {
-        self.reading(stack, check_integrity, None).await
-    }
-
-    async fn reading(&self, stack: &StackName, check_integrity: bool, crypter: Option<&Crypter>) -> Result<Snapshot> {
-        let reading = read_stack_with(&*self.backend, stack, check_integrity, crypter).await;
+        let reading = read_stack(&*self.backend, stack, check_integrity).await;
         let StackReading { snapshot, notices } = reading.map_err(|error| self.explain(error, stack))?;
-        for notice in notices {
-            self.context.console.warn(&self.tell_of(stack, &notice));
-        }
+        self.warn_of(stack, &notices);
         Ok(snapshot)
     }
 
@@ -261,9 +288,7 @@ impl<'c> Workplace<'c> {
     ) -> Result<Session> {
         let opened = Session::open_to_finish(&*self.backend, stack, options, unfinished).await;
         let session = opened.map_err(|error| self.explain(error, stack))?;
-        for notice in session.notices() {
-            self.context.console.warn(&self.tell_of(stack, notice));
-        }
+        self.warn_of(stack, session.notices());
         Ok(session)
     }
 

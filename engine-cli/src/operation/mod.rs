@@ -16,7 +16,7 @@ mod run;
 mod tests;
 mod update_plan;
 
-use maloko_core::state::StackName;
+use maloko_core::state::{StackName, at_work};
 
 use crate::commands::config::{locate, split_assignment};
 use crate::context::Context;
@@ -51,6 +51,9 @@ pub(crate) async fn perform(context: &Context, request: Request) -> Result<i32> 
     let plan = if request.is_dry() || request.confirm.skip_preview || context.library.is_some() {
         None
     } else {
+        // A lock that cannot be read now is reported by whoever needs it.
+        let holders = at_work(&*workplace.backend, &stack).await.unwrap_or_default();
+        workplace.tell_who_is_at_work(&stack, &holders, Some(request.verb));
         // Asked for before the preview, and only here.
         let typed = workplace.ask_for_passphrase(&stack)?;
         match preview_and_ask(context, &request, typed.as_ref()).await? {

@@ -187,7 +187,11 @@ async fn open_session(
     crypter: Crypter,
 ) -> Result<Session> {
     if request.is_dry() {
-        let mut snapshot = workplace.read_with(stack, &crypter).await?;
+        let (mut snapshot, holders) = workplace.read_beside(stack, &crypter).await?;
+        // Before a preview pass the command itself has said it.
+        if request.confirm.preview_pass.is_none() {
+            workplace.tell_who_is_at_work(stack, &holders, None);
+        }
         unseal(&mut snapshot, &crypter)?;
         return Ok(Session::preview(snapshot, crypter));
     }

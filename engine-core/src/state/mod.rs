@@ -66,8 +66,8 @@ pub use secrets::Crypter;
 pub use session::{Session, SessionOptions, Ticket};
 pub use snapshot::Snapshot;
 pub use stack::{
-    StackReading, create_sealed, create_stack, overwrite_stack, read_stack, read_stack_with, replace_sealed,
-    reseal_stack,
+    StackReading, at_work, create_sealed, create_stack, overwrite_stack, read_stack, read_stack_beside,
+    read_stack_with, replace_sealed, reseal_stack,
 };
 pub use successor::create_successor;
 pub use surroundings::{Clock, Entropy, Identity, Surroundings, Worker, Workers};

@@ -1,7 +1,11 @@
 //! What a killed run left behind, brought together with its checkpoint.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use crate::error::Result;
 use crate::planted::{self, Bug};
+use crate::urn::Urn;
 
 use super::Snapshot;
 use super::backend::StoredStack;
@@ -10,6 +14,7 @@ use super::integrity::{complete_old_rows, sha256_hex};
 use super::journal::{self, Journal};
 use super::ledger::{Change, Ledger, RowNumber};
 use super::order::canonical;
+use super::suspect::Suspect;
 use super::unfinished;
 
 /// What to do with the journal that was found.
@@ -36,9 +41,20 @@ pub(super) struct Recovered {
     pub(super) notices: Vec<String>,
 }
 
-/// Reads a stack's checkpoint and journal; changes nothing. `leased`: nobody else works on the stack, so a journal is
-/// that of a run that was killed.
-pub(super) fn recover(stored: &StoredStack, leased: bool) -> Result<Recovered> {
+/// What is known of the run whose journal is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Run {
+    /// It was killed: nobody else works on the stack.
+    Killed,
+    /// It goes on, or was killed.
+    Unknown,
+    /// It goes on.
+    AtWork,
+}
+
+/// Reads a stack's checkpoint and journal; changes nothing. Of a run that is at work, what it has done so far counts, and
+/// nothing is in doubt that it has begun.
+pub(super) fn recover(stored: &StoredStack, run: Run) -> Result<Recovered> {
     unfinished::check(stored)?;
     let mut checkpoint = Checkpoint::decode(&stored.checkpoint, &stored.checkpoint_place)?;
     complete_old_rows(&mut checkpoint.snapshot);
@@ -47,17 +63,23 @@ pub(super) fn recover(stored: &StoredStack, leased: bool) -> Result<Recovered> {
     let Some(bytes) = &stored.journal else { return Ok(recovered) };
     let Some(journal) = journal::read(bytes, &stored.journal_place)? else {
         // Nobody can tell the two apart, so it is said, and kept where there is anything to keep.
-        recovered.notices.push(format!(
-            "a run of maloko {} before the first line of its journal {} was whole, so it had begun nothing. If something else \
-             than that run has damaged the file, look for what the run may have made",
-            if leased { "was interrupted" } else { "is under way or was interrupted" },
-            stored.journal_place
-        ));
+        let fate = match run {
+            Run::Killed => Some("was interrupted"),
+            Run::Unknown => Some("is under way or was interrupted"),
+            Run::AtWork => None,
+        };
+        recovered.notices.extend(fate.map(|fate| {
+            format!(
+                "a run of maloko {fate} before the first line of its journal {} was whole, so it had begun nothing. If \
+                 something else than that run has damaged the file, look for what the run may have made",
+                stored.journal_place
+            )
+        }));
         recovered.fate = if bytes.is_empty() { JournalFate::Remove } else { JournalFate::SetAside };
         return Ok(recovered);
     };
     if journal.header.base == recovered.hash || planted::has(Bug::FoldedJournalReplayed) {
-        replay(journal, &mut recovered, leased);
+        replay(journal, &mut recovered, run);
     } else if journal.fold.as_ref() == Some(&recovered.hash) {
         // Killed between the last two steps of a fold.
         recovered.fate = JournalFate::Remove;
@@ -77,14 +99,23 @@ fn begun(journal: &Journal) -> String {
     format!("{what}, begun {}", journal.header.begun)
 }
 
-fn replay(mut journal: Journal, recovered: &mut Recovered, leased: bool) {
+fn replay(mut journal: Journal, recovered: &mut Recovered, run: Run) {
     let snapshot = &mut recovered.checkpoint.snapshot;
     let base_len = snapshot.rows.len();
     let records = journal.records.len();
     let mut ledger = Ledger::new(snapshot);
     let carried = ledger.pending().count();
+    let mut open = BTreeMap::new();
     for change in std::mem::take(&mut journal.records).into_iter().flatten() {
+        match &change {
+            Change::Begin { operation, pending, .. } => drop(open.insert(*operation, pending.row.urn.clone())),
+            Change::End { operation } => drop(open.remove(operation)),
+            _ => {}
+        }
         ledger.apply(placed(change, &ledger, base_len));
+    }
+    if run == Run::AtWork {
+        leave_to_their_run(&mut ledger, &open, &snapshot.suspects);
     }
     let rows = ledger.finished_rows();
     // Rows that the run found unchanged are not in the journal, and so not in the order in which it met them.
@@ -98,15 +129,29 @@ fn replay(mut journal: Journal, recovered: &mut Recovered, leased: bool) {
     };
     let records = if records == 1 { "1 record was".into() } else { format!("{records} records were") };
     let begun = begun(&journal);
-    recovered.notices.push(if leased {
-        format!("a run of maloko was interrupted ({begun}): {records} brought back from its journal{under_way}")
-    } else {
-        format!(
+    recovered.notices.extend(match run {
+        Run::Killed => Some(format!(
+            "a run of maloko was interrupted ({begun}): {records} brought back from its journal{under_way}"
+        )),
+        Run::Unknown => Some(format!(
             "a run of maloko is under way or was interrupted ({begun}): {records} taken from its journal{under_way}"
-        )
+        )),
+        // Who is at work is told with more than the journal knows.
+        Run::AtWork => None,
     });
     snapshot.secrets_provider = Some(journal.header.secrets_providers.clone());
     recovered.fate = JournalFate::Fold(Box::new(journal));
+}
+
+/// Forgets the calls that a run at work has begun: it will know how they end.
+fn leave_to_their_run(ledger: &mut Ledger, open: &BTreeMap<u32, Urn>, before: &[Arc<Suspect>]) {
+    for (operation, urn) in open {
+        ledger.apply(Change::End { operation: *operation });
+        // What was in doubt before that run still is.
+        if let Some(earlier) = before.iter().find(|suspect| suspect.urn() == urn) {
+            ledger.apply(Change::Suspect(Arc::clone(earlier)));
+        }
+    }
 }
 
 /// A change of a row that the run itself had put down without a record (an unchanged one) is a change in place of the

@@ -37,7 +37,7 @@ fn crashed(rows: Vec<Row>, before: Vec<PendingOperation>, records: &[Vec<Change>
 }
 
 fn found(stored: &StoredStack) -> Vec<String> {
-    let recovered = recover(stored, true).unwrap();
+    let recovered = recover(stored, Run::Killed).unwrap();
     assert!(matches!(recovered.fate, JournalFate::Fold(_)));
     recovered.checkpoint.snapshot.rows.iter().map(|row| format!("{}={:?}", row.urn.name(), row.id)).collect()
 }
@@ -82,7 +82,7 @@ fn operations_without_an_end_are_pending() {
             vec![begin(3, PendingKind::Creating, "c"), Change::End { operation: 3 }],
         ],
     );
-    let recovered = recover(&stored, true).unwrap();
+    let recovered = recover(&stored, Run::Killed).unwrap();
     let left: Vec<_> =
         recovered.checkpoint.snapshot.pending.iter().map(|p| (p.row.urn.name().to_owned(), p.kind)).collect();
     // The deletion from before was dropped by the run itself; the creation is carried on.
@@ -101,7 +101,7 @@ fn a_journal_without_a_whole_first_line_is_kept_and_told_of() {
     for journal in [whole[..40].to_vec(), whole[..1].to_vec(), Vec::new(), vec![0; 7307]] {
         let is_empty = journal.is_empty();
         stored.journal = Some(journal);
-        let recovered = recover(&stored, true).unwrap();
+        let recovered = recover(&stored, Run::Killed).unwrap();
         let expected = if is_empty { "Remove" } else { "SetAside" };
         assert_eq!(format!("{:?}", recovered.fate), expected);
         assert_eq!(recovered.notices.len(), 1);
@@ -166,7 +166,7 @@ proptest! {
             .filter_map(|(count, next)| act(&mut ledger, &mut running, next, count))
             .map(|change| vec![change])
             .collect();
-        let recovered = recover(&crashed(base(), vec![], &records), true).unwrap().checkpoint.snapshot;
+        let recovered = recover(&crashed(base(), vec![], &records), Run::Killed).unwrap().checkpoint.snapshot;
         let known: Vec<Arc<Row>> = ledger.rows().map(|(_, row)| Arc::clone(row)).collect();
         prop_assert_eq!(recovered.rows, canonical(&known));
         prop_assert_eq!(recovered.pending, ledger.pending().cloned().collect::<Vec<_>>());
@@ -181,7 +181,7 @@ fn a_journal_of_format_1_is_read() {
         journal: Some(include_bytes!("fixtures/journal-format-1").to_vec()),
         ..StoredStack::default()
     };
-    let recovered = recover(&stored, true).unwrap();
+    let recovered = recover(&stored, Run::Killed).unwrap();
     assert!(recovered.notices[0].contains("maloko up, begun"), "{:?}", recovered.notices);
     assert!(recovered.notices[0].contains("3 records were"), "{:?}", recovered.notices);
     let mut snapshot = recovered.into_snapshot();

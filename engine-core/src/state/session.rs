@@ -23,7 +23,7 @@ use super::journal::{self, Header, encode_changes, encode_fold};
 use super::journal_writer::{JournalWriter, Record, not_recorded};
 use super::name::StackName;
 use super::order::canonical;
-use super::recovery::{JournalFate, Recovered, recover};
+use super::recovery::{JournalFate, Recovered, Run, recover};
 use super::seal::{self, Before, RunningSeal, Sealer};
 use super::secrets::{Crypter, reference_text};
 use super::stack::{bring_under, check_on_load, crypter_of, stamp};
@@ -153,7 +153,7 @@ impl Session {
         if marked {
             stored.journal = None;
         }
-        let Recovered { mut checkpoint, mut hash, fate, mut notices } = recover(&stored, true)?;
+        let Recovered { mut checkpoint, mut hash, fate, mut notices } = recover(&stored, Run::Killed)?;
         let crypter = options.crypter.clone();
         let theirs = crypter_of(&checkpoint.snapshot, &crypter)?;
         let examined = seal::examine(&stored, stack);

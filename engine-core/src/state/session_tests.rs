@@ -9,11 +9,11 @@ use super::*;
 use crate::provider::{ProviderReference, Revision};
 use crate::state::fixtures::faulty::failing_after;
 use crate::state::fixtures::{PULUMI_PYTHON, options_for, provider_row, python_crypter, row, urn};
+use crate::state::{Attempt, StackReading, create_stack, overwrite_stack, read_stack, read_stack_beside};
 use crate::state::{
     MemoryBackend, Passage, Passphrase, PendingKind, PendingOperation, StoreWatch, StoreWrite, StoredStack,
     WatchedBackend,
 };
-use crate::state::{create_stack, overwrite_stack, read_stack};
 use crate::value::Value;
 
 /// The stack of the states that Pulumi wrote.
@@ -283,6 +283,27 @@ fn what_nobody_waits_for_is_written_when_its_time_is_up() {
     block_on(session.abandon()).unwrap();
     drop(session);
     assert_eq!(names(open(&backend).snapshot()), ["default", "a", "b"]);
+}
+
+#[test]
+fn beside_a_run_that_is_at_work_nothing_is_in_doubt_that_it_has_begun() {
+    let (backend, _) = small_stack();
+    let session = open(&backend);
+    let attempt = Attempt { key: "k".into(), since: "2026-01-01T00:00:00Z".into() };
+    let pending = PendingOperation { row: Arc::new(row("c", 1.0)), kind: PendingKind::Creating };
+    let begin = Change::Begin { operation: 0, pending, attempt: Some(attempt) };
+    block_on(session.append(&[put(2, row("b", 1.0)), begin])).unwrap();
+    let read = || block_on(read_stack_beside(&backend, &name(), true, None)).unwrap();
+    let told = |reading: &StackReading| (names(&reading.snapshot).join(" "), reading.snapshot.all_suspects().len());
+    let (reading, holders) = read();
+    assert_eq!((told(&reading), reading.notices.len()), (("default a b".to_owned(), 0), 0));
+    assert_eq!((holders.len(), holders[0].pid, holders[0].operation.as_str()), (1, std::process::id(), "up"));
+    // As a process that was killed leaves it.
+    backend.restore(&name(), backend.stored(&name()).unwrap());
+    let (reading, holders) = read();
+    assert_eq!((told(&reading), holders.len()), (("default a b".to_owned(), 1), 0));
+    assert!(reading.notices[0].contains("1 call of a provider was under way"), "{:?}", reading.notices);
+    drop(session);
 }
 
 #[test]

@@ -8,12 +8,12 @@ use crate::error::{Error, Result};
 use crate::row::Row;
 
 use super::Snapshot;
-use super::backend::{Backend, LEAST_GENERATIONS, Lease, StoredStack};
+use super::backend::{Backend, Holder, LEAST_GENERATIONS, Lease, StoredStack};
 use super::checkpoint::Checkpoint;
 use super::integrity::{check, sha256_hex};
 use super::journal;
 use super::name::StackName;
-use super::recovery::{JournalFate, recover};
+use super::recovery::{JournalFate, Run, recover};
 use super::seal::{self, Before, OWN_MARK, Sealer, Standing};
 use super::seal_difference::differ_in_time_alone;
 use super::secrets::Crypter;
@@ -45,7 +45,52 @@ pub async fn read_stack_with(
     check_integrity: bool,
     crypter: Option<&Crypter>,
 ) -> Result<StackReading> {
+    let stored = backend.load(stack).await?;
+    read(backend, stack, check_integrity, crypter, stored, Run::Unknown).await
+}
+
+/// Reads a stack without a lease beside those who may be at work on it: what they have done so far counts, and what they have
+/// begun is in nobody's doubt. Gives who they are as well.
+pub async fn read_stack_beside(
+    backend: &dyn Backend,
+    stack: &StackName,
+    check_integrity: bool,
+    crypter: Option<&Crypter>,
+) -> Result<(StackReading, Vec<Holder>)> {
     let mut stored = backend.load(stack).await?;
+    let mut holders = at_work(backend, stack).await?;
+    for _ in 1..READS {
+        if stored.journal.is_none() || !holders.is_empty() {
+            break;
+        }
+        // Nobody is at work: either they were killed, or they have ended since, and then their journal is gone as well.
+        let before = std::mem::replace(&mut stored, backend.load(stack).await?);
+        if before.journal == stored.journal {
+            break;
+        }
+        holders = at_work(backend, stack).await?;
+    }
+    let run = if holders.is_empty() { Run::Unknown } else { Run::AtWork };
+    let reading = read(backend, stack, check_integrity, crypter, stored, run).await?;
+    Ok((reading, holders))
+}
+
+/// Those who work on a stack now, as far as can be told: a process on another machine that has died looks like one that
+/// works.
+pub async fn at_work(backend: &dyn Backend, stack: &StackName) -> Result<Vec<Holder>> {
+    let mut holders = backend.holders(stack).await?;
+    holders.retain(|holder| !holder.is_gone());
+    Ok(holders)
+}
+
+async fn read(
+    backend: &dyn Backend,
+    stack: &StackName,
+    check_integrity: bool,
+    crypter: Option<&Crypter>,
+    mut stored: StoredStack,
+    run: Run,
+) -> Result<StackReading> {
     for _ in 1..READS {
         // A checkpoint and a seal that do not fit may be those before and after a write that goes on just now.
         if !matches!(seal::examine(&stored, stack).standing, Standing::Broken(_)) {
@@ -56,7 +101,7 @@ pub async fn read_stack_with(
             break;
         }
     }
-    let mut recovered = recover(&stored, false)?;
+    let mut recovered = recover(&stored, run)?;
     let mut notices = std::mem::take(&mut recovered.notices);
     let snapshot = &recovered.checkpoint.snapshot;
     let theirs = crypter.map(|crypter| crypter_of(snapshot, crypter)).transpose()?;
@@ -139,7 +184,7 @@ pub async fn reseal_stack(backend: &dyn Backend, stack: &StackName, options: &Se
     options.crypter.verify()?;
     let lease = backend.lease(stack, &options.command).await?;
     let stored = lease.load().await?;
-    let recovered = recover(&stored, true)?;
+    let recovered = recover(&stored, Run::Killed)?;
     let theirs = crypter_of(&recovered.checkpoint.snapshot, &options.crypter)?;
     let key = theirs.seal_key()?;
     let examined = seal::examine(&stored, stack);
