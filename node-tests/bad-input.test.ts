@@ -137,11 +137,15 @@ test("an unknown stack is named with what to do", () => {
 test("a command without a stack says how to choose one", () => {
     const it = project({ "index.js": "" });
     it.ok("stack", "rm", "--yes", "--stack", "dev");
-    const said = refused(it, ["up", "--yes"]);
+    let said = refused(it, ["up", "--yes"]);
     expect(said).toContain("no stack is selected");
-    for (const way of ["--stack NAME", "maloko stack select", "maloko stack init"]) {
-        expect(said).toContain(way);
+    expect(said).toContain("maloko stack init NAME");
+    for (const name of ["dev", "qa"]) {
+        it.ok("stack", "init", name, "--no-select");
     }
+    said = refused(it, ["up", "--yes"]);
+    expect(said).toContain("--stack NAME");
+    expect(said).toContain("maloko stack select NAME");
 });
 
 test("a wrong or missing passphrase changes nothing", () => {

@@ -4,10 +4,12 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symli
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { stripVTControlCharacters } from "node:util";
 import { onTestFinished } from "vitest";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const COMMAND = join(HERE, "node_modules", ".bin", "maloko");
+const PSEUDO_TERMINAL = join(HERE, "..", "python-tests", "pseudo_terminal.py");
 
 export interface Outcome {
     status: number | null;
@@ -127,6 +129,32 @@ export class Project {
             said: (text) => until(() => output.includes(text)),
         });
         return { status: await ended, stdout: output, stderr: "", output };
+    }
+
+    /**
+     * Runs a command on a pseudo-terminal; each answer is typed once its question is shown. Gives what was shown.
+     */
+    async onTerminal(args: string[], ...answers: [question: string, typed: string][]): Promise<string> {
+        const env = { ...this.#environment(), TERM: "xterm" };
+        const words = [PSEUDO_TERMINAL, process.execPath, COMMAND, ...args];
+        const child = spawn("python3", words, { cwd: this.directory, env });
+        onTestFinished(() => void child.kill("SIGKILL"));
+        const left = [...answers];
+        let shown = "";
+        child.stderr.on("data", (data: Buffer) => {
+            shown += data.toString();
+        });
+        child.stdout.on("data", (data: Buffer) => {
+            shown += stripVTControlCharacters(data.toString());
+            if (left[0] && shown.includes(left[0][0])) {
+                child.stdin.write(left.shift()?.[1] ?? "");
+            }
+        });
+        const status = await new Promise<number | null>((resolve) => child.once("close", resolve));
+        if (status !== 0 || left.length > 0) {
+            throw new Error(`maloko ${args.join(" ")} ended with ${status}:\n${shown}`);
+        }
+        return shown;
     }
 
     #environment(): NodeJS.ProcessEnv {

@@ -15,7 +15,11 @@ new Thing("thing", { size: process.env.SIZE });`;
 function below(directory: string): { path: string; isDirectory: boolean; mode: number }[] {
     return readdirSync(directory, { recursive: true, withFileTypes: true }).map((entry) => {
         const path = join(entry.parentPath, entry.name);
-        return { path: relative(directory, path), isDirectory: entry.isDirectory(), mode: statSync(path).mode & 0o7777 };
+        return {
+            path: relative(directory, path),
+            isDirectory: entry.isDirectory(),
+            mode: statSync(path).mode & 0o7777,
+        };
     });
 }
 

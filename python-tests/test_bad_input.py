@@ -155,8 +155,12 @@ def test_a_command_without_a_stack_says_how_to_choose_one(tmp_path: Path) -> Non
     project.write("__main__.py", "")
     said = refused(project, *UP)
     assert "no stack is selected" in said
-    for way in ("--stack NAME", "maloko stack select", "maloko stack init"):
-        assert way in said
+    assert "maloko stack init NAME" in said
+    for name in ("dev", "qa"):
+        project.run("stack", "init", name, "--no-select")
+    said = refused(project, *UP)
+    assert "--stack NAME" in said
+    assert "maloko stack select NAME" in said
 
 
 def test_a_wrong_or_missing_passphrase_changes_nothing(project: Project) -> None:

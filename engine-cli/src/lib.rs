@@ -25,6 +25,7 @@ mod prompt;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #[path = "../../engine-core/tests/store/random.rs"]
 mod random;
+mod selection;
 mod settings;
 mod shell;
 mod signals;

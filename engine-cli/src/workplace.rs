@@ -23,7 +23,6 @@ pub(crate) const KEY_FILE: &str = "passphrase";
 pub(crate) const SECRETS_PROVIDER: &str = "secretsprovider";
 /// The only one there is.
 pub(crate) const PASSPHRASE_PROVIDER: &str = "passphrase";
-const SELECTION_FILE: &str = "stack";
 /// How many former states of a stack, and entries of its history, are kept when nothing else is said.
 const KEPT_GENERATIONS: usize = 10;
 const KEPT_HISTORY: usize = 500;
@@ -70,88 +69,6 @@ impl<'c> Workplace<'c> {
     #[must_use]
     pub(crate) fn is_embedded(&self) -> bool {
         self.place.url == format!("file://{}", self.project.root.join(PROJECT_DIRECTORY).display())
-    }
-
-    // --- Which stack
-
-    /// Reads the name of a stack as users write it.
-    pub(crate) fn parse_stack(&self, text: &str) -> Result<StackName> {
-        StackName::parse(text, &self.project.name).map_err(Failure::from)
-    }
-
-    /// The stack to work on: the one named as an argument, by `--stack` or `PULUMI_STACK`, or the selected one.
-    pub(crate) fn stack_name(&self, argument: Option<&str>) -> Result<StackName> {
-        let named = argument
-            .map(str::to_owned)
-            .or_else(|| self.context.global.stack.clone())
-            .or_else(|| self.context.text_variable("PULUMI_STACK").filter(|name| !name.is_empty()));
-        let stack = match named {
-            Some(name) => self.parse_stack(&name),
-            None => self.selected()?.ok_or_else(|| {
-                Failure::configuration(
-                    "no stack is selected; name one with `--stack NAME`, choose one with `maloko stack select NAME`, or \
-                     make one with `maloko stack init NAME`",
-                )
-            }),
-        }?;
-        let name = (!self.is_taken_without_a_flag(&stack)).then(|| self.shown(&stack));
-        self.context.console.aim.at_stack(&stack, name);
-        Ok(stack)
-    }
-
-    /// Do later commands work on this stack by themselves? A variable may be gone by then.
-    fn is_taken_without_a_flag(&self, stack: &StackName) -> bool {
-        let variable = self.context.text_variable("PULUMI_STACK").filter(|name| !name.is_empty());
-        let by_variable = variable.is_none_or(|name| self.parse_stack(&name).ok().as_ref() == Some(stack));
-        by_variable && self.selected().ok().flatten().as_ref() == Some(stack)
-    }
-
-    fn selection_file(&self) -> PathBuf {
-        self.project.root.join(PROJECT_DIRECTORY).join(SELECTION_FILE)
-    }
-
-    /// The selected stack. The choice is a file in the project's own directory: Pulumi's workspace files are bound to
-    /// Pulumi's login, which need not be where this state is.
-    pub(crate) fn selected(&self) -> Result<Option<StackName>> {
-        let file = self.selection_file();
-        match std::fs::read_to_string(&file) {
-            Ok(text) => self.parse_stack(text.trim()).map(Some).map_err(|failure| {
-                Failure::configuration(format!("{}: {}; select a stack again", file.display(), failure.message))
-            }),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => {
-                Err(Failure::io(format!("the selection of a stack {} cannot be read", file.display()), &error))
-            }
-        }
-    }
-
-    /// Selects a stack, or none. What a library works with is no choice of the user's.
-    pub(crate) fn select(&self, stack: Option<&StackName>) -> Result<()> {
-        if self.context.library.is_some() {
-            return Ok(());
-        }
-        let file = self.selection_file();
-        let write = match stack {
-            Some(stack) => {
-                backend::make_project_directory(&self.project)?;
-                let text =
-                    if stack.project() == self.project.name { stack.stack().to_owned() } else { stack.to_string() };
-                crate::platform::write_private_file(&file, (text + "\n").as_bytes())
-            }
-            None => match std::fs::remove_file(&file) {
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-                other => other,
-            },
-        };
-        write.map_err(|error| {
-            Failure::io(format!("the selection of a stack {} cannot be written", file.display()), &error)
-        })
-    }
-
-    /// How a stack is shown: without the project when it is this one.
-    #[must_use]
-    pub(crate) fn shown(&self, stack: &StackName) -> String {
-        if stack.project() == self.project.name { stack.stack().to_owned() } else { stack.to_string() }
     }
 
     // --- What it holds

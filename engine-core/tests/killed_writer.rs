@@ -34,7 +34,7 @@ fn options(salt: &str) -> SessionOptions {
 }
 
 fn component(number: u32) -> Arc<Row> {
-    let urn = Urn::new("dev", "shop", "", "acme:index:Group", &format!("group-{number}"));
+    let urn = Urn::new("dev", "shop", "", "acme:index:Group", &format!("group-{number:06}"));
     Arc::new(Row { urn, kind: "acme:index:Group".into(), ..Row::default() })
 }
 

@@ -190,6 +190,11 @@ pub(crate) fn make_project_directory(project: &Project) -> Result<PathBuf> {
     Ok(directory)
 }
 
+/// The stack that Pulumi's command line has selected in the project's directory, as it writes its name.
+pub(crate) fn selected_in_pulumi(context: &Context, project: &Project) -> Option<String> {
+    pulumi_login::selected(context, project)
+}
+
 /// Before a first stack is made in embedded state: stops when Pulumi knows this project, so that an empty state beside
 /// the real one is never a surprise.
 pub(crate) fn guard_first_stack(context: &Context, project: &Project, place: &Place) -> Result<()> {

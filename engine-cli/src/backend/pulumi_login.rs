@@ -69,7 +69,12 @@ fn stored_stacks(directory: &Path, project: &str) -> Vec<String> {
     stacks
 }
 
-/// The stack that is selected in this very project directory: Pulumi names the file by the hash of the project
+/// The stack that Pulumi's command line has selected in this very project directory.
+pub(super) fn selected(context: &Context, project: &Project) -> Option<String> {
+    selected_stack(&pulumi_home(context)?, project)
+}
+
+/// Where that choice is kept: Pulumi names the file by the hash of the project
 /// file's path.
 fn selected_stack(home: &Path, project: &Project) -> Option<String> {
     let path = project.file.to_str()?;

@@ -35,7 +35,7 @@ pub(crate) async fn run(context: &Context, as_json: bool) -> Result<()> {
                 facts.push(("description", workplace.project.description.clone()));
             }
             facts.push(("backend", format!("{} (from {})", workplace.backend.url(), workplace.place.origin.name())));
-            if let Ok(stack) = workplace.stack_name(None) {
+            if let Ok(Some(stack)) = workplace.named(None) {
                 let state = match workplace.read(&stack).await {
                     Ok(snapshot) => super::count(snapshot.rows.len(), "resource"),
                     Err(failure) => failure.message,

@@ -34,7 +34,7 @@ pub(crate) async fn run(context: &Context, arguments: ConfigArguments) -> Result
 /// The settings of an existing stack.
 async fn open(context: &Context) -> Result<(Workplace<'_>, StackName, Settings)> {
     let workplace = Workplace::open(context)?;
-    let stack = workplace.stack_name(None)?;
+    let stack = workplace.stack_to_begin_with().await?;
     workplace.require(&stack).await?;
     let mut settings = workplace.settings(&stack)?;
     workplace.finish_change_of_secrets_provider(&stack, &mut settings).await?;

@@ -39,7 +39,7 @@ pub(crate) async fn perform(context: &Context, request: Request) -> Result<i32> 
     {
         return Ok(code);
     }
-    let stack = workplace.stack_name(None)?;
+    let stack = workplace.stack_to_begin_with().await?;
     let is_pass = request.confirm.preview_pass.is_some();
     if let (Some(file), Some(key)) = (&request.confirm.preview_pass, &request.confirm.passphrase_key) {
         workplace.take_passphrase(handover::take(file, key)?);

@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 pub(crate) async fn run(context: &Context, arguments: &WatchArguments) -> Result<()> {
     context.refuse_in_library("watch")?;
     let workplace = Workplace::open(context)?;
-    workplace.require(&workplace.stack_name(None)?).await?;
+    workplace.require(&workplace.stack_to_begin_with().await?).await?;
     let files = Files::new(&workplace.project.root, &arguments.path)?;
     let noted = Noted::begin({
         let front = std::sync::Arc::clone(&context.front);

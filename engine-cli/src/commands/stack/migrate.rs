@@ -15,7 +15,7 @@ use crate::yaml;
 
 pub(super) async fn run(context: &Context, arguments: &StackMigrate) -> Result<()> {
     let workplace = Workplace::open(context)?;
-    let stack = workplace.stack_name(None)?;
+    let stack = workplace.stack_name(None).await?;
     workplace.require(&stack).await?;
     let target = backend::open(context, &backend::named(context, Origin::To, &arguments.to))?;
     let shown = workplace.shown(&stack);

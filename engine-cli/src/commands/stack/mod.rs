@@ -181,18 +181,11 @@ fn resource_count(snapshot: &Snapshot) -> usize {
 
 async fn select(context: &Context, arguments: &StackSelect) -> Result<()> {
     let workplace = Workplace::open(context)?;
-    let stacks = workplace.backend.list().await?;
     let stack = match arguments.stack_name.as_ref().or(context.global.stack.as_ref()) {
         Some(name) => workplace.parse_stack(name)?,
-        None if context.console.interactive && !stacks.is_empty() => {
-            let own: Vec<_> = stacks.iter().filter(|stack| stack.project() == workplace.project.name).collect();
-            let names: Vec<String> = own.iter().map(|stack| workplace.shown(stack)).collect();
-            let chosen = prompt::choose("Which stack?", &names)?;
-            own.get(chosen).map(|stack| (*stack).clone()).ok_or_else(|| Failure::new("no stack was chosen"))?
-        }
-        None => return Err(Failure::configuration("name the stack: `maloko stack select NAME`")),
+        None => workplace.choose_for_good().await?,
     };
-    if stacks.contains(&stack) {
+    if workplace.backend.list().await?.contains(&stack) {
         workplace.select(Some(&stack))
     } else if arguments.create {
         create(&workplace, &stack, true).await?;

@@ -24,7 +24,7 @@ enum Target {
 
 pub(super) async fn run(context: &Context, arguments: &StackChangeSecretsProvider) -> Result<()> {
     let workplace = Workplace::open(context)?;
-    let stack = workplace.stack_name(None)?;
+    let stack = workplace.stack_name(None).await?;
     let target = target(&workplace, &arguments.new_secrets_provider)?;
     workplace.require(&stack).await?;
     let mut settings = workplace.settings(&stack)?;

@@ -44,7 +44,7 @@ impl Seen {
 /// Runs `stack rm`.
 pub(super) async fn run(context: &Context, arguments: &StackRemove) -> Result<()> {
     let workplace = Workplace::open(context)?;
-    let stack = workplace.stack_name(arguments.stack_name.as_deref())?;
+    let stack = workplace.stack_name(arguments.stack_name.as_deref()).await?;
     let shown = workplace.shown(&stack);
     // What cannot be read any more can still be removed.
     let seen = if arguments.force {

@@ -15,7 +15,7 @@ use crate::workplace::Workplace;
 
 pub(super) async fn export(context: &Context, arguments: &StackExport) -> Result<()> {
     let workplace = Workplace::open(context)?;
-    let stack = workplace.stack_name(None)?;
+    let stack = workplace.stack_name(None).await?;
     // A state that is not sound is exported too: that is how it is mended by hand.
     let mut snapshot = workplace.unchecked_read(&stack).await?;
     let mut missing = Vec::new();
@@ -50,7 +50,7 @@ pub(super) async fn export(context: &Context, arguments: &StackExport) -> Result
 
 pub(super) async fn import(context: &Context, arguments: &StackImport) -> Result<()> {
     let workplace = Workplace::open(context)?;
-    let stack = workplace.stack_name(None)?;
+    let stack = workplace.stack_name(None).await?;
     let (bytes, place) = match &arguments.file {
         Some(file) => {
             let file = context.directory.join(file);

@@ -16,7 +16,7 @@ const COMMAND: &str = "maloko state edit";
 pub(super) async fn run(context: &Context) -> Result<()> {
     context.refuse_in_library("state edit")?;
     let workplace = Workplace::open(context)?;
-    let stack = workplace.stack_name(None)?;
+    let stack = workplace.stack_name(None).await?;
     let editor = editor(context)?;
     let crypter = workplace.crypter_for_repair(&stack).await?;
     // Locked for as long as the editor is open. A state that is not sound can be mended here.
@@ -51,7 +51,7 @@ fn editor(context: &Context) -> Result<String> {
 /// Lets the user edit until the text is a sound state of this stack, or the user gives up; `None` when nothing changed.
 async fn edit(workplace: &Workplace<'_>, session: &Session, editor: &str) -> Result<Option<Snapshot>> {
     let context = workplace.context;
-    let stack = workplace.stack_name(None)?;
+    let stack = workplace.stack_name(None).await?;
     let before = workplace.unchecked_read(&stack).await?;
     let original = export_deployment(&before, None, false)?;
     let mut file = tempfile::Builder::new()

@@ -42,7 +42,7 @@ pub(crate) async fn run(context: &Context, command: &StateCommand) -> Result<()>
 
 async fn reseal(context: &Context, yes: bool) -> Result<()> {
     let workplace = Workplace::open(context)?;
-    let stack = workplace.stack_name(None)?;
+    let stack = workplace.stack_name(None).await?;
     let crypter = workplace.crypter_for_repair(&stack).await?;
     // What is found is said before the question.
     workplace.unchecked_read(&stack).await?;
@@ -70,7 +70,7 @@ async fn repair(context: &Context, yes: bool) -> Result<()> {
         "The state's rows will be put in order, and missing references dropped.",
     )?;
     let workplace = Workplace::open(context)?;
-    let stack = workplace.stack_name(None)?;
+    let stack = workplace.stack_name(None).await?;
     let crypter = workplace.crypter_for_repair(&stack).await?;
     let session = workplace.unchecked_session(&stack, crypter, "maloko state repair").await?;
     let mut snapshot = session.snapshot().clone();
@@ -98,7 +98,7 @@ async fn repair(context: &Context, yes: bool) -> Result<()> {
 /// when `edit` fails.
 async fn edited(context: &Context, command: &str, edit: impl FnOnce(&mut Snapshot) -> Result<String>) -> Result<()> {
     let workplace = Workplace::open(context)?;
-    let stack = workplace.stack_name(None)?;
+    let stack = workplace.stack_name(None).await?;
     let mut settings = workplace.settings(&stack)?;
     let crypter = workplace.crypter(&stack, &mut settings).await?;
     let session = workplace.session(&stack, crypter, command).await?;

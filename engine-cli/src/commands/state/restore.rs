@@ -21,7 +21,7 @@ const COMMAND: &str = "maloko state restore";
 
 pub(super) async fn run(context: &Context, arguments: &StateRestore) -> Result<()> {
     let workplace = Workplace::open(context)?;
-    let stack = workplace.stack_name(None)?;
+    let stack = workplace.stack_name(None).await?;
     if arguments.journal {
         return journal(&workplace, &stack, arguments.yes).await;
     }

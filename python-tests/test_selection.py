@@ -1,0 +1,112 @@
+"""Which stack a command works on when none is named."""
+
+import hashlib
+import json
+import os
+import re
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from cli import MALOKO, Project
+
+PSEUDO_TERMINAL = Path(__file__).with_name("pseudo_terminal.py")
+UP = ("up", "--yes", "--skip-preview")
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Project:
+    """A project without a stack."""
+    project = Project(tmp_path)
+    project.write("__main__.py", "import pulumi\npulumi.export('stack', pulumi.get_stack())\n")
+    return project
+
+
+def on_terminal(project: Project, *arguments: str, answers: list[tuple[str, str]]) -> str:
+    """Runs a command on a pseudo-terminal; each answer is typed once its question is shown. Gives what was shown."""
+    running = subprocess.Popen(
+        [sys.executable, str(PSEUDO_TERMINAL), *MALOKO, *arguments],
+        cwd=project.directory,
+        env={**project.environment, "TERM": "xterm"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert running.stdin is not None
+    assert running.stdout is not None
+    shown, end = "", time.monotonic() + 60
+    with running:
+        left = list(answers)
+        while True:
+            ready, _, _ = select.select([running.stdout], [], [], end - time.monotonic())
+            if not ready:
+                running.kill()
+                pytest.fail(f"{left[0][0] if left else 'its end'} was never shown:\n{shown}")
+            piece = os.read(running.stdout.fileno(), 65536)
+            if not piece:
+                break
+            shown += re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", piece.decode(errors="replace"))
+            if left and left[0][0] in shown:
+                running.stdin.write(left.pop(0)[1].encode())
+                running.stdin.flush()
+    assert running.returncode == 0, shown
+    assert not left, shown
+    return shown
+
+
+def deployed(project: Project, *arguments: str) -> object:
+    return json.loads(project.run("stack", "output", "--json", *arguments).stdout)
+
+
+def test_without_a_selected_stack_a_terminal_chooses_or_creates_one(fresh: Project) -> None:
+    shown = on_terminal(fresh, "up", "--yes", answers=[("Name of the new stack", "\r")])
+    assert "Created stack 'dev'" in shown
+    assert deployed(fresh) == {"stack": "dev"}
+    # It is selected from now on.
+    assert "unchanged" in fresh.run(*UP).stdout
+
+    (fresh.directory / ".maloko" / "stack").unlink()
+    shown = on_terminal(fresh, *UP, answers=[("No stack is selected. Which one?", "\r")])
+    assert "(make a new stack)" in shown
+    assert "Updating (dev)" in shown
+    assert "unchanged" in fresh.run(*UP).stdout
+
+    (fresh.directory / ".maloko" / "stack").unlink()
+    answers = [("No stack is selected. Which one?", "new\r"), ("Name of the new stack", "\b\b\bqa\r")]
+    assert "Created stack 'qa'" in on_terminal(fresh, *UP, answers=answers)
+    assert deployed(fresh) == {"stack": "qa"}
+
+
+def test_off_a_terminal_the_stacks_that_can_be_meant_are_named(fresh: Project) -> None:
+    said = fresh.failing(*UP)
+    assert "no stack is selected, and there is none of the project 'trial' in file://" in said
+    assert "maloko stack init NAME" in said
+
+    fresh.run("stack", "init", "dev", "--no-select")
+    said = fresh.failing(*UP)
+    assert f"the only one of this project in file://{fresh.directory}" in said
+    assert "is 'dev'. Add `-s dev`, or choose it for good with `maloko stack select dev`" in said
+    assert deployed_by_flag(fresh) == {"stack": "dev"}
+
+    fresh.run("stack", "init", "qa", "--no-select")
+    assert "(there is 'dev', 'qa')" in fresh.failing(*UP)
+
+
+def deployed_by_flag(project: Project) -> object:
+    project.run(*UP, "-s", "dev")
+    return deployed(project, "-s", "dev")
+
+
+def test_the_stack_that_pulumi_has_selected_is_taken_where_it_is(fresh: Project) -> None:
+    team = ("--backend", f"file://{fresh.directory / 'team'}")
+    (fresh.directory / "team").mkdir()
+    for name in ("dev", "qa"):
+        fresh.run("stack", "init", name, "--no-select", *team)
+    path = os.path.realpath(fresh.directory / "Pulumi.yaml")
+    name = f"trial-{hashlib.sha1(path.encode()).hexdigest()}-workspace.json"
+    fresh.write(f"home/.pulumi/workspaces/{name}", '{"stack": "organization/trial/qa"}')
+    assert "Updating (qa)" in fresh.run(*UP, *team).stdout
+    # Where it is not, it says nothing.
+    assert "no stack is selected, and there is none" in fresh.failing(*UP)
