@@ -1,6 +1,7 @@
 """Runs a command on a pseudo-terminal of its own: what is written to stdin is typed there, stdout is what it shows.
 
-Used by the tests of both languages: `python pseudo_terminal.py COMMAND ARGUMENTS...`. Ends with the command's exit code.
+Used by the tests of both languages: `python pseudo_terminal.py COMMAND ARGUMENTS...`. Ends with the command's exit
+code.
 """
 
 import fcntl

@@ -44,7 +44,8 @@ async def make(name, parent, needed):
 async def main():
     groups = await asyncio.gather(*(make(f"group-{number}", None, []) for number in range(4)))
     firsts = await asyncio.gather(*(make(f"first-{number}", groups[number % 4], []) for number in range(12)))
-    await asyncio.gather(*(make(f"second-{n}", groups[n % 4], [firsts[n], firsts[n - 1], firsts[n - 2]]) for n in range(12)))
+    needed = [[firsts[number], firsts[number - 1], firsts[number - 2]] for number in range(12)]
+    await asyncio.gather(*(make(f"second-{number}", groups[number % 4], needed[number]) for number in range(12)))
     for name in shuffled(["a", "b", "c"]):
         pulumi.export(name, name)
 
@@ -56,7 +57,7 @@ UP = ("up", "--yes", "--skip-preview", "--stack", "dev")
 
 
 def files(directory: Path) -> dict[str, tuple[int, int, bytes]]:
-    """Every file below a directory: which one it is, when it was written, and its bytes. What says who is at work aside."""
+    """Every file: which one it is, when it was written, and its bytes. What says who is at work aside."""
     found = {}
     for path in sorted(directory.rglob("*")):
         if path.is_file() and path.name not in ("lease", "gate"):
