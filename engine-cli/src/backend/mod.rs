@@ -182,7 +182,9 @@ pub(crate) fn make_project_directory(project: &Project) -> Result<PathBuf> {
         return Ok(directory);
     }
     let make = || {
-        crate::platform::make_private_directory(&directory)?;
+        if !directory.is_dir() {
+            crate::platform::make_private_directory(&directory)?;
+        }
         let text = b"# State, keys and choices of this machine's user; not for the repository.\n*\n";
         crate::platform::write_private_file(&ignore, text)
     };
