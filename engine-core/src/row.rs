@@ -174,10 +174,12 @@ impl Row {
         self.property_dependencies.values_mut().for_each(|urns| urns.retain(&keep));
     }
 
-    /// The row with its lists in order whose order says nothing: what it refers to, and the names and paths of options.
+    /// The row with its lists in order whose order says nothing: what it refers to, and the names and paths of options. A
+    /// property that depends on nothing need not be listed.
     #[must_use]
     pub fn with_sorted_lists(mut self) -> Self {
         self.dependencies.sort_unstable();
+        self.property_dependencies.retain(|_, urns| !urns.is_empty());
         self.property_dependencies.values_mut().for_each(|urns| urns.sort_unstable());
         self.replace_with.sort_unstable();
         for texts in [

@@ -146,7 +146,6 @@ rules! {
     RefreshOldHalfGone "7.4" "an old half whose object is gone is removed",
     RefreshDependencies "7.4" "references to a removed row are removed",
     RefreshDeletedWith "7.4" "deletedWith of a removed row is cleared",
-    RefreshEmptyKeys "7.4" "properties that depend on nothing are no longer listed",
     RefreshProgram "7.4" "the program brings the provider objects, nothing else",
     CreateFails "8.1" "a failed create leaves no row",
     UpdateFails "8.1" "a failed update keeps the row",

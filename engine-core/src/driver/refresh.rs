@@ -202,8 +202,8 @@ impl Engine {
     }
 
     /// Takes references to rows that vanished out of the others; children move to the nearest ancestor that is left.
-    /// As in the reference engine, what properties depend on is written anew from the references that are left, so
-    /// that properties without any are no longer listed.
+    /// As in the reference engine, what the properties of such rows depend on is written anew from the references that are
+    /// left, so that properties without any are no longer listed.
     fn repair_references(&self) {
         let mut changes = Vec::new();
         {
@@ -216,8 +216,7 @@ impl Engine {
                 book.planner.base().iter().map(|row| (row.urn.clone(), row.parent.clone())).collect();
             for (number, row) in rows {
                 let gone = |urn: &crate::Urn| !left.contains(urn);
-                let empty = row.property_dependencies.values().any(Vec::is_empty);
-                if number >= first_new || !empty && !crate::schedule::references(&row).any(|urn| gone(&urn)) {
+                if number >= first_new || !crate::schedule::references(&row).any(|urn| gone(&urn)) {
                     continue;
                 }
                 let mut repaired = (*row).clone();

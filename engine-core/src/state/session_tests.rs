@@ -105,7 +105,11 @@ fn lists_whose_order_says_nothing_and_old_halves_of_one_resource_are_compared_as
     let (backend, snapshot) = small_stack();
     let refers = |names: [&str; 2]| Row {
         dependencies: names.map(urn).to_vec(),
-        property_dependencies: [("size".to_owned(), names.map(urn).to_vec())].into(),
+        property_dependencies: [
+            ("size".to_owned(), names.map(urn).to_vec()),
+            (if names[0] == "a" { "name" } else { "other" }.to_owned(), Vec::new()),
+        ]
+        .into(),
         ignore_changes: names.map(str::to_owned).to_vec(),
         ..row("c", 1.0)
     };

@@ -1,6 +1,6 @@
 //! Rows as the model sees them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use maloko_core::{PropertyMap, Row};
 
@@ -115,8 +115,9 @@ impl Record {
             self.parent.as_deref().map(show::name),
             self.protect,
             self.retain,
-            self.dependencies.iter().map(|urn| show::name(urn)).collect::<Vec<_>>(),
-            self.by_property,
+            // As sets: their order says nothing, and a property that depends on nothing need not be listed.
+            self.dependencies.iter().map(|urn| show::name(urn)).collect::<BTreeSet<_>>(),
+            self.by_property.iter().filter(|(_, urns)| !urns.is_empty()).collect::<Vec<_>>(),
             self.deleted_with.as_deref().map(show::name),
             self.replace_with.iter().map(|urn| show::name(urn)).collect::<Vec<_>>(),
             self.taint,

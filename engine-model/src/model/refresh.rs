@@ -128,11 +128,6 @@ impl Model<'_> {
                 record.parent = parents.iter().find(|(urn, _)| *urn == parent).and_then(|(_, above)| above.clone());
             }
             record.by_property.values_mut().for_each(|urns| urns.retain(|urn| left.contains(urn)));
-            let keys = record.by_property.len();
-            record.by_property.retain(|_, urns| !urns.is_empty());
-            if record.by_property.len() < keys {
-                self.counts.hit(Rule::RefreshEmptyKeys);
-            }
             if record.dependencies != before.dependencies {
                 self.counts.hit(Rule::RefreshDependencies);
             }
