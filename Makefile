@@ -9,6 +9,9 @@
 #   make bench    the speed table of docs/performance.md (`make bench-engine`: the engine alone)
 #   make audit    licences, sources and known holes of what maloko is made of; needs the registries' databases
 #   make test-node-versions   debuggers, coverage and the kit under each Node that is supported; fetches them
+#   make packages the wheel and the npm package for old Linuxes (glibc 2.17), the sdist and the npm source package, in .build/packages/
+#   make try-packages   the first two in an old Debian (as root), make try-sources   the others, built by pip and npm with cargo
+#   make pictures the pictures of the README, from what a terminal shows
 #   make kill     fifty runs killed at random moments, per language; KILL_STORE=s3 or postgres: over a real server
 #   make kill-points   runs killed at each named point of the journal's life, per language and kind of store
 #   make soak     the long forms of the tests of docs/reliability.md: hours
@@ -100,6 +103,57 @@ $(STAMPS)/node-tests-modules: node-tests/package.json node-tests/package-lock.js
 $(STAMPS)/node: $(STAMPS)/npm-package $(STAMPS)/node-tests-modules
 	cd node-tests && $(NPM) install --no-save $(NPM_QUIET) ../$(STAMPS)/npm/maloko-*.tgz
 	@touch $@
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Packages for other machines
+
+# Everything of it is in .build/packages/, what cargo makes in target/packages/. zig brings the C library of any version and machine:
+# make packages TARGET=aarch64-unknown-linux-gnu, or x86_64-unknown-linux-musl (GLIBC= then). The target's part of Rust must be there.
+PACKAGES := $(STAMPS)/packages
+PACKAGE_TOOLS := $(CURDIR)/$(PACKAGES)/tools/bin
+TARGET ?= x86_64-unknown-linux-gnu
+GLIBC ?= $(if $(findstring gnu,$(TARGET)),2.17)
+COMPATIBILITY = $(if $(GLIBC),manylinux_$(subst .,_,$(GLIBC)),musllinux_1_2)
+OLD_DEBIAN ?= bullseye
+
+.PHONY: packages wheel-package npm-package sources check-packages try-packages try-sources
+packages: wheel-package npm-package sources check-packages
+wheel-package npm-package sources: export PATH := $(PACKAGE_TOOLS):$(PATH)
+wheel-package npm-package: export CARGO_TARGET_DIR := $(CURDIR)/target/packages
+
+$(PACKAGES)/tools/made: requirements-packages.txt | $(STAMPS)/tools-checked
+	$(PYTHON) -m venv $(PACKAGES)/tools
+	$(PACKAGES)/tools/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-packages.txt
+	@touch $@
+
+wheel-package: $(PACKAGES)/tools/made
+	rm -rf $(PACKAGES)/wheels
+	$(if $(findstring musl,$(TARGET)),RUSTFLAGS="-C target-feature=-crt-static") $(PACKAGE_TOOLS)/maturin build --quiet --profile release --zig --target $(TARGET) \
+		--compatibility $(COMPATIBILITY) --manifest-path py-binding/Cargo.toml --out $(PACKAGES)/wheels
+
+npm-package: $(PACKAGES)/tools/made $(STAMPS)/node-binding-modules
+	rm -rf $(PACKAGES)/npm $(PACKAGES)/addons node-binding/dist
+	$(NODE) node-binding/scripts/addon.mjs $(TARGET)$(if $(GLIBC),.$(GLIBC)) $(PACKAGES)/addons
+	$(NPM) --prefix node-binding run --silent build:ts
+	$(NODE) node-binding/scripts/pack.mjs $(PACKAGES)/npm $(PACKAGES)/addons/*.node
+
+sources: $(PACKAGES)/tools/made $(STAMPS)/node-binding-modules
+	rm -rf $(PACKAGES)/sources node-binding/dist
+	$(PACKAGE_TOOLS)/maturin sdist --manifest-path py-binding/Cargo.toml --out $(PACKAGES)/sources
+	$(NPM) --prefix node-binding run --silent build:ts
+	$(NODE) node-binding/scripts/pack.mjs $(PACKAGES)/sources --source
+
+# Reads the symbol versions.
+check-packages: $(PACKAGES)/tools/made
+	$(if $(GLIBC),$(PACKAGE_TOOLS)/python .ci/glibc.py --most $(GLIBC) $(PACKAGES)/wheels/*.whl $(PACKAGES)/npm/*.tgz)
+
+# As root: an old Debian in a folder, with a Python compiled there. Minutes.
+try-packages:
+	.ci/try_old_debian $(PACKAGES) $(OLD_DEBIAN) $(PACKAGES)/wheels/maloko-*.whl $(PACKAGES)/npm/maloko-*.tgz
+
+# Everything is compiled. Minutes.
+try-sources:
+	.ci/try_sources $(PACKAGES)/sources/maloko-*.tar.gz $(PACKAGES)/sources/maloko-*-source.tgz $(PACKAGES)/tried
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Test
@@ -307,6 +361,10 @@ soak-postgres:
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Demo and bench
+
+.PHONY: pictures
+pictures: $(STAMPS)/python
+	$(PY) docs/pictures/make.py
 
 .PHONY: demo bench bench-engine bench-backends bench-kit
 demo: build $(STAMPS)/examples-python $(STAMPS)/examples-node

@@ -59,6 +59,13 @@ SAME: list[tuple[str, str]] = [
 ]
 # The reason, and the titles.
 PYTHON_ONLY: dict[str, list[str]] = {
+    "what is made for both languages at once is looked at once: packages, and the pictures of the README": [
+        "a source package without cargo says what is missing",
+        "packages run where people are",
+        "the pictures of the readme are true",
+        "the sdist has all that cargo needs",
+        "the source package of npm has all that cargo needs",
+    ],
     "a process that forks takes the engine with it, in Python alone; Celery, gunicorn and sub-interpreters": [
         "a child of any method ends",
         "a child that asks the engine is refused",

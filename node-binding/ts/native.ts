@@ -42,7 +42,8 @@ export function loadAddon(): Addon {
         throw new Error(
             `maloko has no engine for ${platformKey()} in ${root} (there: ${present.join(", ") || "none"}). ` +
                 "Install the package on the platform that runs it (a node_modules folder copied from another machine " +
-                "does not work), or build it there from source: `npm run build` in node-binding, with Rust installed.",
+                "does not work). For a platform without a prebuilt engine, install maloko-VERSION-source.tgz: with Rust and a C " +
+                "compiler it builds one; where the package manager runs no install scripts, by `node node_modules/maloko/bin/build.js`.",
         );
     }
     try {
