@@ -133,6 +133,8 @@ pub struct Capabilities {
     pub delete: bool,
     /// Has `find`.
     pub find: bool,
+    /// Has `close`.
+    pub close: bool,
 }
 
 /// A live object as its host describes it, once per object and run.
@@ -244,6 +246,8 @@ pub enum Method {
         /// Limit in seconds; 0 means none.
         timeout: f64,
     },
+    /// Lets go of what `configure` took, at the end of a run: once per object that was configured, after its last call.
+    Close,
 }
 
 impl Method {
@@ -259,6 +263,7 @@ impl Method {
             Method::Read { .. } => "read",
             Method::Update { .. } => "update",
             Method::Delete { .. } => "delete",
+            Method::Close => "close",
         }
     }
 
@@ -266,7 +271,7 @@ impl Method {
     #[must_use]
     pub fn timeout(&self) -> f64 {
         match self {
-            Method::Configure { .. } | Method::Check { .. } | Method::Diff { .. } => 0.0,
+            Method::Configure { .. } | Method::Check { .. } | Method::Diff { .. } | Method::Close => 0.0,
             Method::Create { timeout, .. }
             | Method::Find { timeout, .. }
             | Method::Read { timeout, .. }
@@ -335,6 +340,8 @@ pub enum Answer {
     },
     /// The object is gone.
     Deleted,
+    /// `close` is done.
+    Closed,
 }
 
 /// The host's own error object, so that it can be raised again as the same object.

@@ -86,6 +86,7 @@ fn arguments(method: &Method) -> Json {
     let open = |map| properties(map, Secrets::Open);
     match method {
         Method::Configure { config, .. } => json!({ "config": **config }),
+        Method::Close => json!({}),
         Method::Check { olds, news } => json!({ "olds": open(olds), "news": open(news) }),
         Method::Diff { id, olds, news } | Method::Update { id, olds, news, .. } => {
             json!({ "id": id, "olds": open(olds), "news": open(news) })
@@ -99,7 +100,7 @@ fn arguments(method: &Method) -> Json {
 fn result(answer: &Answer) -> Json {
     let open = |map| properties(map, Secrets::Open);
     match answer {
-        Answer::Configured | Answer::Deleted => Json::Null,
+        Answer::Configured | Answer::Deleted | Answer::Closed => Json::Null,
         Answer::Checked { inputs, failures } => {
             let failures: Vec<Json> =
                 failures.iter().map(|it| json!({ "property": it.property, "reason": it.reason })).collect();

@@ -108,6 +108,7 @@ impl ProviderKind {
             update: true,
             delete: true,
             find: false,
+            close: false,
         }
     }
 }
@@ -214,6 +215,7 @@ impl Cloud {
         }
         match method {
             Method::Configure { .. } => Ok(Answer::Configured),
+            Method::Close => Ok(Answer::Closed),
             Method::Check { olds, news } => Ok(check(kind, fault, olds, news)),
             Method::Diff { olds, news, .. } => Ok(Answer::Diffed(diff(kind, olds, news))),
             Method::Create { inputs, key, .. } => self.create(name, fault, inputs, key),

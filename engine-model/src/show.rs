@@ -30,7 +30,7 @@ pub fn properties(properties: &PropertyMap) -> String {
 #[must_use]
 pub fn call(name: &str, method: &Method) -> String {
     let arguments = match method {
-        Method::Configure { .. } => String::new(),
+        Method::Configure { .. } | Method::Close => String::new(),
         Method::Check { olds, news } => format!("olds {} news {}", properties(olds), properties(news)),
         Method::Diff { id, olds, news } | Method::Update { id, olds, news, .. } => {
             format!("{id} olds {} news {}", properties(olds), properties(news))

@@ -153,7 +153,7 @@ impl Bridge {
     }
 
     /// Describes a provider object: where to find it again (JSON) and which methods it has (bits: configure, check,
-    /// diff, create, read, update, delete, find); which property is named automatically, and how long names may be;
+    /// diff, create, read, update, delete, find, close); which property is named automatically, and how long names may be;
     /// how often its class may be called (JSON).
     #[napi]
     pub fn describe(
@@ -177,6 +177,7 @@ impl Bridge {
             update: has(5),
             delete: has(6),
             find: has(7),
+            close: has(8),
         };
         let max_length = max_length.and_then(|length| usize::try_from(length).ok());
         let autonaming = named_property.map(|property| Autonaming { property, max_length });

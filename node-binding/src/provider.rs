@@ -136,6 +136,7 @@ impl<'a> Arguments<'a> {
 /// shows assets by their hashes, and what it is to check or to make shows them whole.
 fn arguments(method: &Method) -> serde_json::Result<String> {
     let arguments = match method {
+        Method::Close => return Ok("{}".to_owned()),
         Method::Configure { config, project } => {
             return serde_json::to_string(&ConfigureArguments { config, project });
         }
@@ -237,6 +238,7 @@ fn answer(method: &str, text: &str) -> serde_json::Result<Answer> {
             Answer::Read { id: read.id, outputs: read.props.map(|it| it.0), inputs: read.inputs.map(|it| it.0) }
         }
         "update" => Answer::Updated { outputs: serde_json::from_str::<Updated>(text)?.outs.0 },
+        "close" => Answer::Closed,
         _ => Answer::Deleted,
     })
 }

@@ -79,6 +79,7 @@ impl PythonHost {
                 (values, project).into_pyobject(py)
             }
             Method::Check { olds, news } => (bag(olds)?, bag(news)?).into_pyobject(py),
+            Method::Close => Ok(PyTuple::empty(py)),
             Method::Diff { id, olds, news } | Method::Update { id, olds, news, .. } => {
                 (id, bag(olds)?, bag(news)?).into_pyobject(py)
             }
@@ -138,12 +139,17 @@ fn decode(
             Err(error) => return Ok(Err(error)),
         },
         "deleted" => Answer::Deleted,
+        "closed" => Answer::Closed,
         "bad" => return Ok(Err(ProviderError::new(ProviderErrorKind::BadReturn, item(1)?.extract::<String>()?))),
         "unreadable" => {
             let kind = ProviderErrorKind::Unreadable { returned: item(2)?.extract()?, id: item(3)?.extract()? };
             return Ok(Err(ProviderError::new(kind, item(1)?.extract::<String>()?)));
         }
         "raised" => return Ok(Err(raised(answer)?)),
+        // Nothing was called: this run can have no object of its own.
+        "refused" => {
+            return Ok(Err(ProviderError { kind: ProviderErrorKind::NoProvider, ..raised(answer)? }));
+        }
         "interrupted" => {
             return Ok(Err(ProviderError { kind: ProviderErrorKind::Interrupted, ..raised(answer)? }));
         }
@@ -220,7 +226,7 @@ type Described = (
     String,
     Option<String>,
     Option<String>,
-    (bool, bool, bool, bool, bool, bool, bool, bool),
+    (bool, bool, bool, bool, bool, bool, bool, bool, bool),
     Option<(String, Option<usize>)>,
     Option<u64>,
     Option<String>,
@@ -267,7 +273,7 @@ impl Host for PythonHost {
                 let described = self.bridge.bind(py).call_method1("describe", (object,))?;
                 let (module, name, attributes, incomplete, methods, named, version, code, limits): Described =
                     described.extract()?;
-                let (configure, check, diff, create, read, update, delete, find) = methods;
+                let (configure, check, diff, create, read, update, delete, find, close) = methods;
                 Ok(ProviderDescription {
                     reference: Arc::new(ProviderReference {
                         maloko: 1,
@@ -278,7 +284,7 @@ impl Host for PythonHost {
                         incomplete,
                         revision: Revision { version, code },
                     }),
-                    capabilities: Capabilities { configure, check, diff, create, read, update, delete, find },
+                    capabilities: Capabilities { configure, check, diff, create, read, update, delete, find, close },
                     limits: limits.map(|(class, max_concurrency, interval)| CallLimits {
                         class,
                         max_concurrency,

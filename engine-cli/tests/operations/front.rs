@@ -77,6 +77,7 @@ impl Host for ScriptedHost {
             update: true,
             delete: true,
             find: false,
+            close: false,
         };
         Ok(ProviderDescription { reference: Arc::new(reference), capabilities, autonaming: None, limits: None })
     }

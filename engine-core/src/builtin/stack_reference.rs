@@ -24,6 +24,7 @@ pub(super) async fn answer(method: Method, stacks: &OtherStacks) -> Result<Answe
         Method::Read { id, .. } => Answer::Read { outputs: Some(outputs(&id, stacks).await?), id, inputs: None },
         Method::Update { news, .. } => Answer::Updated { outputs: outputs(&name_of(&news)?, stacks).await? },
         Method::Delete { .. } => Answer::Deleted,
+        Method::Close => Answer::Closed,
     })
 }
 

@@ -28,6 +28,7 @@ pub(super) fn answer(method: Method) -> Answer {
             Answer::Updated { outputs }
         }
         Method::Delete { .. } => Answer::Deleted,
+        Method::Close => Answer::Closed,
     }
 }
 

@@ -108,6 +108,8 @@ impl Engine {
             self.diagnose(None, Severity::Error, error.to_string());
             self.stop.fail(Failure::new(error.to_string()), true);
         }
+        // Behind the fold: a process that is ended meanwhile has lost nothing.
+        self.close_providers().await;
         let failure = self.stop.failure();
         let (changes, maybe_corrupt) = {
             let book = self.book();

@@ -86,7 +86,7 @@ fn drop_marked(properties: &mut PropertyMap) {
 /// The property bags of a call that hold assets.
 pub(super) fn shown_assets(method: &Method) -> Vec<PropertyMap> {
     let bags: &[&PropertyMap] = match method {
-        Method::Configure { .. } | Method::Diff { .. } | Method::Delete { .. } => &[],
+        Method::Configure { .. } | Method::Diff { .. } | Method::Delete { .. } | Method::Close => &[],
         Method::Check { olds, news } | Method::Update { olds, news, .. } => &[news, olds],
         Method::Create { inputs, .. } | Method::Find { inputs, .. } => &[inputs],
         Method::Read { props, .. } => &[props],
@@ -101,6 +101,6 @@ fn returned(answer: &mut Answer) -> Vec<&mut PropertyMap> {
         | Answer::Created { outputs: bag, .. }
         | Answer::Updated { outputs: bag } => vec![bag],
         Answer::Read { outputs, inputs, .. } => outputs.iter_mut().chain(inputs).collect(),
-        Answer::Configured | Answer::Diffed(_) | Answer::Deleted => Vec::new(),
+        Answer::Configured | Answer::Diffed(_) | Answer::Deleted | Answer::Closed => Vec::new(),
     }
 }

@@ -5,6 +5,7 @@ mod adoptions;
 mod book;
 mod callbacks;
 mod classes;
+mod closing;
 mod deletes;
 mod deletions_first;
 mod depth;
@@ -43,6 +44,8 @@ mod autonaming_tests;
 mod builtin_tests;
 #[cfg(test)]
 mod classes_tests;
+#[cfg(test)]
+mod closing_tests;
 #[cfg(test)]
 mod deletion_tests;
 #[cfg(test)]

@@ -21,9 +21,10 @@ use crate::state::Session;
 use crate::urn::{Urn, UrnMap};
 use crate::value::PropertyMap;
 
+use super::closing::Closable;
 use super::fit::shown_assets;
 use super::plain_config;
-use super::served::{Served, Server};
+use super::served::{Served, Server, class_of};
 use super::turns::TurnsByClass;
 
 /// The live objects of one run.
@@ -65,11 +66,18 @@ struct Known {
     by_urn: UrnMap<ObjectId>,
     /// The first object of each complete reference: it serves for all that equal it.
     by_reference: HashMap<Arc<ProviderReference>, ObjectId>,
-    configured: ObjectMap<Arc<OnceCell<Result<(), ProviderError>>>>,
+    configured: ObjectMap<Arc<Configuration>>,
     /// What was read from the state, by its ciphertext: equal references have equal ones.
     stored: HashMap<Arc<str>, Arc<ProviderReference>>,
     /// References with a revision that is not today's, each only once.
     kept: HashMap<ProviderReference, Arc<ProviderReference>>,
+}
+
+/// What came of an object's `configure`.
+struct Configuration {
+    /// The first resource that needed it.
+    urn: Urn,
+    outcome: OnceCell<Result<(), ProviderError>>,
 }
 
 impl Providers {
@@ -395,14 +403,40 @@ impl Providers {
         if !can.configure {
             return Ok(());
         }
-        let cell = Arc::clone(self.known().configured.entry(object).or_default());
-        let outcome = cell.get_or_init(async || {
+        let first = || Arc::new(Configuration { urn: urn.clone(), outcome: OnceCell::new() });
+        let configuration = Arc::clone(self.known().configured.entry(object).or_insert_with(first));
+        let outcome = configuration.outcome.get_or_init(async || {
             let method = Method::Configure { config: Arc::clone(&self.config), project: self.project.clone() };
             self.ask_host(object, ProviderCall { number: self.next_number(), urn: urn.clone(), method })
                 .await
                 .map(|_| ())
         });
         outcome.await.clone()
+    }
+
+    /// The objects that were configured and have a `close`, each only once.
+    pub(super) fn take_closable(&self) -> Vec<Closable> {
+        let mut known = self.known();
+        let configured = std::mem::take(&mut known.configured);
+        let mut closable: Vec<Closable> = configured
+            .into_iter()
+            .filter(|(_, configuration)| matches!(configuration.outcome.get(), Some(Ok(()))))
+            .filter_map(|(object, configuration)| {
+                let description = known.described.get(&object).filter(|it| it.capabilities.close)?;
+                let class = class_of(&description.reference);
+                Some(Closable { object, urn: configuration.urn.clone(), class })
+            })
+            .collect();
+        closable.sort_unstable_by_key(|it| it.object);
+        closable
+    }
+
+    /// Calls `close`, also in a run that was cancelled.
+    pub(super) async fn close(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
+        let (number, urn, began) = (call.number, call.urn.clone(), self.host.now());
+        self.calls().insert(number, InFlight { urn, method: call.method.name(), began, told: Duration::ZERO });
+        let _listed = Listed(self, number);
+        self.host.call(object, call).await.map_err(ProviderError::bounded)
     }
 }
 

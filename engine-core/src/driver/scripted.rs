@@ -42,6 +42,8 @@ pub(crate) struct ScriptedHost {
     pub(crate) gives: Mutex<HashMap<(String, &'static str), PropertyMap>>,
     /// Do its objects lack `create`?
     pub(crate) without_create: bool,
+    /// Has the provider a `close`?
+    pub(crate) closes: bool,
     /// What `find` finds, by the resource's name; `None`: the provider has no such method.
     pub(crate) finds: Option<Mutex<HashMap<String, (String, PropertyMap)>>>,
     /// The operation keys that `create` got, in the order of the calls.
@@ -198,6 +200,7 @@ impl Host for ScriptedHost {
                 update: true,
                 delete: true,
                 find: self.finds.is_some(),
+                close: self.closes,
             },
             autonaming: self.autonaming.clone(),
             limits: self.limits.clone(),
@@ -293,6 +296,7 @@ impl Host for ScriptedHost {
                 Answer::Read { id, outputs: found, inputs: None }
             }
             Method::Delete { .. } => Answer::Deleted,
+            Method::Close => Answer::Closed,
         })
     }
 

@@ -12,6 +12,17 @@ use crate::value::PropertyMap;
 
 use super::turns::ClassTurns;
 
+/// The class (or constant) of a reference, as messages name it.
+pub(super) fn class_of(reference: &ProviderReference) -> String {
+    if reference.name.is_empty() {
+        "(an object literal)".to_owned()
+    } else if reference.module.is_empty() {
+        reference.name.clone()
+    } else {
+        reference.place()
+    }
+}
+
 /// What serves a resource.
 #[derive(Clone)]
 pub(super) struct Served {
@@ -54,6 +65,7 @@ impl Served {
             update: true,
             delete: true,
             find: false,
+            close: false,
         };
         builtin::serves(kind).then(|| Self {
             server: Server::BuiltIn { kind: kind.into() },
@@ -66,9 +78,7 @@ impl Served {
     /// The class (or constant) that the object is of, as references name it; `None` for the engine itself.
     pub(super) fn class(&self) -> Option<String> {
         match &self.server {
-            Server::Live { reference, .. } if reference.name.is_empty() => Some("(an object literal)".to_owned()),
-            Server::Live { reference, .. } if reference.module.is_empty() => Some(reference.name.clone()),
-            Server::Live { reference, .. } => Some(reference.place()),
+            Server::Live { reference, .. } => Some(class_of(reference)),
             Server::BuiltIn { .. } => None,
         }
     }
