@@ -73,7 +73,7 @@ export declare class Bridge {
     fail(call: number, description: string, error: number): void
     /**
     * Describes a provider object: where to find it again (JSON) and which methods it has (bits: configure, check,
-    * diff, create, read, update, delete, find); which property is named automatically, and how long names may be;
+    * diff, create, read, update, delete, find, close); which property is named automatically, and how long names may be;
     * how often its class may be called (JSON).
     */
     describe(object: number, reference: string, methods: number, namedProperty?: string | undefined | null, maxLength?: number | undefined | null, limits?: string | undefined | null): void

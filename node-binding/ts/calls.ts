@@ -51,10 +51,12 @@ export function methodsOf(provider: object): number {
     );
 }
 
-function has(provider: ProviderObject, method: string): boolean {
+/** Has it a method that the engine calls? */
+export function has(provider: ProviderObject, method: string): boolean {
     const found = provider[method];
-    // `find` is no method of the SDK's: a helper of that name may be something else.
-    return typeof found === "function" && (method !== "find" || found.length <= 2);
+    // These are no methods of the SDK's: a helper of that name may be something else.
+    const most = method === "find" ? 2 : method === "close" ? 0 : Number.POSITIVE_INFINITY;
+    return typeof found === "function" && found.length <= most;
 }
 
 /** The configuration that `configure` gets; it answers as the SDK's own does. */
@@ -197,6 +199,8 @@ function invoke(provider: ProviderObject, method: string, args: Arguments): unkn
             return call({ config: new Config(args.config, args.project) });
         case "check":
             return call(args.olds, args.news);
+        case "close":
+            return call();
         case "diff":
         case "update":
             return call(args.id, args.olds, args.news);

@@ -1,21 +1,22 @@
 // The live provider objects of a run, and what stands for them in the state.
 import * as fs from "node:fs";
-import { type Node, parseExpressionAt } from "acorn";
+import { classOf, LOOK } from "./attributes";
 import { autonamingOf } from "./autonaming";
-import { factoryOf, type Locate, type Place, today } from "./by-hand";
-import { CallFailed, callProvider, labelOf, methodsOf, type Warn } from "./calls";
-import { assignsFunctions, isMadeByConstructor } from "./constructors";
+import { factoryOf, type Locate, type Place, type ProviderFactory, today } from "./by-hand";
+import { CallFailed, callProvider, methodsOf, type Warn } from "./calls";
+import { Claims, type Taken, takenOf } from "./configured";
+import { assignsFunctions } from "./constructors";
 import { nameOf } from "./convert";
+import { Shared } from "./copies";
 import { declaredFiles, declaredIn, declaredValue, findDeclaration } from "./declarations";
 import { describe, tracebackOf } from "./errors";
 import { exportOf, findExport } from "./exported";
 import { limitsOf } from "./limits";
 import { FileNames } from "./packages";
 import { entryOfPackage } from "./program";
-import { fingerprintOf, type Revision, VERSION_MEMBER, versionOf } from "./revision";
+import { fingerprintOf, type Revision, versionOf } from "./revision";
 
 const HANDLE_PREFIX = "maloko:object:";
-const MAX_ATTRIBUTES = 64 * 1024;
 
 /** What stands for a provider object in the state; provider.rs of the engine explains the members. */
 export interface ProviderReference {
@@ -52,6 +53,7 @@ export class ProviderRegistry {
     readonly #rebuilt = new Map<string, Promise<number | undefined>>();
     #files: FileNames;
     readonly #classes = new Map<unknown, { file: string; name: string } | undefined>();
+    readonly #claims = new Claims(LOOK, (provider, taken) => this.#ownOf(provider, taken));
 
     constructor(
         private readonly describer: Describer,
@@ -117,7 +119,31 @@ export class ProviderRegistry {
         if (provider === undefined) {
             return Promise.reject(new Error(`no provider object ${object} in this run`));
         }
-        return callProvider(provider, method, text, warn, signal);
+        if (!isConfigurable(provider)) {
+            return callProvider(provider, method, text, warn, signal);
+        }
+        const made = this.#claims.call(
+            provider,
+            method,
+            () => (JSON.parse(text) as { config: Record<string, string> }).config,
+            (called) => callProvider(called, method, text, warn, signal),
+        );
+        return made.catch((thrown: unknown) => {
+            throw thrown instanceof Shared
+                ? new CallFailed({ kind: "noProvider", message: thrown.message }, thrown)
+                : thrown;
+        });
+    }
+
+    /** What the factory makes that is registered by hand for the object's class, for a run that needs one of its own. */
+    async #ownOf(provider: object, { text }: Taken): Promise<object | undefined> {
+        const ownClass = classOf(provider);
+        if (ownClass === undefined) {
+            return undefined;
+        }
+        const place = this.#find(ownClass) ?? { module: "", name: ownClass.name };
+        const factory = factoryOf(place, this.#locate);
+        return factory === undefined ? undefined : made(factory, place, attributesIn({ attributes: text }));
     }
 
     /** The object of a number. */
@@ -141,10 +167,13 @@ export class ProviderRegistry {
         this.#numbers.clear();
         this.#byReference.clear();
         this.#rebuilt.clear();
+        this.#claims.release();
     }
 
     /** What stands for an object in the state. Reads its attributes now. */
     referenceOf(provider: object): ProviderReference {
+        // First of all: what an earlier run's `configure` has set is taken back.
+        const taken = takenOf(provider, LOOK) ?? LOOK.take(provider);
         const reference: ProviderReference = { maloko: 1, language: "nodejs", module: "", name: "" };
         const ownClass = classOf(provider);
         if (ownClass === undefined) {
@@ -163,7 +192,7 @@ export class ProviderRegistry {
         } else {
             Object.assign(reference, found);
         }
-        const { text, fault } = attributesOf(provider, ownClass);
+        const { text, fault } = taken;
         if (text !== undefined) {
             reference.attributes = text;
         }
@@ -257,14 +286,7 @@ export class ProviderRegistry {
         if (factory === undefined) {
             return undefined;
         }
-        const made: unknown = await factory(attributesIn(reference));
-        if (made === null || typeof made !== "object") {
-            const { module, name } = reference;
-            throw new TypeError(
-                `the factory registered for '${module === "" ? name : `${module}:${name}`}' returned ${nameOf(made)}; it must return a provider object`,
-            );
-        }
-        return this.numberOf(made);
+        return this.numberOf(await made(factory, reference, attributesIn(reference)));
     }
 
     /** By file and name, without the constructor unless that makes its methods (rung 4). */
@@ -352,8 +374,23 @@ function notFoundFor(thrown: unknown): CallFailed {
     return new CallFailed({ kind: "noProvider", message: describe(thrown), traceback: tracebackOf(thrown) }, thrown);
 }
 
-function attributesIn(reference: ProviderReference): Record<string, unknown> {
-    return JSON.parse(reference.attributes ?? "{}") as Record<string, unknown>;
+function attributesIn({ attributes }: { attributes?: string | undefined }): Record<string, unknown> {
+    return JSON.parse(attributes ?? "{}") as Record<string, unknown>;
+}
+
+async function made(factory: ProviderFactory, place: Place, attributes: Record<string, unknown>): Promise<object> {
+    const object: unknown = await factory(attributes);
+    if (object === null || typeof object !== "object") {
+        throw new TypeError(
+            `the factory registered for '${place.module === "" ? place.name : `${place.module}:${place.name}`}' returned ${nameOf(object)}; it must return a provider object`,
+        );
+    }
+    return object;
+}
+
+/** Has it a `configure`, so that it is another one for each run? */
+export function isConfigurable(provider: object): boolean {
+    return typeof (provider as { configure?: unknown }).configure === "function";
 }
 
 /** Which code of a provider it is: what it declares, and a fingerprint of its source. */
@@ -365,123 +402,4 @@ function revisionOf(provider: object): Revision {
 
 function keyOf(reference: ProviderReference): string {
     return JSON.stringify([reference.language, reference.module, reference.name, reference.attributes ?? null]);
-}
-
-type Class = (abstract new (...args: never[]) => object) & { name: string };
-
-/** The class of an object; undefined for an object literal. */
-function classOf(provider: object): Class | undefined {
-    const prototype = Object.getPrototypeOf(provider) as { constructor?: unknown } | null;
-    // Object literals of another realm (jest) have another Object.prototype, which has no prototype either.
-    if (prototype === null || Object.getPrototypeOf(prototype) === null) {
-        const own = prototype !== null && Object.hasOwn(prototype, "isPrototypeOf");
-        if (prototype === null || own) {
-            return undefined;
-        }
-    }
-    return typeof prototype.constructor === "function" ? (prototype.constructor as Class) : undefined;
-}
-
-/** Those attributes of an instance that can be kept as canonical JSON, and why that is not all of them. */
-function attributesOf(provider: object, ownClass: Class): { text?: string; fault?: string } {
-    let problem: string | undefined;
-    if (hasPrivateFields(ownClass)) {
-        problem = `class \`${ownClass.name}\` keeps private fields (#...), which cannot be read and stored`;
-    }
-    const attributes: Record<string, unknown> = {};
-    for (const key of Object.keys(provider).sort()) {
-        // Kept by itself, because it says nothing about the one object.
-        if (key === VERSION_MEMBER) {
-            continue;
-        }
-        const descriptor = Object.getOwnPropertyDescriptor(provider, key);
-        if (descriptor === undefined || !("value" in descriptor)) {
-            problem ??= `attribute \`${key}\` of ${labelOf(provider)} is computed by a getter`;
-            continue;
-        }
-        const value: unknown = descriptor.value;
-        if (value === undefined || isMadeByConstructor(ownClass, key, value)) {
-            continue;
-        }
-        const fault = unstorable(value, []);
-        if (fault !== undefined) {
-            problem ??= `attribute \`${key}\` of ${labelOf(provider)} ${fault}`;
-            continue;
-        }
-        attributes[key] = sorted(value);
-    }
-    const text = JSON.stringify(attributes);
-    if (text.length > MAX_ATTRIBUTES) {
-        return {
-            fault: `the attributes of ${labelOf(provider)} take ${text.length} bytes of JSON; at most ${MAX_ATTRIBUTES} are stored`,
-        };
-    }
-    return problem === undefined ? { text } : { text, fault: problem };
-}
-
-// Why a value would not be the same after it was written as JSON and read again.
-function unstorable(value: unknown, parents: object[]): string | undefined {
-    if (value === null || typeof value === "string" || typeof value === "boolean") {
-        return undefined;
-    }
-    if (typeof value === "number") {
-        return Number.isFinite(value) ? undefined : `is ${value}, which JSON cannot hold`;
-    }
-    if (typeof value !== "object") {
-        return `is a ${typeof value}, which JSON cannot hold`;
-    }
-    if (parents.includes(value) || parents.length > 50) {
-        return "is cyclic or nested too deeply";
-    }
-    if (!Array.isArray(value) && classOf(value) !== undefined) {
-        return `is ${nameOf(value)}, which JSON cannot hold`;
-    }
-    for (const member of Object.values(value)) {
-        const fault = unstorable(member, [...parents, value]);
-        if (fault !== undefined) {
-            return `holds something that ${fault}`;
-        }
-    }
-    return undefined;
-}
-
-// Objects with their keys in order, so that equal attributes give equal text.
-function sorted(value: unknown): unknown {
-    if (Array.isArray(value)) {
-        return value.map(sorted);
-    }
-    if (value === null || typeof value !== "object") {
-        return value;
-    }
-    const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-    return Object.fromEntries(entries.map(([key, member]) => [key, sorted(member)]));
-}
-
-const privateFields = new WeakMap<object, boolean>();
-
-// Private members cannot be seen from outside, so the text of the class has to tell; down to the classes of Node itself.
-function hasPrivateFields(ownClass: object): boolean {
-    const known = privateFields.get(ownClass);
-    if (known !== undefined) {
-        return known;
-    }
-    let found = false;
-    for (let current: unknown = ownClass; typeof current === "function"; current = Object.getPrototypeOf(current)) {
-        const text = Function.prototype.toString.call(current);
-        // Older targets keep private fields in WeakMaps, through helpers of these names.
-        found ||= /__privateAdd\(|__classPrivateField/.test(text) || (text.includes("#") && declaresPrivate(text));
-    }
-    privateFields.set(ownClass, found);
-    return found;
-}
-
-function declaresPrivate(classText: string): boolean {
-    try {
-        const expression = parseExpressionAt(classText, 0, { ecmaVersion: "latest" }) as Node & {
-            body?: { body?: { key?: Node }[] };
-        };
-        return expression.body?.body?.some((member) => member.key?.type === "PrivateIdentifier") ?? false;
-    } catch {
-        return true;
-    }
 }

@@ -1,7 +1,10 @@
 // A provider without an engine: its methods called with the values, and held to the types, that the engine would use.
-import { CallFailed, callProvider, labelOf } from "../calls";
+import { LOOK } from "../attributes";
+import { CallFailed, callProvider, has as hasMethod, labelOf, type ProviderObject } from "../calls";
+import { Claims } from "../configured";
 import { type Bag, toBag } from "../convert";
 import { parseJson, toJsonText } from "../originals";
+import { isConfigurable } from "../registry";
 import { show } from "./values";
 
 /** A provider object, or a class of which one is made. */
@@ -13,6 +16,7 @@ type Properties = Record<string, unknown>;
 export interface Direct {
     /** The object itself. */
     readonly provider: object;
+    /** What it sets is for these calls only; where runs configure the object for themselves in between, it is called again. */
     configure(config?: Record<string, string>): Promise<void>;
     /** Without `check`, the inputs are taken as they are. */
     check(
@@ -31,6 +35,9 @@ export interface Direct {
     update(id: string, olds: Properties, news: Properties): Promise<{ outs: Bag }>;
     /** Without `delete`, nothing is done. */
     delete(id: string, props?: Properties): Promise<void>;
+    /** Calls `close`, if there is one and `configure` was called. Another call configures the object again. */
+    close(): Promise<void>;
+    [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** What `Config` has for a project where nobody names one. */
@@ -43,31 +50,64 @@ const PROJECT = "project";
  */
 export function direct(provider: ProviderLike, warn: (text: string) => void = () => {}): Direct {
     const object = madeOf(provider);
-    const has = (method: string): boolean => typeof (object as Properties)[method] === "function";
+    const has = (method: string): boolean => hasMethod(object as ProviderObject, method);
+    const claims = new Claims(LOOK);
+    let given: Record<string, string> | undefined;
+    const configure = async (config: Record<string, string>): Promise<void> => {
+        given = config;
+        await call("configure", { config, project: PROJECT });
+    };
+    const called = async (method: string, args: object): Promise<string> => {
+        const make = (it: object): Promise<string> => callProvider(it, method, toJsonText(args), warn);
+        if (!isConfigurable(object)) {
+            return make(object);
+        }
+        claims.resume(object);
+        if (method !== "configure" && given !== undefined && !claims.isConfigured(object)) {
+            await configure(given);
+            claims.resume(object);
+        }
+        try {
+            return await claims.call(object, method, () => given ?? {}, make);
+        } finally {
+            claims.pause();
+        }
+    };
     const call = async <T>(method: string, args: object): Promise<T> => {
         if (!has(method)) {
             const every = method === "create" ? ": every provider needs one" : "";
             throw new TypeError(`${labelOf(object)} has no method \`${method}\`${every}`);
         }
         try {
-            return parseAnswer(await callProvider(object, method, toJsonText(args), warn)) as T;
+            return parseAnswer(await called(method, args)) as T;
         } catch (error) {
             throw error instanceof CallFailed ? error.thrown : error;
         }
     };
     const bag = (value: Properties | undefined, name: string): Bag => toBag(value ?? {}, name);
+    const close = async (): Promise<void> => {
+        if (!claims.isConfigured(object)) {
+            return;
+        }
+        try {
+            if (has("close")) {
+                await call("close", {});
+            }
+        } finally {
+            claims.release();
+        }
+    };
     return {
         provider: object,
+        close,
+        [Symbol.asyncDispose]: close,
         async configure(config = {}) {
             if (has("configure")) {
                 const full = Object.entries(config).map(([key, value]) => [
                     key.includes(":") ? key : `${PROJECT}:${key}`,
                     value,
                 ]);
-                await call("configure", {
-                    config: Object.fromEntries(full) as Record<string, string>,
-                    project: PROJECT,
-                });
+                await configure(Object.fromEntries(full) as Record<string, string>);
             }
         },
         async check(olds, news) {

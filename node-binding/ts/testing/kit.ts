@@ -3,6 +3,7 @@ import * as path from "node:path";
 import { messageOf } from "../errors";
 import { Cassette, type CassetteOptions } from "./cassettes";
 import type { CrashKind } from "./crash";
+import { type Direct, direct, type ProviderLike } from "./direct";
 import { Ledger } from "./ledger";
 import { checkSettings, type StackSettings } from "./settings";
 import { TestStack } from "./stack";
@@ -54,6 +55,7 @@ export class Kit {
     #ended = false;
     readonly #more: string[] = [];
     readonly #ledgers: Ledger[] = [];
+    readonly #direct: Direct[] = [];
     #sweeping: Promise<void> | undefined;
 
     /** Did the crash happen that the test was to have? */
@@ -82,6 +84,14 @@ export class Kit {
             this.#worlds.add(world);
         }
         return stack;
+    };
+
+    /** A provider without an engine, as {@link direct} gives it; `close` is called when the test ends. */
+    readonly direct = (provider: ProviderLike, warn?: (text: string) => void): Direct => {
+        this.check("direct");
+        const made = direct(provider, warn);
+        this.#direct.push(made);
+        return made;
     };
 
     /**
@@ -216,6 +226,9 @@ export class Kit {
             }
         };
         await attempt(() => this.#endOperations());
+        for (const made of this.#direct.reverse()) {
+            await attempt(() => made.close());
+        }
         if (!process.env.MALOKO_KEEP) {
             for (const stack of [...this.#stacks].reverse()) {
                 await attempt(() => stack.busy === undefined && stack.tearDown());

@@ -29,7 +29,8 @@ export async function replay(provider: ProviderLike, logged: LoggedCall | string
     const { method, args, result, error } = typeof logged === "string" ? readCall(logged) : logged;
     let answer: unknown;
     try {
-        answer = await call(direct(provider), method, args);
+        await using called = direct(provider);
+        answer = await call(called, method, args);
     } catch (thrown) {
         const message = messageOf(thrown);
         if (error === null) {

@@ -154,6 +154,10 @@ class StubProvider {
         return this.#answer(...args);
     }
 
+    close(): unknown {
+        return this.#answer();
+    }
+
     find(key: unknown, inputs: unknown): unknown {
         return this.#answer(key, inputs);
     }

@@ -125,6 +125,11 @@ def _reason(reason: Any) -> str:
         return f"a reason that cannot be shown: {message_of(error)}"
 
 
+def refused(error: BaseException) -> Answer:
+    """The answer when nothing was called, because the run can have no object of its own."""
+    return ("refused", as_text(str(error)), "", error)
+
+
 def unloadable(error: BaseException) -> Answer:
     """The answer when the module of a provider could not be loaded."""
     return ("unloadable", *raised(error)[1:4])
@@ -262,6 +267,10 @@ def _deleted(_result: Any) -> Answer:
     return ("deleted",)
 
 
+def _closed(_result: Any) -> Answer:
+    return ("closed",)
+
+
 _READERS: dict[str, Callable[[Any], Answer]] = {
     "configure": _configured,
     "check": _checked,
@@ -271,4 +280,5 @@ _READERS: dict[str, Callable[[Any], Answer]] = {
     "find": _found,
     "update": _updated,
     "delete": _deleted,
+    "close": _closed,
 }

@@ -11,7 +11,7 @@ from functools import lru_cache
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
-METHODS = frozenset(("configure", "check", "diff", "create", "read", "update", "delete", "find"))
+METHODS = frozenset(("configure", "check", "diff", "create", "read", "update", "delete", "find", "close"))
 
 
 def is_made_by_constructor(provider: Any, name: str, value: Any) -> bool:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from maloko import _outputs
 from maloko._bodies import ModuleBodies
-from maloko._calls import Answer, call_provider, raised, unloadable
+from maloko._calls import Answer, call_provider, raised, refused, unloadable
+from maloko._configured import Claims
+from maloko._copies import Shared
 from maloko._current import ProviderCall
 from maloko._forks import leave_to_parent_on_fork
 from maloko._loops import ProviderLoop, leave_to_parent
@@ -63,6 +65,8 @@ class Host:
 
     def __init__(self) -> None:
         self.registry = Registry()
+        self.claims = Claims()
+        """The provider objects that were configured for this run."""
         self.traps = Traps()
         self.context = contextvars.copy_context()
         """Where provider methods run that no registration asked for: the program's context once there is a program."""
@@ -96,6 +100,7 @@ class Host:
         self._provider_loop.leave_to_parent()
         if self.loop is not None:
             leave_to_parent(self.loop)
+        self.claims.leave_to_parent()
         self._workers = []
 
     def attach_pool(self, pool: Pool) -> None:
@@ -125,6 +130,7 @@ class Host:
             worker.join(timeout=max(0.0, patience - time.monotonic()))
         ended = not any(worker.is_alive() for worker in self._workers)
         self.on_close.close()
+        self.claims.release()
         # The native half refers to this object, where no garbage collector sees it: keep nothing that is large.
         self.registry = Registry()
         self.traps = Traps()
@@ -227,7 +233,16 @@ class Host:
         operation_key: str = "",
     ) -> Answer | None:
         """Calls a method; `None` means that `complete` is called with the answer later."""
-        provider = self.registry.entry(number).provider
+        entry = self.registry.entry(number)
+        provider, ended = entry.provider, lambda: self._calls.pop(call_number, None)
+        if entry.methods[0]:
+            config = arguments[0] if method == "configure" else None
+            try:
+                provider, ended = self.claims.begin(number, provider, entry.taken, method, config, ended)
+            except Shared as error:
+                return refused(error)
+            except BaseException as error:  # the user's factory may raise anything
+                return raised(error)
         if method in ("create", "update"):
             self._changed.add(urn)
         warning = self.traps.warning(provider, urn, method)
@@ -237,9 +252,7 @@ class Host:
         if call_number in self._cancelled:
             call.cancel()
         context, loop = context or self.context, self._provider_loop
-        return call_provider(
-            provider, call, arguments, context, loop, complete, lambda: self._calls.pop(call_number, None)
-        )
+        return call_provider(provider, call, arguments, context, loop, complete, ended)
 
     def cancel(self, numbers: list[int]) -> None:
         """Tells the code of calls, by their numbers, that nobody waits for them any longer."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from maloko import _by_hand
+from maloko import _by_hand, _configured
 from maloko._captured import captured_outputs
 from maloko._constructors import assigns_functions, is_made_by_constructor
 from maloko._limits import limits_of
@@ -29,7 +29,7 @@ MAX_ATTRIBUTES = 64 * 1024
 HANDLE_PREFIX = "maloko:object:"
 """How the engine recognises our handles; the same text as `provider::HANDLE_PREFIX` in maloko-core."""
 
-METHODS = ("configure", "check", "diff", "create", "read", "update", "delete", "find")
+METHODS = ("configure", "check", "diff", "create", "read", "update", "delete", "find", "close")
 """The methods, in the order in which `describe` reports them."""
 
 
@@ -52,6 +52,7 @@ class Entry:
 
     provider: Any
     reference: Reference
+    taken: _configured.Taken
     methods: tuple[bool, ...]
     outputs: tuple[Any, ...]
     autonaming: tuple[str, int | None] | None
@@ -82,9 +83,12 @@ class Registry:
         with self._lock:
             number = self._numbers.get(id(provider))
             if number is None:
+                # First of all: what an earlier run's `configure` has set is taken back.
+                taken = _configured.taken_of(provider) or _attributes_of(provider)
                 entry = Entry(
                     provider,
-                    self._refer(provider),
+                    self._refer(provider, taken),
+                    taken,
                     methods_of(provider),
                     captured_outputs(provider),
                     autonaming_of(provider),
@@ -108,10 +112,10 @@ class Registry:
         """The Outputs that the object of a handle has captured."""
         return self._entries[int(handle[len(HANDLE_PREFIX) :])].outputs
 
-    def _refer(self, provider: Any) -> Reference:
+    def _refer(self, provider: Any, taken: _configured.Taken) -> Reference:
         kind = type(provider)
         module, name = kind.__module__, kind.__qualname__
-        attributes, reason = _attributes_of(provider)
+        attributes, reason = taken
         if self._find(module, name) is not kind:
             where = "inside a function" if "<locals>" in name else "where it cannot be found again by that name"
             reason = f"its class {name} is defined {where}; move it to the top of a module"
@@ -273,39 +277,63 @@ def methods_of(provider: Any) -> tuple[bool, ...]:
         return found is not None and found is not getattr(ResourceProvider, method, None)
 
     def counts(method: str) -> bool:
-        # `find` is no method of the SDK's: a helper of that name may be something else.
-        return has(method) and (method != "find" or _takes_two(getattr(provider, method)))
+        # These are no methods of the SDK's: a helper of that name may be something else.
+        takes = {"find": 2, "close": 0}.get(method)
+        return has(method) and (takes is None or _takes(getattr(provider, method), takes))
 
     return tuple(counts(method) for method in METHODS)
 
 
-def _takes_two(method: Any) -> bool:
-    """Can it be called with a key and inputs?"""
+def has_close(provider: Any) -> bool:
+    """Has it a `close` that is called at the end of a run?"""
+    return methods_of(provider)[METHODS.index("close")]
+
+
+def _takes(method: Any, number: int) -> bool:
+    """Can it be called with so many arguments?"""
     try:
-        inspect.signature(method).bind(None, None)
+        inspect.signature(method).bind(*[None] * number)
     except (TypeError, ValueError):
         return False
     return True
 
 
+def has_own_state(provider: Any) -> bool:
+    """Does its class say itself what it consists of?"""
+    custom = getattr(type(provider), "__getstate__", None)
+    return custom is not None and custom is not getattr(object, "__getstate__", None)
+
+
+def values_of(provider: Any) -> dict[str, Any]:
+    """The attributes of the object itself, with those in slots."""
+    values = dict(getattr(provider, "__dict__", {}))
+    for kind in type(provider).__mro__:
+        slots = kind.__dict__.get("__slots__", ())
+        for slot in (slots,) if isinstance(slots, str) else slots:
+            if slot not in ("__dict__", "__weakref__") and hasattr(provider, slot):
+                values[slot] = getattr(provider, slot)
+    return values
+
+
 def _attributes_of(provider: Any) -> tuple[str | None, str | None]:
     """The attributes that can be kept as canonical JSON, and why that is not all of them."""
-    custom = getattr(type(provider), "__getstate__", None)
-    if custom is not None and custom is not getattr(object, "__getstate__", None):
-        attributes = provider.__getstate__()
-        if not isinstance(attributes, dict):
-            return None, "its __getstate__ does not return a dict"
-    else:
-        attributes = dict(getattr(provider, "__dict__", {}))
-        for kind in type(provider).__mro__:
-            slots = kind.__dict__.get("__slots__", ())
-            for slot in (slots,) if isinstance(slots, str) else slots:
-                if slot not in ("__dict__", "__weakref__") and hasattr(provider, slot):
-                    attributes[slot] = getattr(provider, slot)
-        # Kept by itself, because it says nothing about the one object.
-        attributes.pop("provider_version", None)
+    if not has_own_state(provider):
+        return kept_of(provider, values_of(provider))
+    attributes = provider.__getstate__()
+    if not isinstance(attributes, dict):
+        return None, "its __getstate__ does not return a dict"
+    return _kept(provider, attributes)
+
+
+def kept_of(provider: Any, values: dict[str, Any]) -> tuple[str | None, str | None]:
+    """Those of an object's attributes that can be kept as canonical JSON, and why that is not all of them."""
+    # The version is kept by itself, because it says nothing about the one object.
+    return _kept(provider, {name: value for name, value in values.items() if name != "provider_version"})
+
+
+def _kept(provider: Any, attributes: dict[str, Any]) -> tuple[str | None, str | None]:
     attributes = {name: it for name, it in attributes.items() if not is_made_by_constructor(provider, name, it)}
-    problems = {name: problem for name, value in attributes.items() if (problem := _not_plain(value, 0)) is not None}
+    problems = {name: problem for name, value in attributes.items() if (problem := not_plain(value, 0)) is not None}
     kept = {name: value for name, value in attributes.items() if name not in problems}
     text = json.dumps(kept, sort_keys=True, separators=(",", ":"))
     size = len(text)
@@ -315,7 +343,7 @@ def _attributes_of(provider: Any) -> tuple[str | None, str | None]:
     return text, reason
 
 
-def _not_plain(value: Any, depth: int) -> str | None:
+def not_plain(value: Any, depth: int) -> str | None:
     """Why a value is not plain data; `None` when it is."""
     kind = type(value)
     if value is None or kind in (bool, int, str):
@@ -325,12 +353,12 @@ def _not_plain(value: Any, depth: int) -> str | None:
     if depth > 50:
         return "is nested too deeply, or contains itself"
     if kind in (list, tuple):
-        return next((problem for item in value if (problem := _not_plain(item, depth + 1))), None)
+        return next((problem for item in value if (problem := not_plain(item, depth + 1))), None)
     if kind is dict:
         for key, item in value.items():
             if type(key) is not str:
                 return f"has a key that is not a text ({key!r})"
-            problem = _not_plain(item, depth + 1)
+            problem = not_plain(item, depth + 1)
             if problem is not None:
                 return problem
         return None

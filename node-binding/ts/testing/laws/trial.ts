@@ -82,6 +82,7 @@ export class Trial {
             await action(trial);
         } finally {
             await trial.#tidy();
+            await trial.direct.close().catch((thrown: unknown) => trial.warnings.push(messageOf(thrown)));
         }
     }
 

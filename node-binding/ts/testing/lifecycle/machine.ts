@@ -83,8 +83,22 @@ export class Machine {
 
     static async begin(source: MachineSource): Promise<Machine> {
         const machine = new Machine(source, await source.place.renew());
-        await machine.#direct.configure(machine.#config);
+        await machine.#configure();
         return machine;
+    }
+
+    // For calls that are made without the engine.
+    #configure(): Promise<void> {
+        return this.#asking((asked) => asked.configure(this.#config));
+    }
+
+    // Asks the provider without the engine. What it holds for that is let go of: the stack's runs have their own.
+    async #asking<T>(ask: (asked: Direct) => Promise<T>): Promise<T> {
+        try {
+            return await ask(this.#direct);
+        } finally {
+            await this.#direct.close();
+        }
     }
 
     /** Can the provider and its world do this at all? */
@@ -176,7 +190,7 @@ export class Machine {
             case "restart":
                 this.#writer = this.#newWriter(this.#stack);
                 this.#direct = direct(this.#writer.provider);
-                return this.#direct.configure(this.#config);
+                return this.#configure();
             case "second_writer":
                 return this.#secondWriter(step[1], model);
         }
@@ -216,11 +230,13 @@ export class Machine {
     }
 
     async #import(name: string, inputs: Inputs, model: Model): Promise<void> {
-        const { inputs: checked, failures } = await this.#direct.check({}, inputs);
-        if (failures.length > 0) {
+        const id = await this.#asking(async (asked) => {
+            const { inputs: checked, failures } = await asked.check({}, inputs);
+            return failures.length > 0 ? undefined : (await asked.create(checked)).id;
+        });
+        if (id === undefined) {
             return;
         }
-        const { id } = await this.#direct.create(checked);
         this.#program.set(name, inputs);
         model.program.set(name, inputs);
         await this.#stack.import(name, id);
@@ -335,7 +351,7 @@ export class Machine {
     }
 
     async #accepts(inputs: Inputs): Promise<boolean> {
-        return (await this.#direct.check({}, inputs)).failures.length === 0;
+        return (await this.#asking((asked) => asked.check({}, inputs))).failures.length === 0;
     }
 
     #objects(): string[] {

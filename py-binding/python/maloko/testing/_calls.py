@@ -122,6 +122,8 @@ class Calls(MethodCalls):
         """Those of `delete`."""
         self.find = MethodCalls(calls, "find")
         """Those of `find`."""
+        self.close = MethodCalls(calls, "close")
+        """Those of `close`."""
 
     def clear(self) -> None:
         """Forgets the calls so far."""

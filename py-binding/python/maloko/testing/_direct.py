@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from maloko._calls import _READERS, BadReturnError
+from maloko._configured import Claims, taken_of
 from maloko._errors import MalokoError
 from maloko.testing._runs import on_a_free_thread
 
@@ -65,12 +66,16 @@ class Differs:
 
 class Direct:
     """The methods of a provider, sync or async. Arguments are copies in the types that the engine hands over; a result
-    that the engine would refuse raises `BadReturn`; what a method raises comes through as it is."""
+    that the engine would refuse raises `BadReturn`; what a method raises comes through as it is.
+
+    What `configure` sets is for these calls only, as in a run. Where runs configure the object for themselves in
+    between, it is configured again before the next call."""
 
     def __init__(self, provider: Any, *, config: Mapping[str, Any] | None = None, project: str = "project") -> None:
         self.provider: Any = provider() if inspect.isclass(provider) else provider
         """The provider object."""
         self._config, self._project = dict(config or {}), project
+        self._claims = Claims()
         if config is not None or _has(self.provider, "configure"):
             self.configure()
 
@@ -83,7 +88,25 @@ class Direct:
         from maloko.testing._kit import config_of
 
         values = config_of({key if ":" in key else f"{self._project}:{key}": it for key, it in self._config.items()})
-        _called(self.provider.configure, ConfigureRequest(Config(values, self._project)))
+        self._made(
+            lambda provider: provider.configure(ConfigureRequest(Config(values, self._project))), "configure", values
+        )
+
+    def close(self) -> None:
+        """Calls `close`, if there is one and `configure` was called. Another call configures the object again."""
+        if not _has(self.provider, "configure") or not self._claims.is_configured(0):
+            return
+        try:
+            if _has(self.provider, "close"):
+                self._made(lambda provider: provider.close(), "close", None)
+        finally:
+            self._claims.release()
+
+    def __enter__(self) -> Direct:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
 
     def check(self, olds: Mapping[str, Any], news: Mapping[str, Any]) -> Checked:
         """Calls `check`; without one the inputs stay as they are."""
@@ -131,14 +154,31 @@ class Direct:
         )
 
     def _call(self, method: str, *arguments: Any) -> tuple[Any, ...]:
-        function = getattr(self.provider, method, None)
-        if function is None:
+        if getattr(self.provider, method, None) is None:
             raise MalokoError(f"the provider {type(self.provider).__qualname__} has no method '{method}'")
-        result = _called(function, *arguments)
+        result = self._made(lambda provider: getattr(provider, method)(*arguments), method, None)
         try:
             return _READERS[method](result)
         except BadReturnError as error:
             raise BadReturn(str(error)) from None
+
+    def _made(self, call: Callable[[Any], Any], method: str, config: Mapping[str, Any] | None) -> Any:
+        """Makes a call, of the object that is configured for these calls."""
+        from maloko._registry import _attributes_of
+
+        if not _has(self.provider, "configure"):
+            return _called(call, self.provider)
+        self._claims.resume(0)
+        if method != "configure" and not self._claims.is_configured(0):
+            self.configure()
+            self._claims.resume(0)
+        taken = taken_of(self.provider) or _attributes_of(self.provider)
+        provider, ended = self._claims.begin(0, self.provider, taken, method, config, lambda: None)
+        try:
+            return _called(call, provider)
+        finally:
+            ended()
+            self._claims.pause()
 
 
 def _has(provider: Any, method: str) -> bool:

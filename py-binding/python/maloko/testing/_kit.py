@@ -58,6 +58,7 @@ class Kit:
         self.cloud: Path | None = None
         """The directory below which stacks are kept on disk (tests marked with `real_cloud`)."""
         self._later: list[Pending] = []
+        self._direct: list[Direct] = []
         self._failures: list[tuple[BaseException, Stack, Run]] = []
         self.over = False
         """Has the test ended?"""
@@ -84,10 +85,11 @@ class Kit:
 
     def direct(self, provider: Any, **settings: Any) -> Direct:
         """A provider without an engine: its methods are called as the engine would call them, and what they return is
-        read as the engine reads it. `config=` is what `configure` is given."""
+        read as the engine reads it. `config=` is what `configure` is given. `close` is called when the test ends."""
         from maloko.testing._direct import Direct
 
-        return Direct(provider, **settings)
+        self._direct.append(Direct(provider, **settings))
+        return self._direct[-1]
 
     def baseline(self, path: str | Path, program: Any, **settings: Any) -> Baseline:
         """The state that a release left, from a file beside the test. `pytest --maloko-record` writes it: deploys the
@@ -200,6 +202,11 @@ class Kit:
             for pending in self._later
             if not pending.awaited
         ]
+        for direct in reversed(self._direct):
+            try:
+                direct.close()
+            except Exception as error:  # what a provider's method raises is the test's to know
+                problems.append(f"close of {type(direct.provider).__qualname__} raised {type(error).__name__}: {error}")
         worlds: list[Any] = []
         for stack in reversed(self.stacks):
             if stack.left is not None or keep:

@@ -42,7 +42,8 @@ def replay(path: str | Path, provider: Any, **settings: Any) -> Any:
     direct = Direct(provider, **settings)
     expected_error = call.get("error")
     try:
-        result = getattr(direct, method)(*arguments)
+        with direct:
+            result = getattr(direct, method)(*arguments)
     except Exception as error:
         if expected_error is None:
             raise

@@ -19,7 +19,11 @@ A_REPLACEMENT = "inputs whose change makes a replacement"
 def check_is_pure(trial: Trial, inputs: Inputs) -> None:
     """L1."""
     trial.need("check", "without one the inputs stay as they are")
-    direct = Direct(trial.provider, config=trial.settings.config_for(trial.world))
+    with Direct(trial.provider, config=trial.settings.config_for(trial.world)) as direct:
+        _check_is_pure(trial, direct, inputs)
+
+
+def _check_is_pure(trial: Trial, direct: Direct, inputs: Inputs) -> None:
     olds: dict[str, Any] = {}
     news = _bag(inputs, "inputs")
     checked = _checked(direct, olds, news)

@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-METHODS = ("configure", "check", "diff", "create", "read", "update", "delete")
+from maloko._registry import has_close
+
+METHODS = ("configure", "check", "diff", "create", "read", "update", "delete", "close")
 
 
 @dataclass
@@ -40,6 +42,8 @@ class Recorder:
         """Has a provider's calls recorded. Its class becomes one that derives from its own."""
         kind = type(provider)
         methods = {name: self._heard(kind, name) for name in METHODS if defines(kind, name)}
+        if not has_close(provider):
+            methods.pop("close", None)
         made = type(kind.__name__, (kind,), {**methods, "__module__": kind.__module__})
         made.__qualname__ = kind.__qualname__
         try:

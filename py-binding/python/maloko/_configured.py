@@ -1,0 +1,384 @@
+"""What `configure` sets on a provider object belongs to one run.
+
+A process may hand one object to many runs: one that is made at the top of a module is the same for every stack that a
+service deploys, and for every test. The first run that needs it configured holds it, and its very methods are called. A
+run that comes after that one finds it as it was before: what `configure` had set is taken back first. A run that comes
+while another one goes on gets a copy of its own, made of what the object was before its first `configure`; where that
+cannot be done without a surprise it is refused.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from maloko._copies import Shared, copy_for_run, factory_made
+
+_MISSING = object()
+
+Taken = tuple[str | None, str | None]
+"""The attributes that stand for an object in the state (JSON), and why those are not all of them."""
+
+
+class Change(NamedTuple):
+    """What `configure` made of an attribute, or of the content of a list or dict that it found in one."""
+
+    before: Any
+    after: Any
+
+
+class Origin:
+    """What is known of one provider object for as long as it lives: as what it was made, and who holds it."""
+
+    def __init__(self, provider: Any, taken: Taken) -> None:
+        from maloko._registry import values_of
+
+        self.taken = taken
+        self.values = values_of(provider)
+        """Its attributes as they were before its first `configure`."""
+        self.contents = _contents(self.values)
+        """Copies of the plain lists and dicts among them: these change in place."""
+        self._holder: weakref.ref[Claims] | None = None
+        self._configured_by: weakref.ref[Claims] | None = None
+        self._calls = 0
+        self._set: dict[str, Change] = {}
+        self._set_inside: dict[str, Change] = {}
+        self._left: dict[str, Any] | None = None
+        self._contents_left: dict[str, Any] = {}
+
+    @property
+    def is_free(self) -> bool:
+        """Does no run hold it, and does no method go on that a run has given up?"""
+        return self._calls == 0 and (self._holder is None or self._holder() is None)
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Does a method of it go on that an earlier run has given up?"""
+        return self._calls > 0 and (self._holder is None or self._holder() is None)
+
+    def make_ready(self, provider: Any) -> None:
+        """Before the next run sees it: what `configure` has set is taken back. What the program itself has set since
+        the last run stays, and counts from now on as what the object was made with."""
+        if not self.is_free:
+            return
+        self._configured_by = None
+        from maloko._registry import has_own_state, kept_of, values_of
+
+        left, self._left = self._left, None
+        if left is not None and not has_own_state(provider):
+            now = values_of(provider)
+            changed = {name for name in {**left, **now} if self._is_changed(name, left, now)}
+            for name in changed:
+                self.values.pop(name, None)
+                self.contents.pop(name, None)
+            given = {name: now[name] for name in changed if name in now}
+            self.values.update(given)
+            self.contents.update(_contents(given))
+            if changed:
+                self.taken = kept_of(provider, {**self.values, **self.contents})
+        for name, change in self._set.items():
+            if getattr(provider, name, _MISSING) is change.after:
+                _restore(provider, name, change.before)
+        for name, change in self._set_inside.items():
+            _restore_inside(getattr(provider, name, None), change.before, change.after)
+        self._set.clear()
+        self._set_inside.clear()
+
+    def _is_changed(self, name: str, left: dict[str, Any], now: dict[str, Any]) -> bool:
+        before, after = left.get(name, _MISSING), now.get(name, _MISSING)
+        return before is not after or (name in self._contents_left and bool(self._contents_left[name] != after))
+
+    def hold(self, claims: Claims, provider: Any) -> bool:
+        """Has a run hold it, if it is free."""
+        if not self.is_free:
+            return False
+        if not self.is_configured_by(claims):
+            self.make_ready(provider)
+        self._holder = weakref.ref(claims)
+        return True
+
+    def is_configured_by(self, claims: Claims) -> bool:
+        """Is it as that run has configured it?"""
+        return self._configured_by is not None and self._configured_by() is claims
+
+    def call_begins(self) -> None:
+        """One of its methods is called."""
+        self._calls += 1
+
+    def call_ended(self, provider: Any) -> None:
+        """It has ended."""
+        self._calls -= 1
+        if self.is_free:
+            self._note_left(provider)
+
+    def note_configured(
+        self, claims: Claims, provider: Any, before: tuple[dict[str, Any], dict[str, Any]], config: Any
+    ) -> None:
+        """Compares the object with what it was before its `configure`."""
+        self._configured_by = weakref.ref(claims)
+        from maloko._registry import values_of
+
+        (values, contents), now = before, values_of(provider)
+        for name in {**values, **now}:
+            change = Change(values.get(name, _MISSING), now.get(name, _MISSING))
+            if change.before is not change.after:
+                if not _is_count(change.before, change.after):
+                    self._set.setdefault(name, change)
+                    self._set[name] = Change(self._set[name].before, change.after)
+            elif name in contents and contents[name] != change.after:
+                inside = Change(contents[name], copy.deepcopy(change.after))
+                if not _is_log(inside.before, inside.after, config):
+                    self._set_inside[name] = inside
+
+    def release(self, provider: Any) -> None:
+        """The run that held it is over."""
+        self._holder = None
+        if self._calls == 0:
+            self._note_left(provider)
+
+    def _note_left(self, provider: Any) -> None:
+        from maloko._registry import values_of
+
+        self._left = values_of(provider)
+        self._contents_left = _contents(self._left)
+
+
+class _Known:
+    """The origins of all provider objects that were ever configured in this process, by the object."""
+
+    def __init__(self) -> None:
+        self._entries: dict[int, tuple[Any, Origin]] = {}
+
+    def get(self, provider: Any) -> Origin | None:
+        entry = self._entries.get(id(provider))
+        return None if entry is None or entry[0]() is not provider else entry[1]
+
+    def add(self, provider: Any, origin: Origin) -> None:
+        number = id(provider)
+
+        def forget(reference: Any) -> None:
+            entry = self._entries.get(number)
+            if entry is not None and entry[0] is reference:
+                del self._entries[number]
+
+        try:
+            reference: Any = weakref.ref(provider, forget)
+        except TypeError:  # its class has slots only, and none for that
+            self._prune()
+            reference = _Kept(provider)
+        self._entries[number] = (reference, origin)
+
+    def _prune(self) -> None:
+        """Lets go of objects that nobody else has."""
+        for number, (reference, _) in list(self._entries.items()):
+            if isinstance(reference, _Kept) and reference.is_alone():
+                del self._entries[number]
+
+
+class _Kept:
+    """Keeps an object that cannot be referred to weakly."""
+
+    __slots__ = ("_provider",)
+
+    def __init__(self, provider: Any) -> None:
+        self._provider = provider
+
+    def __call__(self) -> Any:
+        return self._provider
+
+    def is_alone(self) -> bool:
+        return sys.getrefcount(self._provider) <= _ALONE
+
+
+_ALONE = sys.getrefcount(_Kept(object())._provider)
+_known = _Known()
+_lock = threading.RLock()
+
+
+def _renew() -> None:
+    """In a process that was forked off: whoever held the lock is not here, and no run of the parent is."""
+    global _lock
+    _lock = threading.RLock()
+
+
+def taken_of(provider: Any) -> Taken | None:
+    """What stands for an object in the state that was configured in this process before; `None` for any other one."""
+    with _lock:
+        origin = _known.get(provider)
+        if origin is None:
+            return None
+        origin.make_ready(provider)
+        return origin.taken
+
+
+class _Claim(NamedTuple):
+    called: Any
+    """The object that is called for this run."""
+    origin: Origin
+    is_copy: bool
+
+
+class Claims:
+    """The provider objects that one run has configured, by number."""
+
+    def __init__(self) -> None:
+        self._claims: dict[int, _Claim] = {}
+
+    def object_of(self, number: int, provider: Any) -> Any:
+        """The object that is called for this run where the program has handed over that one."""
+        claim = self._claims.get(number)
+        return provider if claim is None else claim.called
+
+    def begin(
+        self, number: int, provider: Any, taken: Taken, method: str, config: Any, ended: Callable[[], object]
+    ) -> tuple[Any, Callable[[], object]]:
+        """Before a call: the object whose method is called, and what is to be done when it has ended. Raises `Shared`
+        where this run cannot have a configured object."""
+        claim = self._claims.get(number)
+        if claim is None:
+            if method != "configure":
+                return provider, ended
+            claim = self._claim(number, provider, taken)
+        called, origin, is_copy = claim
+        if is_copy:
+            return called, ended
+        with _lock:
+            origin.call_begins()
+            before = _state_of(called) if method == "configure" else None
+
+        def done() -> None:
+            ended()
+            with _lock:
+                if before is not None:
+                    origin.note_configured(self, called, before, config)
+                origin.call_ended(called)
+
+        return called, done
+
+    def _claim(self, number: int, provider: Any, taken: Taken) -> _Claim:
+        with _lock:
+            origin = _known.get(provider)
+            if origin is None:
+                origin = Origin(provider, taken)
+                _known.add(provider, origin)
+            if origin.hold(self, provider):
+                claim = self._claims[number] = _Claim(provider, origin, False)
+                return claim
+            abandoned = origin.is_abandoned
+        # User code, which may use maloko itself.
+        made = factory_made(provider, origin.taken)
+        if made is not None and made is not provider:
+            with _lock:
+                own = _known.get(made)
+                if own is None:
+                    own = Origin(made, origin.taken)
+                    _known.add(made, own)
+                if own.hold(self, made):
+                    claim = self._claims[number] = _Claim(made, own, False)
+                    return claim
+            raise Shared.of(
+                provider, "the factory that is registered for it gives the same object to several runs", abandoned
+            )
+        try:
+            copied = copy_for_run(provider, origin.values, origin.contents)
+        except Shared as refused:
+            raise Shared.of(provider, str(refused), abandoned) from None
+        claim = self._claims[number] = _Claim(copied, origin, True)
+        return claim
+
+    def is_configured(self, number: int) -> bool:
+        """Is the object of that number still as this run has configured it?"""
+        with _lock:
+            claim = self._claims.get(number)
+            return claim is not None and (claim.is_copy or claim.origin.is_configured_by(self))
+
+    def pause(self) -> None:
+        """Nothing is called for a while: others may take what it holds, and configure it for themselves."""
+        with _lock:
+            for claim in self._claims.values():
+                if not claim.is_copy:
+                    claim.origin.release(claim.called)
+
+    def resume(self, number: int) -> None:
+        """Goes on after a pause; what others hold meanwhile is no longer this run's."""
+        with _lock:
+            claim = self._claims.get(number)
+            if claim is not None and not claim.is_copy and not claim.origin.hold(self, claim.called):
+                del self._claims[number]
+
+    def release(self) -> None:
+        """The run is over: what it held is free, as soon as no method of it goes on any more."""
+        with _lock:
+            for claim in self._claims.values():
+                if not claim.is_copy:
+                    claim.origin.release(claim.called)
+            self._claims = {}
+
+    def leave_to_parent(self) -> None:
+        """In a process that was forked off: nothing is held here."""
+        _renew()
+        self._claims = {}
+
+
+def _state_of(provider: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    from maloko._registry import values_of
+
+    values = values_of(provider)
+    return values, _contents(values)
+
+
+def _contents(values: dict[str, Any]) -> dict[str, Any]:
+    from maloko._registry import not_plain
+
+    return {
+        name: copy.deepcopy(value)
+        for name, value in values.items()
+        if type(value) in (list, dict) and not_plain(value, 0) is None
+    }
+
+
+def _restore(provider: Any, name: str, before: Any) -> None:
+    try:
+        if before is _MISSING:
+            object.__delattr__(provider, name)
+        else:
+            object.__setattr__(provider, name, before)
+    except AttributeError:  # it is gone already, or cannot be set
+        return
+
+
+def _restore_inside(container: Any, before: Any, after: Any) -> None:
+    """Takes out of a dict or list what `configure` has put into it, and leaves what others have done."""
+    if type(container) is dict and type(before) is dict and type(after) is dict:
+        for key in {**before, **after}:
+            old, new = before.get(key, _MISSING), after.get(key, _MISSING)
+            if old != new and container.get(key, _MISSING) == new:
+                container.pop(key, None)
+                if old is not _MISSING:
+                    container[key] = old
+    elif type(container) is list and type(before) is list and type(after) is list:
+        first, last = len(before), len(after)
+        if after[:first] == before and container[first:last] == after[first:]:
+            del container[first:last]
+        elif container == after:
+            container[:] = before
+
+
+def _is_count(before: Any, after: Any) -> bool:
+    """Was it counted up? Counters of tests go on from run to run."""
+    return type(before) is int and type(after) is int and after == before + 1
+
+
+def _is_log(before: Any, after: Any, config: Any) -> bool:
+    """Were only words added to a list that say nothing of the configuration? They are notes of a test."""
+    if type(after) is not list or after[: len(before)] != before:
+        return False
+    values = [value for value in (config if isinstance(config, dict) else {}).values() if value]
+    added = repr(after[len(before) :])
+    return all(type(item) is str for item in after[len(before) :]) and not any(
+        value in added if len(value) > 3 else value in after[len(before) :] for value in values
+    )
