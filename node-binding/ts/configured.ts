@@ -112,7 +112,11 @@ class Origin {
             }
         }
         if (some) {
-            this.taken = look.take(provider, new Map([...this.values, ...this.contents]));
+            // What is not listed is no attribute for the state either.
+            const listed = [...this.values, ...this.contents].filter(
+                ([key]) => !Object.hasOwn(provider, key) || Object.prototype.propertyIsEnumerable.call(provider, key),
+            );
+            this.taken = look.take(provider, new Map(listed));
         }
     }
 

@@ -123,7 +123,7 @@ def _problem(value: Any, provider: Any, depth: int) -> str | None:
         parts = list(value)
     elif type(value) is dict:
         parts = [*value.keys(), *value.values()]
-    elif dataclasses.is_dataclass(value) and type(value).__dataclass_params__.frozen:  # type: ignore[attr-defined]
+    elif dataclasses.is_dataclass(value) and _is_frozen(type(value)):
         parts = [getattr(value, field.name) for field in dataclasses.fields(value)]
     elif isinstance(value, tuple):
         parts = list(value)
@@ -132,6 +132,10 @@ def _problem(value: Any, provider: Any, depth: int) -> str | None:
     if depth > 50:
         return "is nested too deeply, or contains itself"
     return next((problem for part in parts if (problem := _problem(part, provider, depth + 1)) is not None), None)
+
+
+def _is_frozen(kind: Any) -> bool:
+    return bool(kind.__dataclass_params__.frozen)
 
 
 def _holds(cell: types.CellType, provider: Any) -> bool:

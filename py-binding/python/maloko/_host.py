@@ -234,7 +234,12 @@ class Host:
     ) -> Answer | None:
         """Calls a method; `None` means that `complete` is called with the answer later."""
         entry = self.registry.entry(number)
-        provider, ended = entry.provider, lambda: self._calls.pop(call_number, None)
+        provider = entry.provider
+
+        def left() -> None:
+            self._calls.pop(call_number, None)
+
+        ended: Callable[[], object] = left
         if entry.methods[0]:
             config = arguments[0] if method == "configure" else None
             try:
