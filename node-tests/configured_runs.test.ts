@@ -1,9 +1,8 @@
 // What `configure` sets on a provider object belongs to one run: the runs of a process share its objects, not what they set.
 import { createRequire } from "node:module";
-import { join } from "node:path";
 import { registerProvider } from "maloko";
 import { LocalWorkspace } from "maloko/automation";
-import type { EmbeddedStack } from "maloko/embedded";
+import { type EmbeddedStack, forgetProviders } from "maloko/embedded";
 import { Kit } from "maloko/vitest";
 import { expect, onTestFinished, test } from "vitest";
 import { placed } from "./automation-kit";
@@ -13,10 +12,6 @@ const STACKS = 50;
 const RESOURCES = 20;
 const RUNS = 200;
 const SEEDS = 20;
-
-const { forgetProviders } = createRequire(import.meta.url)(
-    join(import.meta.dirname, "node_modules", "maloko", "dist", "by-hand.js"),
-) as { forgetProviders: () => void };
 
 /** Keeps what it was configured with in every way that a provider may. It is found again by its file. */
 const { Tenant } = createRequire(import.meta.url)("./sample-package/tenant.cjs") as {

@@ -246,6 +246,22 @@ impl KitHost {
         if let Some(call) = locked(&self.calls).get_mut(index) {
             call.ended(&answer);
         }
+        let configured = method == "configure" && answer.is_ok();
+        let outcome = self.past_the_call(answer, &call, edge).await;
+        if configured && outcome.is_err() {
+            // The engine takes it for not configured, and what the provider holds is really there.
+            self.close_unknown(object, call).await;
+        }
+        outcome
+    }
+
+    /// What the engine is told of a call that was made.
+    async fn past_the_call(
+        &self,
+        answer: Result<Answer, ProviderError>,
+        call: &ProviderCall,
+        edge: impl Fn(bool) -> Option<Blow>,
+    ) -> Result<Answer, ProviderError> {
         if self.edges.is_dead() {
             return Err(gone());
         }
@@ -255,12 +271,21 @@ impl KitHost {
                 self.edges.die();
                 Err(gone())
             }
-            Some(Blow::RaiseAfter) => answer.and_then(|_| Err(simulated(method, &name))),
-            Some(Blow::Hang) => self.hang(&call).await,
+            Some(Blow::RaiseAfter) => answer.and_then(|_| Err(simulated(call.method.name(), call.urn.name()))),
+            Some(Blow::Hang) => self.hang(call).await,
             Some(Blow::LoseLock) => {
                 self.edges.lose_lock();
                 answer
             }
+        }
+    }
+}
+
+impl KitHost {
+    /// Closes what only the test knows to be configured. An error of it is nobody's.
+    async fn close_unknown(&self, object: ObjectId, call: ProviderCall) {
+        if self.inner.describe(object).is_ok_and(|it| it.capabilities.close) {
+            drop(self.inner.call(object, ProviderCall { method: Method::Close, ..call }).await);
         }
     }
 }

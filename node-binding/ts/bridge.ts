@@ -244,7 +244,7 @@ export class Bridge {
                         case "find":
                             return toJsonText(registry.find(reference) ?? null);
                         case "isByHand":
-                            return toJsonText(registry.isByHand(reference));
+                            return toJsonText(within(() => registry.isByHand(reference)));
                         case "named":
                             return toJsonText((await within(() => registry.named(reference))) ?? null);
                         default:

@@ -1,4 +1,5 @@
 // What a program says about providers that cannot be found again by what the state says alone (rung 3 of the ladder).
+import { AsyncLocalStorage } from "node:async_hooks";
 import { nameOf } from "./convert";
 
 /** Makes a provider from those attributes that could be stored with its resources. */
@@ -22,7 +23,17 @@ export interface Place {
 /** Finds the place of a class; undefined when it has none. */
 export type Locate = (wanted: ProviderClass) => Place | undefined;
 
-const factories = new Map<string | ProviderClass, ProviderFactory>();
+type Factories = Map<string | ProviderClass, ProviderFactory>;
+
+const factories: Factories = new Map();
+// What this run's own program has registered: its factories may hold what only this run may use.
+const ofRun = new AsyncLocalStorage<Factories>();
+
+/** Does things in a run: what is registered there comes before what other runs have registered. */
+export function inRunOf(): <T>(action: () => T) => T {
+    const own: Factories = new Map();
+    return (action) => ofRun.run(own, action);
+}
 const successors = new Map<string, ProviderClass | Place>();
 
 /**
@@ -65,6 +76,7 @@ export function registerProvider(
     }
     if (hasFactory) {
         factories.set(key, factory);
+        ofRun.getStore()?.set(key, factory);
     }
 }
 
@@ -84,13 +96,18 @@ function placeIn(key: string, formerly: string): Place {
     return { module: key.slice(0, at), name: key.slice(at + 1) };
 }
 
-/** What makes objects of the class that is called so. */
+/** What makes objects of the class that is called so, for the run that asks. */
 export function factoryOf(place: Place, locate: Locate): ProviderFactory | undefined {
-    const named = factories.get(`${place.module}:${place.name}`) ?? factories.get(place.name);
+    const own = ofRun.getStore();
+    return (own && factoryIn(own, place, locate)) ?? factoryIn(factories, place, locate);
+}
+
+function factoryIn(known: Factories, place: Place, locate: Locate): ProviderFactory | undefined {
+    const named = known.get(`${place.module}:${place.name}`) ?? known.get(place.name);
     if (named !== undefined) {
         return named;
     }
-    for (const [key, factory] of factories) {
+    for (const [key, factory] of known) {
         if (typeof key !== "string") {
             const { module, name } = locate(key) ?? { module: "", name: key.name };
             if (module === place.module && name === place.name) {

@@ -1,5 +1,6 @@
 // One program on its way through the SDK: its store, its clients, its end.
 import { ModuleBodies } from "./bodies";
+import { inRunOf } from "./by-hand";
 import { type Bridge, type Operation, ProgramFailed, type RpcError } from "./bridge";
 import { capturedOutputs } from "./captured";
 import { callStorage, OpenCalls, type ProviderCall } from "./current";
@@ -159,7 +160,8 @@ export class Run implements Operation {
         const clients = { monitor: monitorClient(sdk, requests), engine: engineClient(sdk, requests) };
         const done = sdk.inStore(settings, clients, async (store, enter) => {
             this.#store = store;
-            this.#enter = (action) => this.context(() => enter(action));
+            const inRun = inRunOf();
+            this.#enter = (action) => this.context(() => enter(() => inRun(action)));
             this.#callbacks = store.callbacks;
             this.#drain = () => sdk.drain();
             giveHandles(store, (provider) => {
@@ -179,7 +181,7 @@ export class Run implements Operation {
             }
             await sdk.runInStack(async () => {
                 try {
-                    const exported = await program(this);
+                    const exported = await inRun(() => program(this));
                     return await (typeof exported === "function" ? exported() : exported);
                 } catch (thrown) {
                     this.fail(thrown, this.errorText(sdk, label, thrown));

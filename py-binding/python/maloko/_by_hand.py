@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -12,6 +13,8 @@ Factory = Callable[[dict[str, Any]], Any]
 
 _factories: dict[str, Factory] = {}
 _successors: dict[str, tuple[str, str]] = {}
+_of_run: contextvars.ContextVar[dict[str, Factory] | None] = contextvars.ContextVar("maloko_by_hand", default=None)
+"""What this run's own program has registered: its factories may hold what only this run may use."""
 
 
 def register_provider(key: type | str, factory: Factory | None = None, *, formerly: str | Iterable[str] = ()) -> None:
@@ -57,6 +60,14 @@ def register_provider(key: type | str, factory: Factory | None = None, *, former
         _successors[name] = (module, qualified)
     if factory is not None:
         _factories[place] = factory
+        own = _of_run.get()
+        if own is not None:
+            own[place] = factory
+
+
+def begin_run() -> None:
+    """From here on this context is a run's: what is registered in it comes before what other runs have registered."""
+    _of_run.set({})
 
 
 def forget() -> None:
@@ -66,8 +77,10 @@ def forget() -> None:
 
 
 def factory_of(module: str, name: str) -> Factory | None:
-    """What makes objects of a class."""
-    return _factories.get(_place(module, name)) or _factories.get(name)
+    """What makes objects of a class, for the run of this context."""
+    own = _of_run.get() or {}
+    key = _place(module, name)
+    return own.get(key) or own.get(name) or _factories.get(key) or _factories.get(name)
 
 
 def today(module: str, name: str) -> tuple[str, str]:

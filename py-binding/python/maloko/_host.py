@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import functools
 import threading
 import time
 from collections.abc import Callable
@@ -174,7 +175,7 @@ class Host:
 
     def is_by_hand(self, language: str, module: str, name: str) -> bool:
         """Did the program register a factory for that class?"""
-        return language == "python" and self.registry.is_by_hand(module, name)
+        return language == "python" and self.context.copy().run(self.registry.is_by_hand, module, name)
 
     def rebuild(
         self, language: str, module: str, name: str, attributes: str | None, incomplete: str | None
@@ -243,7 +244,12 @@ class Host:
         if entry.methods[0]:
             config = arguments[0] if method == "configure" else None
             try:
-                provider, ended = self.claims.begin(number, provider, entry.taken, method, config, ended)
+                begin = (
+                    self.claims.begin
+                    if config is None
+                    else functools.partial(self.context.copy().run, self.claims.begin)
+                )
+                provider, ended = begin(number, provider, entry.taken, method, config, ended)
             except Shared as error:
                 return refused(error)
             except BaseException as error:  # the user's factory may raise anything

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pulumi.errors import RunError
 
-from maloko import _seams
+from maloko import _by_hand, _seams
 from maloko._bodies import ModuleBodies
 from maloko._errors import MalokoError
 from maloko._forks import OwnProcess
@@ -63,6 +63,7 @@ def _run_in_context(host: Host, engine: Engine, program: Program) -> Failure | N
     asyncio.set_event_loop(loop)
     try:
         monitor = _seams.enter_run(engine, host, loop)
+        _by_hand.begin_run()
         host.loop = loop
         host.context = contextvars.copy_context()
         host.on_close.callback(_close_loop, loop)
