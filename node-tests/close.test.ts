@@ -74,16 +74,19 @@ const told = ({ diagnostics }: { diagnostics: { severity: string; message: strin
 
 test("providers may have close", async () => {
     for (const Kind of [Connected, Awaiting]) {
-        const stack = newStack();
+        const kit = new Kit({ title: "a test", file: import.meta.filename, replay: "" });
         const provider = new Kind();
         let wanted = 20;
-        const program = (): void => {
-            for (let n = 0; n < wanted; n++) {
-                new Thing(provider, `r${n}`);
-            }
-            new Thing(provider, "stays");
-        };
-        await stack.up(program);
+        const stack = kit.stack(
+            () => {
+                for (let n = 0; n < wanted; n++) {
+                    new Thing(provider, `r${n}`);
+                }
+                new Thing(provider, "stays");
+            },
+            { settle: false },
+        );
+        await stack.up();
         expect([log[0], log.at(-1), log.filter((it) => it === "close").length, open]).toEqual([
             "configure",
             "close",
@@ -93,8 +96,9 @@ test("providers may have close", async () => {
         // What leaves the program is deleted first.
         log.length = 0;
         wanted = 0;
-        await stack.up(program);
+        await stack.up();
         expect(log).toEqual(["configure", ...Array(20).fill("delete"), "close"]);
+        await kit.finish();
         log.length = 0;
     }
 });

@@ -336,6 +336,57 @@ test("a factory makes the object of a second run", async () => {
     expect([provider.client.token, ...made.map(({ client }) => client.token)]).toEqual(["first", "second"]);
 });
 
+test("what a program registers by hand counts for its own run first", async () => {
+    onTestFinished(forgetProviders);
+    const deleted: string[][] = [];
+    class Local extends Echo {
+        token = "";
+
+        async delete(_id: string, props: Props) {
+            deleted.push([props.stack, this.token]);
+        }
+    }
+    let waiting = 0;
+    let go = (): void => {};
+    const meeting = new Promise<void>((resolve) => {
+        go = resolve;
+    });
+    const deploy = async (name: string) => {
+        const stack = newStack({ stack: name });
+        await stack.up(() => void new Thing(new Local(), "a", { stack: name }));
+        await stack.up(async () => {
+            registerProvider(Local, () => Object.assign(new Local(), { token: `token of ${name}` }));
+            if (++waiting === 2) {
+                go();
+            }
+            await meeting;
+        });
+    };
+    await Promise.all(["one", "two"].map(deploy));
+    expect(deleted.sort()).toEqual([
+        ["one", "token of one"],
+        ["two", "token of two"],
+    ]);
+});
+
+class Assigned {
+    token: string | undefined = "";
+    readonly create = async (props: Props) => ({ id: "made", outs: { ...props, token: this.token } });
+
+    async configure({ config }: Request) {
+        this.token = config.get("token");
+    }
+}
+
+test("an object whose constructor makes its methods is made again for a second run", async () => {
+    const provider = new Assigned();
+    await besideAnotherRun(provider, { "project:token": "first" }, async () => {
+        const stack = newStack({ config: { "project:token": "second" } });
+        await stack.up(() => void new Thing(provider, "a"));
+        expect((stack.resources().a?.outputs as Props).token).toBe("second");
+    });
+});
+
 test("the object of the program is called when one run at a time uses it", async () => {
     const provider = {
         configured: 0,

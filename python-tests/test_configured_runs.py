@@ -358,6 +358,55 @@ def test_a_factory_makes_the_object_of_a_second_run(stack: Stack) -> None:
     assert [provider.client.token, *[it.client.token for it in made]] == ["first", "second"]
 
 
+def test_what_a_program_registers_by_hand_counts_for_its_own_run_first() -> None:
+    made: list[tuple[str, str]] = []
+    meeting = threading.Barrier(2)
+
+    class Local(Echo):
+        token = ""
+
+        def delete(self, _id: str, props: dict[str, Any]) -> None:
+            made.append((props["stack"], self.token))
+
+    def deploy(name: str) -> None:
+        def register() -> None:
+            def make(_attributes: dict[str, Any]) -> Local:
+                local = Local()
+                local.token = f"token of {name}"
+                return local
+
+            maloko.register_provider(Local, make)
+            meeting.wait(60)
+
+        stack = Stack(name=name)
+        stack.up(lambda: Thing(Local(), "a", {"stack": name}))
+        stack.up(register)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(deploy, ["one", "two"]))
+    assert sorted(made) == [("one", "token of one"), ("two", "token of two")]
+
+
+class Assigned(ResourceProvider):
+    def __init__(self) -> None:
+        def create(props: dict[str, Any]) -> CreateResult:
+            return CreateResult("made", {**props, "token": self.token})
+
+        self.token = ""
+        self.create = create  # type: ignore[method-assign]
+
+    def configure(self, req: Any) -> None:
+        self.token = req.config.get("token")
+
+
+def test_an_object_whose_constructor_makes_its_methods_is_made_again_for_a_second_run(stack: Stack) -> None:
+    provider = Assigned()
+    with another_run(provider, token="first"):
+        stack.config["token"] = "second"
+        stack.up(lambda: Thing(provider, "a"))
+        assert stack.resources()["a"]["outputs"]["token"] == "second"
+
+
 def test_the_object_of_the_program_is_called_when_one_run_at_a_time_uses_it(stack: Stack) -> None:
     class Counting(Echo):
         def __init__(self) -> None:

@@ -122,6 +122,9 @@ class Origin {
 
     /** Has a run hold it, if it is free. */
     hold(claims: Claims, provider: object, look: Look): boolean {
+        if (this.#holder?.deref() === claims) {
+            return true;
+        }
         if (!this.isFree) {
             return false;
         }
@@ -135,6 +138,19 @@ class Origin {
     /** Is it as that run has configured it? */
     isConfiguredBy(claims: Claims): boolean {
         return this.#configuredBy?.deref() === claims;
+    }
+
+    /** Who has configured it, makes no calls just now, and is to close it before others take it. */
+    get paused(): Claims | undefined {
+        const owner = this.#configuredBy?.deref();
+        return owner?.onTaken !== undefined && this.isFree ? owner : undefined;
+    }
+
+    /** A run has let go of what it had configured. */
+    forgetConfigured(claims: Claims): void {
+        if (this.isConfiguredBy(claims)) {
+            this.#configuredBy = undefined;
+        }
     }
 
     callBegins(): void {
@@ -196,7 +212,9 @@ function knownOrigins(): WeakMap<object, Origin> {
 /** What stands for an object in the state that was configured in this process before; undefined for any other one. */
 export function takenOf(provider: object, look: Look): Taken | undefined {
     const origin = known.get(provider);
-    origin?.makeReady(provider, look);
+    if (origin?.paused === undefined) {
+        origin?.makeReady(provider, look);
+    }
     return origin?.taken;
 }
 
@@ -217,6 +235,8 @@ export class Claims {
     constructor(
         private readonly look: Look,
         private readonly factory: Factory = () => Promise.resolve(undefined),
+        /** Lets go of what was configured, when another run is about to take it in a pause. */
+        readonly onTaken?: () => Promise<void>,
     ) {}
 
     /**
@@ -245,7 +265,16 @@ export class Claims {
         }
     }
 
+    /** Has whoever made a pause with a configured object let go of it. */
+    async evict(provider: object): Promise<void> {
+        const owner = known.get(provider)?.paused;
+        if (owner !== undefined && owner !== this) {
+            await owner.onTaken?.();
+        }
+    }
+
     async #claim(provider: object): Promise<Claim> {
+        await this.evict(provider);
         const origin = this.#originOf(provider);
         if (origin.hold(this, provider, this.look)) {
             return this.#keep(provider, { called: provider, origin, isCopy: false });
@@ -307,6 +336,9 @@ export class Claims {
     /** The run is over: what it held is free, as soon as no method of it goes on any more. */
     release(): void {
         this.pause();
+        for (const { origin } of this.#claims.values()) {
+            origin.forgetConfigured(this);
+        }
         this.#claims.clear();
     }
 }

@@ -1,7 +1,7 @@
 // One program on its way through the SDK: its store, its clients, its end.
 import { ModuleBodies } from "./bodies";
-import { inRunOf } from "./by-hand";
 import { type Bridge, type Operation, ProgramFailed, type RpcError } from "./bridge";
+import { inRunOf } from "./by-hand";
 import { capturedOutputs } from "./captured";
 import { callStorage, OpenCalls, type ProviderCall } from "./current";
 import { textOf } from "./errors";

@@ -51,26 +51,38 @@ const PROJECT = "project";
 export function direct(provider: ProviderLike, warn: (text: string) => void = () => {}): Direct {
     const object = madeOf(provider);
     const has = (method: string): boolean => hasMethod(object as ProviderObject, method);
-    const claims = new Claims(LOOK);
+    const claims: Claims = new Claims(LOOK, undefined, has("close") ? () => close() : undefined);
     let given: Record<string, string> | undefined;
+    let configuring: Promise<void> | undefined;
+    let underWay = 0;
     const configure = async (config: Record<string, string>): Promise<void> => {
         given = config;
         await call("configure", { config, project: PROJECT });
+    };
+    // Calls may be made at the same time: one of them configures, and the object is free when none goes on.
+    const configureAgain = (config: Record<string, string>): Promise<void> => {
+        configuring ??= configure(config).finally(() => {
+            configuring = undefined;
+        });
+        return configuring;
     };
     const called = async (method: string, args: object): Promise<string> => {
         const make = (it: object): Promise<string> => callProvider(it, method, toJsonText(args), warn);
         if (!isConfigurable(object)) {
             return make(object);
         }
-        claims.resume(object);
-        if (method !== "configure" && given !== undefined && !claims.isConfigured(object)) {
-            await configure(given);
-            claims.resume(object);
-        }
+        underWay++;
         try {
+            await claims.evict(object);
+            claims.resume(object);
+            if (method !== "configure" && given !== undefined && !claims.isConfigured(object)) {
+                await configureAgain(given);
+            }
             return await claims.call(object, method, () => given ?? {}, make);
         } finally {
-            claims.pause();
+            if (--underWay === 0) {
+                claims.pause();
+            }
         }
     };
     const call = async <T>(method: string, args: object): Promise<T> => {

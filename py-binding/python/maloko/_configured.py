@@ -94,6 +94,8 @@ class Origin:
 
     def hold(self, claims: Claims, provider: Any) -> bool:
         """Has a run hold it, if it is free."""
+        if self._holder is not None and self._holder() is claims:
+            return True
         if not self.is_free:
             return False
         if not self.is_configured_by(claims):
@@ -104,6 +106,17 @@ class Origin:
     def is_configured_by(self, claims: Claims) -> bool:
         """Is it as that run has configured it?"""
         return self._configured_by is not None and self._configured_by() is claims
+
+    @property
+    def paused(self) -> Claims | None:
+        """Who has configured it, makes no calls just now, and is to close it before others take it."""
+        owner = None if self._configured_by is None else self._configured_by()
+        return owner if owner is not None and owner.on_taken is not None and self.is_free else None
+
+    def forget_configured(self, claims: Claims) -> None:
+        """A run has let go of what it had configured."""
+        if self.is_configured_by(claims):
+            self._configured_by = None
 
     def call_begins(self) -> None:
         """One of its methods is called."""
@@ -211,7 +224,8 @@ def taken_of(provider: Any) -> Taken | None:
         origin = _known.get(provider)
         if origin is None:
             return None
-        origin.make_ready(provider)
+        if origin.paused is None:
+            origin.make_ready(provider)
         return origin.taken
 
 
@@ -225,7 +239,11 @@ class _Claim(NamedTuple):
 class Claims:
     """The provider objects that one run has configured, by number."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_taken: Callable[[], None] | None = None) -> None:
+        """
+        :param on_taken: lets go of what was configured, when another run is about to take it in a pause.
+        """
+        self.on_taken = on_taken
         self._claims: dict[int, _Claim] = {}
 
     def object_of(self, number: int, provider: Any) -> Any:
@@ -259,7 +277,16 @@ class Claims:
 
         return called, done
 
+    def evict(self, provider: Any) -> None:
+        """Has whoever made a pause with a configured object let go of it."""
+        with _lock:
+            origin = _known.get(provider)
+            owner = None if origin is None else origin.paused
+        if owner is not None and owner is not self and owner.on_taken is not None:
+            owner.on_taken()
+
     def _claim(self, number: int, provider: Any, taken: Taken) -> _Claim:
+        self.evict(provider)
         with _lock:
             origin = _known.get(provider)
             if origin is None:
@@ -315,6 +342,7 @@ class Claims:
         with _lock:
             for claim in self._claims.values():
                 if not claim.is_copy:
+                    claim.origin.forget_configured(self)
                     claim.origin.release(claim.called)
             self._claims = {}
 

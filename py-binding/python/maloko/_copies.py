@@ -78,8 +78,8 @@ def factory_made(provider: Any, taken: tuple[str | None, str | None]) -> Any:
 
 
 def copy_for_run(provider: Any, values: dict[str, Any], contents: dict[str, Any]) -> Any:
-    """An object of the same class, made without the constructor unless that makes its methods, with the attributes that the first one had before its
-    first `configure`. Raises `Shared` with the reason why there can be none.
+    """An object of the same class, made without the constructor unless that makes its methods, with the attributes that
+    the first one had before its first `configure`. Raises `Shared` with the reason why there can be none.
 
     :param values: the attributes.
     :param contents: what the plain lists and dicts among them held.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
-import functools
 import threading
 import time
 from collections.abc import Callable
@@ -236,24 +235,6 @@ class Host:
         """Calls a method; `None` means that `complete` is called with the answer later."""
         entry = self.registry.entry(number)
         provider = entry.provider
-
-        def left() -> None:
-            self._calls.pop(call_number, None)
-
-        ended: Callable[[], object] = left
-        if entry.methods[0]:
-            config = arguments[0] if method == "configure" else None
-            try:
-                begin = (
-                    self.claims.begin
-                    if config is None
-                    else functools.partial(self.context.copy().run, self.claims.begin)
-                )
-                provider, ended = begin(number, provider, entry.taken, method, config, ended)
-            except Shared as error:
-                return refused(error)
-            except BaseException as error:  # the user's factory may raise anything
-                return raised(error)
         if method in ("create", "update"):
             self._changed.add(urn)
         warning = self.traps.warning(provider, urn, method)
@@ -262,8 +243,22 @@ class Host:
         call = self._calls[call_number] = ProviderCall(urn, method, operation_key)
         if call_number in self._cancelled:
             call.cancel()
-        context, loop = context or self.context, self._provider_loop
-        return call_provider(provider, call, arguments, context, loop, complete, ended)
+
+        def left() -> None:
+            self._calls.pop(call_number, None)
+
+        ended: Callable[[], object] = left
+        if entry.methods[0]:
+            config = arguments[0] if method == "configure" else None
+            try:
+                # In the program's context: a factory may have to make the object.
+                provider, ended = self.context.copy().run(
+                    self.claims.begin, number, provider, entry.taken, method, config, ended
+                )
+            except BaseException as error:  # the user's factory may raise anything
+                left()
+                return refused(error) if isinstance(error, Shared) else raised(error)
+        return call_provider(provider, call, arguments, context or self.context, self._provider_loop, complete, ended)
 
     def cancel(self, numbers: list[int]) -> None:
         """Tells the code of calls, by their numbers, that nobody waits for them any longer."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -75,7 +76,9 @@ class Direct:
         self.provider: Any = provider() if inspect.isclass(provider) else provider
         """The provider object."""
         self._config, self._project = dict(config or {}), project
-        self._claims = Claims()
+        self._claims = Claims(self.close if _has(self.provider, "close") else None)
+        self._under_way = 0
+        self._lock = threading.RLock()
         if config is not None or _has(self.provider, "configure"):
             self.configure()
 
@@ -168,17 +171,23 @@ class Direct:
 
         if not _has(self.provider, "configure"):
             return _called(call, self.provider)
-        self._claims.resume(0)
-        if method != "configure" and not self._claims.is_configured(0):
-            self.configure()
+        # Calls may be made on several threads: one of them configures, and the object is free when none goes on.
+        with self._lock:
+            self._under_way += 1
+            self._claims.evict(self.provider)
             self._claims.resume(0)
-        taken = taken_of(self.provider) or _attributes_of(self.provider)
-        provider, ended = self._claims.begin(0, self.provider, taken, method, config, lambda: None)
+            if method != "configure" and not self._claims.is_configured(0):
+                self.configure()
+            taken = taken_of(self.provider) or _attributes_of(self.provider)
+            provider, ended = self._claims.begin(0, self.provider, taken, method, config, lambda: None)
         try:
             return _called(call, provider)
         finally:
             ended()
-            self._claims.pause()
+            with self._lock:
+                self._under_way -= 1
+                if self._under_way == 0:
+                    self._claims.pause()
 
 
 def _has(provider: Any, method: str) -> bool:
