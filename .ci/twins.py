@@ -105,6 +105,10 @@ PYTHON_ONLY: dict[str, list[str]] = {
     ],
     "sys.stdout is an object that anybody may replace, and pdb reads from the terminal": [
         "a debugger can have the terminal",
+        "a debugger gets ctrl c",
+        "a debugger of the program gets ctrl c",
+        "debugpy stops in a provider beside the display",
+        "what is stepped over comes back to the debugger",
         "async methods print on their resource too",
         "the streams are put back unless the program put its own there",
     ],

@@ -65,6 +65,15 @@ export declare class Bridge {
     constructor(wake: () => void)
     /** All messages since the last call. */
     take(): Array<Message>
+    /** Can the terminal be borrowed: does an operation of this process have one? */
+    lendsTerminal(): boolean
+    /**
+    * Gives the terminal to the program, with descriptors 1 and 2, until it was given back as often; the display stands
+    * back. `false`: there is none to be had.
+    */
+    borrowTerminal(): boolean
+    /** Ends what `borrowTerminal` began. */
+    giveBackTerminal(): void
     /** Answers a call with a text (JSON). */
     answer(call: number, text: string): void
     /** Answers a call with bytes. */
@@ -88,6 +97,8 @@ export declare class Bridge {
     * that reason if it would be.
     */
     refuseDeletion(engine: number, urn: string, reason: string): void
+    /** Is there to be a warning of outputs that a provider returned and the program cannot read? */
+    warnsOfUndeclaredOutputs(engine: number): boolean
     /** Stops an engine gracefully. */
     cancel(engine: number): void
     /** Runs the command line with these arguments; its end comes as a message with the exit code. */

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import { onTestFinished } from "vitest";
+import { Terminal } from "./terminal";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const COMMAND = join(HERE, "node_modules", ".bin", "maloko");
@@ -83,6 +84,11 @@ export class Project {
     /** Runs a command with other environment variables; `undefined` takes one away. */
     runWith(environment: NodeJS.ProcessEnv, ...args: string[]): Outcome {
         return this.#spawned([process.execPath, COMMAND, ...args], environment);
+    }
+
+    /** Runs a command on a pseudo-terminal; `node` has what stands between Node and the command. */
+    onTerminal(args: string[], node: string[] = []): Terminal {
+        return new Terminal([process.execPath, ...node, COMMAND, ...args], this.directory, this.#environment());
     }
 
     /** Runs a command under a shell that closes or redirects descriptors first. */

@@ -150,6 +150,41 @@ test("outputs that the class does not declare are told once per class", async ()
     expect(warnings[0]?.message).toContain("hidden: undefined");
 });
 
+const undeclared = (summary: { diagnostics: { message: string }[] }): string[] =>
+    summary.diagnostics.map(({ message }) => message).filter((message) => message.includes("ndeclare"));
+
+test("outputs that a class does not declare are told when they are made and not again", async () => {
+    const stack = newStack();
+    const program = () => void new Thing(creating({ extra: 1 }), "a");
+    for (const expected of [1, 0]) {
+        const told = (await stack.up(program)).diagnostics.filter(({ message }) =>
+            message.includes("does not declare"),
+        );
+        expect(told).toHaveLength(expected);
+    }
+});
+
+test("each class is told of its own outputs", async () => {
+    class Plain extends Thing {}
+    class Telling extends Thing {}
+    const summary = await newStack().up(() => {
+        new Plain(creating({ n: 1 }), "plain", { n: 1 });
+        new Telling(creating({ hidden: 1 }), "telling");
+    });
+    const told = summary.diagnostics.filter(({ message }) => message.includes("does not declare"));
+    expect(told.map(({ message }) => message)).toEqual([expect.stringContaining("Telling does not declare: hidden")]);
+});
+
+test("warnings of undeclared outputs can be switched off", async () => {
+    const told = async (setting?: string) => {
+        const stack = newStack(setting === undefined ? {} : { config: { "maloko:undeclaredOutputs": setting } });
+        return undeclared(await stack.run("update", () => void new Thing(creating({ extra: 1 }), "a")));
+    };
+    expect((await told())[0]).toContain("maloko config set maloko:undeclaredOutputs ignore");
+    expect(await told("ignore")).toEqual([]);
+    expect((await told("off"))[0]).toContain("'maloko:undeclaredOutputs' is 'off', and can only be 'ignore'");
+});
+
 test("declared outputs are no reason for a warning", async () => {
     const summary = await newStack().up(() => void new Thing(new Echo(), "a", { n: 1 }));
     expect(summary.diagnostics.filter(({ message }) => message.includes("does not declare"))).toEqual([]);

@@ -245,6 +245,41 @@ def test_outputs_that_the_class_does_not_declare_are_told_once_per_class(stack: 
     assert result.outcome == "succeeded"
 
 
+def test_outputs_that_a_class_does_not_declare_are_told_when_they_are_made_and_not_again(stack: Stack) -> None:
+    def program() -> None:
+        Thing(creating({"extra": 1}), "a")
+
+    for expected in (1, 0):
+        result = stack.up(program)
+        assert len([text for text in result.messages("warning") if "does not declare" in text]) == expected
+
+
+def test_each_class_is_told_of_its_own_outputs(stack: Stack) -> None:
+    class Plain(Thing):
+        pass
+
+    class Telling(Thing):
+        pass
+
+    def program() -> None:
+        Plain(creating({"n": 1}), "plain", {"n": 1})
+        Telling(creating({"hidden": 1}), "telling")
+
+    (warning,) = [text for text in stack.up(program).messages("warning") if "does not declare" in text]
+    assert "Telling does not declare: hidden" in warning
+
+
+def test_warnings_of_undeclared_outputs_can_be_switched_off() -> None:
+    def warnings(setting: str) -> list[str]:
+        stack = Stack(config={"maloko:undeclaredOutputs": setting} if setting else {})
+        result = stack.run("update", lambda: Thing(creating({"extra": 1}), "a"))
+        return [text for severity in ("warning", "error") for text in result.messages(severity) if "ndeclared" in text]
+
+    assert "maloko config set maloko:undeclaredOutputs ignore" in warnings("")[0]
+    assert warnings("ignore") == []
+    assert "'maloko:undeclaredOutputs' is 'off', and can only be 'ignore'" in warnings("off")[0]
+
+
 def test_declared_outputs_are_no_reason_for_a_warning(stack: Stack) -> None:
     result = made(stack, {"extra": 1}, declared=["extra"])
     assert [text for text in result.messages("warning") if "does not declare" in text] == []

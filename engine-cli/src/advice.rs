@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use maloko_core::event::{Diagnostic, Event, EventSink, Severity};
 use maloko_core::state::StackName;
@@ -145,8 +146,8 @@ impl EventSink for Aimed {
         });
     }
 
-    fn call_began(&self, urn: &Urn) {
-        self.to.call_began(urn);
+    fn call_began(&self, urn: &Urn, ago: Duration) {
+        self.to.call_began(urn, ago);
     }
 }
 

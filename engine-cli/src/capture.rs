@@ -35,7 +35,8 @@ pub(crate) fn standard_error() -> std::io::Result<File> {
 
 /// The captured descriptors; they are given back when this is dropped.
 pub(crate) struct Capture {
-    saved: [OwnedFd; 2],
+    saved: Arc<[OwnedFd; 2]>,
+    scrubber: Arc<Scrubber>,
     pipes: Arc<Pipes>,
     stop: OwnedFd,
     reader: Option<JoinHandle<()>>,
@@ -44,6 +45,8 @@ pub(crate) struct Capture {
 /// The reading ends, and whether the reader has handed on what it took from them.
 struct Pipes {
     ends: [OwnedFd; 2],
+    /// By stream: the line that is not complete yet.
+    begun: Mutex<[Vec<u8>; 2]>,
     busy: Mutex<bool>,
     idle: Condvar,
 }
@@ -52,7 +55,7 @@ impl Capture {
     /// Replaces descriptors 1 and 2 by pipes, and begins to hand their lines on. `scrubber` says where a line that is
     /// too long may be cut.
     pub(crate) fn begin(sink: LineSink, scrubber: Arc<Scrubber>) -> std::io::Result<Self> {
-        let saved = [rustix::io::dup(rustix::stdio::stdout())?, rustix::io::dup(rustix::stdio::stderr())?];
+        let saved = Arc::new([rustix::io::dup(rustix::stdio::stdout())?, rustix::io::dup(rustix::stdio::stderr())?]);
         // The ends that are kept must not be inherited: a child that outlives the operation holds only its own.
         let (out_read, out_write) = pipe_with(PipeFlags::CLOEXEC)?;
         let (err_read, err_write) = pipe_with(PipeFlags::CLOEXEC)?;
@@ -60,12 +63,18 @@ impl Capture {
         for end in [&out_read, &err_read] {
             rustix::fs::fcntl_setfl(end, rustix::fs::OFlags::NONBLOCK)?;
         }
-        let pipes = Arc::new(Pipes { ends: [out_read, err_read], busy: Mutex::new(false), idle: Condvar::new() });
+        let pipes = Arc::new(Pipes {
+            ends: [out_read, err_read],
+            begun: Mutex::default(),
+            busy: Mutex::new(false),
+            idle: Condvar::new(),
+        });
         let theirs = Arc::clone(&pipes);
+        let lines = Lines { sink, scrubber: Arc::clone(&scrubber) };
         let reader = std::thread::Builder::new()
             .name("maloko-output".to_owned())
-            .spawn(move || read_lines(&theirs, &stop_read, &Lines { sink, scrubber }))?;
-        let capture = Self { saved, pipes, stop, reader: Some(reader) };
+            .spawn(move || read_lines(&theirs, &stop_read, &lines))?;
+        let capture = Self { saved, scrubber, pipes, stop, reader: Some(reader) };
         drop(std::io::stdout().flush());
         rustix::stdio::dup2_stdout(&out_write)?;
         rustix::stdio::dup2_stderr(&err_write)?;
@@ -78,6 +87,15 @@ impl Capture {
         Settler(Arc::clone(&self.pipes))
     }
 
+    /// Hands out something that lends the descriptors of before to others for a while.
+    pub(crate) fn lendable(&self) -> Lendable {
+        Lendable {
+            saved: Arc::clone(&self.saved),
+            scrubber: Arc::clone(&self.scrubber),
+            pipes: Arc::clone(&self.pipes),
+        }
+    }
+
     /// Gives the descriptors back and hands on what is still in the pipes.
     pub(crate) fn end(mut self) {
         self.restore();
@@ -87,8 +105,7 @@ impl Capture {
         let Some(reader) = self.reader.take() else { return };
         drop(std::io::stdout().flush());
         // What cannot be given back is lost; there is no place left to say so.
-        let _ = rustix::stdio::dup2_stdout(&self.saved[0]);
-        let _ = rustix::stdio::dup2_stderr(&self.saved[1]);
+        let _ = put(&self.saved);
         // A child process may hold its end for ever: the reader takes what is there now and leaves.
         let _ = rustix::io::write(&self.stop, b".");
         drop(reader.join());
@@ -99,6 +116,61 @@ impl Drop for Capture {
     fn drop(&mut self) {
         self.restore();
     }
+}
+
+/// Lends the descriptors that were there before.
+pub(crate) struct Lendable {
+    saved: Arc<[OwnedFd; 2]>,
+    scrubber: Arc<Scrubber>,
+    pipes: Arc<Pipes>,
+}
+
+/// The writing ends of the pipes, while descriptors 1 and 2 are those of before.
+pub(crate) struct Lent([OwnedFd; 2]);
+
+impl Lendable {
+    /// Were standard output and error a terminal's?
+    pub(crate) fn are_of_a_terminal(&self) -> bool {
+        self.saved.iter().all(std::io::IsTerminal::is_terminal)
+    }
+
+    /// Makes descriptors 1 and 2 those of before. What was printed so far is handed on; a line that was begun, such as a
+    /// question, is written there.
+    pub(crate) fn lend(&self) -> std::io::Result<Lent> {
+        const ABOVE_STANDARD: i32 = 3;
+        drop(std::io::stdout().flush());
+        let lent = Lent([
+            rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), ABOVE_STANDARD)?,
+            rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stderr(), ABOVE_STANDARD)?,
+        ]);
+        Settler(Arc::clone(&self.pipes)).settle();
+        let mut begun = self.pipes.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = put(&self.saved) {
+            self.take_back(lent);
+            return Err(error);
+        }
+        for (to, begun) in self.saved.iter().zip(begun.iter_mut()) {
+            let text = std::mem::take(begun);
+            let text = String::from_utf8_lossy(&text);
+            // A terminal that is gone has nobody who reads it.
+            let _ = rustix::io::write(to, self.scrubber.message(&text).as_bytes());
+        }
+        Ok(lent)
+    }
+
+    /// From now on what is printed is captured again.
+    #[expect(clippy::unused_self, reason = "only what was lent here can be given back here")]
+    pub(crate) fn take_back(&self, Lent(ends): Lent) {
+        drop(std::io::stdout().flush());
+        // Where this fails, what is printed goes on to the terminal.
+        let _ = put(&ends);
+    }
+}
+
+fn put([out, err]: &[OwnedFd; 2]) -> std::io::Result<()> {
+    rustix::stdio::dup2_stdout(out)?;
+    rustix::stdio::dup2_stderr(err)?;
+    Ok(())
 }
 
 /// Waits until what was printed so far has been handed on.
@@ -131,7 +203,6 @@ impl Pipes {
 }
 
 fn read_lines(pipes: &Pipes, stop: &OwnedFd, lines: &Lines) {
-    let mut pending = [Vec::new(), Vec::new()];
     let mut open = [true, true];
     let mut stopping = false;
     while !stopping && open.contains(&true) {
@@ -145,14 +216,16 @@ fn read_lines(pipes: &Pipes, stop: &OwnedFd, lines: &Lines) {
             Err(_) => break,
         }
         pipes.set_busy(true);
+        let mut begun = pipes.begun.lock().unwrap_or_else(PoisonError::into_inner);
         for (stream, end) in pipes.ends.iter().enumerate() {
-            open[stream] = open[stream] && drain(end, &mut pending[stream], lines);
+            open[stream] = open[stream] && drain(end, &mut begun[stream], lines);
         }
+        drop(begun);
         pipes.set_busy(false);
     }
-    for rest in &mut pending {
+    for rest in std::mem::take(&mut *pipes.begun.lock().unwrap_or_else(PoisonError::into_inner)) {
         if !rest.is_empty() {
-            (lines.sink)(&String::from_utf8_lossy(rest));
+            (lines.sink)(&String::from_utf8_lossy(&rest));
         }
     }
 }

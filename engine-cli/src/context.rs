@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use maloko_core::state::Surroundings;
 
@@ -106,6 +107,14 @@ impl Context {
     #[must_use]
     pub(crate) fn text_variable(&self, name: &str) -> Option<String> {
         (self.variables)(name).and_then(|value| value.into_string().ok())
+    }
+
+    /// A variable that is a whole number of seconds; `what` says of which.
+    pub(crate) fn seconds(&self, name: &str, what: &str, otherwise: Duration) -> Result<Duration> {
+        let Some(text) = self.text_variable(name).filter(|text| !text.is_empty()) else { return Ok(otherwise) };
+        text.parse::<u64>().map(Duration::from_secs).map_err(|_| {
+            Failure::configuration(format!("{name} is '{text}'; it must be a whole number of seconds {what}"))
+        })
     }
 
     /// Is a variable set to something that means yes?

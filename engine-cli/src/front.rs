@@ -108,6 +108,10 @@ pub trait Front: Send + Sync {
     /// a host that keeps them from taking the engine's place calls here. May wait for the interpreter.
     fn interrupted(&self, _signal: i32) {}
 
+    /// Ctrl-C, while a debugger of this host has the terminal ([`crate::terminal`]): the run goes on, and the debugger is to
+    /// be interrupted. May wait for the interpreter.
+    fn interrupt_debugger(&self) {}
+
     /// Sends a signal on to the process that `run_pass` waits for, where the host does not do so by itself.
     fn interrupt_pass(&self, _signal: i32) {}
 

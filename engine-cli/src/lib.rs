@@ -29,6 +29,7 @@ mod selection;
 mod settings;
 mod shell;
 mod signals;
+pub mod terminal;
 #[cfg(test)]
 mod testing;
 mod watch;

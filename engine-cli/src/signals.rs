@@ -135,11 +135,12 @@ impl Watch {
     /// Calls `first` at the first signal. At the second one, or when `patience` has run out after the first, `last_words` is
     /// called and the process leaves with `code`, for which it waits less than a second.
     ///
-    /// Both run on threads of their own: whatever they wait for (the interpreter's lock, a terminal that is not read), the
+    /// What `of_others` takes for somebody else's counts for nothing. Both run on threads of their own: whatever they wait for (the interpreter's lock, a terminal that is not read), the
     /// next signal is heard.
     pub(crate) fn begin(
         patience: Duration,
         code: i32,
+        of_others: impl Fn(i32) -> bool + Send + 'static,
         first: impl FnOnce(i32) + Send + 'static,
         last_words: impl Fn(Leaving) + Send + Sync + 'static,
     ) -> io::Result<Self> {
@@ -149,7 +150,7 @@ impl Watch {
         let (over, ended) = channel::<()>();
         let last_words = Arc::new(last_words);
         let wait = move || {
-            let mut arriving = signals.forever();
+            let mut arriving = signals.forever().filter(|signal| !of_others(*signal));
             let Some(signal) = arriving.next() else { return };
             let later = Arc::clone(&last_words);
             beside("maloko-cancelling", move || first(signal));
@@ -177,7 +178,7 @@ impl Drop for Watch {
 }
 
 /// Does something on a thread of its own, which nobody waits for. Where there is no thread to be had, it is done here.
-fn beside(name: &str, work: impl FnOnce() + Send + 'static) {
+pub(crate) fn beside(name: &str, work: impl FnOnce() + Send + 'static) {
     let work = Arc::new(std::sync::Mutex::new(Some(work)));
     let theirs = Arc::clone(&work);
     let take =

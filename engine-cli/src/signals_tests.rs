@@ -18,6 +18,7 @@ fn hang() -> ! {
     let watch = Watch::begin(
         PATIENCE,
         CODE,
+        |_| false,
         |signal| println!("{SAYS}signal {signal}"),
         |why| println!("{SAYS}leaving: {why:?}"),
     );

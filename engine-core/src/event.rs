@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::row::Row;
 use crate::urn::Urn;
@@ -278,7 +279,8 @@ pub trait EventSink: Send + Sync {
     /// Takes one event.
     fn emit(&self, event: Event);
 
-    /// A provider method is called on behalf of this resource now. A step that began may have waited for its turn until
-    /// here (`--parallel`); no event says so, because Pulumi's stream of events knows none.
-    fn call_began(&self, _urn: &Urn) {}
+    /// A provider method was called on behalf of this resource, so long ago. A step that began may have waited for its turn
+    /// until then (`--parallel`); no event says so, because Pulumi's stream of events knows none. Never told before the
+    /// step that it belongs to.
+    fn call_began(&self, _urn: &Urn, _ago: Duration) {}
 }

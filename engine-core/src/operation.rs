@@ -136,7 +136,23 @@ pub struct Operation {
 /// The configuration that limits every call of a provider for which the resource itself has no limit.
 pub const CALL_LIMIT: &str = "maloko:callLimit";
 
+/// The configuration that says whether the program is told of outputs that its classes do not declare.
+pub const UNDECLARED_OUTPUTS: &str = "maloko:undeclaredOutputs";
+
 impl Operation {
+    /// Is there to be a warning of outputs that a provider returned and the program cannot read? An error says what is wrong
+    /// with the configuration.
+    pub fn warns_of_undeclared_outputs(&self) -> Result<bool, String> {
+        match self.config.get(UNDECLARED_OUTPUTS).map(|entry| entry.value.trim()) {
+            None => Ok(true),
+            Some("ignore") => Ok(false),
+            Some(text) => Err(format!(
+                "the configuration '{UNDECLARED_OUTPUTS}' is '{text}', and can only be 'ignore'; set it with \
+                 `maloko config set {UNDECLARED_OUTPUTS} ignore`, or remove it with `maloko config rm {UNDECLARED_OUTPUTS}`"
+            )),
+        }
+    }
+
     /// How long a call of a provider may take where the option `customTimeouts` says nothing; `None` without a limit. An
     /// error says what is wrong with the configuration.
     pub fn call_limit(&self) -> Result<Option<Duration>, String> {

@@ -134,6 +134,27 @@ impl Bridge {
         self.thread.crossing.take()
     }
 
+    /// Can the terminal be borrowed: does an operation of this process have one?
+    #[napi]
+    #[must_use]
+    pub fn lends_terminal(&self) -> bool {
+        maloko_cli::terminal::is_to_be_had()
+    }
+
+    /// Gives the terminal to the program, with descriptors 1 and 2, until it was given back as often; the display stands
+    /// back. `false`: there is none to be had.
+    #[napi]
+    #[must_use]
+    pub fn borrow_terminal(&self) -> bool {
+        maloko_cli::terminal::borrow(maloko_cli::terminal::Reader::Prompt)
+    }
+
+    /// Ends what `borrowTerminal` began.
+    #[napi]
+    pub fn give_back_terminal(&self) {
+        maloko_cli::terminal::give_back(maloko_cli::terminal::Reader::Prompt);
+    }
+
     /// Answers a call with a text (JSON).
     #[napi]
     pub fn answer(&self, call: u32, text: String) {
@@ -248,6 +269,14 @@ impl Bridge {
         if let Some(engine) = self.thread.engines.get(whole(engine)) {
             engine.refuse_deletion(&urn, reason);
         }
+    }
+
+    /// Is there to be a warning of outputs that a provider returned and the program cannot read?
+    #[napi]
+    #[must_use]
+    pub fn warns_of_undeclared_outputs(&self, engine: f64) -> bool {
+        let engine = self.thread.engines.get(whole(engine));
+        engine.is_none_or(|engine| engine.operation().warns_of_undeclared_outputs().unwrap_or(true))
     }
 
     /// Stops an engine gracefully.

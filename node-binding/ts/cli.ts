@@ -8,7 +8,7 @@ import { describe, textOf } from "./errors";
 import { refuseExits } from "./exits";
 import { processIdle, releaseProviderHandles } from "./idle";
 import { nodeFlags } from "./node-flags";
-import { attributeOutput } from "./output";
+import { attributeOutput, showBegun } from "./output";
 import {
     checkTypes,
     type Entry,
@@ -23,6 +23,7 @@ import {
 import { ProviderRegistry } from "./registry";
 import { Run } from "./run";
 import { Sdk, sdkVersionOf } from "./seams";
+import { lendToReaders } from "./terminal";
 
 // Set for a process that was started again under the flags that the project asks for.
 const RESTARTED = "MALOKO_NODE_RESTARTED";
@@ -125,6 +126,7 @@ export class Command implements Front {
             refuseExits((code) => run.exited(code));
             this.#ends.begin(description.dryRun);
             attributeOutput(this.bridge);
+            lendToReaders(this.bridge, showBegun);
             if (entry.warning !== undefined) {
                 run.log("", 2, entry.warning);
             }
@@ -208,7 +210,9 @@ export class Command implements Front {
     }
 
     async runPass(args: string[]): Promise<number> {
-        const code = await runNode(process.execArgv, args, process.env);
+        // The debugger of this process has the port, and waits for the operation itself.
+        const flags = process.execArgv.filter((flag) => !/^--inspect(-|=|$)/.test(flag));
+        const code = await runNode(flags, args, process.env);
         this.bridge.engaged = false;
         return code;
     }

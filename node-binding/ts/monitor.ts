@@ -8,8 +8,8 @@ export interface Requests {
     send(method: string, request: Uint8Array, callback: (error: RpcError | null, bytes: Uint8Array) => void): void;
     /** A message of the program; levels as in the engine's protocol (0 debug to 3 error). */
     log(urn: string, level: number, message: string): void;
-    /** A resource of this type was registered and has these outputs. */
-    registered(type: string, urn: string, outputs: () => string[]): void;
+    /** A resource was registered and has these outputs. */
+    registered(type: string, name: string, urn: string, outputs: () => string[]): void;
     /** A registration that the engine refused for a reason of its own: the run ends with it. */
     refused(error: RpcError): void;
 }
@@ -20,6 +20,7 @@ interface Message {
 
 interface Registration extends Message {
     getType(): string;
+    getName(): string;
 }
 
 interface Registered {
@@ -47,7 +48,9 @@ export function monitorClient(sdk: Sdk, requests: Requests): object {
                     if (rpc === "RegisterResource") {
                         const { getUrn, getObject } = response as Registered;
                         const outputs = (): string[] => Object.keys(getObject.call(response)?.toJavaScript() ?? {});
-                        requests.registered((request as Registration).getType(), getUrn.call(response), outputs);
+                        const registration = request as Registration;
+                        const [type, name] = [registration.getType(), registration.getName()];
+                        requests.registered(type, name, getUrn.call(response), outputs);
                     }
                     callback(null, response);
                 } else if (REGISTRATIONS.has(rpc)) {

@@ -2,6 +2,7 @@
 // descriptors is captured as well, but nobody can tell whose it is when several calls run at a time.
 import type { Bridge } from "./bridge";
 import { callStorage, type OwnCall } from "./current";
+import { hasTerminal } from "./terminal";
 
 // The severity of printed output.
 const PRINTED = 4;
@@ -29,6 +30,13 @@ class CallOutput {
         }
     }
 
+    /** The line that the call has begun, which is told no more. */
+    takeBegun(call: OwnCall): string {
+        const begun = this.#begun.get(call) ?? "";
+        this.#begun.delete(call);
+        return begun;
+    }
+
     end(call: OwnCall): void {
         this.#ended.add(call);
         this.#tell(call, this.#begun.get(call) ?? "");
@@ -43,6 +51,7 @@ class CallOutput {
 }
 
 const outputs: CallOutput[] = [];
+const writes: ((text: string) => unknown)[] = [];
 
 /** From now on, what provider code prints is told on the resource of the call, for the rest of the process. */
 export function attributeOutput(bridge: Bridge): void {
@@ -50,9 +59,10 @@ export function attributeOutput(bridge: Bridge): void {
         const output = new CallOutput(bridge);
         outputs.push(output);
         const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
+        writes.push(write);
         stream.write = ((chunk: unknown, ...rest: unknown[]): boolean => {
             const call = callStorage.getStore();
-            if (call === undefined) {
+            if (call === undefined || hasTerminal(call)) {
                 return write(chunk, ...rest);
             }
             output.write(call, typeof chunk === "string" ? chunk : Buffer.from(chunk as Uint8Array).toString("utf8"));
@@ -62,6 +72,16 @@ export function attributeOutput(bridge: Bridge): void {
             }
             return true;
         }) as typeof stream.write;
+    }
+}
+
+/** Writes the lines that a call has begun to the terminal, which it has now. */
+export function showBegun(call: OwnCall | undefined): void {
+    for (const [index, output] of outputs.entries()) {
+        const begun = call === undefined ? "" : output.takeBegun(call);
+        if (begun !== "") {
+            writes[index]?.(begun);
+        }
     }
 }
 

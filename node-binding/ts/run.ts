@@ -42,6 +42,8 @@ export class Run implements Operation {
     readonly #making = new Map<number, Omit<ProviderCall, "signal">>();
     #requests = 0;
     #quiet = false;
+    // The resources whose provider has made or changed them.
+    readonly #changed = new Set<string>();
     #failed = false;
     #ended = false;
 
@@ -75,6 +77,9 @@ export class Run implements Operation {
         action: (signal: AbortSignal) => Promise<T>,
     ): Promise<T> {
         this.#making.set(number, call);
+        if (call.method === "create" || call.method === "update") {
+            this.#changed.add(call.urn);
+        }
         const made = this.#calls.run(number, (signal) => {
             const current = { ...call, signal, engine: this.#engine };
             const done = this.#enter(() => callStorage.run(current, () => action(signal)));
@@ -283,10 +288,12 @@ export class Run implements Operation {
     }
 
     // An output that the class does not declare is in the state, but nobody can read it: most likely an oversight.
-    #registered(type: string, urn: string, outputs: () => string[]): void {
+    #registered(type: string, name: string, urn: string, outputs: () => string[]): void {
         this.#bodies?.registered(type, urn);
-        const declared = this.#store && takeDeclaredOutputs(this.#store, type);
-        if (declared === undefined) {
+        const declared = this.#store && takeDeclaredOutputs(this.#store, type, name);
+        // Of what stays as it is it was told when it was made.
+        const isNew = declared !== undefined && this.#changed.has(urn);
+        if (!isNew || !this.bridge.native.warnsOfUndeclaredOutputs(this.#engine)) {
             return;
         }
         const hidden = outputs().filter((name) => !declared.outputs.has(name) && !name.startsWith("__"));
@@ -296,7 +303,8 @@ export class Run implements Operation {
                 2,
                 `the provider returned outputs that ${declared.className} does not declare: ${someOf(hidden)}. They are kept ` +
                     "in the state, but the program cannot read them; to read one, declare it in the class " +
-                    `(\`declare readonly ${hidden[0]}: pulumi.Output<...>\`) and pass it to super() as undefined (\`${hidden[0]}: undefined\`).`,
+                    `(\`declare readonly ${hidden[0]}: pulumi.Output<...>\`) and pass it to super() as undefined (\`${hidden[0]}: undefined\`). ` +
+                    "`maloko config set maloko:undeclaredOutputs ignore` ends these warnings.",
             );
         }
     }

@@ -206,6 +206,12 @@ impl Engine {
         self.inner.operation().dry_run
     }
 
+    /// Is there to be a warning of outputs that a provider returned and the program cannot read?
+    #[getter]
+    fn warns_of_undeclared_outputs(&self) -> bool {
+        self.inner.operation().warns_of_undeclared_outputs().unwrap_or(true)
+    }
+
     /// Provider operations at a time.
     #[getter]
     fn parallel(&self) -> usize {

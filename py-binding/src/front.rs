@@ -64,10 +64,15 @@ impl PythonFront {
 
 impl PythonFront {
     /// Tells Python of a signal, from the thread that heard it.
-    fn tell(&self, method: &str, signal: i32) {
+    fn tell(&self, method: &str, signal: Option<i32>) {
         // An interpreter that shuts down has nothing left to interrupt.
         let _ = Python::try_attach(|py| {
-            if let Err(error) = self.front.bind(py).call_method1(method, (signal,)) {
+            let front = self.front.bind(py);
+            let told = match signal {
+                Some(signal) => front.call_method1(method, (signal,)),
+                None => front.call_method0(method),
+            };
+            if let Err(error) = told {
                 error.write_unraisable(py, None);
             }
         });
@@ -159,11 +164,15 @@ impl Front for PythonFront {
     }
 
     fn interrupted(&self, signal: i32) {
-        self.tell("interrupted", signal);
+        self.tell("interrupted", Some(signal));
     }
 
     fn interrupt_pass(&self, signal: i32) {
-        self.tell("interrupt_pass", signal);
+        self.tell("interrupt_pass", Some(signal));
+    }
+
+    fn interrupt_debugger(&self) {
+        self.tell("interrupt_debugger", None);
     }
 
     async fn run_pass(&self, arguments: Vec<OsString>) -> PassResult {

@@ -45,6 +45,10 @@ impl Pool {
     }
 }
 
+fn reader(debugger: bool) -> maloko_cli::terminal::Reader {
+    if debugger { maloko_cli::terminal::Reader::Debugger } else { maloko_cli::terminal::Reader::Prompt }
+}
+
 #[pymodule]
 mod _maloko {
     use std::ffi::OsString;
@@ -87,5 +91,24 @@ mod _maloko {
     ) -> "int")]
     fn cli_main(py: Python<'_>, arguments: Vec<OsString>, front: Py<PyAny>, host: Py<PyAny>) -> PyResult<i32> {
         super::front::cli_main(py, arguments, front, host)
+    }
+
+    /// Can the terminal be borrowed: does an operation of this process have one?
+    #[pyfunction]
+    fn lends_terminal() -> bool {
+        maloko_cli::terminal::is_to_be_had()
+    }
+
+    /// Gives the terminal to the program, with descriptors 1 and 2, until it is given back; the display stands back. While
+    /// a debugger has it, Ctrl-C is the debugger's. `False`: there is none to be had.
+    #[pyfunction]
+    fn borrow_terminal(py: Python<'_>, debugger: bool) -> bool {
+        py.detach(|| maloko_cli::terminal::borrow(super::reader(debugger)))
+    }
+
+    /// Ends what `borrow_terminal` began.
+    #[pyfunction]
+    fn give_back_terminal(py: Python<'_>, debugger: bool) {
+        py.detach(|| maloko_cli::terminal::give_back(super::reader(debugger)));
     }
 }

@@ -24,7 +24,7 @@ mod tests;
 
 use std::io::Write;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use maloko_core::event::EventSink;
 use maloko_core::operation::OperationKind;
@@ -32,6 +32,9 @@ use maloko_core::operation::OperationKind;
 pub use maloko_core::scrub::Scrubber;
 
 pub(crate) use words::clean;
+
+/// After so long a call that goes on is mentioned in plain lines, unless `MALOKO_PROGRESS_SECONDS` says otherwise.
+pub(crate) const MENTION_AFTER: Duration = Duration::from_secs(20);
 
 /// The shapes in which an operation is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +75,8 @@ pub struct DisplayOptions {
     /// The plain texts of secrets, which no message may show. The caller teaches it those of the configuration; the
     /// display adds those that it meets in resources.
     pub scrubber: Arc<Scrubber>,
+    /// A call that takes this long is mentioned in plain lines while it goes on, and again whenever the time has doubled.
+    pub mention_after: Duration,
     /// The size that a tree takes where no terminal says it: rows and columns.
     pub fallback_size: (usize, usize),
 }
@@ -92,6 +97,7 @@ impl DisplayOptions {
             suppress_progress: false,
             color: false,
             scrubber: Arc::default(),
+            mention_after: MENTION_AFTER,
             fallback_size: (24, 80),
         }
     }
@@ -102,6 +108,12 @@ pub trait Display: EventSink {
     /// Writes out what is still held back and stops drawing; after it returns nothing more is written. Called once
     /// the operation is over, also when it ended with an error, and safe to call twice.
     fn close(&self);
+
+    /// Takes the live view away, and shows nothing until [`Display::go_on`]; what happens meanwhile is shown then.
+    fn stand_back(&self);
+
+    /// Ends what [`Display::stand_back`] began.
+    fn go_on(&self);
 }
 
 /// Opens a display that writes to `out` (never to file descriptors 1 and 2, which are captured while the operation

@@ -18,9 +18,6 @@ use super::summary::{self, Failures};
 use super::words::{TypeNames, clean, duration, heading, headline, reason, result, words};
 use super::worker::Renderer;
 
-/// A step that takes this long is mentioned while it runs, and again whenever the time has doubled.
-const STILL_RUNNING: Duration = Duration::from_secs(20);
-
 /// Writes lines.
 pub(super) struct Plain {
     options: DisplayOptions,
@@ -224,7 +221,7 @@ impl Renderer for Plain {
 
     fn called(&mut self, at: Duration, urn: &Urn) {
         if let Some(active) = self.active.get_mut(urn).filter(|active| active.mention_at.is_none()) {
-            (active.since, active.mention_at) = (at, Some(at + STILL_RUNNING));
+            (active.since, active.mention_at) = (at, Some(at + self.options.mention_after));
         }
     }
 

@@ -7,12 +7,14 @@ use maloko_core::event::{Op, Severity};
 
 use super::nodes::{Node, NodeId, Nodes, Phase};
 use super::paint::Paint;
-use super::words::{duration, headline, one_line, words};
+use super::words::{duration, fitted, headline, one_line, words};
 
 /// Below this many columns there is no place for the last one.
 const INFO_MINIMUM: usize = 12;
 /// A type or a name is cut to this many columns where the terminal is too narrow for all.
 const CUT_MINIMUM: usize = 10;
+/// In the end no type and no name makes its column wider than this: the line of one that is longer is longer.
+const COLUMN_MAXIMUM: usize = 40;
 /// Between columns.
 const GAP: usize = 2;
 /// The sign and the gap behind it.
@@ -61,6 +63,8 @@ impl Table<'_> {
         let available = columns.map_or(usize::MAX, |columns| columns.saturating_sub(1));
         if self.now.is_some() {
             narrow(&mut widths, available.saturating_sub(MARKER + 2 * GAP));
+        } else {
+            widths[..2].iter_mut().for_each(|width| *width = COLUMN_MAXIMUM.min(*width));
         }
         let used = MARKER + widths.iter().sum::<usize>() + 3 * GAP;
         let info = available.saturating_sub(used);
@@ -85,12 +89,13 @@ impl Table<'_> {
         let gap = " ".repeat(GAP);
         let status = padded(&cells.status, status);
         let status = paint(&status);
-        let shown_info = console::truncate_str(&cells.info, info, "…");
-        let line = format!(
-            "{marker}{}{gap}{}{gap}{status}{gap}{shown_info}",
-            padded(&cells.kind, kind),
-            padded(&cells.name, name)
-        );
+        let padded = if self.now.is_some() { padded } else { at_least };
+        let (kind_cell, name_cell) = (padded(&cells.kind, kind), padded(&cells.name, name));
+        let longer =
+            [(&kind_cell, kind), (&name_cell, name)].map(|(cell, width)| console::measure_text_width(cell) - width);
+        let room = info.saturating_sub(longer.iter().sum()).max(info.min(INFO_MINIMUM));
+        let shown_info = fitted(&cells.info, room);
+        let line = format!("{marker}{kind_cell}{gap}{name_cell}{gap}{status}{gap}{shown_info}");
         if info == 0 || shown_info.is_empty() { line.trim_end().to_owned() } else { line }
     }
 
@@ -168,6 +173,10 @@ fn columns_of(texts: [&str; 3], widths: &[usize; 3]) -> String {
 
 fn padded(text: &str, width: usize) -> String {
     console::pad_str(text, width, console::Alignment::Left, Some("…")).into_owned()
+}
+
+fn at_least(text: &str, width: usize) -> String {
+    console::pad_str(text, width, console::Alignment::Left, None).into_owned()
 }
 
 /// Makes the widest columns narrower until all have place, or none can give more.

@@ -17,7 +17,7 @@ use super::redact::Redactor;
 use super::screen::{Screen, Size, SizeProbe};
 use super::summary::{self, Failures};
 use super::table::Table;
-use super::words::{clean, count, duration, heading, headline, reason};
+use super::words::{clean, count, duration, fitted, heading, headline, reason};
 use super::worker::Renderer;
 
 /// How often the tree is drawn.
@@ -151,8 +151,10 @@ impl Tree {
                 parts.push(format!("{} {word}", count(number)));
             }
         }
-        let line = format!("{spinner} {} {}  {}", parts.join(", "), self.paint.dim(&duration(now)), self.said);
-        console::truncate_str(&line, size.columns.saturating_sub(1), "").into_owned()
+        let line = format!("{spinner} {} {}  ", parts.join(", "), self.paint.dim(&duration(now)));
+        let available = size.columns.saturating_sub(1);
+        let said = fitted(&self.said, available.saturating_sub(console::measure_text_width(&line)));
+        console::truncate_str(&format!("{line}{said}"), available, "").into_owned()
     }
 
     /// Everything that stays on the terminal once it is over.
@@ -268,6 +270,11 @@ impl Renderer for Tree {
         let size = (self.size)();
         let lines = self.live(now, size);
         self.screen.draw(&lines, size, out)
+    }
+
+    fn stand_back(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let size = (self.size)();
+        self.screen.clear(size, out)
     }
 
     fn finish(&mut self, _now: Duration, out: &mut dyn Write) -> io::Result<()> {

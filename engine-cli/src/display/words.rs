@@ -178,6 +178,20 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(stripped.chars().filter(|c| !is_control(*c)).collect())
 }
 
+/// As much of a text as fits into so many columns, up to the end of a word where that is not too short, and a sign that more
+/// follows.
+#[must_use]
+pub(super) fn fitted(text: &str, columns: usize) -> Cow<'_, str> {
+    if console::measure_text_width(text) <= columns {
+        return Cow::Borrowed(text);
+    }
+    let cut = console::truncate_str(text, columns.saturating_sub(1), "");
+    let ends_word = text[cut.len()..].starts_with(' ');
+    let end =
+        if ends_word { cut.len() } else { cut.rfind(' ').filter(|end| 2 * end >= cut.len()).unwrap_or(cut.len()) };
+    Cow::Owned(format!("{}…", cut[..end].trim_end()))
+}
+
 fn is_control(c: char) -> bool {
     c.is_control() && c != '\n' && c != '\t'
 }

@@ -1,5 +1,6 @@
 //! The thread that draws: it takes the events from a queue, so that no slow terminal or pipe ever holds up the engine.
 
+use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
@@ -31,6 +32,11 @@ pub(super) trait Renderer: Send {
         Ok(())
     }
 
+    /// Takes away what moves: the terminal is somebody else's now.
+    fn stand_back(&mut self, _out: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Writes what is still held back; nothing is called afterwards.
     fn finish(&mut self, _now: Duration, _out: &mut dyn Write) -> io::Result<()> {
         Ok(())
@@ -40,6 +46,9 @@ pub(super) trait Renderer: Send {
 enum Message {
     Event(Instant, Event),
     Called(Instant, Urn),
+    /// The sender is dropped when the terminal is free.
+    StandBack(Sender<()>),
+    GoOn,
     Close,
 }
 
@@ -79,9 +88,10 @@ impl EventSink for Worker {
         }
     }
 
-    fn call_began(&self, urn: &Urn) {
+    fn call_began(&self, urn: &Urn, ago: Duration) {
         if !self.gone.load(Ordering::Relaxed) {
-            let _ = self.queue.send(Message::Called(Instant::now(), urn.clone()));
+            let now = Instant::now();
+            let _ = self.queue.send(Message::Called(now.checked_sub(ago).unwrap_or(now), urn.clone()));
         }
     }
 }
@@ -93,6 +103,19 @@ impl Display for Worker {
             let _ = self.queue.send(Message::Close);
             let _ = thread.join();
         }
+    }
+
+    fn stand_back(&self) {
+        let (free, waiting) = channel::<()>();
+        if self.queue.send(Message::StandBack(free)).is_ok() {
+            // Nothing is ever sent: the other end is dropped, when the terminal is free or the thread has ended.
+            let _ = waiting.recv();
+        }
+    }
+
+    fn go_on(&self) {
+        // It can only fail once the thread has ended, and then nothing is to be shown.
+        let _ = self.queue.send(Message::GoOn);
     }
 }
 
@@ -111,8 +134,10 @@ fn draw(
 ) -> io::Result<()> {
     let interval = renderer.frame_interval();
     let mut next_frame = opened + interval.unwrap_or_default();
+    // What happened while the terminal was somebody else's.
+    let mut missed = VecDeque::new();
     loop {
-        let message = match messages.try_recv() {
+        let message = match missed.pop_front().map_or_else(|| messages.try_recv(), Ok) {
             Ok(message) => Some(message),
             Err(TryRecvError::Disconnected) => Some(Message::Close),
             Err(TryRecvError::Empty) => {
@@ -123,19 +148,45 @@ fn draw(
         match message {
             Some(Message::Event(at, event)) => renderer.event(at.saturating_duration_since(opened), event, out)?,
             Some(Message::Called(at, urn)) => renderer.called(at.saturating_duration_since(opened), &urn),
+            Some(Message::StandBack(free)) => {
+                renderer.stand_back(out)?;
+                out.flush()?;
+                drop(free);
+                missed.extend(until_going_on(messages));
+                // Not at once: a debugger that goes on by one line is back at once.
+                next_frame = Instant::now() + interval.unwrap_or_default();
+            }
+            Some(Message::GoOn) | None => {}
             Some(Message::Close) => {
                 renderer.finish(opened.elapsed(), out)?;
                 return out.flush();
             }
-            None => {}
         }
         if let Some(interval) = interval {
             let now = Instant::now();
-            if now >= next_frame {
+            // What has already happened comes first, unless there is no end to it.
+            if now >= next_frame && (missed.is_empty() || now >= next_frame + interval) {
                 renderer.frame(now.saturating_duration_since(opened), out)?;
                 out.flush()?;
                 next_frame = Instant::now() + interval;
             }
+        }
+    }
+}
+
+/// Waits until the terminal is free again; what happened meanwhile. The end of the display does not wait for it.
+fn until_going_on(messages: &Receiver<Message>) -> Vec<Message> {
+    let mut missed = Vec::new();
+    loop {
+        match messages.recv().unwrap_or(Message::Close) {
+            Message::GoOn => return missed,
+            Message::Close => {
+                missed.push(Message::Close);
+                return missed;
+            }
+            // There is one terminal, which is free already.
+            Message::StandBack(_) => {}
+            message => missed.push(message),
         }
     }
 }

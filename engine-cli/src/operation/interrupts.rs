@@ -6,10 +6,13 @@ use std::time::Duration;
 
 use maloko_core::Engine;
 use maloko_core::event::Severity;
+use signal_hook::consts::SIGINT;
 
 use crate::display::Display;
 use crate::failure::{Failure, Result, code};
+use crate::front::Front;
 use crate::signals::{self, Leaving, Watch};
+use crate::terminal;
 use crate::workplace::Workplace;
 
 /// How long a program that cannot go on is waited for, after its last provider call has ended.
@@ -44,7 +47,8 @@ pub(super) async fn grace(engine: &Engine) {
 /// Deals with signals while an operation goes on: the first one cancels it, the second one leaves at once with what is in
 /// flight in the journal, as does the end of the patience.
 pub(super) fn watch(workplace: &Workplace<'_>, engine: &Arc<Engine>, display: &Arc<dyn Display>) -> Result<Watch> {
-    let patience = patience(workplace)?;
+    let what = "for which Ctrl-C waits for calls in flight, such as 30";
+    let patience = workplace.context.seconds("MALOKO_CANCEL_SECONDS", what, PATIENCE)?;
     let front = Arc::clone(&workplace.context.front);
     let cancelled = Arc::clone(engine);
     let abandoned = Arc::clone(engine);
@@ -52,6 +56,7 @@ pub(super) fn watch(workplace: &Workplace<'_>, engine: &Arc<Engine>, display: &A
     let begun = Watch::begin(
         patience,
         code::CANCELLED,
+        of_debugger(&workplace.context.front),
         move |signal| {
             let calls = cancelled.calls_in_flight();
             let what = match calls.len() {
@@ -63,6 +68,7 @@ pub(super) fn watch(workplace: &Workplace<'_>, engine: &Arc<Engine>, display: &A
                 patience.as_secs()
             );
             cancelled.log("", Severity::Warning, &message, false);
+            terminal::say_if_lent(&message);
             cancelled.cancel();
             front.interrupted(signal);
         },
@@ -88,6 +94,20 @@ pub(super) fn watch(workplace: &Workplace<'_>, engine: &Arc<Engine>, display: &A
         },
     );
     begun.map_err(|error| Failure::io("signals cannot be watched", &error))
+}
+
+/// Is a signal that of a debugger that has the terminal? Then the host is told, and the run goes on.
+pub(super) fn of_debugger(front: &Arc<dyn Front>) -> impl Fn(i32) -> bool + Send + 'static {
+    let front = Arc::clone(front);
+    move |signal| {
+        let theirs = signal == SIGINT && terminal::has_debugger();
+        if theirs {
+            let front = Arc::clone(&front);
+            // It may have to wait for the interpreter, and the next signal is to be heard all the same.
+            signals::beside("maloko-debugger", move || front.interrupt_debugger());
+        }
+        theirs
+    }
 }
 
 /// Watches for calls that are past their time limit and cannot be given up, because something keeps the engine's threads
@@ -126,19 +146,6 @@ pub(super) fn watch_limits(engine: &Arc<Engine>, display: &Arc<dyn Display>) -> 
 /// Ends the watching for overdue calls when it is dropped.
 pub(super) struct LimitWatch {
     _over: Sender<()>,
-}
-
-/// How long the first signal waits for what runs.
-fn patience(workplace: &Workplace<'_>) -> Result<Duration> {
-    const VARIABLE: &str = "MALOKO_CANCEL_SECONDS";
-    let Some(text) = workplace.context.text_variable(VARIABLE).filter(|text| !text.is_empty()) else {
-        return Ok(PATIENCE);
-    };
-    text.parse::<u64>().map(Duration::from_secs).map_err(|_| {
-        Failure::configuration(format!(
-            "{VARIABLE} is '{text}'; it must be a whole number of seconds for which Ctrl-C waits for calls in flight, such as 30"
-        ))
-    })
 }
 
 /// Calls in flight as a message names them: `create of 'docs'`.

@@ -8,16 +8,17 @@ use maloko_core::Engine;
 use maloko_core::event::{Event, EventSink, Severity};
 use maloko_core::state::StackName;
 
-use super::own_process;
 use super::request::Request;
 use super::run::{Prepared, prepare};
+use super::{interrupts, own_process};
 use crate::advice::Aimed;
 use crate::capture::{self, Capture};
 use crate::display::Scrubber;
 use crate::failure::{Failure, Result, code};
-use crate::front::ProgramSpec;
+use crate::front::{Front, ProgramSpec};
 use crate::host::SettlingHost;
 use crate::signals::Watch;
+use crate::terminal::{self, Lending};
 use crate::workplace::Workplace;
 
 /// How long a program is waited for after a signal; nothing is at stake.
@@ -46,7 +47,7 @@ pub(crate) async fn with_program<T>(
     let sink = Arc::new(Aimed { to: Arc::new(Told::new(err, scrubber)), aim: context.console.aim.clone() });
     let engine = Engine::start(operation, session, Arc::clone(&host) as Arc<_>, sink);
     let own_process = match &context.library {
-        None => Some((begin(&engine, &host)?, own_process::listen(workplace, &engine))),
+        None => Some((begin(front, &engine, &host)?, own_process::listen(workplace, &engine))),
         Some(library) => {
             library.cancellation.watch(&engine);
             None
@@ -62,15 +63,19 @@ pub(crate) async fn with_program<T>(
     }
     let done = work(&engine).await;
     host.settle();
-    if let Some(((capture, watch), listening)) = own_process {
-        drop((listening, watch));
+    if let Some(((capture, watch, lending), listening)) = own_process {
+        drop((listening, watch, lending));
         capture.end();
     }
     Ok(done)
 }
 
 /// Captures what is printed and watches for signals, in a process that is the command's own.
-fn begin(engine: &Arc<Engine>, host: &SettlingHost) -> Result<(Capture, Watch)> {
+fn begin(
+    front: &Arc<dyn Front>,
+    engine: &Arc<Engine>,
+    host: &SettlingHost,
+) -> Result<(Capture, Watch, Option<Lending>)> {
     let log = Arc::clone(engine);
     let capture = Capture::begin(
         Box::new(move |line| log.log("", Severity::Output, line, false)),
@@ -78,10 +83,12 @@ fn begin(engine: &Arc<Engine>, host: &SettlingHost) -> Result<(Capture, Watch)> 
     )
     .map_err(|error| Failure::io("standard output cannot be captured", &error))?;
     host.settle_with(capture.settler());
+    let lending = terminal::lend(&capture, None);
     let cancelled = Arc::clone(engine);
-    let watch = Watch::begin(LOAD_PATIENCE, code::CANCELLED, move |_| cancelled.cancel(), |_| {})
+    let of_others = interrupts::of_debugger(front);
+    let watch = Watch::begin(LOAD_PATIENCE, code::CANCELLED, of_others, move |_| cancelled.cancel(), |_| {})
         .map_err(|error| Failure::io("signals cannot be watched", &error))?;
-    Ok((capture, watch))
+    Ok((capture, watch, lending))
 }
 
 /// Writes messages to the stderr of before, without secrets.

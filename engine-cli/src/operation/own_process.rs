@@ -13,11 +13,13 @@ use crate::display::Display;
 use crate::failure::{Failure, Result};
 use crate::host::SettlingHost;
 use crate::signals::Watch;
+use crate::terminal::{self, Lending};
 use crate::workplace::Workplace;
 
 /// What is done to a process that is the command's own while an operation goes on.
 pub(super) struct OwnProcess {
     capture: Option<Capture>,
+    lending: Option<Lending>,
     watch: Watch,
     limits: LimitWatch,
     listening: Listening,
@@ -42,10 +44,11 @@ impl OwnProcess {
         } else {
             None
         };
+        let lending = capture.as_ref().and_then(|capture| terminal::lend(capture, Some(display)));
         let watch = interrupts::watch(workplace, engine, display)?;
         let limits = interrupts::watch_limits(engine, display)?;
         let listening = listen(workplace, engine);
-        Ok(Self { capture, watch, limits, listening })
+        Ok(Self { capture, lending, watch, limits, listening })
     }
 
     /// Gives everything back.
@@ -53,6 +56,7 @@ impl OwnProcess {
         drop(self.listening);
         drop(self.limits);
         drop(self.watch);
+        drop(self.lending);
         if let Some(capture) = self.capture {
             capture.end();
         }

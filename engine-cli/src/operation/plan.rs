@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use maloko_core::autonaming::Seed;
 use maloko_core::event::{Event, EventSink, Op};
@@ -117,9 +118,9 @@ impl EventSink for Fan {
         }
     }
 
-    fn call_began(&self, urn: &Urn) {
+    fn call_began(&self, urn: &Urn, ago: Duration) {
         for watcher in &self.0 {
-            watcher.call_began(urn);
+            watcher.call_began(urn, ago);
         }
     }
 }

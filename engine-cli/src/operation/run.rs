@@ -260,6 +260,11 @@ impl Show {
             suppress_progress: flags.run.suppress_progress,
             color: console.color,
             scrubber,
+            mention_after: workplace.context.seconds(
+                "MALOKO_PROGRESS_SECONDS",
+                "after which a call that goes on is mentioned, such as 20",
+                display::MENTION_AFTER,
+            )?,
             fallback_size: (size("LINES", 24), size("COLUMNS", 80)),
             ..DisplayOptions::new(request.kind, request.is_dry(), stack.project(), stack.stack())
         };

@@ -195,6 +195,7 @@ impl Engine {
         let call_limit = operation
             .call_limit()
             .map(|limit| limit.map(|time| limits::Limit { time, from: "the configuration 'maloko:callLimit'" }));
+        let undeclared = operation.warns_of_undeclared_outputs();
         let engine = Arc::new_cyclic(|this| Self {
             this: Weak::clone(this),
             providers: Providers::new(Arc::clone(&host), &operation),
@@ -219,7 +220,7 @@ impl Engine {
             host,
             events,
         });
-        if let Err(message) = call_limit {
+        for message in call_limit.err().into_iter().chain(undeclared.err()) {
             engine.diagnose(None, Severity::Error, message.clone());
             engine.stop.fail(stop::Failure::new(message), true);
         }

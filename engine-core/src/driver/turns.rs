@@ -60,7 +60,7 @@ impl Engine {
         let permit = self.permits.acquire().await.map_err(|_| RpcError::unavailable())?;
         self.go_on()?;
         self.watch_calls();
-        self.events.call_began(urn);
+        self.tell_call(urn);
         Ok(permit)
     }
 

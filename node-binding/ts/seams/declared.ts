@@ -4,13 +4,22 @@ import * as path from "node:path";
 import { isOutput } from "../captured";
 import { currentStore, type Store } from "./store";
 
-/** The first resource of a type in a run. */
+/** What the class of a resource declares. */
 export interface DeclaredOutputs {
     className: string;
     outputs: Set<string>;
 }
 
-const declared = new WeakMap<Store, Map<string, DeclaredOutputs | undefined>>();
+/** What was noted of a run's classes: types say little, for many classes share one. */
+interface Noted {
+    classes: WeakSet<object>;
+    /** The first resource of each class, by type and name. */
+    first: Map<string, DeclaredOutputs>;
+}
+
+const declared = new WeakMap<Store, Noted>();
+
+const key = (type: string, name: string): string => `${type}\0${name}`;
 
 const made = new WeakMap<Store, (type: string, name: string) => void>();
 
@@ -40,11 +49,11 @@ function expectRejections(resource: object): void {
     }
 }
 
-/** What the first resource of a dynamic type declares; given once per run and type. */
-export function takeDeclaredOutputs(store: Store, type: string): DeclaredOutputs | undefined {
-    const types = declared.get(store);
-    const found = types?.get(type);
-    types?.set(type, undefined);
+/** What the class of a resource declares, if it is the first one of its class in a run; given once. */
+export function takeDeclaredOutputs(store: Store, type: string, name: string): DeclaredOutputs | undefined {
+    const first = declared.get(store)?.first;
+    const found = first?.get(key(type, name));
+    first?.delete(key(type, name));
     return found;
 }
 
@@ -65,15 +74,14 @@ export function noteDeclarations(root: string): void {
             type.startsWith("pulumi-nodejs:dynamic") &&
             props instanceof Object
         ) {
-            let types = declared.get(store);
-            if (types === undefined) {
-                types = new Map();
-                declared.set(store, types);
-            }
+            const noted = declared.get(store) ?? { classes: new WeakSet(), first: new Map<string, DeclaredOutputs>() };
+            declared.set(store, noted);
             made.get(store)?.(type, String(name));
-            if (!types.has(type)) {
-                const className = (resource as object).constructor.name;
-                types.set(type, { className, outputs: new Set(Object.keys(props)) });
+            const { constructor: ofClass } = resource as object;
+            if (!noted.classes.has(ofClass)) {
+                noted.classes.add(ofClass);
+                const outputs = new Set(Object.keys(props));
+                noted.first.set(key(type, String(name)), { className: ofClass.name, outputs });
             }
         }
         const registered: unknown = original.apply(registration, args);

@@ -30,9 +30,18 @@ class Front:
 
     def interrupted(self, number: int) -> None:
         """A signal has cancelled the run: calls the program's own handler, if there is one."""
+        from maloko._terminal import give_up_reading
+
+        give_up_reading()
         loop = self._host.loop if self._host is not None else None
         if loop is not None:
             call_own_handler(loop, number)
+
+    def interrupt_debugger(self) -> None:
+        """Ctrl-C, while a debugger has the terminal."""
+        from maloko._terminal import interrupted
+
+        interrupted()
 
     def interrupt_pass(self, number: int) -> None:
         """Sends a signal on to the process of the pass."""
@@ -63,9 +72,11 @@ class Front:
         """Runs the program at a path; returns its error with the exception."""
         from maloko._output import told_by_resource
         from maloko._program import run_path
+        from maloko._terminal import lent_to_readers
 
         self._host = host
         host.on_close.enter_context(told_by_resource(engine))
+        host.on_close.enter_context(lent_to_readers())
         self.ends.begin(preview=engine.dry_run)
         return run_path(host, engine, Path(entry))
 
@@ -73,8 +84,10 @@ class Front:
         """Makes the modules of a program importable without running it."""
         from maloko._output import told_by_resource
         from maloko._program import attach
+        from maloko._terminal import lent_to_readers
 
         host.on_close.enter_context(told_by_resource(engine))
+        host.on_close.enter_context(lent_to_readers())
         self.ends.begin(preview=engine.dry_run)
         attach(host, engine, Path(entry))
 

@@ -317,14 +317,15 @@ class Host:
             for name in response.object.fields  # type: ignore[attr-defined]
             if name not in declared and not name.startswith("__")
         )
-        if missing:
+        if missing and self.engine.warns_of_undeclared_outputs:
             first = missing[0]
             self.engine.log(
                 response.urn,  # type: ignore[attr-defined]
                 2,
                 f"the provider returned outputs that {resource.__qualname__} does not declare: {some_of(missing)}. "
                 f"They are kept in the state, but the program cannot read them; to read one, declare it in the class "
-                f"('{first}: pulumi.Output[...]') and pass it to super().__init__ as None ('\"{first}\": None').",
+                f"('{first}: pulumi.Output[...]') and pass it to super().__init__ as None ('\"{first}\": None'). "
+                "`maloko config set maloko:undeclaredOutputs ignore` ends these warnings.",
             )
 
 

@@ -92,6 +92,11 @@ class Engine:
         """
         The stack's short name.
         """
+    @property
+    def warns_of_undeclared_outputs(self, /) -> bool:
+        """
+        Is there to be a warning of outputs that a provider returned and the program cannot read?
+        """
     def when_stopped(self, /, notify: "object") -> None:
         """
         Calls `notify` from another thread once the run cannot go on.
@@ -213,6 +218,12 @@ class TestStack:
         Another stack, with what these resources (URNs) need, and without them.
         """
 
+def borrow_terminal(debugger: "bool") -> "bool":
+    """
+    Gives the terminal to the program, with descriptors 1 and 2, until it is given back; the display stands back. While
+    a debugger has it, Ctrl-C is the debugger's. `False`: there is none to be had.
+    """
+
 def cli_main(arguments: "list[str]", front: "object", host: "object") -> "int":
     """
     Runs the command line with these arguments (without the program's name) and returns its exit code.
@@ -222,6 +233,16 @@ def converted(properties: "object", what: "str") -> "dict[str, Any]":
     """
     Properties as they come back from the engine, in a provider's method, when they go in like that. Raises `ValueError`
     for what the engine refuses; `what` names the properties in it.
+    """
+
+def give_back_terminal(debugger: "bool") -> None:
+    """
+    Ends what `borrow_terminal` began.
+    """
+
+def lends_terminal() -> "bool":
+    """
+    Can the terminal be borrowed: does an operation of this process have one?
     """
 
 def require_main_interpreter() -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from maloko._current import CURRENT_CALL
 from maloko._forks import OwnProcess
+from maloko._terminal import is_borrowed_here
 
 if TYPE_CHECKING:
     from maloko._maloko import Engine
@@ -31,29 +32,34 @@ class CallStream:
     """A text stream that takes to the engine what provider methods write, and passes on everything else."""
 
     def __init__(self, under: TextIO, engine: Engine) -> None:
-        self._under = under
+        self.under = under
+        """The stream that was there before."""
         self._engine = engine
         self._begun: dict[str, str] = {}
         """By URN: the line that is not complete yet."""
+        self._flushed: dict[str, str] = {}
+        """By URN: the same, where it was told already. A question is, before its answer is read."""
         self._lock = threading.Lock()
         self._process = OwnProcess()
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._under, name)
+        return getattr(self.under, name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._under)
+        return iter(self.under)
 
     def write(self, text: str) -> int:
         """Writes a text."""
         call = CURRENT_CALL.get()
-        if call is None or not isinstance(text, str) or not self._process.is_here():
-            written = self._under.write(text)
-            if "\n" in text:
+        has_terminal = is_borrowed_here()
+        if call is None or has_terminal or not isinstance(text, str) or not self._process.is_here():
+            written = self.under.write(text)
+            if has_terminal or "\n" in text:
                 # The descriptor is a pipe to the display: a line that waits in a buffer would be told too late.
-                self._under.flush()
+                self.under.flush()
             return written
         with self._lock:
+            self._flushed.pop(call.urn, None)
             *lines, rest = _LINE_ENDS.split(self._begun.pop(call.urn, "") + text)
             if rest:
                 self._begun[call.urn] = rest
@@ -68,12 +74,24 @@ class CallStream:
     def flush(self) -> None:
         """Passes on what was begun by the current call, or outside of calls."""
         call = CURRENT_CALL.get()
-        if call is None or not self._process.is_here():
-            self._under.flush()
+        if call is None or is_borrowed_here() or not self._process.is_here():
+            self.under.flush()
             return
         with self._lock:
             rest = self._begun.pop(call.urn, "")
+            if rest:
+                self._flushed[call.urn] = rest
         self._tell(call.urn, [rest])
+
+    def show_begun(self) -> None:
+        """Writes what the current call has begun to the terminal, which it has now."""
+        call = CURRENT_CALL.get()
+        if call is not None:
+            with self._lock:
+                flushed = self._flushed.pop(call.urn, "")
+                rest = self._begun.pop(call.urn, "") or flushed
+            self.under.write(rest)
+        self.under.flush()
 
     def end_call(self) -> None:
         """Passes on what the current call has begun; called when it ends."""
@@ -95,7 +113,7 @@ class CallStream:
 
 @contextlib.contextmanager
 def told_by_resource(engine: Engine) -> Iterator[None]:
-    """Takes the place of `sys.stdout` and `sys.stderr`; `MALOKO_CAPTURE=0` leaves them to a debugger."""
+    """Takes the place of `sys.stdout` and `sys.stderr`; `MALOKO_CAPTURE=0` leaves them alone."""
     if os.environ.get("MALOKO_CAPTURE") == "0":
         yield
         return

@@ -7,9 +7,11 @@ handler does not take its place: it is called beside it, when the run is cancell
 from __future__ import annotations
 
 import asyncio
+import bdb
 import contextlib
 import os
 import signal
+import threading
 from typing import Any
 
 _THEIRS = {signal.SIGINT, signal.SIGTERM}
@@ -31,10 +33,13 @@ def leave_to_engine() -> None:
         return number in _THEIRS and os.getpid() == process
 
     def set_own(signalnum: int, handler: Any) -> Any:
-        if not is_ours(signalnum):
+        if not is_ours(signalnum) or threading.current_thread() is not threading.main_thread():
+            # On another thread this is an error, as ever.
             return set_handler(signalnum, handler)
         previous = get_own(signalnum)
-        _own[signalnum] = handler
+        # A debugger that goes on would be opened by the Ctrl-C that cancels the run.
+        if not isinstance(getattr(handler, "__self__", None), bdb.Bdb):
+            _own[signalnum] = handler
         return previous
 
     def get_own(signalnum: int) -> Any:

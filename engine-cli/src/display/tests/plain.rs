@@ -74,3 +74,25 @@ fn a_call_that_takes_long_is_mentioned_now_and_then_and_timed_from_its_beginning
     + Label slow created (1m40s)
     ");
 }
+
+#[test]
+fn off_a_terminal_each_of_several_long_creates_is_reported_as_still_going() {
+    let options = DisplayOptions { mention_after: Duration::from_secs(5), ..options() };
+    let mut plain = renderer(DisplayMode::Plain, options, SystemTime::UNIX_EPOCH);
+    let mut out = Vec::new();
+    for (name, second) in [("one", 0), ("two", 1), ("three", 3)] {
+        let long = step(Op::Create, None, Some(row(name, "", [])));
+        plain.event(Duration::ZERO, Event::StepStarted(long.clone()), &mut out).unwrap();
+        plain.called(Duration::from_secs(second), &long.urn);
+    }
+    for second in 0..12 {
+        plain.frame(Duration::from_secs(second), &mut out).unwrap();
+    }
+    assert_snapshot!(String::from_utf8(out).unwrap(), @r"
+    Label one: still creating (5.0s)
+    Label two: still creating (5.0s)
+    Label three: still creating (5.0s)
+    Label one: still creating (10s)
+    Label two: still creating (10s)
+    ");
+}

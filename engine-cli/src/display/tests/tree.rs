@@ -251,3 +251,38 @@ fn what_was_cancelled_before_it_began_is_no_failure() {
     let text = final_text(options(), 100, events);
     assert!(text.contains("waiting   cancelled") && text.contains("1 step was cancelled before it began"), "{text}");
 }
+
+#[test]
+fn long_names_do_not_pad_the_final_tree() {
+    let long = row(&"a-name-that-somebody-generated-".repeat(5), "", [("color", "ff0000".into())]);
+    let rows = [row("short", "", [("color", "ff0000".into())]), long];
+    let done = |row: Row| {
+        let begun = step(Op::Create, None, Some(row.clone()));
+        [Event::StepStarted(begun), Event::StepDone(step(Op::Create, None, Some(with_outputs(row, []))))]
+    };
+    let text = final_text(options(), 300, rows.into_iter().flat_map(done).collect());
+    let short = text.lines().find(|line| line.contains("short")).unwrap();
+    assert!(console::measure_text_width(short) < 80, "{text}");
+    assert!(text.contains(&"a-name-that-somebody-generated-".repeat(5)), "{text}");
+}
+
+#[test]
+fn words_are_not_cut_in_the_middle() {
+    let talking = child("talks");
+    let reason = "the quota of the project is exhausted until somebody raises it";
+    for columns in 60..130 {
+        let mut stage = Stage::new(options(), 24, columns);
+        stage.play([
+            Event::StepStarted(step(Op::Create, None, Some(talking.clone()))),
+            say(Some(talking.urn.clone()), Severity::Error, reason),
+            say(None, Severity::Output, reason),
+        ]);
+        let live = stage.terminal.text();
+        for line in live.lines().filter(|line| line.contains("the quota")) {
+            let shown = &line[line.find("the quota").unwrap()..];
+            let shown = shown.strip_suffix('…').map_or(shown, str::trim_end);
+            let rest = reason.strip_prefix(shown);
+            assert!(rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')), "{columns}: {line}");
+        }
+    }
+}

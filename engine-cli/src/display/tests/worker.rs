@@ -5,6 +5,7 @@ use maloko_core::event::{Event, Severity};
 use maloko_core::value::Value;
 
 use super::story::{creation, map, options, say};
+use super::terminal::Terminal;
 use crate::display::{DisplayMode, open};
 
 /// An output that can be read while it is written.
@@ -92,4 +93,38 @@ fn secrets_that_the_engine_tells_of_are_hidden_from_then_on() {
     display.emit(say(None, Severity::Output, "checking told-early"));
     display.close();
     assert_eq!(String::from_utf8_lossy(&shared.0.lock().unwrap()), "program: checking [secret]\n");
+}
+
+#[test]
+fn a_display_that_stands_back_shows_what_happened_when_it_goes_on() {
+    let shared = Shared::default();
+    let display = open(DisplayMode::Plain, options(), Box::new(shared.clone()));
+    let shown = || String::from_utf8(shared.0.lock().unwrap().clone()).unwrap();
+    display.emit(say(None, Severity::Output, "before"));
+    display.stand_back();
+    assert_eq!(shown(), "program: before\n");
+    display.emit(say(None, Severity::Output, "meanwhile"));
+    display.go_on();
+    // It has gone on by the time that it has stood back once more.
+    display.stand_back();
+    assert_eq!(shown(), "program: before\nprogram: meanwhile\n");
+    display.emit(say(None, Severity::Output, "at the end"));
+    display.close();
+    assert_eq!(shown(), "program: before\nprogram: meanwhile\nprogram: at the end\n");
+    display.stand_back();
+    display.go_on();
+}
+
+#[test]
+fn a_live_view_is_taken_away_while_the_display_stands_back() {
+    let shared = Shared::default();
+    let display = open(DisplayMode::Tree, options(), Box::new(shared.clone()));
+    let mut events = creation();
+    events.truncate(6);
+    events.into_iter().for_each(|event| display.emit(event));
+    display.stand_back();
+    let mut terminal = Terminal::new(24, 80);
+    terminal.write_all(&shared.0.lock().unwrap()).unwrap();
+    assert_eq!(terminal.text().trim_end(), "Updating (dev):");
+    display.close();
 }
