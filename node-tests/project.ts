@@ -86,8 +86,8 @@ export class Project {
         return this.#spawned([process.execPath, COMMAND, ...args], environment);
     }
 
-    /** Runs a command on a pseudo-terminal; `node` has what stands between Node and the command. */
-    onTerminal(args: string[], node: string[] = []): Terminal {
+    /** Begins a command on a pseudo-terminal, to be read and typed to; `node` has what stands between Node and the command. */
+    watchedOnTerminal(args: string[], node: string[] = []): Terminal {
         return new Terminal([process.execPath, ...node, COMMAND, ...args], this.directory, this.#environment());
     }
 

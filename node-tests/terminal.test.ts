@@ -26,7 +26,7 @@ test("a breakpoint on a terminal has the terminal", async () => {
     const it = asking(`const shade = { color: props.color };
         debugger;
         return { id: "made", outs: { ...props, answer: shade.color } };`);
-    const terminal = it.onTerminal(UP, ["inspect"]);
+    const terminal = it.watchedOnTerminal(UP, ["inspect"]);
     expect(await terminal.says("debug> ")).toContain("Debugger attached");
     terminal.types("cont\n");
     await terminal.says("break in index.js");
@@ -52,7 +52,7 @@ test("a question of a provider is seen and answered", async () => {
         asked.close();
         while (!fs.existsSync("gate")) await new Promise((resolve) => setTimeout(resolve, 10));
         return { id: "made", outs: { ...props, answer: name + ", " + why } };`);
-    const terminal = it.onTerminal(UP);
+    const terminal = it.watchedOnTerminal(UP);
     await terminal.says("Why? ");
     terminal.types("because\n");
     await terminal.says("Which color, and for whom? ");
@@ -74,7 +74,7 @@ process.stdout.write("What is your name? ");
 const bytes = Buffer.alloc(100);
 exports.name = bytes.toString("utf8", 0, fs.readSync(0, bytes)).trim();`,
     });
-    const terminal = it.onTerminal(UP);
+    const terminal = it.watchedOnTerminal(UP);
     await terminal.says("What is your name? ");
     terminal.types("Ada\n");
     await terminal.ends();
@@ -89,7 +89,7 @@ module.exports = async () => {
     return { name: await asked.question("What is your name? ") };
 };`,
     });
-    const terminal = it.onTerminal(UP);
+    const terminal = it.watchedOnTerminal(UP);
     await terminal.says("What is your name? ");
     terminal.types("\x03");
     await terminal.says("cancelling: nothing new begins");

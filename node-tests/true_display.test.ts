@@ -27,7 +27,7 @@ const UP = ["up", "--yes", "--skip-preview", "--stack", "dev"];
 
 test("the display is true: a call that is under way is never shown as waiting", async () => {
     const it = gated();
-    const terminal = it.onTerminal(UP);
+    const terminal = it.watchedOnTerminal(UP);
     for (const name of "abc") {
         await terminal.shows(new RegExp(`long-${name} +creating \\([\\d.]+s\\)`));
     }
