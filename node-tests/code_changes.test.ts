@@ -175,7 +175,43 @@ test("formatting, comments, line ends and places are no change of code", async (
 test("a change of a base class of the project is a change of code", async () => {
     const stack = await made(label());
     const result = await up(stack, label(SOURCE.replace('"made"', '"other"')));
-    expect(messagesOf(result, "info")[0]).toContain("Label (3 resources)");
+    // Only the class whose own code changed is named.
+    expect(messagesOf(result, "info")[0]).toContain("Base (3 resources)");
+    expect(messagesOf(result, "info")[0]).not.toContain("Label");
+});
+
+const SIDE_METHODS = `
+    async find(key, inputs) { return undefined; }
+    async read(id, props) { return props; }
+    async delete(id, props) { this.log("gone"); }
+    close() {}
+}
+`;
+
+test("changes that cannot matter are no change of code", async () => {
+    const stack = await made(label());
+    const added = `${SOURCE.trimEnd().replace(/\}$/, "")}${SIDE_METHODS}`;
+    expectUnchanged(await up(stack, label(added)));
+    expectUnchanged(await up(stack, label(added.replace("return undefined", "return null"))));
+    expectUnchanged(await up(stack, label(SOURCE.replace("changes: false", "changes: !!0"))));
+    // What `create` or `update` call is theirs.
+    const calling = added.replace("outs: texts", "outs: await this.read(id, texts)");
+    const updated = await up(stack, label(calling), { updateChangedProviders: true });
+    expect(messagesOf(updated, "info")[0]).toContain("Label (3 resources)");
+    const later = await up(stack, label(calling.replace("return props", "return { ...props }")));
+    expect(messagesOf(later, "info")[0]).toContain("Label (3 resources)");
+});
+
+test("changed code is told of in one line that can be dismissed", async () => {
+    const stack = await made(label());
+    const changed = SOURCE.replace('"first"', '"second"').replace('"made"', '"other"');
+    const told = messagesOf(await up(stack, label(changed)), "info");
+    expect(told).toHaveLength(1);
+    expect(told[0]).toContain("update: Base (3 resources), Label (3 resources). They stay");
+    expect(told[0]).toContain("`maloko config set maloko:codeChanges ignore`");
+    const quiet = newStack({ config: { "maloko:codeChanges": "ignore" } });
+    await up(quiet, label());
+    expectUnchanged(await up(quiet, label(changed)));
 });
 
 test("a class that only has another name is no change of code", async () => {
@@ -186,8 +222,8 @@ test("a class that only has another name is no change of code", async () => {
 test("the methods of an object literal are its code", async () => {
     const literal = (text: string) =>
         label(`const provider = {
-            async create(inputs) { return { id: "made", outs: inputs }; },
-            diff: async () => ({ changes: ${text} }),
+            async create(inputs) { return { id: "made", outs: { ...inputs, one: ${text} } }; },
+            diff: async () => ({ changes: false }),
         };
         const Label = function () { return provider; };`);
     const stack = await made(literal("false"));

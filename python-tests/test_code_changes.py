@@ -179,7 +179,48 @@ def test_formatting_comments_line_ends_and_places_are_no_change_of_code(stack: S
 def test_a_change_of_a_base_class_of_the_project_is_a_change_of_code(stack: Stack, label: Write) -> None:
     assert_made(up(stack, label()))
     (told,) = up(stack, label(SOURCE.replace('"made"', '"other"'))).messages("info")
+    # Only the class whose own code changed is named.
+    assert "Base (3 resources)" in told
+    assert "Label" not in told
+
+
+SIDE_METHODS = """
+    def find(self, key, _props):
+        return None
+
+    def read(self, id_, props):
+        return props
+
+    def delete(self, _id, _props):
+        self._log("gone")
+
+    def close(self):
+        pass
+"""
+
+
+def test_changes_that_cannot_matter_are_no_change_of_code(stack: Stack, label: Write) -> None:
+    assert_made(up(stack, label()))
+    added = SOURCE + SIDE_METHODS
+    assert_unchanged(up(stack, label(added)))
+    assert_unchanged(up(stack, label(added.replace("return None", "return 1"))))
+    assert_unchanged(up(stack, label(SOURCE.replace("changes=False", "changes=bool(0)"))))
+    # What `create` or `update` call is theirs.
+    calling = added.replace("return UpdateResult(texts)", "return UpdateResult(self.read(_id, texts))")
+    (told,) = up(stack, label(calling), update_changed_providers=True).messages("info")
     assert "Label (3 resources)" in told
+    (told,) = up(stack, label(calling.replace("return props", "return {**props}"))).messages("info")
+    assert "Label (3 resources)" in told
+
+
+def test_changed_code_is_told_of_in_one_line_that_can_be_dismissed(stack: Stack, label: Write) -> None:
+    assert_made(up(stack, label()))
+    changed = SOURCE.replace('"first"', '"second"').replace('"made"', '"other"')
+    (told,) = up(stack, label(changed)).messages("info")
+    assert "update: Base (3 resources), Label (3 resources). They stay" in told
+    assert "`maloko config set maloko:codeChanges ignore`" in told
+    stack.config["maloko:codeChanges"] = "ignore"
+    assert_unchanged(up(stack, label(changed)))
 
 
 def test_a_class_that_only_has_another_name_is_no_change_of_code(stack: Stack, label: Write) -> None:

@@ -131,6 +131,8 @@ pub struct Operation {
     pub scrubber: Arc<Scrubber>,
     /// `Refresh`: leave creates whose outcome nobody knows as they are.
     pub skip_suspects: bool,
+    /// The user has just seen the preview of it: what that told is not told again.
+    pub previewed: bool,
 }
 
 /// The configuration that limits every call of a provider for which the resource itself has no limit.
@@ -138,6 +140,9 @@ pub const CALL_LIMIT: &str = "maloko:callLimit";
 
 /// The configuration that says whether the program is told of outputs that its classes do not declare.
 pub const UNDECLARED_OUTPUTS: &str = "maloko:undeclaredOutputs";
+
+/// The configuration that, as `ignore`, keeps a run from telling that the code of providers changed.
+pub const CODE_CHANGES: &str = "maloko:codeChanges";
 
 impl Operation {
     /// Is there to be a warning of outputs that a provider returned and the program cannot read? An error says what is wrong
@@ -151,6 +156,12 @@ impl Operation {
                  `maloko config set {UNDECLARED_OUTPUTS} ignore`, or remove it with `maloko config rm {UNDECLARED_OUTPUTS}`"
             )),
         }
+    }
+
+    /// Is the user told that the code of providers changed?
+    #[must_use]
+    pub fn tells_of_changed_code(&self) -> bool {
+        self.config.get(CODE_CHANGES).is_none_or(|entry| entry.value.trim() != "ignore")
     }
 
     /// How long a call of a provider may take where the option `customTimeouts` says nothing; `None` without a limit. An
@@ -198,6 +209,7 @@ impl Operation {
             pending_creates: Vec::new(),
             scrubber: Arc::default(),
             skip_suspects: false,
+            previewed: false,
         }
     }
 }

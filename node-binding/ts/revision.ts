@@ -1,7 +1,8 @@
 // Which code of a provider made or changed a resource: its declared version, and a fingerprint of its source.
 //
 // The fingerprint is of what the source says, not of how it is written down: it is taken from the syntax tree of what Node
-// runs, from which types and comments are gone. Nothing is compiled for it, and no compiler is loaded.
+// runs, from which types and comments are gone. Nothing is compiled for it, and no compiler is loaded. A method does not count
+// that is asked anew whenever it matters (ASKED_ANEW): what it says does not change what others have made.
 import { createHash, type Hash } from "node:crypto";
 import * as path from "node:path";
 import { type Node, type Options, parseExpressionAt } from "acorn";
@@ -14,7 +15,10 @@ export interface Revision {
 }
 
 // The way in which fingerprints are made; those that were made in another way are not compared.
-const WAY = "js1";
+const WAY = "js2";
+
+// Methods that leave nothing behind in an object which `create` or `update` made, unless these call them.
+const ASKED_ANEW: ReadonlySet<string> = new Set(["check", "diff", "read", "delete", "find", "close"]);
 
 /** The name under which a provider, or its class, declares its version. */
 export const VERSION_MEMBER = "providerVersion";
@@ -52,21 +56,110 @@ export function fingerprintOf(provider: object, ownClass: object | undefined): s
 }
 
 function computed(provider: object, ownClass: object | undefined): string | undefined {
-    const hash = createHash("sha256");
     try {
-        if (ownClass === undefined) {
-            writeMethods(provider, hash);
-        }
-        for (let current: unknown = ownClass; isClass(current); current = Object.getPrototypeOf(current)) {
-            if (current === ownClass || !isOfPackage(current)) {
-                writeClass(current, hash);
-            }
-        }
+        const parts = ownClass === undefined ? [new Part("", methodsOf(provider))] : partsOf(ownClass);
+        const leftOut = methodsLeftOut(parts);
+        const [own = "", ...bases] = parts.map((part) => part.digest(leftOut));
+        // Apart, so that a change names the class whose own code it is.
+        const named = bases.map((code, index) => `;${parts[index + 1]?.name ?? ""}=${code}`);
+        return `${WAY}:${own}${named.join("")}`;
     } catch {
         // It is for information only: no program fails for the want of it.
         return undefined;
     }
-    return `${WAY}:${hash.digest("hex").slice(0, 32)}`;
+}
+
+/** The source of one class, or of the methods of an object. */
+class Part {
+    readonly name: string;
+
+    readonly #trees: readonly (string | Tree)[];
+
+    constructor(name: string, trees: readonly (string | Tree)[]) {
+        this.name = name;
+        this.#trees = trees;
+    }
+
+    digest(leftOut: ReadonlySet<string>): string {
+        const hash = createHash("sha256");
+        for (const tree of this.#trees) {
+            if (typeof tree === "string") {
+                hash.update(tree);
+            } else if (!isLeftOut(tree, leftOut)) {
+                write(tree, hash, leftOut);
+            }
+        }
+        return hash.digest("hex").slice(0, 32);
+    }
+
+    /** The methods asked anew that are mentioned: by that one of them, or ("") by the rest. */
+    mentions(by: string): Set<string> {
+        const found = new Set<string>();
+        for (const tree of this.#trees) {
+            if (typeof tree !== "string") {
+                addMentions(tree, by === "", by, found);
+            }
+        }
+        return found;
+    }
+}
+
+// The classes that count, the provider's own first.
+function partsOf(ownClass: object): Part[] {
+    const parts: Part[] = [];
+    for (let current: unknown = ownClass; isClass(current); current = Object.getPrototypeOf(current)) {
+        if (current === ownClass || !isOfPackage(current)) {
+            parts.push(new Part(current.name, classTrees(current)));
+        }
+    }
+    return parts;
+}
+
+// Those that are asked anew and that nothing which counts calls.
+function methodsLeftOut(parts: readonly Part[]): Set<string> {
+    const used = new Set<string>();
+    const waiting = [""];
+    for (let by = waiting.pop(); by !== undefined; by = waiting.pop()) {
+        for (const name of parts.flatMap((part) => [...part.mentions(by as string)])) {
+            if (!used.has(name)) {
+                used.add(name);
+                waiting.push(name);
+            }
+        }
+    }
+    return new Set([...ASKED_ANEW].filter((name) => !used.has(name)));
+}
+
+// The name of a method that is asked anew, if the node is the definition of one.
+function askedAnew(tree: Tree): string | undefined {
+    const isMember = tree.type === "MethodDefinition" || tree.type === "Property" || tree.type === "PropertyDefinition";
+    if (!isMember || tree.computed === true || tree.static === true) {
+        return undefined;
+    }
+    const key = tree.key as Tree;
+    const name = String(key.name ?? key.value);
+    const value = tree.value as Tree | null;
+    const isFunction = value?.type === "FunctionExpression" || value?.type === "ArrowFunctionExpression";
+    return isFunction && key.type !== "PrivateIdentifier" && ASKED_ANEW.has(name) ? name : undefined;
+}
+
+function isLeftOut(tree: Tree, leftOut: ReadonlySet<string>): boolean {
+    return leftOut.has(askedAnew(tree) ?? "");
+}
+
+function addMentions(tree: Tree, counts: boolean, by: string, found: Set<string>): void {
+    const method = askedAnew(tree);
+    const inside = method === undefined ? counts : method === by;
+    const property = tree.type === "MemberExpression" ? (tree.property as Tree) : undefined;
+    const name = property === undefined ? undefined : String(property.name ?? property.value);
+    if (inside && name !== undefined && ASKED_ANEW.has(name)) {
+        found.add(name);
+    }
+    for (const member of Object.values(tree).flat()) {
+        if (isNode(member)) {
+            addMentions(member as Tree, inside, by, found);
+        }
+    }
 }
 
 type Callable = (...args: never[]) => unknown;
@@ -95,25 +188,26 @@ function isOfPackage(wanted: object): boolean {
     });
 }
 
-function writeClass(subject: Callable & { prototype: object }, hash: Hash): void {
+function classTrees(subject: Callable & { prototype: object }): (string | Tree)[] {
     const tree = parsed(textOf(subject)) as Tree;
     // The own name does not count: a class may be renamed.
     tree.id = null;
-    if (tree.type === "ClassExpression") {
-        write(tree, hash);
-        return;
-    }
-    write(tree, hash);
-    writeMethods(subject.prototype, hash);
+    return tree.type === "ClassExpression" ? [tree] : [tree, ...methodsOf(subject.prototype)];
 }
 
-function writeMethods(owner: object, hash: Hash): void {
-    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(owner)).sort(byKey)) {
-        if (typeof value === "function" && name !== "constructor" && !isNative(value as Callable)) {
-            hash.update(`${name}=`);
-            write(methodTree(textOf(value as Callable)), hash);
-        }
-    }
+// Each as the member of an object, so that it has its name.
+function methodsOf(owner: object): (string | Tree)[] {
+    return Object.entries(Object.getOwnPropertyDescriptors(owner))
+        .sort(byKey)
+        .filter(([name, { value }]) => typeof value === "function" && name !== "constructor" && !isNative(value))
+        .map(([name, { value }]) => memberTree(name, methodTree(textOf(value as Callable)) as Tree));
+}
+
+// What stands for `name: method` in the object.
+function memberTree(name: string, method: Tree): Tree {
+    const key = { type: "Identifier", name, start: 0, end: 0 };
+    const value = { type: "FunctionExpression", start: 0, end: 0, body: method };
+    return { type: "Property", start: 0, end: 0, computed: false, key, value } as unknown as Tree;
 }
 
 function byKey([a]: [string, unknown], [b]: [string, unknown]): number {
@@ -155,21 +249,21 @@ type Tree = Node & Record<string, unknown>;
 const UNIMPORTANT = new Set(["type", "start", "end", "raw", "directive", "shorthand"]);
 
 /** Writes a syntax tree so that equal meaning gives equal text, however the source was formatted. */
-function write(node: Node, hash: Hash): void {
+function write(node: Node, hash: Hash, leftOut: ReadonlySet<string>): void {
     const tree = simplified(node as Tree);
     const literal = literalText(tree);
     hash.update(`(${literal ?? tree.type}`);
     if (literal === undefined) {
         for (const [name, value] of Object.entries(tree)) {
             if (!UNIMPORTANT.has(name)) {
-                writeMember(tree, name, value, hash);
+                writeMember(tree, name, value, hash, leftOut);
             }
         }
     }
     hash.update(")");
 }
 
-function writeMember(tree: Tree, name: string, value: unknown, hash: Hash): void {
+function writeMember(tree: Tree, name: string, value: unknown, hash: Hash, leftOut: ReadonlySet<string>): void {
     if (name === "key" && tree.computed !== true) {
         // Quotes around a name are formatting.
         const key = value as Tree;
@@ -179,14 +273,14 @@ function writeMember(tree: Tree, name: string, value: unknown, hash: Hash): void
         for (const item of value as (Node | null)[]) {
             if (item === null) {
                 hash.update("-");
-            } else if (!saysNothing(item as Tree)) {
-                write(item, hash);
+            } else if (!saysNothing(item as Tree) && !(name === "body" && isLeftOut(item as Tree, leftOut))) {
+                write(item, hash, leftOut);
             }
         }
         hash.update("]");
     } else if (isNode(value)) {
         hash.update(` ${name}`);
-        write(value, hash);
+        write(value, hash, leftOut);
     } else if (value !== null && value !== undefined) {
         hash.update(` ${name} ${JSON.stringify(value)}`);
     }

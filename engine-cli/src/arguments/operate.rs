@@ -20,6 +20,9 @@ pub(crate) struct RunArguments {
     /// Show property by property what changes
     #[arg(long)]
     pub(crate) diff: bool,
+    /// Show the tracebacks of errors in full
+    #[arg(long, env = "MALOKO_SHOW_TRACEBACKS", hide_env_values = true, value_parser = BoolishValueParser::new())]
+    pub(crate) show_tracebacks: bool,
     /// Do not show progress while resources are worked on
     #[arg(long)]
     pub(crate) suppress_progress: bool,
@@ -46,7 +49,7 @@ pub(crate) struct OperateArguments {
     /// Do not compare the configuration with what Pulumi.yaml declares
     #[arg(long)]
     pub(crate) skip_config_validation: bool,
-    /// Only these resources: URNs, where * stands for a part between colons and ** for anything
+    /// Only these resources: names, or URNs, where * stands for a part between colons and ** for anything
     #[arg(short, long, value_name = "URN")]
     pub(crate) target: Vec<String>,
     /// Also what depends on the targets

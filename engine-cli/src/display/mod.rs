@@ -2,13 +2,16 @@
 
 mod delta;
 mod diff;
+mod failures;
 mod json;
 mod json_value;
 mod nodes;
+mod order;
 mod paint;
 mod path;
 mod plain;
 mod preview_json;
+mod reasons;
 mod redact;
 mod screen;
 mod summary;
@@ -23,6 +26,7 @@ mod worker;
 mod tests;
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -31,6 +35,7 @@ use maloko_core::operation::OperationKind;
 
 pub use maloko_core::scrub::Scrubber;
 
+pub(crate) use order::in_order;
 pub(crate) use words::clean;
 
 /// After so long a call that goes on is mentioned in plain lines, unless `MALOKO_PROGRESS_SECONDS` says otherwise.
@@ -77,6 +82,10 @@ pub struct DisplayOptions {
     pub scrubber: Arc<Scrubber>,
     /// A call that takes this long is mentioned in plain lines while it goes on, and again whenever the time has doubled.
     pub mention_after: Duration,
+    /// Show the tracebacks of errors, and not only where they were raised.
+    pub show_tracebacks: bool,
+    /// The project's directory: files below it are named as seen from there.
+    pub directory: PathBuf,
     /// The size that a tree takes where no terminal says it: rows and columns.
     pub fallback_size: (usize, usize),
 }
@@ -98,6 +107,8 @@ impl DisplayOptions {
             color: false,
             scrubber: Arc::default(),
             mention_after: MENTION_AFTER,
+            show_tracebacks: false,
+            directory: PathBuf::new(),
             fallback_size: (24, 80),
         }
     }

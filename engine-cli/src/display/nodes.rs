@@ -7,6 +7,7 @@ use std::time::Duration;
 use maloko_core::event::{Op, Severity, StepMetadata};
 use maloko_core::urn::Urn;
 
+use super::order::siblings;
 use super::words::{TypeNames, result};
 
 /// Of one resource's log so many lines are kept for the end; warnings and errors are all kept.
@@ -105,6 +106,11 @@ pub(super) struct Messages {
 }
 
 impl Messages {
+    /// Where the first error stands among the lines: why the resource failed.
+    pub(super) fn reason(&self) -> Option<usize> {
+        self.lines.iter().position(|(severity, _)| *severity == Severity::Error)
+    }
+
     /// Adds a message.
     pub(super) fn add(&mut self, severity: Severity, text: String) {
         match severity {
@@ -262,6 +268,15 @@ impl Nodes {
         id
     }
 
+    /// A refresh that comes before something else is over: what it found is told apart.
+    pub(super) fn forget_refresh(&mut self, id: NodeId) {
+        let node = &mut self.all[id];
+        if node.op == Op::Refresh {
+            self.finished = self.finished.saturating_sub(1);
+        }
+        (node.op, node.phase, node.took) = (Op::Same, Phase::Named, Duration::ZERO);
+    }
+
     /// Notes which properties change, and the whole step where it is wanted.
     pub(super) fn describe(&mut self, id: NodeId, changes: String, step: Option<Box<StepMetadata>>) {
         let node = &mut self.all[id];
@@ -300,9 +315,10 @@ impl Nodes {
         }
     }
 
-    /// All resources, in the order in which they were heard of.
-    pub(super) fn all(&self) -> &[Node] {
-        &self.all
+    /// All resources, parents first and siblings by name.
+    pub(super) fn in_order(&self) -> Vec<&Node> {
+        let rows = self.rows(&self.everything(true), true);
+        rows.iter().filter_map(|(id, _)| self.get(*id)).collect()
     }
 
     /// All resources that have something to show, with those that they belong to; with `sames` all that there are.
@@ -361,12 +377,16 @@ impl Nodes {
         std::iter::successors(Some(id), |id| self.all.get(*id).and_then(|node| node.parent))
     }
 
-    /// The chosen nodes as they stand in the tree: each with the lines that lead to it.
-    pub(super) fn rows(&self, chosen: &BTreeSet<NodeId>) -> Vec<(NodeId, String)> {
+    /// The chosen nodes as they stand in the tree: each with the lines that lead to it. Siblings stand as they were first
+    /// heard of, or `by_name`.
+    pub(super) fn rows(&self, chosen: &BTreeSet<NodeId>, by_name: bool) -> Vec<(NodeId, String)> {
         let mut children: HashMap<Option<NodeId>, Vec<NodeId>> = HashMap::new();
         for id in chosen {
             let parent = self.all.get(*id).and_then(|node| node.parent);
             children.entry(parent).or_default().push(*id);
+        }
+        if by_name {
+            children.values_mut().for_each(|ids| ids.sort_by(|a, b| siblings(&self.all[*a].urn, &self.all[*b].urn)));
         }
         let mut rows = Vec::with_capacity(chosen.len());
         // What is still to come, the next last: a stack of our own, for trees of any depth.

@@ -1,22 +1,29 @@
 //! One line per finished step, for logs and pipes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
 use maloko_core::event::{Diagnostic, Event, Op, Severity, StepMetadata, Summary};
+use maloko_core::operation::OperationKind;
 use maloko_core::urn::Urn;
 use maloko_core::value::PropertyMap;
 
 use super::DisplayOptions;
 use super::diff::{DiffText, changed_keys};
+use super::failures::{ErrorText, Failures};
 use super::json::prefix;
+use super::order::Held;
 use super::paint::Paint;
+use super::reasons::{Reasons, state_changes};
 use super::redact::Redactor;
-use super::summary::{self, Failures};
-use super::words::{TypeNames, clean, duration, heading, headline, reason, result, words};
+use super::summary;
+use super::words::{TypeNames, clean, duration, heading, reason, result, words};
 use super::worker::Renderer;
+
+/// The heading of what a refresh found before an operation of another kind.
+pub(super) const DRIFT: &str = "Drift, changed since the last run and not by it:";
 
 /// Writes lines.
 pub(super) struct Plain {
@@ -26,6 +33,17 @@ pub(super) struct Plain {
     names: TypeNames,
     active: HashMap<Urn, Active>,
     failures: Failures,
+    /// Places and tracebacks that were shown: where ten creates fail at one place, it is told once.
+    told: BTreeSet<String>,
+    /// In a preview: the lines of each resource, which are written in an order that does not vary.
+    held: Held,
+    /// In a preview that refreshes first: what the objects were found to be like.
+    drift: Held,
+    /// Does the operation refresh first? Then what it finds stands apart from what it does.
+    refreshes: bool,
+    /// What was written last: what was found (`true`), or what is done.
+    section: Option<bool>,
+    reasons: Reasons,
     outputs: Option<(Arc<PropertyMap>, Arc<PropertyMap>)>,
     summary: Option<Summary>,
 }
@@ -39,7 +57,7 @@ struct Active {
     /// Is it a component or the stack, which last as long as what is inside?
     lasting: bool,
     /// Errors of the step, held until its own line is written.
-    errors: Vec<String>,
+    errors: Vec<ErrorText>,
 }
 
 impl Plain {
@@ -54,6 +72,12 @@ impl Plain {
             names: TypeNames::default(),
             active: HashMap::new(),
             failures: Failures::default(),
+            told: BTreeSet::new(),
+            held: Held::default(),
+            drift: Held::default(),
+            refreshes: false,
+            section: None,
+            reasons: Reasons::default(),
             outputs: None,
             summary: None,
         }
@@ -66,9 +90,22 @@ impl Plain {
     fn started(&mut self, at: Duration, step: &StepMetadata) {
         self.names.learn(step.urn.own_type());
         step.old.iter().chain(&step.new).for_each(|row| self.redactor.learn_row(row));
-        let custom = step.new.as_ref().or(step.old.as_ref()).is_none_or(|row| row.custom);
+        let row = step.new.as_ref().or(step.old.as_ref());
+        let custom = row.is_none_or(|row| row.custom);
+        self.reasons.note(step);
+        self.refreshes |= self.is_drift(step.op);
+        if self.options.is_preview {
+            let parent = row.and_then(|row| row.parent.as_ref());
+            self.held.place(&step.urn, parent);
+            self.drift.place(&step.urn, parent);
+        }
         let active = Active { op: step.op, since: at, mention_at: None, lasting: !custom, errors: Vec::new() };
         self.active.insert(step.urn.clone(), active);
+    }
+
+    /// Does a step find something out, in an operation that goes on to do something about it?
+    fn is_drift(&self, op: Op) -> bool {
+        op == Op::Refresh && self.options.kind != OperationKind::Refresh
     }
 
     fn done(&mut self, at: Duration, step: &StepMetadata, out: &mut dyn Write) -> io::Result<()> {
@@ -76,9 +113,17 @@ impl Plain {
         let active = self.active.remove(&step.urn);
         let refreshed = active.as_ref().is_some_and(|active| active.op == Op::Refresh);
         let op = result(step);
+        let drift = self.is_drift(step.op);
+        let in_state = if self.options.kind == OperationKind::Update { state_changes(step) } else { Vec::new() };
+        let in_state = in_state.join("; ");
         if self.shows(op, refreshed) {
             let words = words(op);
-            let verb = if self.options.is_preview { words.plan } else { words.done };
+            let verb = match (op, self.options.is_preview) {
+                (Op::Update, _) if drift => "changed",
+                (Op::Delete, _) if drift => "gone",
+                (_, true) => words.plan,
+                (_, false) => words.done,
+            };
             let mut shown = step.clone();
             if refreshed {
                 shown.op = Op::Refresh;
@@ -88,19 +133,88 @@ impl Plain {
             if !self.options.is_preview {
                 line.push_str(&self.elapsed(at, active.as_ref()));
             }
-            let details = [reason(step), if self.options.diff { "" } else { &changes }];
+            let because = self.reasons.because(step, &self.names).unwrap_or_default();
+            let gone = drift && op == Op::Delete;
+            let details = [reason(step), if self.options.diff || gone { "" } else { &changes }, &because, &in_state];
             let details: Vec<&str> = details.into_iter().filter(|text| !text.is_empty()).collect();
             if !details.is_empty() {
                 line.push_str(&self.paint.dim(&format!(" [{}]", details.join("; "))));
             }
-            writeln!(out, "{line}")?;
+            let mut lines = vec![line];
             if self.options.diff {
-                for line in self.diff_text().properties(&shown) {
-                    writeln!(out, "{line}")?;
-                }
+                lines.extend(self.diff_text().properties(&shown));
+            }
+            self.write_step(&step.urn, drift, lines, out)?;
+        } else if op == Op::Same && !in_state.is_empty() {
+            let line = format!("  {}: {in_state}", self.names.title(&step.urn));
+            self.write_step(&step.urn, drift, vec![line], out)?;
+        }
+        self.write_errors(&step.urn, active.map(|active| active.errors).unwrap_or_default(), out)
+    }
+
+    /// Writes the lines of a step: what a refresh found apart from what is done.
+    fn write_step(&mut self, urn: &Urn, drift: bool, lines: Vec<String>, out: &mut dyn Write) -> io::Result<()> {
+        if self.options.is_preview && drift {
+            self.drift.hold(urn, lines);
+            return Ok(());
+        }
+        if !self.options.is_preview && self.refreshes && self.section != Some(drift) {
+            if self.section.is_none() && !drift {
+                writeln!(out, "{}", self.no_drift())?;
+            }
+            let heading = if drift { DRIFT } else { "Update:" };
+            writeln!(out, "{}", self.paint.bold(heading))?;
+            self.section = Some(drift);
+        }
+        self.write(Some(urn), lines, out)
+    }
+
+    fn no_drift(&self) -> String {
+        self.paint.bold("Drift: none")
+    }
+
+    /// In a preview: all that was held.
+    fn write_held(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let (drift, plan) = (self.drift.take(), self.held.take());
+        if std::mem::take(&mut self.refreshes) {
+            match drift.is_empty() {
+                true if self.section.is_none() => writeln!(out, "{}", self.no_drift())?,
+                true => {}
+                false => writeln!(out, "{}", self.paint.bold(DRIFT))?,
+            }
+            drift.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+            if self.options.is_preview {
+                writeln!(out, "{}", self.paint.bold("Plan:"))?;
             }
         }
-        write_errors(active, out)
+        plan.iter().try_for_each(|line| writeln!(out, "{line}"))
+    }
+
+    /// Writes lines at once; in a preview those of a resource wait for their place.
+    fn write(&mut self, urn: Option<&Urn>, lines: Vec<String>, out: &mut dyn Write) -> io::Result<()> {
+        match urn.filter(|_| self.options.is_preview) {
+            Some(urn) => {
+                self.held.hold(urn, lines);
+                Ok(())
+            }
+            None => lines.iter().try_for_each(|line| writeln!(out, "{line}")),
+        }
+    }
+
+    /// Errors of a step that did not keep it from being done, or more than its line has place for.
+    fn write_errors(&mut self, urn: &Urn, errors: Vec<ErrorText>, out: &mut dyn Write) -> io::Result<()> {
+        let mut lines = Vec::new();
+        for error in errors {
+            let first = format!("{}{}", prefix(Severity::Error), error.first());
+            lines.push(format!("    {}", self.paint.severity(Severity::Error, &first)));
+            lines.extend(self.rest_of(&error));
+        }
+        self.write(Some(urn), lines, out)
+    }
+
+    fn rest_of(&mut self, error: &ErrorText) -> Vec<String> {
+        let rest = error.rest(self.options.show_tracebacks, &mut self.told);
+        rest.into_iter().map(|line| format!("    {line}")).collect()
     }
 
     /// Is a line written for a step that is done?
@@ -121,13 +235,23 @@ impl Plain {
     }
 
     fn failed(&mut self, at: Duration, step: &StepMetadata, out: &mut dyn Write) -> io::Result<()> {
-        let active = self.active.remove(&step.urn);
+        let mut active = self.active.remove(&step.urn);
         let title = self.names.title(&step.urn);
-        let cancelled = active.as_ref().is_none_or(|active| active.errors.is_empty());
-        let line = format!("! {title} {}", if cancelled { "cancelled" } else { words(step.op).failed });
-        writeln!(out, "{}{}", self.paint.failure(&line), self.elapsed(at, active.as_ref()))?;
+        let errors = active.as_mut().map(|active| std::mem::take(&mut active.errors)).unwrap_or_default();
+        let mut errors = errors.into_iter();
+        let first = errors.next();
+        let what = if first.is_none() { "cancelled" } else { words(step.op).failed };
+        let mut line = self.paint.failure(&format!("! {title} {what}"));
+        line.push_str(&self.elapsed(at, active.as_ref()));
+        let mut lines = Vec::new();
+        if let Some(error) = &first {
+            line.push_str(&format!(": {}", error.first()));
+            lines = self.rest_of(error);
+        }
+        lines.insert(0, line);
         self.failures.step(title);
-        write_errors(active, out)
+        self.write(Some(&step.urn), lines, out)?;
+        self.write_errors(&step.urn, errors.collect(), out)
     }
 
     fn diagnostic(&mut self, message: &Diagnostic, out: &mut dyn Write) -> io::Result<()> {
@@ -141,38 +265,43 @@ impl Plain {
             self.names.learn(urn.own_type());
             self.names.title(urn)
         });
-        if message.severity == Severity::Error {
-            let first = headline(&text).to_owned();
-            self.failures.error(title.clone(), first);
-            if let Some(active) = urn.and_then(|urn| self.active.get_mut(urn)).filter(|active| !active.lasting) {
-                let mut lines = text.lines();
-                let first = format!("{}{}", prefix(Severity::Error), lines.next().unwrap_or(""));
-                active.errors.push(format!("    {}", self.paint.severity(Severity::Error, &first)));
-                active.errors.extend(lines.map(|line| format!("    {line}")));
-                return Ok(());
-            }
-        }
         let subject = match (&title, message.severity) {
             (Some(title), _) => format!("{title}: "),
             (None, Severity::Output | Severity::Info) => "program: ".to_owned(),
             (None, _) => String::new(),
         };
+        let sign = self.paint.severity(message.severity, prefix(message.severity));
+        if let (Severity::Error, Some(title), Some(urn)) = (message.severity, title, urn) {
+            let error = ErrorText::of(&text, &self.options.directory);
+            self.failures.error(title, error.clone());
+            if let Some(active) = self.active.get_mut(urn).filter(|active| !active.lasting) {
+                active.errors.push(error);
+                return Ok(());
+            }
+            let mut lines = vec![format!("{sign}{subject}{}", error.first())];
+            lines.extend(self.rest_of(&error));
+            return self.write(Some(urn), lines, out);
+        }
         let mut lines = text.lines();
-        let prefix = self.paint.severity(message.severity, prefix(message.severity));
-        writeln!(out, "{prefix}{subject}{}", lines.next().unwrap_or(""))?;
-        lines.try_for_each(|line| writeln!(out, "    {line}"))
+        let first = format!("{sign}{subject}{}", lines.next().unwrap_or(""));
+        let lines = std::iter::once(first).chain(lines.map(|line| format!("    {line}"))).collect();
+        self.write(urn, lines, out)
     }
 
     fn ending(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        let held: Vec<Active> = std::mem::take(&mut self.active).into_values().collect();
-        held.into_iter().try_for_each(|active| write_errors(Some(active), out))?;
+        let mut active: Vec<(Urn, Active)> = std::mem::take(&mut self.active).into_iter().collect();
+        active.sort_by(|a, b| a.0.cmp(&b.0));
+        for (urn, active) in active {
+            self.write_errors(&urn, active.errors, out)?;
+        }
+        self.write_held(out)?;
         let Some(summary) = self.summary.take() else { return Ok(()) };
         writeln!(out)?;
         let mut lines = Vec::new();
         if let Some((old, new)) = self.outputs.take().filter(|_| !self.options.suppress_outputs) {
             lines.extend(summary::outputs(&self.diff_text(), &old, &new));
         }
-        lines.extend(self.failures.lines(self.paint));
+        lines.extend(self.failures.names(self.paint));
         lines.extend(summary::totals(self.paint, &summary));
         lines.push(String::new());
         lines.iter().try_for_each(|line| writeln!(out, "{line}"))
@@ -182,10 +311,6 @@ impl Plain {
 fn marker(op: Op) -> String {
     let marker = words(op).marker;
     if marker.is_empty() { "  ".to_owned() } else { format!("{marker} ") }
-}
-
-fn write_errors(active: Option<Active>, out: &mut dyn Write) -> io::Result<()> {
-    active.into_iter().flat_map(|active| active.errors).try_for_each(|line| writeln!(out, "{line}"))
 }
 
 impl Renderer for Plain {

@@ -46,7 +46,8 @@ impl Table<'_> {
     /// A line for each chosen node, with a head. With `columns` no live line is wider than the terminal; of a final one
     /// only the last column is cut.
     pub(super) fn lines(&self, chosen: &BTreeSet<NodeId>, columns: Option<usize>) -> Vec<String> {
-        let rows = self.nodes.rows(chosen);
+        // What stays on the terminal has an order that does not vary.
+        let rows = self.nodes.rows(chosen, self.now.is_none());
         let cells: Vec<Cells> =
             rows.iter().filter_map(|(id, lead)| Some(self.cells(self.nodes.get(*id)?, lead))).collect();
         if cells.is_empty() {
@@ -151,7 +152,9 @@ impl Table<'_> {
         if !node.changes.is_empty() {
             parts.push(format!("[{}]", node.changes));
         }
-        let first_error = node.messages.lines.iter().find(|(severity, _)| *severity == Severity::Error);
+        // In the end the errors stand below, in full.
+        let errors = node.messages.lines.iter().filter(|_| self.now.is_some());
+        let first_error = errors.into_iter().find(|(severity, _)| *severity == Severity::Error);
         match first_error {
             Some((_, text)) => parts.push(one_line(headline(text))),
             None if running && !node.lasting && !node.last_line.is_empty() => parts.push(one_line(&node.last_line)),

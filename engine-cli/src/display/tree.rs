@@ -1,23 +1,28 @@
 //! On a terminal: a tree of resources that is drawn again as things happen, and once more in full at the end.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
 use maloko_core::event::{Diagnostic, Event, Op, Severity, StepMetadata, Summary};
+use maloko_core::operation::OperationKind;
 use maloko_core::urn::Urn;
 use maloko_core::value::PropertyMap;
 
 use super::DisplayOptions;
 use super::diff::{DiffText, changed_keys};
+use super::failures::{ErrorText, Failures};
 use super::json::prefix;
 use super::nodes::{Counts, Messages, NodeId, Nodes};
 use super::paint::Paint;
+use super::plain::DRIFT;
+use super::reasons::{Reasons, state_changes};
 use super::redact::Redactor;
 use super::screen::{Screen, Size, SizeProbe};
-use super::summary::{self, Failures};
+use super::summary;
 use super::table::Table;
-use super::words::{clean, count, duration, fitted, heading, headline, reason};
+use super::words::{clean, count, duration, fitted, heading, reason, result, words};
 use super::worker::Renderer;
 
 /// How often the tree is drawn.
@@ -39,6 +44,13 @@ pub(super) struct Tree {
     /// The first line of what was said last about the run as a whole, for the status line.
     said: String,
     failures: Failures,
+    reasons: Reasons,
+    /// Because of which other resource one is replaced.
+    because: BTreeMap<Urn, String>,
+    /// What changes in the state alone.
+    in_state: BTreeMap<Urn, String>,
+    /// In an operation that refreshes first: what it found.
+    drift: Option<BTreeMap<Urn, String>>,
     outputs: Option<(Arc<PropertyMap>, Arc<PropertyMap>)>,
     summary: Option<Summary>,
     began: bool,
@@ -60,6 +72,10 @@ impl Tree {
             program: Messages::default(),
             said: String::new(),
             failures: Failures::default(),
+            reasons: Reasons::default(),
+            because: BTreeMap::new(),
+            in_state: BTreeMap::new(),
+            drift: None,
             outputs: None,
             summary: None,
             began: false,
@@ -74,6 +90,7 @@ impl Tree {
 
     fn started(&mut self, at: Duration, step: &StepMetadata) {
         step.old.iter().chain(&step.new).for_each(|row| self.redactor.learn_row(row));
+        self.reasons.note(step);
         let id = self.nodes.started(at, step);
         self.describe(id, step);
     }
@@ -83,13 +100,47 @@ impl Tree {
         let id = self.nodes.ended(at, step, failed);
         if failed {
             self.failures.step(self.nodes.names.title(&step.urn));
+        } else {
+            self.explain(id, step);
         }
         self.describe(id, step);
+    }
+
+    /// Keeps what a finished step has to say beside what its line does.
+    fn explain(&mut self, id: NodeId, step: &StepMetadata) {
+        if step.op == Op::Refresh && self.options.kind != OperationKind::Refresh {
+            let op = result(step);
+            let found = match op {
+                Op::Update => Some("changed"),
+                Op::Delete => Some("gone"),
+                _ => None,
+            };
+            let drift = self.drift.get_or_insert_default();
+            if let Some(found) = found {
+                let (changes, title) = (changed_keys(step), self.nodes.names.title(&step.urn));
+                let changes =
+                    if changes.is_empty() || op == Op::Delete { String::new() } else { format!(" [{changes}]") };
+                drift.insert(step.urn.clone(), format!("{} {title} {found}{changes}", words(op).marker));
+            }
+            // What is done about it is another matter.
+            self.nodes.forget_refresh(id);
+            return;
+        }
+        if let Some(because) = self.reasons.because(step, &self.nodes.names) {
+            self.because.insert(step.urn.clone(), because);
+        }
+        let in_state = if self.options.kind == OperationKind::Update { state_changes(step) } else { Vec::new() };
+        if !in_state.is_empty() {
+            self.in_state.insert(step.urn.clone(), in_state.join("; "));
+        }
     }
 
     fn describe(&mut self, id: NodeId, step: &StepMetadata) {
         let Some(op) = self.nodes.get(id).map(|node| node.op) else { return };
         // Deletions of replaced resources would hide what the replacement changes.
+        if step.op == Op::Refresh && self.options.kind != OperationKind::Refresh {
+            return;
+        }
         if op == Op::Same || matches!(step.op, Op::Same | Op::DeleteReplaced | Op::DiscardReplaced) {
             return;
         }
@@ -110,9 +161,9 @@ impl Tree {
         let text = self.redactor.message(&message.message).into_owned();
         let text = clean(text.trim_end()).into_owned();
         let urn = message.urn.filter(|urn| !urn.as_str().is_empty() && !urn.is_root_stack());
-        if message.severity == Severity::Error {
-            let first = headline(&text).to_owned();
-            self.failures.error(urn.as_ref().map(|urn| self.nodes.names.title(urn)), first);
+        if let Some(urn) = urn.as_ref().filter(|_| message.severity == Severity::Error) {
+            let title = self.nodes.names.title(urn);
+            self.failures.error(title, ErrorText::of(&text, &self.options.directory));
         }
         if urn.is_none() {
             self.said = format!("{}{}", prefix(message.severity), text.lines().next().unwrap_or(""));
@@ -160,12 +211,28 @@ impl Tree {
     /// Everything that stays on the terminal once it is over.
     fn report(&self, size: Size) -> Vec<String> {
         let mut lines = Vec::new();
+        if let Some(drift) = &self.drift {
+            let found = self.in_order(drift, |_, text| format!("  {text}"));
+            lines.push(self.paint.bold(if found.is_empty() { "Drift: none" } else { DRIFT }));
+            lines.extend(found);
+            lines.push(String::new());
+            lines.push(self.paint.bold(if self.options.is_preview { "Plan:" } else { "Update:" }));
+        }
         // In a preview the details say all that the tree does.
         if !(self.options.diff && self.options.is_preview) {
             let chosen = self.nodes.everything(self.options.show_sames);
             let table = Table { nodes: &self.nodes, paint: self.paint, is_preview: self.options.is_preview, now: None };
             lines.extend(table.lines(&chosen, Some(size.columns)));
             lines.push(String::new());
+        }
+        for (heading, texts) in
+            [("Replaced because of others:", &self.because), ("Changed in the state alone:", &self.in_state)]
+        {
+            if !texts.is_empty() {
+                lines.push(self.paint.bold(heading));
+                lines.extend(self.in_order(texts, |title, text| format!("  {title}: {text}")));
+                lines.push(String::new());
+            }
         }
         if self.options.diff {
             lines.extend(self.details());
@@ -174,7 +241,7 @@ impl Tree {
         if let Some((old, new)) = self.outputs.as_ref().filter(|_| !self.options.suppress_outputs) {
             lines.extend(summary::outputs(&self.diff_text(), old, new));
         }
-        lines.extend(self.failures.lines(self.paint));
+        lines.extend(self.failures.lines(self.paint, self.options.show_tracebacks));
         if let Some(summary) = &self.summary {
             lines.extend(summary::totals(self.paint, summary));
             // Apart from what follows: a question, or the update after its preview.
@@ -183,10 +250,17 @@ impl Tree {
         lines
     }
 
+    /// A line for each of these resources, in the order in which all are listed.
+    fn in_order(&self, texts: &BTreeMap<Urn, String>, line: impl Fn(&str, &str) -> String) -> Vec<String> {
+        let nodes = self.nodes.in_order();
+        let texts = nodes.iter().filter_map(|node| Some((self.nodes.names.title(&node.urn), texts.get(&node.urn)?)));
+        texts.map(|(title, text)| line(&title, text)).collect()
+    }
+
     /// What changes, property by property.
     fn details(&self) -> Vec<String> {
         let text = self.diff_text();
-        let changed = self.nodes.all().iter().filter(|node| node.op != Op::Same);
+        let changed = self.nodes.in_order().into_iter().filter(|node| node.op != Op::Same);
         let steps = changed.filter_map(|node| Some((node.shown_op(), node.step.as_deref()?)));
         let mut lines: Vec<String> = steps.flat_map(|(op, step)| text.step(op, step, &self.nodes.names)).collect();
         if !lines.is_empty() {
@@ -198,9 +272,14 @@ impl Tree {
     /// What was said, resource by resource.
     fn messages(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        let of_resources = self.nodes.all().iter().map(|node| (self.nodes.names.title(&node.urn), &node.messages));
-        for (title, messages) in of_resources.chain([("program".to_owned(), &self.program)]) {
-            if messages.lines.is_empty() {
+        let nodes = self.nodes.in_order().into_iter();
+        let of_resources =
+            nodes.map(|node| (self.nodes.names.title(&node.urn), &node.messages, node.messages.reason()));
+        for (title, messages, reason) in of_resources.chain([("program".to_owned(), &self.program, None)]) {
+            // The first error of a resource stands among what failed.
+            let said = messages.lines.iter().enumerate().filter(|(place, _)| Some(*place) != reason);
+            let said: Vec<_> = said.map(|(_, line)| line).collect();
+            if said.is_empty() {
                 continue;
             }
             lines.push(self.paint.bold(&format!("  {title}:")));
@@ -208,7 +287,7 @@ impl Tree {
                 let left_out = format!("    ({} earlier lines left out)", count(messages.dropped));
                 lines.push(self.paint.dim(&left_out));
             }
-            for (severity, text) in &messages.lines {
+            for (severity, text) in said {
                 let mut text = text.lines();
                 let sign = self.paint.severity(*severity, prefix(*severity));
                 lines.push(format!("    {sign}{}", text.next().unwrap_or("")));

@@ -1,6 +1,6 @@
 //! Lists of objects in Pulumi's JSON format: read by `import --file`, written by `preview --import-file`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,6 +11,7 @@ use maloko_core::value::{PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
+use crate::display::in_order;
 use crate::failure::{Failure, Result};
 
 /// What stands in a written list for an id that the user has to find.
@@ -145,10 +146,14 @@ impl ListWriter {
     }
 }
 
+/// The list, parents first and then by name, whatever the order in which the preview came to them.
 fn list_of(rows: &[Arc<Row>]) -> ImportFile {
+    let by_urn: HashMap<&Urn, &Arc<Row>> = rows.iter().map(|row| (&row.urn, row)).collect();
+    let order = in_order(rows.iter().map(|row| (&row.urn, row.parent.as_ref())));
+    let rows: Vec<&Arc<Row>> = order.iter().filter_map(|urn| by_urn.get(urn).copied()).collect();
     let mut taken = BTreeSet::new();
     let mut names: BTreeMap<Urn, String> = BTreeMap::new();
-    for row in rows {
+    for row in &rows {
         names.insert(row.urn.clone(), free_name(&row.urn, &mut taken));
     }
     let mut name_table = BTreeMap::new();

@@ -46,6 +46,7 @@ pub(super) async fn run(
     let Prepared { mut operation, session, scrubber, crypter } = prepare(workplace, request, stack, &program).await?;
     if let Some(plan) = &plan {
         operation.seed = plan.seed;
+        operation.previewed = true;
     }
     let seed = operation.seed;
     let mut show = Show::open(workplace, request, stack, Arc::clone(&scrubber), plan.is_some())?;
@@ -265,6 +266,8 @@ impl Show {
                 "after which a call that goes on is mentioned, such as 20",
                 display::MENTION_AFTER,
             )?,
+            show_tracebacks: flags.run.show_tracebacks,
+            directory: workplace.project.root.clone(),
             fallback_size: (size("LINES", 24), size("COLUMNS", 80)),
             ..DisplayOptions::new(request.kind, request.is_dry(), stack.project(), stack.stack())
         };

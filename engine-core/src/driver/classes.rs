@@ -5,23 +5,30 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::event::{Op, Severity};
-use crate::plan::{CodeChange, Registration, Step, kept_revision};
+use crate::operation::CODE_CHANGES;
+use crate::plan::{CodeChange, Registration, Step, changed_classes, kept_revision};
 use crate::provider::{ProviderReference, StoredProvider};
 use crate::urn::Urn;
 
 use super::Engine;
 use super::served::{Served, Server};
 
-/// What was noticed in this run, by module and name of the class.
+/// What was noticed in this run.
 #[derive(Default)]
-pub(super) struct Classes(Mutex<BTreeMap<String, Class>>);
+pub(super) struct Classes(Mutex<Noticed>);
+
+#[derive(Default)]
+struct Noticed {
+    /// By module and name of the class.
+    classes: BTreeMap<String, Class>,
+    /// Resources whose code reads differently, by the name of each class that does.
+    changed: BTreeMap<String, usize>,
+}
 
 #[derive(Default)]
 struct Class {
     name: String,
     language: String,
-    /// Resources whose code reads differently.
-    changed: usize,
     /// Resources whose version rose or fell, by the versions before and after.
     versions: BTreeMap<(u64, u64), usize>,
     unfindable: Option<Unfindable>,
@@ -36,16 +43,24 @@ struct Unfindable {
 }
 
 impl Classes {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Class>> {
+    fn lock(&self) -> MutexGuard<'_, Noticed> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn note(&self, reference: &ProviderReference, note: impl FnOnce(&mut Class)) {
-        let mut classes = self.lock();
-        let class = classes.entry(reference.place()).or_default();
+        let mut noticed = self.lock();
+        let class = noticed.classes.entry(reference.place()).or_default();
         class.name.clone_from(&reference.name);
         class.language.clone_from(&reference.language);
         note(class);
+    }
+
+    fn note_changed(&self, reference: &ProviderReference, classes: Vec<Option<&str>>) {
+        let mut noticed = self.lock();
+        for class in classes {
+            let name = class_name(class.unwrap_or(&reference.name)).to_owned();
+            *noticed.changed.entry(name).or_default() += 1;
+        }
     }
 }
 
@@ -74,7 +89,13 @@ impl Engine {
         // What changes for another reason is none that stays as it is.
         let told = self.operation.update_changed_providers || steps.iter().all(|step| step.op == Op::Same);
         match registration.code_change {
-            CodeChange::Source if told => self.classes.note(reference, |class| class.changed += 1),
+            CodeChange::Source if told => {
+                let stored =
+                    registration.old.as_ref().map(|(_, old)| self.providers.stored_reference(old, &self.session));
+                let stored = stored.and_then(Result::ok);
+                let classes = stored.map_or_else(|| vec![None], |stored| changed_classes(&stored, reference));
+                self.classes.note_changed(reference, classes);
+            }
             CodeChange::None | CodeChange::Source => {}
             CodeChange::Risen { from, to } | CodeChange::Fallen { from, to } => {
                 self.classes.note(reference, |class| *class.versions.entry((from, to)).or_default() += 1);
@@ -94,22 +115,26 @@ impl Engine {
         });
     }
 
-    /// Tells what was noticed, once for each class.
+    /// Tells what was noticed: of changed code once, of the rest once for each class.
     pub(super) async fn tell_of_classes(&self) {
-        let classes = std::mem::take(&mut *self.classes.lock());
+        let Noticed { classes, changed } = std::mem::take(&mut *self.classes.lock());
+        if !changed.is_empty() && self.operation.tells_of_changed_code() && !self.operation.previewed {
+            let changed: Vec<_> =
+                changed.iter().map(|(name, count)| format!("{name} ({})", resources(*count))).collect();
+            let consequence = if self.operation.update_changed_providers {
+                "They are updated".to_owned()
+            } else {
+                format!(
+                    "They stay as they are; `--update-changed-providers` updates them, and `maloko config set {CODE_CHANGES} \
+                     ignore` ends this line for good"
+                )
+            };
+            let changed = changed.join(", ");
+            let message = format!("provider code changed since the last update: {changed}. {consequence}");
+            self.diagnose(None, Severity::Info, message);
+        }
         for (place, class) in classes {
-            let name = if class.name.is_empty() { "an object without a class" } else { &class.name };
-            if class.changed > 0 {
-                let resources = resources(class.changed);
-                let consequence = if self.operation.update_changed_providers {
-                    "They are updated"
-                } else {
-                    "They stay as they are; `--update-changed-providers` updates them"
-                };
-                let message =
-                    format!("provider code changed since the last update: {name} ({resources}). {consequence}");
-                self.diagnose(None, Severity::Info, message);
-            }
+            let name = class_name(&class.name);
             let option = if class.language == "nodejs" { "providerVersion" } else { "provider_version" };
             for ((from, to), count) in class.versions {
                 let resources = resources(count);
@@ -150,6 +175,10 @@ impl Engine {
         );
         self.diagnose(Some(first), Severity::Warning, message);
     }
+}
+
+fn class_name(name: &str) -> &str {
+    if name.is_empty() { "an object without a class" } else { name }
 }
 
 fn resources(count: usize) -> String {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::operation::{Operation, OperationKind};
+use crate::operation::{ConfigValue, Operation, OperationKind};
 use crate::provider::Revision;
 use crate::row::Row;
 
@@ -112,4 +112,20 @@ fn an_object_that_could_not_be_found_again_is_told_of_when_it_makes_something() 
     assert_eq!((ops(&again), again.messages.as_str()), (vec!["same a", "same b"], ""));
     let by_hand = up(ScriptedHost { by_hand: true, ..lost() }, Vec::new());
     assert_eq!(by_hand.messages, "");
+}
+
+#[test]
+fn changed_source_is_told_of_in_one_line_that_names_whose_code_changed_and_can_be_dismissed() {
+    let made = up(host(None, "own;Base=x"), Vec::new());
+    let told = up(host(None, "own;Base=y"), made.rows.clone());
+    assert!(told.messages.contains("provider code changed since the last update: Base (2 resources). They stay"));
+    assert!(!told.messages.contains("Provider1"), "{}", told.messages);
+    let both = up(host(None, "other;Base=y"), made.rows.clone());
+    assert!(both.messages.contains("update: Base (2 resources), Provider1 (2 resources)."), "{}", both.messages);
+    assert_eq!(both.messages.matches("provider code changed").count(), 1);
+    assert!(both.messages.contains("`maloko config set maloko:codeChanges ignore`"), "{}", both.messages);
+    let ignore = ConfigValue { value: "ignore".to_owned(), secret: false };
+    let config = Arc::new([("maloko:codeChanges".to_owned(), ignore)].into_iter().collect());
+    let dismissed = Operation { config, ..Operation::new(OperationKind::Update, "proj", "dev") };
+    assert_eq!(up_with(dismissed, host(None, "other;Base=y"), made.rows).messages, "");
 }

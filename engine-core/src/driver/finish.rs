@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use crate::event::{Event, Outcome, Severity, Summary};
 use crate::operation::OperationKind;
-use crate::plan::{Refusal, unmatched};
+use crate::plan::{Refusal, ambiguous, closest, unmatched};
 use crate::planted::{self, Bug};
 use crate::row::Row;
 use crate::state::Snapshot;
 use crate::state::order::canonical;
+use crate::urn::Urn;
 use crate::value::PropertyMap;
 
 use super::stop::Failure;
@@ -48,20 +49,38 @@ impl Engine {
             .await;
     }
 
+    fn selections(&self) -> [(&'static str, &Vec<String>); 3] {
+        let operation = &self.operation;
+        [("--target", &operation.targets), ("--exclude", &operation.excludes), ("--replace", &operation.replace)]
+    }
+
+    /// Refuses a selection by a name that several resources bear, before anything is done.
+    pub(super) fn refuse_ambiguous_targets(&self) {
+        let refusals: Vec<Refusal> = {
+            let book = self.book();
+            let rows = book.planner.base();
+            let texts =
+                self.selections().into_iter().flat_map(|(option, texts)| texts.iter().map(move |text| (option, text)));
+            let several = texts.map(|(option, text)| (option, text, ambiguous(text, rows)));
+            let several = several.filter(|(.., urns)| !urns.is_empty());
+            several.map(|(option, text, urns)| Refusal::ambiguous_target(option, text, &urns)).collect()
+        };
+        for refusal in &refusals {
+            self.refuse(refusal);
+        }
+    }
+
     /// Refuses a selection that names what is neither in the state nor in the program.
     fn refuse_unknown_targets(&self) -> bool {
-        let operation = &self.operation;
         let missing: Vec<Refusal> = {
             let book = self.book();
             let rows = book.planner.base();
-            let seen = |urn: &crate::Urn| book.planner.is_seen(urn);
-            [("--target", &operation.targets), ("--exclude", &operation.excludes), ("--replace", &operation.replace)]
-                .into_iter()
-                .flat_map(|(option, patterns)| {
-                    unmatched(patterns, rows, seen).into_iter().map(move |urn| (option, urn))
-                })
-                .map(|(option, urn)| Refusal::unknown_target(option, urn))
-                .collect()
+            let seen: Vec<Urn> = book.planner.all_seen().cloned().collect();
+            let known = || rows.iter().map(|row| &row.urn).chain(&seen);
+            let unknown = self.selections().into_iter().flat_map(|(option, patterns)| {
+                unmatched(patterns, rows, &seen).into_iter().map(move |text| (option, text))
+            });
+            unknown.map(|(option, text)| Refusal::unknown_target(option, text, &closest(text, known()))).collect()
         };
         for refusal in &missing {
             self.refuse(refusal);
@@ -81,7 +100,9 @@ impl Engine {
         }
         if let Some(error) = error {
             if self.operation.kind == OperationKind::Update {
-                self.diagnose(None, Severity::Error, error.clone());
+                if !self.repeats_a_failure(&error) {
+                    self.diagnose(None, Severity::Error, error.clone());
+                }
                 let halt = !planted::has(Bug::DeletesAfterProgramFailure);
                 self.stop.fail(Failure { source: program.source, ..Failure::new(error) }, halt);
             } else {
@@ -132,6 +153,14 @@ impl Engine {
             method: failure.as_ref().and_then(|failure| failure.method),
             error: failure.map(|failure| self.scrubbed(&failure.message).into_owned()),
         })
+    }
+
+    /// Is the program's error only what the SDK for Node raises where a resource fails, which was told of already?
+    fn repeats_a_failure(&self, error: &str) -> bool {
+        let first = error.lines().next().unwrap_or_default();
+        let Some((resource, _)) = first.split_once("] failed to register") else { return false };
+        let named = |urn: &Urn| resource.contains(&format!("resource {} [{}", urn.name(), urn.own_type()));
+        self.book().failed.iter().any(named)
     }
 
     fn tell_of_open_components(&self) {

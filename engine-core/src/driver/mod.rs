@@ -176,6 +176,10 @@ pub struct Engine {
     /// What must not be deleted only because this run did not register it, with the reasons.
     guarded: Mutex<UrnMap<String>>,
     classes: classes::Classes,
+    /// Creates that raised in an earlier run and are made again.
+    made_again: suspects::ToldTogether,
+    /// Creates that raised in an earlier run, and whose objects their providers do not find.
+    not_found: suspects::ToldTogether,
     /// For calls of resources that have no limit of their own.
     call_limit: Option<limits::Limit>,
     due: limits::DueCalls,
@@ -211,6 +215,8 @@ impl Engine {
             told_no_read: Mutex::default(),
             guarded: Mutex::default(),
             classes: classes::Classes::default(),
+            made_again: suspects::ToldTogether::default(),
+            not_found: suspects::ToldTogether::default(),
             call_limit: call_limit.clone().ok().flatten(),
             due: limits::DueCalls::default(),
             telling: telling::Telling::default(),
@@ -225,6 +231,7 @@ impl Engine {
             engine.stop.fail(stop::Failure::new(message), true);
         }
         engine.tell_of_interrupted_operations();
+        engine.refuse_ambiguous_targets();
         engine
     }
 

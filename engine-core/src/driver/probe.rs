@@ -8,7 +8,7 @@ use crate::plan::{Step, copy_secrets};
 use crate::planted::{self, Bug};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::row::Row;
-use crate::state::{Change, RowNumber, Suspect};
+use crate::state::{Change, Doubt, RowNumber, Suspect};
 use crate::urn::{Urn, UrnSet};
 use crate::value::PropertyMap;
 
@@ -247,6 +247,10 @@ impl Engine {
         let looked = match self.providers.resolve(&suspect.row, &self.session).await {
             Ok(served) => match self.probe(suspect, &served).await {
                 Ok(Probed::Found(found)) => self.take_over(suspect, &served, found).await.map(Some),
+                Ok(Probed::NotThere) if suspect.doubt == Doubt::Raised => {
+                    self.not_found.note(urn);
+                    Ok(None)
+                }
                 Ok(Probed::NotThere) => {
                     let text = format!(
                         "in an earlier run, {}: its provider does not find such an object. The record stays until `maloko \
@@ -259,6 +263,8 @@ impl Engine {
                 Ok(Probed::NotAsked) => Ok(None),
                 Err(error) => Err(error),
             },
+            // By the SDKs' rules it made nothing, so there is nothing to be looked for either.
+            Err(error) if error.kind == ProviderErrorKind::NoProvider && suspect.doubt == Doubt::Raised => return,
             Err(error) if error.kind == ProviderErrorKind::NoProvider => {
                 let text = format!("in an earlier run, {}: it cannot be looked for: {error}", suspect.summary());
                 return self.diagnose(Some(urn), Severity::Warning, text);

@@ -170,7 +170,8 @@ impl Engine {
             book.stack_outputs = Some(outputs);
             return Ok(None);
         }
-        if book.failed.contains(urn) {
+        // What is no target, or failed, has no row; the SDKs register its outputs all the same.
+        if book.failed.contains(urn) || book.planner.is_left_out(urn) {
             return Ok(None);
         }
         let Some((number, row)) = book.row(urn).map(|(number, row)| (number, row.clone())) else {

@@ -1,7 +1,7 @@
 //! What is known of creates whose outcome nobody knows: their keys, their records, and what is said of them
 //! (reliability, rule 2).
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::event::Severity;
 use crate::operation::OperationKind;
@@ -18,6 +18,8 @@ use super::book::Book;
 const LONGEST_TEXT: usize = 4000;
 /// So many suspects are named at the end of a run.
 const NAMED: usize = 20;
+/// So many are named in a line that tells of several.
+const NAMED_IN_A_LINE: usize = 3;
 
 impl Book {
     /// What the next create of a resource is named by: as the one before it, until that is known to have succeeded.
@@ -101,21 +103,17 @@ impl Engine {
         (!key.is_empty()).then(|| Attempt { key: key.to_owned(), since: self.now() })
     }
 
-    /// Names what an earlier run began without learning how it ended (semantics 8.6).
+    /// Names what an earlier run began without learning how it ended (semantics 8.6): a line for each, and one on what to do.
     pub(super) fn tell_of_interrupted_operations(&self) {
         if self.operation.dry_run {
             return;
         }
+        let mut creates = 0;
         for pending in &self.session.snapshot().pending {
-            let what = pending.kind.name();
-            let advice = if pending.kind == PendingKind::Creating {
-                &format!(
-                    "the object may exist although it is not in the state. Before it is created again, and in a refresh or \
-                 destroy, the provider's 'find' is asked for it, where there is one; otherwise look for it, and delete it or \
-                 take it over with `maloko refresh --import-pending-creates '{}' ID`. The record stays until the object is \
-                 found or created, or until `maloko refresh --clear-pending-creates`",
-                    pending.row.urn
-                )
+            let creating = pending.kind == PendingKind::Creating;
+            let advice = if creating {
+                creates += 1;
+                "the object may exist although it is not in the state"
             } else {
                 if self.operation.refresh {
                     continue;
@@ -125,16 +123,29 @@ impl Engine {
             // A create that returned was not interrupted; what it returned leaves the question open all the same.
             let unclear = self.book().ledger.suspect(&pending.row.urn).map(|suspect| suspect.doubt);
             let unclear = unclear.filter(|doubt| matches!(doubt, Doubt::Unreadable | Doubt::Raised));
-            let story = match unclear.filter(|_| pending.kind == PendingKind::Creating) {
+            let story = match unclear.filter(|_| creating) {
                 Some(doubt) => format!("an earlier create of this resource ended unclearly ({})", doubt.story()),
-                None => format!("an earlier run was interrupted while {what} this resource"),
+                None => format!("an earlier run was interrupted while {} this resource", pending.kind.name()),
             };
             self.diagnose(Some(&pending.row.urn), Severity::Warning, format!("{story}: {advice}"));
         }
+        if creates > 0 {
+            let text = format!(
+                "of {} nobody knows whether it made its object. Before it is created again, and in a refresh or destroy, the \
+                 provider's 'find' is asked for it, where there is one. `maloko stack` lists them, with how to take an object \
+                 over (`maloko refresh --import-pending-creates`) and how to forget a record (`--clear-pending-creates`)",
+                counted(creates)
+            );
+            self.diagnose(None, Severity::Warning, text);
+        }
     }
 
-    /// Says that a create is made once more, and what that means. `asked`: its object was looked for.
+    /// Says that a create is made once more, and what that means. `asked`: its object was looked for. One that raised has
+    /// made nothing, by the SDKs' rules: all of those are told of together, in one line at the end.
     pub(super) fn tell_created_again(&self, suspect: &Suspect, asked: bool) {
+        if suspect.doubt == Doubt::Raised {
+            return self.made_again.note(suspect.urn());
+        }
         let story = suspect.summary();
         let (again, now) = if self.operation.dry_run {
             ("an update creates it again", "may then")
@@ -142,59 +153,108 @@ impl Engine {
             ("it is created again", "may now")
         };
         let key = if suspect.key.is_empty() { String::new() } else { format!(", '{}'", suspect.key) };
-        let (severity, consequence) = match (asked, suspect.doubt) {
-            (true, _) => (Severity::Info, format!("its provider does not find such an object, so {again}")),
-            (false, Doubt::Raised) => (
-                Severity::Info,
-                format!(
-                    "a create that raises has made nothing, by the SDK's rules, so {again}, with the same operation key{key}. \
-                     If it had made its object all the same, there {now} be one too many, unless the provider passes that \
-                     key on"
-                ),
-            ),
-            (false, _) => (
+        let (severity, consequence) = if asked {
+            (Severity::Info, format!("its provider does not find such an object, so {again}"))
+        } else {
+            (
                 Severity::Warning,
                 format!(
                     "its provider has no 'find' to look for the object with, so {again}, with the same operation key{key}. \
                      Unless the provider passes that key on, there {now} be an object too many: look for it"
                 ),
-            ),
+            )
         };
         self.diagnose(Some(suspect.urn()), severity, format!("in an earlier run, {story}: {consequence}"));
     }
 
-    /// Says at the end of a run what became suspect in it, and what has been since before and was not come to.
+    /// Says at the end of a run, in a line for each kind, what is made again, what was not found, and what became suspect
+    /// in it. What each create failed with was said when it failed; `maloko stack` keeps it.
     pub(super) fn tell_of_suspects(&self) {
+        let again = self.made_again.take();
+        if !again.is_empty() && !self.operation.previewed {
+            let (made, more) = match (self.operation.dry_run, again.len()) {
+                (true, 1) => ("is made again by an update", "; `maloko stack` shows how it failed"),
+                (true, _) => ("are made again by an update", "; `maloko stack` shows how each failed"),
+                (false, 1) => ("was made again", ""),
+                (false, _) => ("were made again", ""),
+            };
+            let text =
+                format!("{} that raised in an earlier run {made}: {}{more}", counted(again.len()), named(&again));
+            self.diagnose(None, Severity::Info, text);
+        }
+        let missing = self.not_found.take();
+        if !missing.is_empty() {
+            let text = format!(
+                "the providers find no object of {} that raised in an earlier run: {}. `maloko stack` lists what is kept of \
+                 each, until `maloko refresh --clear-pending-creates`",
+                counted(missing.len()),
+                named(&missing)
+            );
+            self.diagnose(None, Severity::Info, text);
+        }
         if self.operation.dry_run || self.operation.kind == OperationKind::Load {
             return;
         }
         let before = self.session.snapshot().all_suspects();
         let now: Vec<Arc<Suspect>> = self.book().ledger.suspects().cloned().collect();
-        let (old, new): (Vec<_>, Vec<_>) = now.into_iter().partition(|suspect| before.contains(suspect));
-        if !new.is_empty() {
-            let harmless = new.iter().all(|suspect| suspect.doubt == Doubt::Raised);
+        let new = now.into_iter().filter(|suspect| !before.contains(suspect));
+        let (raised, unclear): (Vec<_>, Vec<_>) = new.partition(|suspect| suspect.doubt == Doubt::Raised);
+        if !unclear.is_empty() {
             let text = format!(
-                "suspect: nobody knows for sure that there is no object of what failed to be created. The next run looks for \
-                 each of them, where the provider has a 'find', before it creates it again; `maloko stack` lists them{}",
-                listed(&new)
+                "suspect: nobody knows whether there is an object of what failed to be created. The next run looks for each of \
+                 them, where the provider has a 'find', before it creates it again; `maloko stack` lists them{}",
+                listed(&unclear)
             );
-            self.diagnose(None, if harmless { Severity::Info } else { Severity::Warning }, text);
+            self.diagnose(None, Severity::Warning, text);
         }
-        // Of those that were interrupted the run told as it began.
-        let old: Vec<_> = old.into_iter().filter(|suspect| suspect.doubt == Doubt::Raised).collect();
-        if !old.is_empty() {
-            let text = format!(
-                "still suspect since an earlier run: `maloko refresh` looks for them, where the provider has a 'find', and \
-                 with --clear-pending-creates forgets them{}",
-                listed(&old)
-            );
-            self.diagnose(None, Severity::Info, text);
-        }
+        let text = match raised.len() {
+            0 => return,
+            1 => "1 create raised: by the SDK's rules it made nothing, and the next run makes it again; `maloko stack` shows \
+                  its error in full"
+                .to_owned(),
+            more => format!(
+                "{more} creates raised: by the SDK's rules they made nothing, and the next run makes them again; `maloko stack` \
+                 shows their errors in full"
+            ),
+        };
+        self.diagnose(None, Severity::Info, text);
     }
 }
 
+/// Resources of which something is said together, at the end.
+#[derive(Default)]
+pub(super) struct ToldTogether(Mutex<Vec<Urn>>);
+
+impl ToldTogether {
+    /// Notes one.
+    pub(super) fn note(&self, urn: &Urn) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(urn.clone());
+    }
+
+    /// All that were noted, by name.
+    fn take(&self) -> Vec<Urn> {
+        let mut noted = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        noted.sort();
+        noted
+    }
+}
+
+fn counted(creates: usize) -> String {
+    if creates == 1 { "1 create".to_owned() } else { format!("{creates} creates") }
+}
+
+/// The names of the first few, and how many more there are.
+fn named(urns: &[Urn]) -> String {
+    let names: Vec<&str> = urns.iter().take(NAMED_IN_A_LINE).map(Urn::name).collect();
+    match urns.len() - names.len() {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
+    }
+}
+
+/// A line for each, with what happened; the errors were said when they came.
 fn listed(suspects: &[Arc<Suspect>]) -> String {
     let more = (suspects.len() > NAMED).then(|| format!("\n    and {} more", suspects.len() - NAMED));
     let named = suspects.iter().take(NAMED);
-    named.map(|suspect| format!("\n    {}: {}", suspect.urn().name(), suspect.summary())).chain(more).collect()
+    named.map(|suspect| format!("\n    {}: {}", suspect.urn().name(), suspect.doubt.story())).chain(more).collect()
 }

@@ -73,12 +73,16 @@ fn every_way_to_fail_leaves_a_suspect_until_the_create_succeeds() {
         assert_eq!((suspect.attempts, suspect.error.as_str()), (1, "create of a refused"));
         assert_eq!(suspect.row.inputs["zone"], Value::from("x"));
         assert_eq!(keys(&host), std::slice::from_ref(&suspect.key));
-        assert!(first.messages.contains("suspect: nobody knows"), "{}", first.messages);
+        let raised = doubt == Doubt::Raised;
+        let told = if raised { "1 create raised: by the SDK's rules it made nothing" } else { "suspect: nobody knows" };
+        assert!(first.messages.contains(told), "{}", first.messages);
         heal(&host);
         let second = up(&host, &first.last, &[wanted("a", "x")]);
         assert_eq!(keys(&host), [suspect.key.clone(), suspect.key.clone()], "{kind:?}");
         assert_eq!((second.last.suspects.len(), second.last.pending.len()), (0, 0), "{kind:?}");
-        assert!(second.messages.contains("it is created again"), "{}", second.messages);
+        let told =
+            if raised { "1 create that raised in an earlier run was made again: a" } else { "it is created again" };
+        assert!(second.messages.contains(told), "{}", second.messages);
         let unclear = doubt == Doubt::Unreadable;
         assert_eq!(second.messages.contains("ended unclearly (its create returned"), unclear, "{}", second.messages);
         assert_eq!(second.messages.contains("interrupted while creating"), pending && !unclear, "{}", second.messages);
@@ -276,13 +280,19 @@ fn refresh_takes_over_what_find_finds_and_destroy_deletes_it() {
 #[test]
 fn what_find_does_not_find_stays_on_the_list() {
     let host = finding(&[]);
-    host.fail("a", "create", ProviderErrorKind::Raised);
-    let first = up(&host, &Snapshot::default(), &[wanted("a", "x")]);
-    for kind in [OperationKind::Refresh, OperationKind::Destroy] {
-        let later = go(&host, kind, &first.last, &[]);
-        assert_eq!(suspects(&later.last), [("a", Doubt::Raised)]);
-        assert!(later.messages.contains("does not find such an object"), "{}", later.messages);
+    for (how, doubt, told) in [
+        (ProviderErrorKind::TimedOut, Doubt::TimedOut, "does not find such an object"),
+        (ProviderErrorKind::Raised, Doubt::Raised, "find no object of 1 create that raised in an earlier run: a."),
+    ] {
+        host.fail("a", "create", how);
+        let first = up(&host, &Snapshot::default(), &[wanted("a", "x")]);
+        for kind in [OperationKind::Refresh, OperationKind::Destroy] {
+            let later = go(&host, kind, &first.last, &[]);
+            assert_eq!(suspects(&later.last), [("a", doubt)]);
+            assert!(later.messages.contains(told), "{}", later.messages);
+        }
     }
+    let first = up(&host, &Snapshot::default(), &[wanted("a", "x")]);
     let skipping = Operation { skip_suspects: true, ..Operation::new(OperationKind::Refresh, "proj", "dev") };
     assert!(!run_from(&host, skipping, first.last, &[]).calls.contains(&"a.find".to_owned()));
 }
@@ -396,4 +406,70 @@ fn every_planted_bug_of_suspects_is_noticed() {
     for (bug, promise) in promises {
         assert!(is_noticed(bug, promise), "{bug:?} is not noticed");
     }
+}
+
+/// What is said in a run, but for the errors of resources.
+fn said(outcome: &Outcome) -> Vec<&str> {
+    outcome.messages.lines().filter(|line| !line.contains("refused")).collect()
+}
+
+#[test]
+fn ten_creates_that_raise_are_told_of_in_one_line_and_so_are_their_repetitions() {
+    let host: Arc<ScriptedHost> = Arc::default();
+    let names = ["r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9"];
+    for name in names {
+        host.fail(name, "create", ProviderErrorKind::Raised);
+    }
+    let wanted: Vec<_> = names.iter().map(|name| wanted(name, "x")).collect();
+    let operation = || Operation { continue_on_error: true, ..Operation::new(OperationKind::Update, "proj", "dev") };
+    let first = run_from(&host, operation(), Snapshot::default(), &wanted);
+    assert_eq!(first.last.suspects.len(), 10);
+    let told = "10 creates raised: by the SDK's rules they made nothing, and the next run makes them again; `maloko stack` \
+                shows their errors in full";
+    assert_eq!(said(&first).iter().filter(|line| line.contains("create")).count(), 1, "{}", first.messages);
+    assert!(first.messages.contains(told), "{}", first.messages);
+    let preview = run_from(&host, Operation { dry_run: true, ..operation() }, first.last.clone(), &wanted);
+    let again = "10 creates that raised in an earlier run are made again by an update: r0, r1, r2 and 7 more; `maloko stack` \
+                 shows how each failed";
+    assert_eq!(said(&preview).len(), 1, "{}", preview.messages);
+    assert!(preview.messages.contains(again), "{}", preview.messages);
+    heal(&host);
+    let done = run_from(&host, operation(), first.last.clone(), &wanted);
+    assert_eq!(said(&done).len(), 1, "{}", done.messages);
+    assert!(
+        done.messages.contains("10 creates that raised in an earlier run were made again: r0"),
+        "{}",
+        done.messages
+    );
+}
+
+#[test]
+fn of_a_create_that_raised_nothing_is_told_once_its_resource_has_left_the_program_and_its_record_stays() {
+    let host: Arc<ScriptedHost> = Arc::default();
+    host.fail("a", "create", ProviderErrorKind::Raised);
+    let first = up(&host, &Snapshot::default(), &[wanted("a", "x")]);
+    let preview = Operation { dry_run: true, ..Operation::new(OperationKind::Update, "proj", "dev") };
+    assert_eq!(run_from(&host, preview, first.last.clone(), &[]).messages, "");
+    let gone = up(&host, &first.last, &[]);
+    assert_eq!(gone.messages, "");
+    assert_eq!(suspects(&gone.last), [("a", Doubt::Raised)]);
+}
+
+#[test]
+fn creates_whose_outcome_is_not_known_are_named_one_by_one_and_explained_once() {
+    let host: Arc<ScriptedHost> = Arc::default();
+    for name in ["a", "b"] {
+        host.fail(name, "create", ProviderErrorKind::TimedOut);
+    }
+    let operation = Operation { continue_on_error: true, ..Operation::new(OperationKind::Update, "proj", "dev") };
+    let first = run_from(&host, operation, Snapshot::default(), &[wanted("a", "x"), wanted("b", "x")]);
+    let gone = up(&host, &first.last, &[]);
+    assert_eq!(gone.messages.matches("an earlier run was interrupted while creating this resource").count(), 2);
+    assert_eq!(
+        gone.messages.matches("of 2 creates nobody knows whether it made its object").count(),
+        1,
+        "{}",
+        gone.messages
+    );
+    assert_eq!(gone.last.suspects.len(), 2);
 }

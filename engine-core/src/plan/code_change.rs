@@ -52,6 +52,35 @@ impl CodeChange {
     }
 }
 
+/// The classes whose own code differs: `None` stands for the provider's class itself, names for classes that it builds on.
+#[must_use]
+pub fn changed_classes<'a>(stored: &ProviderReference, today: &'a ProviderReference) -> Vec<Option<&'a str>> {
+    let (Some(before), Some(now)) = (&stored.revision.code, &today.revision.code) else { return Vec::new() };
+    let (before, now) = (Parts::of(before), Parts::of(now));
+    let mut changed = Vec::new();
+    if before.own != now.own {
+        changed.push(None);
+    }
+    // A class that is no longer built on, or newly, is a change of the one that says so.
+    let bases =
+        now.bases.iter().filter(|(name, code)| before.bases.iter().any(|(known, old)| known == name && old != code));
+    changed.extend(bases.map(|(name, _)| Some(*name)));
+    if changed.is_empty() { vec![None] } else { changed }
+}
+
+/// A fingerprint: `way:own`, and for each class of the project that the provider's builds on `;name=code`.
+struct Parts<'a> {
+    own: &'a str,
+    bases: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Parts<'a> {
+    fn of(fingerprint: &'a str) -> Self {
+        let mut parts = fingerprint.split(';');
+        Self { own: parts.next().unwrap_or_default(), bases: parts.filter_map(|part| part.rsplit_once('=')).collect() }
+    }
+}
+
 /// What is stored of a provider with a resource to which nothing was done: still the code that did something to it.
 #[must_use]
 pub fn kept_revision(stored: &ProviderReference, today: &ProviderReference) -> Revision {

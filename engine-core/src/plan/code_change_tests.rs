@@ -1,6 +1,6 @@
 //! Which changes of a provider's code count, and what they lead to.
 
-use super::{CodeChange, Compared, judge, kept_revision};
+use super::{CodeChange, Compared, changed_classes, judge, kept_revision};
 use crate::provider::{DiffAnswer, ProviderReference, Revision};
 use crate::value::PropertyMap;
 
@@ -88,4 +88,18 @@ fn a_renewal_updates_what_diff_calls_unchanged_and_replaces_where_it_says_so() {
     assert_eq!(verdict(Some(false), &["zone"], true), (true, true, true));
     assert_eq!(verdict(Some(true), &["zone"], true), (true, true, false));
     assert_eq!(verdict(Some(false), &["zone"], false), (false, false, false));
+}
+
+#[test]
+fn only_classes_whose_own_code_changed_are_named() {
+    let changed = |before: &str, now: &str| {
+        let (before, now) = (reference("m", "P", None, before), reference("m", "P", None, now));
+        changed_classes(&before, &now).into_iter().map(|name| name.unwrap_or("(own)").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(changed("2:a;Base=x;Root=y", "2:b;Base=x;Root=y"), ["(own)"]);
+    assert_eq!(changed("2:a;Base=x;Root=y", "2:a;Base=x;Root=z"), ["Root"]);
+    assert_eq!(changed("2:a;Base=x;Root=y", "2:b;Base=z;Root=y"), ["(own)", "Base"]);
+    // Which class it builds on is a matter of the class itself.
+    assert_eq!(changed("2:a;Base=x", "2:a;Other=x"), ["(own)"]);
+    assert_eq!(changed("2:a", "2:b"), ["(own)"]);
 }

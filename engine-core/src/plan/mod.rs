@@ -42,7 +42,7 @@ mod testing;
 #[cfg(test)]
 mod verdict_tests;
 
-pub use code_change::{CodeChange, kept_revision};
+pub use code_change::{CodeChange, changed_classes, kept_revision};
 pub use constraint::{PlannedGoal, PlannedResource, PropertyChange, UpdatePlan};
 pub(crate) use goal::parse_duration;
 pub use goal::{Alias, Goal};
@@ -52,7 +52,7 @@ pub use refusals::{Refusal, not_a_path, unregistered_hook};
 pub use registration::{Next, Question, Registration};
 pub use secrecy::{copy_secrets, for_provider, mark_outputs, needs_marks};
 pub use step::{IMPLIED, Step};
-pub use targets::{Leftovers, unmatched};
+pub use targets::{Leftovers, ambiguous, closest, unmatched};
 pub use verdict::{Compared, Verdict, judge};
 
 pub(crate) use goal::{lower, make_set, optional_urn, position_text, stack_texts, take_object, urns};

@@ -166,6 +166,11 @@ impl Planner {
         self.seen.contains_key(urn)
     }
 
+    /// The resources that were registered or read in this run.
+    pub fn all_seen(&self) -> impl Iterator<Item = &Urn> {
+        self.seen.keys()
+    }
+
     /// The URN of a registration and its old row, without planning anything: for runs in which the program only brings
     /// its live providers.
     #[must_use]

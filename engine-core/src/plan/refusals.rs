@@ -385,11 +385,23 @@ impl Refusal {
         )
     }
 
-    /// A URN of `--target`, `--exclude` or `--replace` that names nothing.
+    /// What `--target`, `--exclude` or `--replace` names, and nothing is; `close`: what may have been meant.
     #[must_use]
-    pub fn unknown_target(option: &str, urn: &str) -> Self {
+    pub fn unknown_target(option: &str, urn: &str, close: &[&Urn]) -> Self {
+        let advice = match close {
+            [] => "; see `maloko stack --show-urns`".to_owned(),
+            close => format!("; did you mean{}", listed(close.iter().copied())),
+        };
+        Self::of_run(format!("{option} '{urn}': no resource of that name is in the stack or in the program{advice}"))
+    }
+
+    /// A name at `--target`, `--exclude` or `--replace` that several resources bear.
+    #[must_use]
+    pub fn ambiguous_target(option: &str, name: &str, urns: &[Urn]) -> Self {
+        let several = urns.len();
+        let urns = listed(urns.iter());
         Self::of_run(format!(
-            "{option} '{urn}': no resource of that name is in the stack or in the program; see `maloko stack --show-urns`"
+            "{option} '{name}': {several} resources have that name; give the URN of the one that is meant:{urns}"
         ))
     }
 
@@ -494,4 +506,8 @@ pub(super) fn no_provider_in_reserved_property() -> String {
 #[must_use]
 pub fn not_a_path(option: &str, error: &crate::diff::PathError) -> String {
     format!("the option '{option}' is passed over: {error}; a path is written like a.b[0][\"odd key\"] or a[*].b")
+}
+
+fn listed<'a>(urns: impl Iterator<Item = &'a Urn>) -> String {
+    urns.map(|urn| format!("\n    {urn}")).collect::<Vec<_>>().concat()
 }

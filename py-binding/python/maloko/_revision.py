@@ -1,7 +1,8 @@
 """Which code of a provider made or changed a resource: its declared version, and a fingerprint of its source.
 
-The fingerprint is of what the source says, not of how it is written down: comments, docstrings, formatting, line ends
-and the place of the file do not count, and every version of Python gives the same. So the syntax tree is read here in a
+The fingerprint is of what the source says, not of how it is written down: comments, docstrings, formatting, type hints of
+methods, line ends and the place of the file do not count, and every version of Python gives the same. Nor does a method
+count that is asked anew whenever it matters (`_ASKED_ANEW`): what it says does not change what others have made. So the syntax tree is read here in a
 way of our own, because `ast.dump` and the trees themselves differ in details from version to version.
 """
 
@@ -16,16 +17,22 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-_WAY = "py1"
+_WAY = "py2"
 """The way in which fingerprints are made; those that were made in another way are not compared."""
 
 _MAX_VERSION = 2**53 - 1
+
+_ASKED_ANEW = frozenset({"check", "diff", "read", "delete", "find", "close"})
+"""Methods that leave nothing behind in an object which `create` or `update` made, unless these call them."""
 
 _STANDARD_LIBRARY = str(Path(os.__file__).parent)
 _PACKAGES = ("site-packages", "dist-packages")
 
 _UNIMPORTANT = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 """Members of a syntax tree that say nothing, or not the same in every version of Python."""
+
+_HINTS = frozenset({("FunctionDef", "returns"), ("AsyncFunctionDef", "returns"), ("arg", "annotation")})
+"""Where the types of methods are written, which nothing looks at when they are called."""
 
 
 def version_of(provider: Any) -> int | None:
@@ -63,14 +70,16 @@ class Fingerprints:
         return self._known[kind]
 
     def _compute(self, kind: type) -> str | None:
-        digest = hashlib.sha256()
-        for counted in [kind, *(base for base in kind.__mro__[1:] if self._is_of_project(base, kind))]:
-            definitions = self._definitions_of(counted)
-            if not definitions:
-                return None
-            for definition in definitions:
-                digest.update(definition.text())
-        return f"{_WAY}:{digest.hexdigest()[:32]}"
+        counted = [kind, *(base for base in kind.__mro__[1:] if self._is_of_project(base, kind))]
+        definitions = [self._definitions_of(one) for one in counted]
+        if not all(definitions):
+            return None
+        every = [definition for of_class in definitions for definition in of_class]
+        left_out = _left_out(every)
+        own, *bases = [_digest(of_class, left_out) for of_class in definitions]
+        # Apart, so that a change names the class whose own code it is.
+        named = zip((base.__qualname__ for base in counted[1:]), bases, strict=True)
+        return ";".join([f"{_WAY}:{own}", *(f"{name}={code}" for name, code in named)])
 
     def _is_of_project(self, base: type, kind: type) -> bool:
         """Is a base class part of the project, or of the package that the class itself comes from?"""
@@ -99,13 +108,51 @@ class _Definition:
 
     def __init__(self, definition: ast.ClassDef) -> None:
         self._definition = definition
-        self._text: bytes | None = None
+        self._texts: dict[frozenset[str], bytes] = {}
+        self._mentions: dict[str, frozenset[str]] | None = None
 
-    def text(self) -> bytes:
-        """What the fingerprint is made of."""
-        if self._text is None:
-            self._text = "\n".join(_class_text(self._definition)).encode("utf-8", "surrogatepass")
-        return self._text
+    def text(self, left_out: frozenset[str]) -> bytes:
+        """What the fingerprint is made of, without the methods of these names."""
+        if left_out not in self._texts:
+            text = "\n".join(_class_text(self._definition, left_out))
+            self._texts[left_out] = text.encode("utf-8", "surrogatepass")
+        return self._texts[left_out]
+
+    def mentions(self) -> dict[str, frozenset[str]]:
+        """Which methods that are asked anew are mentioned: by each of them, and (under "") by the rest of the class."""
+        if self._mentions is None:
+            found: dict[str, set[str]] = {}
+            for statement in self._definition.body:
+                found.setdefault(_asked_anew(statement) or "", set()).update(
+                    node.attr for node in ast.walk(statement) if isinstance(node, ast.Attribute)
+                )
+            self._mentions = {name: frozenset(names & _ASKED_ANEW) for name, names in found.items()}
+        return self._mentions
+
+
+def _asked_anew(statement: ast.stmt) -> str | None:
+    """The name of a method that is asked anew, if the statement defines one."""
+    is_method = isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef))
+    return statement.name if is_method and statement.name in _ASKED_ANEW else None
+
+
+def _left_out(definitions: list[_Definition]) -> frozenset[str]:
+    """The methods that do not count: those asked anew that nothing which counts calls."""
+    used: set[str] = set()
+    waiting = {""}
+    while waiting:
+        name = waiting.pop()
+        new = set().union(*(definition.mentions().get(name, frozenset()) for definition in definitions)) - used
+        used |= new
+        waiting |= new
+    return _ASKED_ANEW - used
+
+
+def _digest(definitions: list[_Definition], left_out: frozenset[str]) -> str:
+    digest = hashlib.sha256()
+    for definition in definitions:
+        digest.update(definition.text(left_out))
+    return digest.hexdigest()[:32]
 
 
 _sources: dict[str, tuple[str, dict[str, list[_Definition]]]] = {}
@@ -142,11 +189,12 @@ def _classes(statements: list[ast.stmt], prefix: str) -> Iterator[tuple[str, ast
             yield from _classes(branch.body, inner)
 
 
-def _class_text(definition: ast.ClassDef) -> Iterator[str]:
+def _class_text(definition: ast.ClassDef, left_out: frozenset[str]) -> Iterator[str]:
     """What a class says, without its own name (it may be renamed) and its version (which is compared by itself)."""
     for field, value in ast.iter_fields(definition):
         if field == "body":
-            yield from _text(field, [statement for statement in value if not _declares_version(statement)])
+            counted = [it for it in value if not _declares_version(it) and _asked_anew(it) not in left_out]
+            yield from _text(field, counted)
         elif field != "name":
             yield from _text(field, value)
 
@@ -170,7 +218,8 @@ def _text(field: str, value: Any) -> Iterator[str]:
     elif isinstance(value, ast.AST):
         yield f"({type(value).__name__}"
         for name, member in ast.iter_fields(value):
-            yield from _text(name, _members(value, name, member))
+            if (type(value).__name__, name) not in _HINTS:
+                yield from _text(name, _members(value, name, member))
         yield ")"
     else:
         yield _scalar(value)

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use maloko_core::plan::closest;
 use maloko_core::state::Snapshot;
 use maloko_core::{Row, Urn};
 
@@ -50,7 +51,36 @@ pub(super) fn not_found(snapshot: &Snapshot, urn: &Urn) -> Failure {
             suspect.summary()
         ));
     }
-    Failure::new(format!("there is no resource {urn} in the state; `maloko stack --show-urns` lists them"))
+    let close = closest(urn.as_str(), snapshot.rows.iter().map(|row| &row.urn));
+    let advice = match close.as_slice() {
+        [] => "; `maloko stack --show-urns` lists them".to_owned(),
+        close => format!("; did you mean{}", listed(close)),
+    };
+    Failure::new(format!("there is no resource {urn} in the state{advice}"))
+}
+
+fn listed(urns: &[&Urn]) -> String {
+    urns.iter().map(|urn| format!("\n    {urn}")).collect::<Vec<_>>().concat()
+}
+
+/// The resource that a command's argument means: by its URN, or by its name where one resource alone bears it.
+pub(super) fn meant(snapshot: &Snapshot, text: &str) -> Result<Urn> {
+    let urn = Urn::unchecked(text);
+    if text.starts_with("urn:") || snapshot.rows.iter().any(|row| row.urn == urn) {
+        return Ok(urn);
+    }
+    let rows = snapshot.rows.iter().map(|row| &row.urn);
+    let named = rows.filter(|urn| urn.name() == text && urn.provider_package().is_none() && !urn.is_root_stack());
+    let named: BTreeSet<&Urn> = named.collect();
+    match named.into_iter().collect::<Vec<_>>().as_slice() {
+        [] => Err(not_found(snapshot, &urn)),
+        [urn] => Ok((*urn).clone()),
+        several => Err(Failure::new(format!(
+            "'{text}': {} resources have that name; give the URN of the one that is meant:{}",
+            several.len(),
+            listed(several)
+        ))),
+    }
 }
 
 /// Everything that a row refers to.

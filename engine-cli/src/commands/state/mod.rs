@@ -127,7 +127,7 @@ async fn delete(context: &Context, arguments: &StateDelete) -> Result<()> {
             edit::delete_all(snapshot, arguments.force)?;
             return Ok("Every resource was deleted from the state".to_owned());
         };
-        let urn = Urn::unchecked(urn);
+        let urn = edit::meant(snapshot, urn)?;
         let choose = |choices: &[String]| {
             if context.console.interactive {
                 prompt::choose("Several rows have this URN. Which one?", choices)
@@ -149,7 +149,8 @@ async fn rename(context: &Context, arguments: &StateRename) -> Result<()> {
     let question = format!("{} will be renamed to '{}' in the state.", arguments.urn, arguments.new_name);
     prompt::permission(&context.console, arguments.yes, &question)?;
     edited(context, "maloko state rename", |snapshot| {
-        edit::rename(snapshot, &Urn::unchecked(&arguments.urn), &arguments.new_name)?;
+        let urn = edit::meant(snapshot, &arguments.urn)?;
+        edit::rename(snapshot, &urn, &arguments.new_name)?;
         Ok("Resource renamed".to_owned())
     })
     .await
@@ -163,7 +164,7 @@ async fn flag(context: &Context, arguments: &StateFlag, flag: Flag, on: bool) ->
         prompt::permission(&context.console, arguments.yes, &format!("This will {} {what}.", flag.verb(on)))?;
     }
     edited(context, &name, |snapshot| {
-        let urns: Vec<Urn> = arguments.urns.iter().map(|urn| Urn::unchecked(urn)).collect();
+        let urns: Vec<Urn> = arguments.urns.iter().map(|urn| edit::meant(snapshot, urn)).collect::<Result<_>>()?;
         let changed = edit::set_flag(snapshot, &urns, arguments.all, flag, on)?;
         Ok(format!("{} {}", count(changed, "resource"), flag.done(on)))
     })

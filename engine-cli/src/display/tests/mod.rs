@@ -1,9 +1,12 @@
 //! The displays, driven with made-up runs.
 
 mod diff;
+mod failures;
 mod hygiene;
 mod json;
+mod order;
 mod plain;
+mod reasons;
 mod story;
 mod summary;
 mod terminal;

@@ -3,7 +3,7 @@ use maloko_core::event::{Outcome, Summary};
 
 use super::story::summary as ended;
 use crate::display::paint::Paint;
-use crate::display::summary::{Failures, totals};
+use crate::display::summary::totals;
 
 fn text(summary: &Summary) -> String {
     totals(Paint::new(false), summary).join("\n")
@@ -57,34 +57,4 @@ fn a_failure_or_a_cancellation_is_said_last() {
     Duration: 1.3s
     The preview failed.
     ");
-}
-
-#[test]
-fn many_failures_are_cut_short() {
-    let mut failures = Failures::default();
-    assert!(failures.lines(Paint::new(false)).is_empty());
-    for number in 0..25 {
-        failures.step(format!("Label l{number}"));
-        failures.error(Some(format!("Label l{number}")), "no".to_owned());
-        failures.error(Some(format!("Label l{number}")), "a later error".to_owned());
-    }
-    let lines = failures.lines(Paint::new(false));
-    assert_eq!(lines.first().map(String::as_str), Some("Failed:"));
-    assert_eq!(lines[1], "    Label l0: no (and 1 more error)");
-    assert_eq!(lines[21], "    and 5 more");
-    failures.step("Label waiting".to_owned());
-    assert_eq!(failures.lines(Paint::new(false))[22], "1 step was cancelled before it began");
-}
-
-#[test]
-fn a_long_reason_is_not_told_twice() {
-    let mut failures = Failures::default();
-    failures.error(Some("Label l".to_owned()), format!("no provider object: {}", "ways out ".repeat(40)));
-    let lines = failures.lines(Paint::new(false));
-    assert!(
-        lines[1].starts_with("    Label l: no provider object: ways out") && lines[1].ends_with(" ..."),
-        "{}",
-        lines[1]
-    );
-    assert!(lines[1].len() < 140, "{}", lines[1]);
 }

@@ -54,7 +54,7 @@ impl Stage {
     }
 }
 
-fn final_text(options: DisplayOptions, columns: usize, events: Vec<Event>) -> String {
+pub(super) fn final_text(options: DisplayOptions, columns: usize, events: Vec<Event>) -> String {
     let mut stage = Stage::new(options, 40, columns);
     stage.play(events);
     stage.finish()

@@ -1,0 +1,79 @@
+//! Why a resource is replaced because of another one, and what changes of it in the state alone.
+
+use std::collections::HashSet;
+
+use maloko_core::event::{Op, StepMetadata};
+use maloko_core::row::Row;
+use maloko_core::urn::Urn;
+
+use super::words::{TypeNames, one_line};
+
+/// What was replaced so far.
+#[derive(Default)]
+pub(super) struct Reasons {
+    replaced: HashSet<Urn>,
+}
+
+impl Reasons {
+    /// A step begins.
+    pub(super) fn note(&mut self, step: &StepMetadata) {
+        if is_replacement(step.op) || step.op == Op::DeleteReplaced {
+            self.replaced.insert(step.urn.clone());
+        }
+    }
+
+    /// Because of which other replacement a resource is replaced, in words; `None` where it is for a reason of its own.
+    pub(super) fn because(&self, step: &StepMetadata, names: &TypeNames) -> Option<String> {
+        let row = step.new.as_deref().filter(|_| is_replacement(step.op))?;
+        let replaced = |urn: &&Urn| **urn != step.urn && self.replaced.contains(*urn);
+        let by_property = row
+            .property_dependencies
+            .iter()
+            .filter(|(property, _)| step.keys.is_empty() || step.keys.iter().any(|key| top(key) == property.as_str()));
+        for (property, urns) in by_property {
+            if let Some(other) = urns.iter().find(replaced) {
+                let (other, property) = (names.title(other), one_line(property));
+                return Some(format!("because {other}, which it depends on by '{property}', is replaced"));
+            }
+        }
+        if !step.keys.is_empty() {
+            return None;
+        }
+        let with = row.replace_with.iter().find(replaced).map(|other| (other, "it is to be replaced"));
+        let with = with.or_else(|| row.deleted_with.iter().find(replaced).map(|other| (other, "it is deleted")));
+        with.map(|(other, what)| format!("because {}, with which {what}, is replaced", names.title(other)))
+    }
+}
+
+fn is_replacement(op: Op) -> bool {
+    matches!(op, Op::Replace | Op::CreateReplacement | Op::ImportReplacement)
+}
+
+/// The property in which a path begins.
+fn top(path: &str) -> &str {
+    path.split(['.', '[']).next().unwrap_or(path)
+}
+
+/// What becomes another one in the state, without the object being touched.
+pub(super) fn state_changes(step: &StepMetadata) -> Vec<String> {
+    let (Some(old), Some(new)) = (step.old.as_deref(), step.new.as_deref()) else { return Vec::new() };
+    let mut changes = Vec::new();
+    if old.urn != new.urn {
+        changes.push(format!("moved from '{}'", one_line(old.urn.as_str())));
+    }
+    if old.protect != new.protect {
+        changes.push(if new.protect { "protected" } else { "unprotected" }.to_owned());
+    }
+    if old.retain_on_delete != new.retain_on_delete {
+        changes
+            .push(if new.retain_on_delete { "retained on delete" } else { "no longer retained on delete" }.to_owned());
+    }
+    let differing: [(&str, fn(&Row, &Row) -> bool); 3] = [
+        ("deletedWith", |old, new| old.deleted_with != new.deleted_with),
+        ("ignoreChanges", |old, new| old.ignore_changes != new.ignore_changes),
+        ("customTimeouts", |old, new| old.custom_timeouts != new.custom_timeouts),
+    ];
+    let differing = differing.iter().filter(|(_, differs)| differs(old, new));
+    changes.extend(differing.map(|(option, _)| format!("other {option}")));
+    changes
+}
