@@ -259,5 +259,7 @@ test("a target may be given by its name where that is unique", () => {
     // Commands on the state take names as well.
     expect(its.ok("state", "protect", "--yes", "--stack", "dev", "queue-1")).toContain("protected");
     expect(its.run("state", "protect", "--yes", "--stack", "dev", "queue-11").output).toContain("did you mean");
-    expect(its.run("state", "delete", "--yes", "--stack", "dev", "twin").output).toContain("2 resources have that name");
+    expect(its.run("state", "delete", "--yes", "--stack", "dev", "twin").output).toContain(
+        "2 resources have that name",
+    );
 });

@@ -1,9 +1,10 @@
 """Which code of a provider made or changed a resource: its declared version, and a fingerprint of its source.
 
-The fingerprint is of what the source says, not of how it is written down: comments, docstrings, formatting, type hints of
-methods, line ends and the place of the file do not count, and every version of Python gives the same. Nor does a method
-count that is asked anew whenever it matters (`_ASKED_ANEW`): what it says does not change what others have made. So the syntax tree is read here in a
-way of our own, because `ast.dump` and the trees themselves differ in details from version to version.
+The fingerprint is of what the source says, not of how it is written down: comments, docstrings, formatting, type hints
+of methods, line ends and the place of the file do not count, and every version of Python gives the same. Nor does a
+method count that is asked anew whenever it matters (`_ASKED_ANEW`): what it says does not change what others have made.
+So the syntax tree is read here in a way of our own, because `ast.dump` and the trees themselves differ in details from
+version to version.
 """
 
 from __future__ import annotations
@@ -132,8 +133,9 @@ class _Definition:
 
 def _asked_anew(statement: ast.stmt) -> str | None:
     """The name of a method that is asked anew, if the statement defines one."""
-    is_method = isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef))
-    return statement.name if is_method and statement.name in _ASKED_ANEW else None
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and statement.name in _ASKED_ANEW:
+        return statement.name
+    return None
 
 
 def _left_out(definitions: list[_Definition]) -> frozenset[str]:
