@@ -223,6 +223,35 @@ test("a native package is named and the rest stays", () => {
     it.ok(...UP);
 });
 
+test("a remote component is refused at its registration", () => {
+    const site = `class Site extends pulumi.ComponentResource {
+    constructor(name) { super("acme:web:Site", name, {}, { version: "1.2.3" }, true /* remote */); }
+}
+`;
+    const it = project({ "index.js": `${ECHO}${site}new Thing("a");new Site("front");` });
+    for (const args of [["preview"], UP, [...UP, "--skip-preview"]]) {
+        const { status, output } = it.run(...args);
+        expect(status).not.toBe(0);
+        expect(output).toContain("Site front: the package 'acme' (version 1.2.3) is not a dynamic one");
+        expect(output).toContain("remote component");
+    }
+    expect(it.run("check").output).toContain("index.js:5: the program uses the native package 'acme'");
+    // So are the methods of one, its functions, and packages that are made from another one's parameters.
+    const runtime = `require("@pulumi/pulumi").runtime`;
+    it.write({ "index.js": `${runtime}.call("acme:web:Site/check", {});` });
+    expect(it.run("preview").output).toContain("the method 'acme:web:Site/check' belongs to the package 'acme'");
+    it.write({ "index.js": `${runtime}.invoke("acme:web:list", {}, { version: "2.0.0" });` });
+    expect(it.run("preview").output).toContain("'acme:web:list' belongs to the package 'acme' (version 2.0.0)");
+    const parameters = `{ baseProviderName: "terraform", baseProviderVersion: "0.5.0", baseProviderDownloadUrl: "",
+        packageName: "random", packageVersion: "3.6.0", base64Parameter: "e30=" }`;
+    it.write({ "index.js": `${runtime}.registerPackage(${parameters});` });
+    expect(it.run("preview").output).toContain(
+        "the package 'random' (version 3.6.0) of the package 'terraform' (version 0.5.0) is not a dynamic one",
+    );
+    it.write({ "index.js": `${ECHO}new Thing("a");` });
+    it.ok(...UP);
+});
+
 test("another runtime is named with the command that serves it", () => {
     const it = project({ "index.js": "" });
     it.write({ "Pulumi.yaml": "name: test\nruntime: python\n" });

@@ -238,6 +238,44 @@ def test_a_native_package_is_named_and_the_rest_stays(project: Project) -> None:
     project.run(*UP)
 
 
+def test_a_remote_component_is_refused_at_its_registration(project: Project) -> None:
+    site = (
+        "import pulumi\nclass Site(pulumi.ComponentResource):\n"
+        "    def __init__(self, name):\n        options = pulumi.ResourceOptions(version='1.2.3')\n"
+        "        super().__init__('acme:web:Site', name, {}, options, remote=True)\n"
+    )
+    project.write("__main__.py", f"{site}{ECHO}\nThing('a')\nSite('front')\n")
+    for arguments in (["preview"], [*UP], [*UP, "--skip-preview"]):
+        said = project.failing(*arguments)
+        assert "Site front: the package 'acme' (version 1.2.3) is not a dynamic one" in said
+        assert "remote component" in said
+    assert "__main__.py:5: the program uses the native package 'acme'" in project.failing("check")
+    # So are the methods of one, its functions, and packages that are made from another one's parameters.
+    project.write(
+        "__main__.py",
+        "import pulumi\npulumi.runtime.call('acme:web:Site/check', {}, None, None, None)\n",
+    )
+    assert "the method 'acme:web:Site/check' belongs to the package 'acme'" in project.failing("preview")
+    project.write(
+        "__main__.py",
+        "import pulumi\noptions = pulumi.InvokeOptions(version='2.0.0')\n"
+        "pulumi.runtime.invoke('acme:web:list', {}, options)\n",
+    )
+    assert "'acme:web:list' belongs to the package 'acme' (version 2.0.0)" in project.failing("preview")
+    project.write(
+        "__main__.py",
+        "import pulumi\nfrom pulumi.runtime import settings\n"
+        "made = settings.register_package('terraform', '0.5.0', '', 'random', '3.6.0', 'e30=')\n"
+        "pulumi.export('made', pulumi.Output.from_input(made))\n",
+    )
+    said = project.failing("preview")
+    assert (
+        "the package 'random' (version 3.6.0) of the package 'terraform' (version 0.5.0) is not a dynamic one" in said
+    )
+    project.write("__main__.py", f"{ECHO}\nThing('a')\n")
+    project.run(*UP)
+
+
 def test_another_runtime_is_named_with_the_command_that_serves_it(project: Project) -> None:
     project.write("Pulumi.yaml", "name: trial\nruntime: nodejs\n")
     assert "npx maloko" in refused(project, *UP)

@@ -9,6 +9,7 @@ use super::{count, packages, pretty};
 use crate::arguments::CheckArguments;
 use crate::context::Context;
 use crate::failure::{Failure, Result, code};
+use crate::front::PackageUse;
 use crate::project::Project;
 use crate::settings::Settings;
 use crate::settings::resolve::resolve;
@@ -34,24 +35,29 @@ pub(crate) async fn run(context: &Context, arguments: &CheckArguments) -> Result
     let mut findings = Findings::default();
     if let Some(project) = findings.take("the project file", context.project()) {
         let program = findings.take("the program", project.program(context.front.language()));
+        let listed = project
+            .packages
+            .iter()
+            .map(|name| PackageUse { place: project.place(&["packages", name]), name: name.clone() });
+        let mut packages: Vec<PackageUse> = listed.collect();
         for (stack, file) in settings_files(&project) {
             check_settings(&mut findings, &project, &stack, &file);
         }
         check_state(&mut findings, context).await;
         if let Some(program) = program {
             findings.looked_at.push("the packages that the program names".to_owned());
-            let packages = match context.front.native_packages(&program).await {
+            packages.extend(match context.front.native_packages(&program).await {
                 Some(packages) => packages,
                 None => packages::find(&program),
-            };
-            findings.problems.extend(packages.iter().map(|package| {
-                format!(
-                    "{}: the program uses the native package '{}'; maloko hosts dynamic providers only, and its resources \
-                     will be refused",
-                    package.place, package.name
-                )
-            }));
+            });
         }
+        findings.problems.extend(packages.iter().map(|package| {
+            format!(
+                "{}: the program uses the native package '{}'; maloko hosts dynamic providers only, and its resources and \
+                 components will be refused",
+                package.place, package.name
+            )
+        }));
     }
     report(context, arguments, &findings);
     if findings.problems.is_empty() { Ok(()) } else { Err(Failure::silent(code::FAILURE)) }

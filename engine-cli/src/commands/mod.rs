@@ -11,6 +11,7 @@ pub(crate) mod new;
 pub(crate) mod packages;
 #[cfg(test)]
 mod places_tests;
+mod remote_components;
 pub(crate) mod stack;
 pub(crate) mod state;
 #[cfg(test)]

@@ -1,13 +1,15 @@
 //! Native packages that a JavaScript or TypeScript program names: found by reading its files, without running it.
 //! (Python reads its own files better.)
 //!
-//! Only what stands at the beginning of an import is seen; a package that a library of the program imports, or whose
-//! name is put together at run time, is refused when its first resource is registered.
+//! Only what stands at the beginning of an import is seen, and the types of remote components; a package that a library of
+//! the program imports, or whose name is put together at run time, is refused when its first resource is registered.
 
 use std::path::{Path, PathBuf};
 
 use crate::front::{PackageUse, ProgramSpec};
 use crate::project::Project;
+
+use super::remote_components;
 
 /// Files of programs.
 const EXTENSIONS: [&str; 6] = ["ts", "mts", "cts", "js", "mjs", "cjs"];
@@ -43,11 +45,11 @@ fn collect(directory: &Path, depth: usize, files: &mut Vec<PathBuf>) {
 fn in_file(file: &Path) -> Vec<PackageUse> {
     let Ok(text) = std::fs::read_to_string(file) else { return Vec::new() };
     let lines = text.lines().enumerate();
-    let named = lines.filter_map(|(number, line)| {
-        let name = node_package(line)?;
-        Some(PackageUse { place: format!("{}:{}", file.display(), number + 1), name })
-    });
-    named.collect()
+    let imported = lines.filter_map(|(number, line)| Some((number + 1, node_package(line)?)));
+    let mut named: Vec<_> = imported.chain(remote_components::find(&text)).collect();
+    named.sort_by_key(|(line, _)| *line);
+    let at = |line| format!("{}:{line}", file.display());
+    named.into_iter().map(|(line, name)| PackageUse { place: at(line), name }).collect()
 }
 
 /// `from "@pulumi/aws"`, `require("@pulumi/aws/s3")`.

@@ -321,13 +321,17 @@ fn check_names_native_packages_and_their_places() {
         "import * as pulumi from \"@pulumi/pulumi\";\nimport { s3 } from '@pulumi/aws/s3';\n// '@pulumi/gcp'\n",
     );
     world.write("parts/net.js", "const azure = require(\"@pulumi/azure-native\");\n");
+    world.write("parts/site.ts", "class Site {\n constructor(n) { super(\"acme:web:Site\", n, {}, {}, true); } }\n");
+    world.write("Pulumi.yaml", "name: shop\nruntime: python\npackages:\n  parts: ./parts\n");
     world.write("node_modules/other/index.js", "require('@pulumi/gcp');\n");
     let done = world.run("check");
     assert_eq!(done.code, 1);
     let problems: Vec<&str> = done.err.lines().map(|line| line.split(';').next().unwrap()).collect();
     insta::assert_snapshot!(problems.join("\n"), @r"
+    problem: PROJECT/Pulumi.yaml:4: the program uses the native package 'parts'
     problem: PROJECT/index.ts:2: the program uses the native package 'aws'
     problem: PROJECT/parts/net.js:1: the program uses the native package 'azure-native'
+    problem: PROJECT/parts/site.ts:2: the program uses the native package 'acme'
     ");
 }
 

@@ -37,6 +37,8 @@ pub(crate) struct Project {
     pub(crate) declarations: Vec<Declaration>,
     /// Where the project wants its state kept.
     pub(crate) backend_url: Option<String>,
+    /// The native packages that the project lists under `packages`, in the order of the file.
+    pub(crate) packages: Vec<String>,
     /// Does every operation begin with a refresh?
     pub(crate) refresh_always: bool,
     /// Where the stacks' settings files are.
@@ -91,6 +93,7 @@ impl Project {
             description: reader.text(&value, &["description"])?.unwrap_or_default(),
             main: reader.text(&value, &["main"])?,
             backend_url: reader.text(&value, &["backend", "url"])?.filter(|url| !url.is_empty()),
+            packages: packages(&value),
             settings_directory: directory.map_or_else(|| root.clone(), |below| root.join(below)),
             file: file.to_path_buf(),
             root,
@@ -191,6 +194,16 @@ pub(crate) fn check_name(name: &str) -> std::result::Result<(), &'static str> {
     } else {
         Err("may hold only letters, digits, '-', '_' and '.'")
     }
+}
+
+/// The names of the native packages that a project file lists.
+fn packages(root: &Value) -> Vec<String> {
+    let listed = root.get("packages").and_then(Value::as_mapping);
+    listed
+        .into_iter()
+        .flat_map(|packages| packages.keys())
+        .filter_map(|name| name.as_str().map(str::to_owned))
+        .collect()
 }
 
 /// A value in words, for messages.

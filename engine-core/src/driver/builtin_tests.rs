@@ -104,7 +104,7 @@ async fn stash(engine: &Engine, input: Option<Value>) -> std::result::Result<Pro
 
 async fn invoke(engine: &Engine, token: &str, arguments: PropertyMap) -> std::result::Result<PropertyMap, RpcError> {
     let args = Some(encode_properties(&arguments, ALL));
-    let request = ResourceInvokeRequest { tok: token.to_owned(), args, accept_resources: true };
+    let request = ResourceInvokeRequest { tok: token.to_owned(), args, accept_resources: true, version: String::new() };
     let answer = engine.rpc("Invoke", &request.encode_to_vec()).await?;
     Ok(decode_properties(InvokeResponse::decode(&answer[..]).unwrap().r#return.unwrap()).unwrap())
 }

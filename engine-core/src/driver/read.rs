@@ -105,6 +105,7 @@ impl Engine {
             kind: request.r#type,
             name: request.name,
             custom: true,
+            package_version: request.version,
             parent: optional_urn("parent", &request.parent)?,
             inputs,
             object,

@@ -5,10 +5,11 @@ use prost::Message;
 use crate::builtin;
 use crate::event::{Event, Severity, StepMetadata};
 use crate::operation::OperationKind;
+use crate::plan::{function_not_hosted, package_not_hosted};
 use crate::urn::Urn;
 use crate::wire::{
     Accepts, DeploymentInfo, InvokeResponse, LogRequest, ReadResourceRequest, RegisterPackageRequest,
-    RegisterResourceOutputsRequest, RegisterResourceRequest, ResourceInvokeRequest, RootResource,
+    RegisterResourceOutputsRequest, RegisterResourceRequest, ResourceCallRequest, ResourceInvokeRequest, RootResource,
     SupportsFeatureRequest, SupportsFeatureResponse, encode_properties,
 };
 
@@ -16,8 +17,9 @@ use super::depth::too_deep;
 use super::register::registered_outputs;
 use super::{Engine, RpcError, plain_config};
 
-/// Features of the monitor, by id and by number of the public enumeration.
-const FEATURES: [(&str, i32); 12] = [
+/// Features of the monitor, by id and by number of the public enumeration. Packages made from a parameter are among them
+/// so that the SDK asks for one, which is refused by its name; otherwise it would tell the user to update another tool.
+const FEATURES: [(&str, i32); 13] = [
     ("secrets", 0),
     ("resourceReferences", 1),
     ("outputValues", 2),
@@ -27,6 +29,7 @@ const FEATURES: [(&str, i32); 12] = [
     ("replaceWith", 6),
     ("transforms", 7),
     ("invokeTransforms", 8),
+    ("parameterization", 9),
     ("resourceHooks", 10),
     ("errorHooks", 11),
     ("stateMigrations", 16),
@@ -71,19 +74,18 @@ impl Engine {
             "RegisterResourceHook" => self.callbacks.add_hook(decode(method, request)?).map(|()| Vec::new()),
             "RegisterErrorHook" => self.callbacks.add_error_hook(decode(method, request)?).map(|()| Vec::new()),
             "Call" => {
-                let request: ResourceInvokeRequest = decode(method, request)?;
-                Err(not_hosted("method", &request.tok))
+                let request: ResourceCallRequest = decode(method, request)?;
+                Err(RpcError { code: 12, message: function_not_hosted("method", &request.tok, &request.version) })
             }
             "RegisterPackage" => {
                 let request: RegisterPackageRequest = decode(method, request)?;
-                let name = request.name;
-                Err(RpcError {
-                    code: 12,
-                    message: format!(
-                        "the package '{name}' is not a dynamic one: maloko does not host native plugins; deploy its resources \
-                         with the pulumi command line, or write a dynamic provider for them"
-                    ),
-                })
+                let base = (request.name.as_str(), request.version.as_str());
+                let made = request.parameterization.as_ref().or(request.extension.as_ref());
+                let message = match made {
+                    Some(made) => package_not_hosted((&made.name, &made.version), Some(base)),
+                    None => package_not_hosted(base, None),
+                };
+                Err(RpcError { code: 12, message })
             }
             "SignalAndWaitForShutdown" => {
                 self.wind_up().await;
@@ -199,7 +201,8 @@ impl Engine {
         let arguments = registered_outputs(request.args).map_err(RpcError::invalid)?;
         let find = |urn: &Urn| self.book().row(urn).map(|(_, row)| std::sync::Arc::clone(row));
         let Some(called) = builtin::call(&request.tok, &arguments, find, &self.providers.stacks).await else {
-            return Err(not_hosted("function", &request.tok));
+            let message = function_not_hosted("function", &request.tok, &request.version);
+            return Err(RpcError { code: 12, message });
         };
         let answer = called.map_err(|message| RpcError { code: 5, message })?;
         for notice in self.providers.stacks.take_notices() {
@@ -209,17 +212,6 @@ impl Engine {
         let accepts = Accepts { secrets: true, resources: request.accept_resources };
         Ok(InvokeResponse { r#return: Some(encode_properties(&answer, accepts)) })
     }
-}
-
-/// The refusal of a function or method, by its token, whose package has no host here.
-fn not_hosted(what: &str, token: &str) -> RpcError {
-    let package = token.split(':').next().unwrap_or_default();
-    let reason = if package == builtin::PACKAGE {
-        "which has none of that name".to_owned()
-    } else {
-        "which is not a dynamic one: maloko does not host native plugins".to_owned()
-    };
-    RpcError { code: 12, message: format!("the {what} '{token}' belongs to the package '{package}', {reason}") }
 }
 
 fn decode<M: Message + Default>(method: &str, request: &[u8]) -> Result<M, RpcError> {

@@ -13,8 +13,8 @@ use crate::state::{Session, Snapshot};
 use crate::urn::STACK_TYPE;
 use crate::value::PropertyMap;
 use crate::wire::{
-    Accepts, DeploymentInfo, LogRequest, RegisterPackageRequest, RegisterResourceOutputsRequest,
-    RegisterResourceRequest, RegisterResourceResponse, ResourceInvokeRequest, RootResource, SupportsFeatureRequest,
+    Accepts, DeploymentInfo, LogRequest, Parameterization, RegisterPackageRequest, RegisterResourceOutputsRequest,
+    RegisterResourceRequest, RegisterResourceResponse, ResourceCallRequest, RootResource, SupportsFeatureRequest,
     SupportsFeatureResponse, encode_properties,
 };
 
@@ -68,7 +68,8 @@ fn the_engine_says_what_it_is_and_can() {
     for id in ["secrets", "resourceReferences", "outputValues", "aliasSpecs", "deletedWith", "replaceWith"] {
         assert!(has(id), "{id}");
     }
-    assert!(!has("parameterization") && !has("telepathy"));
+    // So that packages made from a parameter are asked for, and refused by their names.
+    assert!(has("parameterization") && !has("telepathy"));
 
     let root = || RootResource::decode(&ask(&engine, "GetRootResource", &()).unwrap()[..]).unwrap().urn;
     assert_eq!(root(), "");
@@ -79,10 +80,19 @@ fn the_engine_says_what_it_is_and_can() {
 #[test]
 fn packages_and_unknown_requests_are_refused_by_name() {
     let (engine, _) = engine();
-    let package = RegisterPackageRequest { name: "aws".to_owned() };
+    let version = || "6.1.0".to_owned();
+    let package = RegisterPackageRequest { name: "aws".to_owned(), ..RegisterPackageRequest::default() };
+    let made = Parameterization { name: "net".to_owned(), version: "2.0.0".to_owned() };
     let refused = [
         ask(&engine, "RegisterPackage", &package),
-        ask(&engine, "Call", &ResourceInvokeRequest { tok: "aws:s3:x".to_owned(), ..ResourceInvokeRequest::default() }),
+        ask(&engine, "RegisterPackage", &RegisterPackageRequest { version: version(), ..package.clone() }),
+        ask(
+            &engine,
+            "RegisterPackage",
+            &RegisterPackageRequest { parameterization: Some(made.clone()), ..package.clone() },
+        ),
+        ask(&engine, "RegisterPackage", &RegisterPackageRequest { extension: Some(made), ..package }),
+        ask(&engine, "Call", &ResourceCallRequest { tok: "aws:s3:x".to_owned(), version: version() }),
         ask(&engine, "Levitate", &()),
     ];
     let errors = refused.map(|answer| answer.map_or_else(|error| (error.code, error.message), |_| (0, String::new())));

@@ -43,6 +43,10 @@ pub struct Goal {
     pub name: String,
     /// Has it a provider?
     pub custom: bool,
+    /// Is it a component that a plugin of its package makes?
+    pub remote: bool,
+    /// Version of the package, where the program says one.
+    pub package_version: String,
     /// The parent.
     pub parent: Option<Urn>,
     /// The program's inputs, without `__provider`.
@@ -132,6 +136,8 @@ impl Goal {
             kind: request.r#type,
             name: request.name,
             custom: request.custom,
+            remote: request.remote,
+            package_version: request.version,
             parent: optional_urn("parent", &request.parent)?,
             inputs,
             object,

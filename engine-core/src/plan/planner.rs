@@ -188,8 +188,11 @@ impl Planner {
         if goal.name.is_empty() {
             return Err(Refusal::nameless(&urn, &goal.kind));
         }
-        if goal.custom && (goal.kind.split(':').count() != 3 || goal.kind.starts_with(':')) {
+        if (goal.custom || goal.remote) && (goal.kind.split(':').count() != 3 || goal.kind.starts_with(':')) {
             return Err(Refusal::malformed_type(&urn, &goal.kind));
+        }
+        if goal.remote {
+            return Err(Refusal::remote_component(&urn, package_of(&goal.kind), &goal.package_version));
         }
         if let Some(parent) = &goal.parent
             && !self.seen.contains_key(parent)
@@ -386,16 +389,17 @@ impl Planner {
     }
 
     fn provider_for(&mut self, urn: &Urn, goal: &Goal) -> Result<(String, Vec<Step>), Refusal> {
-        let package = goal.kind.split(':').next().unwrap_or_default();
+        let package = package_of(&goal.kind);
         if goal.kind.starts_with("pulumi:providers:") {
-            return Err(Refusal::native_package(urn, goal.kind.trim_start_matches("pulumi:providers:")));
+            let package = goal.kind.trim_start_matches("pulumi:providers:");
+            return Err(Refusal::native_package(urn, package, &goal.package_version));
         }
         let built_in = builtin::serves(&goal.kind);
         if package == builtin::PACKAGE && !built_in {
             return Err(Refusal::unknown_built_in(urn, &goal.kind));
         }
         if !DYNAMIC_PACKAGES.contains(&package) && !built_in {
-            return Err(Refusal::native_package(urn, package));
+            return Err(Refusal::native_package(urn, package, &goal.package_version));
         }
         if built_in && !goal.import_id.is_empty() {
             return Err(Refusal::built_in_import(urn, &goal.kind));
@@ -413,9 +417,9 @@ impl Planner {
     /// The reference to the provider resource of a type for a row that no registration leads to, with the step that makes
     /// it where the state has none.
     pub fn engine_provider(&mut self, urn: &Urn, kind: &str) -> Result<(String, Option<Step>), Refusal> {
-        let package = kind.split(':').next().unwrap_or_default();
+        let package = package_of(kind);
         if !DYNAMIC_PACKAGES.contains(&package) {
-            return Err(Refusal::native_package(urn, package));
+            return Err(Refusal::native_package(urn, package, ""));
         }
         let (reference, step) = self.default_provider(package);
         Ok((reference, step.filter(|step| step.op == Op::Create)))
@@ -517,6 +521,11 @@ impl Planner {
     pub fn selects(&mut self, row: &Row) -> bool {
         self.targets.includes(&row.urn, references(row))
     }
+}
+
+/// The package of a type.
+fn package_of(kind: &str) -> &str {
+    kind.split(':').next().unwrap_or_default()
 }
 
 /// Every resource that a registration refers to.

@@ -49,10 +49,22 @@ fn types_and_packages_that_cannot_be_served_say_so() {
     assert_snapshot!("type_without_package", of(":index:Thing"));
     assert_snapshot!("native_package", of("aws:s3:Bucket"));
     assert_snapshot!("explicit_provider", of("pulumi:providers:aws"));
+    let versioned = Goal { package_version: "6.1.0".to_owned(), kind: "aws:s3:Bucket".to_owned(), ..goal("a", 1.0) };
+    assert!(refused(versioned).contains("the package 'aws' (version 6.1.0) is not a dynamic one"));
     assert_snapshot!("unknown_built_in", of("pulumi:index:Cupboard"));
     assert_snapshot!("no_provider_object", refused(Goal { object: None, ..goal("a", 1.0) }));
     // A component may have any type.
     begin(&mut planner(Vec::new()), Goal { kind: "Thing".to_owned(), ..component("g") });
+}
+
+#[test]
+fn a_remote_component_is_refused_with_its_package() {
+    let remote = |kind: &str| Goal { remote: true, kind: kind.to_owned(), ..component("g") };
+    assert_snapshot!(
+        "remote_component",
+        refused(Goal { package_version: "1.2.3".to_owned(), ..remote("acme:web:Site") })
+    );
+    assert!(refused(remote("Site")).contains("'Site' is not a valid type"));
 }
 
 #[test]

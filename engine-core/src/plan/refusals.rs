@@ -1,7 +1,6 @@
 //! Every refusal of the engine: the resource at fault, the option or input that is at fault, and the way out. Each text
 //! stands here and nowhere else; `refusal_tests.rs` shows them all.
 
-use crate::builtin;
 use crate::provider::CheckFailure;
 use crate::urn::Urn;
 
@@ -152,28 +151,6 @@ impl Refusal {
             format!(
                 "it comes to depend on '{carried}', which still depends on it in the state and is not among the targets: \
                  each would have to exist before the other; select '{carried}' as well"
-            ),
-        )
-    }
-
-    pub(super) fn native_package(urn: &Urn, package: &str) -> Self {
-        Self::on(
-            urn,
-            format!(
-                "the package '{package}' is not a dynamic one: maloko runs programs whose custom resources are \
-                 pulumi.dynamic ones and does not host native plugins; deploy this resource with the pulumi command line, \
-                 or write a dynamic provider for it"
-            ),
-        )
-    }
-
-    pub(super) fn unknown_built_in(urn: &Urn, kind: &str) -> Self {
-        Self::on(
-            urn,
-            format!(
-                "the built-in package '{}' has no resource of the type '{kind}'; it has {}",
-                builtin::PACKAGE,
-                builtin::KINDS.join(" and ")
             ),
         )
     }

@@ -384,6 +384,9 @@ pub struct ReadResourceRequest {
     /// Reference to an explicit provider.
     #[prost(string, tag = "7")]
     pub provider: String,
+    /// Version of the package.
+    #[prost(string, tag = "8")]
+    pub version: String,
     /// May the answer hold secrets?
     #[prost(bool, tag = "9")]
     pub accept_secrets: bool,
@@ -410,36 +413,6 @@ pub struct ReadResourceResponse {
     /// What it is like.
     #[prost(message, optional, tag = "2")]
     pub properties: Option<Struct>,
-}
-
-/// A call of a provider's function.
-#[derive(Clone, PartialEq, Message)]
-pub struct ResourceInvokeRequest {
-    /// Which function.
-    #[prost(string, tag = "1")]
-    pub tok: String,
-    /// Its arguments.
-    #[prost(message, optional, tag = "2")]
-    pub args: Option<Struct>,
-    /// May the answer hold resource references?
-    #[prost(bool, tag = "5")]
-    pub accept_resources: bool,
-}
-
-/// Asks for a package that is not part of the program.
-#[derive(Clone, PartialEq, Message)]
-pub struct RegisterPackageRequest {
-    /// Its name.
-    #[prost(string, tag = "1")]
-    pub name: String,
-}
-
-/// The answer of a provider's function.
-#[derive(Clone, PartialEq, Message)]
-pub struct InvokeResponse {
-    /// What it returned.
-    #[prost(message, optional, tag = "1")]
-    pub r#return: Option<Struct>,
 }
 
 /// A request to run a resource hook or to know of it.

@@ -2,6 +2,7 @@
 //! wire (semantics 9.3).
 
 mod callbacks;
+mod functions;
 mod messages;
 mod outputs;
 mod values;
@@ -10,6 +11,7 @@ mod values;
 mod values_tests;
 
 pub use callbacks::*;
+pub use functions::*;
 pub use messages::*;
 pub use outputs::as_outputs;
 pub use values::{Accepts, decode_properties, decode_value, encode_properties, encode_value};

@@ -11,7 +11,10 @@ _SKIPPED = frozenset({"node_modules", "__pycache__", "site-packages", "build", "
 
 
 def native_packages(entry: Path) -> list[tuple[str, str]]:
-    """The packages whose SDKs (`pulumi_aws`) the program imports, each with the first place: `("aws", "main.py:3")`."""
+    """The packages that the program needs, each with the first place: `("aws", "main.py:3")`.
+
+    Those are the packages whose SDKs (`pulumi_aws`) it imports, and those of its remote components.
+    """
     directory = entry if entry.is_dir() else entry.parent
     found: dict[str, str] = {}
     for file in sorted(_python_files(directory)):
@@ -20,10 +23,8 @@ def native_packages(entry: Path) -> list[tuple[str, str]]:
         except (OSError, SyntaxError, ValueError):
             # The run itself says what is wrong with it.
             continue
-        for name, line in _imports(tree):
-            package = name.split(".")[0]
-            if package.startswith("pulumi_"):
-                found.setdefault(package[len("pulumi_") :].replace("_", "-"), f"{file.relative_to(directory)}:{line}")
+        for package, line in sorted([*_imported(tree), *_remote(tree)], key=lambda use: use[1]):
+            found.setdefault(package, f"{file.relative_to(directory)}:{line}")
     return sorted(found.items())
 
 
@@ -37,9 +38,32 @@ def _python_files(directory: Path) -> Iterator[Path]:
         yield from (Path(place, file) for file in files if file.endswith(".py"))
 
 
+def _imported(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    for name, line in _imports(tree):
+        package = name.split(".")[0]
+        if package.startswith("pulumi_"):
+            yield package[len("pulumi_") :].replace("_", "-"), line
+
+
 def _imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield node.module, node.lineno
+
+
+def _remote(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """The packages of components that are made with `remote=True` and a type that stands there as a text."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not node.args:
+            continue
+        kind = node.args[0]
+        if not isinstance(kind, ast.Constant) or not isinstance(kind.value, str):
+            continue
+        if any(_is_true(word.value) for word in node.keywords if word.arg == "remote"):
+            yield kind.value.split(":")[0], node.lineno
+
+
+def _is_true(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is True
