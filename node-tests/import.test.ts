@@ -128,6 +128,35 @@ test("an import that does not match is explained property by property and change
     expect(notes.world()).toEqual({ n1: "hello" });
 });
 
+test("import mismatches name the properties by comparing", () => {
+    // `read` tells the program's own inputs, and `diff` only that something differs.
+    const read = `{ id, props: outputs(id, text), inputs: { ...props, url: "https://notes/" + id } }`;
+    const program = PROGRAM.replace("{ id, props: outputs(id, text) }", read)
+        .replace("Object.keys(news).some((key) => olds[key] !== news[key])", "true")
+        .replace("name, { text }", `name, { text, url: "https://notes/" + "x".repeat(150) } as any`);
+    const notes = new Notes();
+    notes.project.write({ "index.ts": program });
+    notes.has({ n1: "hello" });
+    notes.wants(note("a", "other", { import: "n1" }));
+    const times = (said: string, line: string) => said.split(line).length - 1;
+    const whole = "the object 'n1' cannot be imported: it is not as the program says in ";
+    for (const command of [["preview"], ["up", "--yes", "--skip-preview"]]) {
+        const said = notes.failing(...command);
+        // Once where it occurred, once in the summary: both lines are whole.
+        expect(times(said, `${whole}url\n`), said).toBe(2);
+        expect(said).toContain(`* url: the program has "https://notes/${"x".repeat(20)}`);
+    }
+    // Inputs that are as the program says: the outputs are compared.
+    notes.project.write({ "index.ts": program.replace(`, url: "https://notes/" + "x".repeat(150)`, "") });
+    const differing = notes.failing("preview");
+    expect(times(differing, `${whole}text\n`), differing).toBe(2);
+    expect(differing).toContain('* text: the program has "other", the object has "hello"');
+    notes.wants(note("a", "hello", { import: "n1" }));
+    const unnamed = notes.failing("preview");
+    expect(times(unnamed, "its provider's 'diff' says that it is not as the program says\n"), unnamed).toBe(2);
+    expect(unnamed).toContain("look at what 'diff' compares");
+});
+
 test("an import of an id that does not exist says so", () => {
     const notes = new Notes();
     notes.wants(note("a", "hello", { import: "n9" }));

@@ -253,7 +253,7 @@ test("a target may be given by its name where that is unique", () => {
     expect(several.output.match(/^ +urn:pulumi:dev::test::.*::twin$/gm)).toHaveLength(2);
     const unknown = its.run("preview", "--stack", "dev", "--exclude", "quee-1");
     expect(unknown.output).toContain(
-        "--exclude 'quee-1': no resource of that name is in the stack or in the program; did you mean",
+        "--exclude: Target 'quee-1' could not be found in the stack or in the program; did you mean",
     );
     expect(unknown.output).toContain("::queue-1");
     expect(its.ok("preview", "--stack", "dev", "--exclude", "queue-1")).not.toContain("Resource queue-1");

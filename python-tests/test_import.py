@@ -131,6 +131,33 @@ def test_an_import_that_does_not_match_is_explained_property_by_property_and_cha
     assert notes.world() == {"n1": "hello"}
 
 
+def test_import_mismatches_name_the_properties_by_comparing(notes: Notes) -> None:
+    # `read` tells the program's own inputs, and `diff` only that something differs.
+    read = 'ReadResult(id_, outputs(id_, world[id_]), {**props, "url": f"https://notes/{id_}"})'
+    diff = "DiffResult(changes=True)"
+    program = PROGRAM.replace("ReadResult(id_, outputs(id_, world[id_]))", read)
+    program = program.replace("DiffResult(changes=any(olds.get(key) != value for key, value in news.items()))", diff)
+    program = program.replace('{"text": text}', '{"text": text, "url": "https://notes/" + "x" * 150}')
+    notes.project.write("__main__.py", program)
+    notes.has(n1="hello")
+    notes.wants(note("a", "other", **{OPTION: "n1"}))
+    whole = "the object 'n1' cannot be imported: it is not as the program says in "
+    for command in (["preview"], ["up", "--yes", "--skip-preview"]):
+        said = notes.project.failing(*command)
+        # Once where it occurred, once in the summary: both lines are whole.
+        assert said.count(f"{whole}url\n") == 2, said
+        assert f'* url: the program has "https://notes/{"x" * 20}' in said
+    # Inputs that are as the program says: the outputs are compared.
+    notes.project.write("__main__.py", program.replace(', "url": "https://notes/" + "x" * 150', ""))
+    said = notes.project.failing("preview")
+    assert said.count(f"{whole}text\n") == 2, said
+    assert '* text: the program has "other", the object has "hello"' in said
+    notes.wants(note("a", "hello", **{OPTION: "n1"}))
+    said = notes.project.failing("preview")
+    assert said.count("its provider's 'diff' says that it is not as the program says\n") == 2, said
+    assert "look at what 'diff' compares" in said
+
+
 def test_an_import_of_an_id_that_does_not_exist_says_so(notes: Notes) -> None:
     notes.wants(note("a", "hello", **{OPTION: "n9"}))
     assert "there is no object with the id 'n9' to import" in notes.project.failing("preview")

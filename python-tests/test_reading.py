@@ -224,7 +224,7 @@ def test_a_target_may_be_given_by_its_name_where_that_is_unique(project: Project
     assert "--target 'twin': 2 resources have that name; give the URN of the one that is meant:" in said
     assert len(re.findall(r"^ +urn:pulumi:dev::trial::.*::twin$", said, re.MULTILINE)) == 2
     said = project.failing("preview", "--stack", "dev", "--exclude", "quee-1")
-    assert "--exclude 'quee-1': no resource of that name is in the stack or in the program; did you mean" in said
+    assert "--exclude: Target 'quee-1' could not be found in the stack or in the program; did you mean" in said
     assert "::queue-1" in said
     assert "Resource queue-1" not in project.run("preview", "--stack", "dev", "--exclude", "queue-1").stdout
     # Commands on the state take names as well.

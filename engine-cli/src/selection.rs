@@ -20,15 +20,42 @@ impl Workplace<'_> {
         StackName::parse(text, &self.project.name).map_err(Failure::from)
     }
 
-    /// The stack to work on: the one named as an argument, by `--stack` or `PULUMI_STACK`, or the selected one. Where none is,
+    /// Reads the name of a stack of this project.
+    pub(crate) fn parse_own_stack(&self, text: &str) -> Result<StackName> {
+        self.own(self.parse_stack(text)?)
+    }
+
+    /// Refuses a stack of another project: there is no configuration of it here, and that of this project's stack of the
+    /// same name would be taken for it.
+    fn own(&self, stack: StackName) -> Result<StackName> {
+        if stack.project() == self.project.name {
+            return Ok(stack);
+        }
+        Err(Failure::configuration(format!(
+            "the stack '{stack}' is of the project '{}', which does not match {}: here is the project '{}', and the stack's \
+             configuration would be read under another name. Run the command in the project of the stack, or name a stack \
+             of this one (such as '{}')",
+            stack.project(),
+            self.project.place(&["name"]),
+            self.project.name,
+            stack.stack()
+        )))
+    }
+
+    /// The stack of this project to work on: the one named as an argument, by `--stack` or `PULUMI_STACK`, or the selected one. Where none is,
     /// the one that Pulumi's own command line has selected here, if it is in this store; otherwise the user chooses.
     pub(crate) async fn stack_name(&self, argument: Option<&str>) -> Result<StackName> {
+        self.own(self.named_or_chosen(argument, false).await?)
+    }
+
+    /// The same, also of another project: for commands that use no configuration.
+    pub(crate) async fn any_stack_name(&self, argument: Option<&str>) -> Result<StackName> {
         self.named_or_chosen(argument, false).await
     }
 
     /// The same for a command with which work on a stack may begin: the user may as well make a new one.
     pub(crate) async fn stack_to_begin_with(&self) -> Result<StackName> {
-        self.named_or_chosen(None, true).await
+        self.own(self.named_or_chosen(None, true).await?)
     }
 
     async fn named_or_chosen(&self, argument: Option<&str>, may_create: bool) -> Result<StackName> {
@@ -93,7 +120,7 @@ impl Workplace<'_> {
 
     async fn make_stack(&self) -> Result<StackName> {
         let usual = self.selected_in_pulumi().map_or_else(|| "dev".to_owned(), |stack| stack.stack().to_owned());
-        let stack = self.parse_stack(&prompt::text("Name of the new stack", Some(&usual))?)?;
+        let stack = self.parse_own_stack(&prompt::text("Name of the new stack", Some(&usual))?)?;
         create(self, &stack, true).await?;
         self.context.console.note(&format!("Created stack '{}'", self.shown(&stack)));
         Ok(stack)

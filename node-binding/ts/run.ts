@@ -23,6 +23,7 @@ import {
     takeDeclaredOutputs,
     waitingFor,
     whenMade,
+    withConfigVariable,
 } from "./seams";
 
 setInsideCall(() => callStorage.getStore() !== undefined);
@@ -82,7 +83,7 @@ export class Run implements Operation {
         }
         const made = this.#calls.run(number, (signal) => {
             const current = { ...call, signal, engine: this.#engine };
-            const done = this.#enter(() => callStorage.run(current, () => action(signal)));
+            const done = this.#enter(() => callStorage.run(current, () => withConfigVariable(() => action(signal))));
             return done.finally(() => endOutput(current));
         });
         return made.finally(() => this.#making.delete(number));

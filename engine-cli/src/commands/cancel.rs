@@ -8,7 +8,7 @@ use crate::workplace::Workplace;
 /// Runs `cancel`.
 pub(crate) async fn run(context: &Context, stack_name: Option<&str>, yes: bool) -> Result<()> {
     let workplace = Workplace::open(context)?;
-    let stack = workplace.stack_name(stack_name).await?;
+    let stack = workplace.any_stack_name(stack_name).await?;
     workplace.require(&stack).await?;
     let shown = workplace.shown(&stack);
     let holders = workplace.backend.holders(&stack).await?;

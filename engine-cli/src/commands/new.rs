@@ -87,7 +87,7 @@ pub(crate) async fn run(mut context: Context, arguments: &NewArguments) -> Resul
 
 async fn first_stack(context: &Context) -> Result<String> {
     let workplace = Workplace::open(context)?;
-    let stack = workplace.parse_stack(context.global.stack.as_deref().unwrap_or(FIRST_STACK))?;
+    let stack = workplace.parse_own_stack(context.global.stack.as_deref().unwrap_or(FIRST_STACK))?;
     crate::commands::stack::create(&workplace, &stack, true).await?;
     Ok(workplace.shown(&stack))
 }

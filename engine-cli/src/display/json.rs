@@ -20,23 +20,26 @@ use super::worker::{Renderer, unix_seconds};
 pub(super) struct JsonLines {
     redactor: Redactor,
     planning: bool,
+    /// Are the steps of default providers among the events?
+    internal: bool,
     opened: SystemTime,
     sequence: u64,
     line: Vec<u8>,
 }
 
 impl JsonLines {
-    /// `planning`: the operation is a preview; `opened`: the wall clock's time from which the events count theirs.
+    /// `planning`: the operation is a preview; `internal`: also steps that nobody is shown, which are those of default
+    /// providers; `opened`: the wall clock's time from which the events count theirs.
     #[must_use]
-    pub(super) fn new(redactor: Redactor, planning: bool, opened: SystemTime) -> Self {
-        Self { redactor, planning, opened, sequence: 0, line: Vec::new() }
+    pub(super) fn new(redactor: Redactor, planning: bool, internal: bool, opened: SystemTime) -> Self {
+        Self { redactor, planning, internal, opened, sequence: 0, line: Vec::new() }
     }
 }
 
 impl Renderer for JsonLines {
     fn event(&mut self, at: Duration, event: Event, out: &mut dyn Write) -> io::Result<()> {
         if let Event::StepStarted(step) | Event::StepDone(step) | Event::StepFailed(step) = &event {
-            if step.internal {
+            if step.internal && !self.internal {
                 return Ok(());
             }
             step.old.iter().chain(&step.new).for_each(|row| self.redactor.learn_row(row));

@@ -46,6 +46,8 @@ pub(crate) const MENTION_AFTER: Duration = Duration::from_secs(20);
 pub enum DisplayMode {
     /// Engine events as JSON, one per line (`up|refresh|destroy --json`).
     JsonEvents,
+    /// The same with the steps of default providers, which no display shows (`--event-log`, listeners of a library).
+    EventLog,
     /// One JSON document at the end (`preview --json`).
     PreviewJson,
     /// One line per event, for logs and pipes.
@@ -139,7 +141,10 @@ pub fn open(mode: DisplayMode, options: DisplayOptions, out: Box<dyn Write + Sen
 fn renderer(mode: DisplayMode, options: DisplayOptions, opened: SystemTime) -> Box<dyn worker::Renderer> {
     let redactor = redact::Redactor::new(options.show_secrets, Arc::clone(&options.scrubber));
     match mode {
-        DisplayMode::JsonEvents => Box::new(json::JsonLines::new(redactor, options.is_preview, opened)),
+        DisplayMode::JsonEvents | DisplayMode::EventLog => {
+            let internal = mode == DisplayMode::EventLog;
+            Box::new(json::JsonLines::new(redactor, options.is_preview, internal, opened))
+        }
         DisplayMode::PreviewJson => Box::new(preview_json::PreviewDocument::new(redactor, options.show_sames)),
         DisplayMode::Tree => {
             let probe = screen::controlling_terminal(options.fallback_size);

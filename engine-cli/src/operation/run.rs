@@ -293,7 +293,7 @@ impl Show {
         if let Some(file) = &flags.run.event_log {
             events.push(Box::new(outcome_file::open_event_log(workplace.context, file)?));
         }
-        let events = events.into_iter().map(|to| display::open(DisplayMode::JsonEvents, options.clone(), to)).collect();
+        let events = events.into_iter().map(|to| display::open(DisplayMode::EventLog, options.clone(), to)).collect();
         let out: Box<dyn Write + Send> = if library.is_some() {
             Box::new(console.out())
         } else {

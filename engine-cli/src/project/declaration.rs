@@ -81,12 +81,8 @@ pub(super) fn read_all(reader: &Reader<'_>, root: &Value, project: &str) -> Resu
     let entries = match root.get("config") {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Mapping(entries)) => entries,
-        // Long ago the key named the directory of the settings files.
-        Some(Value::String(_)) => {
-            return Err(
-                reader.failure(&["config"], "`config` must be a mapping; a directory is named by `stackConfigDir`")
-            );
-        }
+        // The old name of `stackConfigDir`.
+        Some(Value::String(_)) => return Ok(Vec::new()),
         Some(other) => {
             return Err(reader.failure(&["config"], &format!("`config` must be a mapping; it is {}", describe(other))));
         }

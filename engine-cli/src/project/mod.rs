@@ -86,7 +86,7 @@ impl Project {
         check_name(&name).map_err(|why| reader.failure(&["name"], &format!("the project name '{name}' {why}")))?;
         let (runtime, runtime_options) = reader.runtime(&value)?;
         let root = file.parent().map(Path::to_path_buf).unwrap_or_default();
-        let directory = reader.text(&value, &["stackConfigDir"])?;
+        let directory = reader.settings_directory(&value)?;
         let refresh_always = reader.refresh(&value)?;
         Ok(Self {
             declarations: declaration::read_all(&reader, &value, &name)?,
@@ -282,6 +282,19 @@ impl Reader<'_> {
                 Ok((name, options))
             }
             _ => Ok((self.required(root, "runtime", "`runtime: python` or `runtime: nodejs`")?, none())),
+        }
+    }
+
+    /// The directory of the settings files; long ago its key was `config`.
+    fn settings_directory(&self, root: &Value) -> Result<Option<String>> {
+        let directory = self.text(root, &["stackConfigDir"])?.filter(|directory| !directory.is_empty());
+        match root.get("config") {
+            Some(Value::String(_)) if directory.is_some() => Err(self.failure(
+                &["config"],
+                "`config` and `stackConfigDir` both name the directory of the settings files; keep `stackConfigDir` only",
+            )),
+            Some(Value::String(old)) => Ok(Some(old.clone())),
+            _ => Ok(directory),
         }
     }
 

@@ -62,7 +62,7 @@ fn errors_name_the_file_the_line_and_what_to_do() {
         "name: shop\nruntime: python\noptions:\n  refresh: sometimes",
         "name: shop\nruntime: python\nbackend: file://~",
         "name: shop\nruntime: python\nmain: [a]",
-        "name: shop\nruntime: python\nconfig: dir",
+        "name: shop\nruntime: python\nconfig: dir\nstackConfigDir: other",
         "name: shop\nruntime: python\nconfig:\n  a: {type: text}",
         "name: shop\nruntime: python\nconfig:\n  a:\n    type: array",
         "name: shop\nruntime: python\nconfig:\n  a: {type: integer, default: many}",
@@ -73,6 +73,13 @@ fn errors_name_the_file_the_line_and_what_to_do() {
     ];
     let errors: Vec<String> = texts.iter().map(|text| format!("{text}\n=> {}", parse(text).unwrap_err())).collect();
     insta::assert_snapshot!(errors.join("\n\n"));
+}
+
+#[test]
+fn config_is_the_old_name_of_the_settings_directory() {
+    let project = parse("name: shop\nruntime: python\nconfig: settings").unwrap();
+    assert_eq!(project.settings_file("dev"), Path::new("/p/settings/Pulumi.dev.yaml"));
+    assert!(project.declarations.is_empty());
 }
 
 #[test]

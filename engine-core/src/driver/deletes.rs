@@ -39,6 +39,7 @@ impl Engine {
         if self.operation.kind == OperationKind::Update && self.refuse_guarded(&condemned) {
             return;
         }
+        self.tell_of_what_stays(&condemned);
         self.spare_what_failures_need(&mut condemned);
         let mut kept = HashSet::new();
         // What a protected row needs is known to stay before anything goes.
@@ -54,6 +55,26 @@ impl Engine {
             for failed in self.delete_level(level, &going).await {
                 keep_what_it_needs(failed, &condemned, &mut kept);
             }
+        }
+    }
+
+    /// Tells of the rows that a selection leaves as they are, and that the program did not register: they are the same.
+    fn tell_of_what_stays(&self, condemned: &Leftovers) {
+        if self.operation.targets.is_empty() && self.operation.excludes.is_empty() {
+            return;
+        }
+        let staying: Vec<(RowNumber, Arc<Row>)> = {
+            let book = self.book();
+            let untouched = |number: &RowNumber| !book.planner.is_handled(*number) && !condemned.contains_key(number);
+            let known = book.planner.base().iter().zip(0..).map(|(_, number)| number).filter(untouched);
+            let row = |number| Some((number, Arc::clone(book.ledger.get(number)?)));
+            known.filter_map(row).filter(|(_, row)| !row.delete && !row.pending_replacement).collect()
+        };
+        for (number, row) in staying {
+            let step = Step::new(Op::Same, &row.urn.clone(), Some((number, Arc::clone(&row))), Some(Arc::clone(&row)));
+            self.tell(Event::StepStarted(step.metadata(Some(Arc::clone(&row)))));
+            self.book().count(Op::Same, &step.urn);
+            self.tell(Event::StepDone(step.metadata(Some(row))));
         }
     }
 

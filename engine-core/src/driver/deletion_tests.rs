@@ -186,7 +186,10 @@ fn a_refresh_reads_its_targets_only() {
     let reads = |outcome: &Outcome| -> Vec<String> {
         outcome.calls.iter().filter(|call| call.ends_with("read")).cloned().collect()
     };
-    assert_eq!(reads(&run_as(&host, targeting(false), first.rows.clone(), &program)), ["a.read"]);
+    let targeted = run_as(&host, targeting(false), first.rows.clone(), &program);
+    assert_eq!(reads(&targeted), ["a.read"]);
+    // The stack is no target, so nothing is told of it.
+    assert_eq!(targeted.steps, ["refresh a"]);
     assert_eq!(reads(&run_as(&host, targeting(true), first.rows, &program)), ["a.read", "b.read"]);
 }
 
@@ -208,8 +211,21 @@ fn what_is_neither_registered_nor_a_target_stays() {
     let targets = vec![urn("a")];
     let operation = Operation { targets, ..Operation::new(OperationKind::Update, "proj", "dev") };
     let second = run_as(&host, operation, first.rows, &[wanted("a", "x")]);
-    assert_eq!(second.steps, ["same proj-dev", "same a"]);
+    assert_eq!(second.steps, ["same proj-dev", "same a", "same b"]);
     assert_eq!(left(&second), ["a", "b"]);
+}
+
+#[test]
+fn a_targeted_destroy_tells_of_the_rows_that_stay() {
+    let host = Arc::default();
+    let first = up(&host, Vec::new(), &[wanted("a", "x"), from("b", "a"), wanted("c", "x")]);
+    let destroy = || Operation::new(OperationKind::Destroy, "proj", "dev");
+    let targeted = run_as(&host, Operation { targets: vec![urn("c")], ..destroy() }, first.rows, &[]);
+    assert_eq!(targeted.steps, ["same proj-dev", "same a", "same b", "delete c"]);
+    let excluded = run_as(&host, Operation { excludes: vec![urn("a")], ..destroy() }, targeted.rows, &[]);
+    assert_eq!(excluded.steps, ["same proj-dev", "same a", "delete b"]);
+    let whole = run_as(&host, destroy(), excluded.rows, &[]);
+    assert_eq!(whole.steps, ["delete a", "delete proj-dev"]);
 }
 
 /// Says of the rows of these names that they were made by a class that nobody finds any more.

@@ -264,7 +264,7 @@ fn a_target_is_not_deleted_before_what_depends_on_it() {
     assert!(refused.messages.contains("--target-dependents"), "{}", refused.messages);
     assert_eq!(names(&refused.rows), ["a=id-1", "b=id-2"]);
     let done = run_as(&host, targeting(OperationKind::Destroy, &["a"], true), first.rows, &chain("x"));
-    assert_eq!(done.steps, ["delete b", "delete a"]);
+    assert_eq!(done.steps, ["same proj-dev", "delete b", "delete a"]);
 }
 
 #[test]

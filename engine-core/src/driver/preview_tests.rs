@@ -57,5 +57,5 @@ fn every_missing_target_is_told() {
     let needs_a = |name| Wanted { from: Some("a"), ..wanted(name, "x") };
     let preview = run_as(&Arc::default(), operation, Vec::new(), &[wanted("a", "x"), needs_a("b"), needs_a("c")]);
     assert_eq!(preview.report.summary.outcome, Ended::Failed);
-    assert_eq!(preview.messages.matches("which does not exist yet and is not among the targets").count(), 2);
+    assert_eq!(preview.messages.matches("which was not specified in --target list and does not exist yet").count(), 2);
 }

@@ -10,6 +10,7 @@ use crate::event::Op;
 use crate::provider::{Answer, DiffAnswer, Method};
 use crate::row::Row;
 use crate::state::shown_value;
+use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
 
 use super::planner::Planner;
@@ -33,6 +34,18 @@ impl Found {
     fn inputs_like(&self, wanted: &PropertyMap) -> PropertyMap {
         let kept = |(key, value): (&String, &Value)| wanted.contains_key(key).then(|| (key.clone(), value.clone()));
         self.inputs.clone().unwrap_or_else(|| self.outputs.iter().filter_map(kept).collect())
+    }
+
+    /// The properties in which the object is not as the program says. Where the inputs that `read` told of are the same,
+    /// those of its outputs are looked at that have the names of inputs.
+    fn differences(&self, ours: &PropertyMap, ignored: &[String]) -> Vec<Difference> {
+        let by_inputs = differences(&self.inputs_like(ours), ours, ignored);
+        if !by_inputs.is_empty() || self.inputs.is_none() {
+            return by_inputs;
+        }
+        let told: PropertyMap = ours.iter().filter(|(key, _)| self.outputs.contains_key(*key)).map(owned).collect();
+        let theirs = self.outputs.iter().filter(|(key, _)| ours.contains_key(*key)).map(owned).collect();
+        differences(&theirs, &told, ignored)
     }
 }
 
@@ -107,12 +120,11 @@ impl Planner {
             renewed: false,
         };
         if judge(answer, &compared).changed {
-            let differing = differences(&theirs, &registration.checked, &goal.ignore_changes);
+            let differing = found.differences(&registration.checked, &goal.ignore_changes);
             // What a preview does not know yet may turn out to be right.
             let undecided = differing.is_empty() && registration.checked.values().any(Value::contains_unknown);
             if !undecided {
-                let refusal =
-                    Refusal::import_mismatch(&registration.urn, &goal.import_id, &differing, &answer.replaces);
+                let refusal = mismatch(&registration.urn, &goal.import_id, &differing, &answer.replaces);
                 self.object(Err(refusal), &mut registration.complaints)?;
             }
         }
@@ -162,8 +174,20 @@ impl Planner {
     }
 }
 
-/// One line for every property in which the object is not as the program says, as far as both are known.
-fn differences(theirs: &PropertyMap, ours: &PropertyMap, ignored: &[String]) -> Vec<String> {
+fn owned((key, value): (&String, &Value)) -> (String, Value) {
+    (key.clone(), value.clone())
+}
+
+/// A property in which the object is not as the program says.
+struct Difference {
+    /// The input that it belongs to.
+    property: String,
+    /// What each has.
+    line: String,
+}
+
+/// Every property in which the object is not as the program says, as far as both are known.
+fn differences(theirs: &PropertyMap, ours: &PropertyMap, ignored: &[String]) -> Vec<Difference> {
     let mut ours = ours.clone();
     reset_ignored(theirs, &mut ours, ignored);
     let paths = diff_properties(theirs, &ours).into_keys();
@@ -181,9 +205,24 @@ fn differences(theirs: &PropertyMap, ours: &PropertyMap, ignored: &[String]) -> 
                 Some(_) if secret => "[secret]".to_owned(),
                 Some(value) => shown_value(&value),
             };
-            Some(format!("{path}: the program has {}, the object has {}", shown(wanted), shown(actual)))
+            let property = match parsed.as_ref().and_then(|path| path.0.first()) {
+                Some(Segment::Key(key)) => key.clone(),
+                _ => path.clone(),
+            };
+            let line = format!("{path}: the program has {}, the object has {}", shown(wanted), shown(actual));
+            Some(Difference { property, line })
         })
         .collect()
+}
+
+/// The refusal to take over an object that is not as the program says. Its first line says all, for a summary; `keys` are
+/// the properties that the provider's `diff` names, where comparing finds none.
+fn mismatch(urn: &Urn, id: &str, differences: &[Difference], keys: &[String]) -> Refusal {
+    let mut names: Vec<&str> = differences.iter().map(|difference| difference.property.as_str()).collect();
+    names.dedup();
+    let names = if differences.is_empty() { keys.iter().map(String::as_str).collect() } else { names };
+    let lines: Vec<&str> = differences.iter().map(|difference| difference.line.as_str()).collect();
+    Refusal::import_mismatch(urn, id, &names, &lines)
 }
 
 /// The value at a path; secret if anything on the way to it is.

@@ -7,10 +7,12 @@ mod constraint;
 mod goal;
 mod identity;
 mod import;
+mod import_refusals;
 mod migration;
 mod naming;
 mod package_refusals;
 mod planner;
+mod provider_resource;
 mod refusals;
 mod registration;
 mod secrecy;
@@ -34,6 +36,8 @@ mod default_provider_tests;
 mod option_tests;
 #[cfg(test)]
 mod plan_tests;
+#[cfg(test)]
+mod provider_resource_tests;
 #[cfg(test)]
 mod refusal_tests;
 #[cfg(test)]

@@ -16,6 +16,7 @@ use crate::urn::{Urn, UrnMap, UrnSet};
 use crate::value::{PropertyMap, Value};
 
 use super::goal::Goal;
+use super::provider_resource::{is_dynamic, package_of_provider};
 use super::refusals::{Reference, Refusal};
 use super::registration::Registration;
 use super::step::Step;
@@ -63,7 +64,7 @@ pub struct Planner {
     /// How names are made; an error is told to those who need one.
     pub(super) naming: Result<NamingConfig, String>,
     default_providers: HashMap<String, String>,
-    new_id: Box<dyn Fn() -> String + Send + Sync>,
+    pub(super) new_id: Box<dyn Fn() -> String + Send + Sync>,
 }
 
 impl Planner {
@@ -291,7 +292,14 @@ impl Planner {
         let dependencies = goal.dependencies.iter().chain(properties).map(|urn| (Reference::Dependency, urn));
         let deleted_with = goal.deleted_with.iter().map(|urn| (Reference::DeletedWith, urn));
         let replace_with = goal.replace_with.iter().map(|urn| (Reference::ReplaceWith, urn));
-        match dependencies.chain(deleted_with).chain(replace_with).find(|(_, named)| !self.seen.contains_key(*named)) {
+        let provider = goal.provider.rsplit_once("::").map(|(urn, _)| Urn::unchecked(urn)).filter(|_| goal.custom);
+        let provider = provider.iter().map(|urn| (Reference::Provider, urn));
+        match dependencies
+            .chain(deleted_with)
+            .chain(replace_with)
+            .chain(provider)
+            .find(|(_, named)| !self.seen.contains_key(*named))
+        {
             None => Ok(()),
             Some((reference, missing)) => Err(Refusal::missing_reference(urn, reference, missing)),
         }
@@ -301,7 +309,7 @@ impl Planner {
     fn guard_left_out(&self, urn: &Urn, goal: &Goal) -> Result<(), Refusal> {
         match edges(goal).find(|edge| self.targets.skipped.contains(edge)) {
             None => Ok(()),
-            Some(missing) => Err(Refusal::needs_left_out(urn, &missing)),
+            Some(missing) => Err(Refusal::needs_left_out(urn, &missing, self.operation.targets.is_empty())),
         }
     }
 
@@ -336,7 +344,7 @@ impl Planner {
                 by = other;
             }
             if behind.iter().any(|needed| needed == urn || Some(needed) == formerly) {
-                return Err(Refusal::circle(urn, &by));
+                return Err(Refusal::circle(urn, &by, self.operation.targets.is_empty()));
             }
             open.extend(behind.into_iter().map(|needed| (needed, by.clone())));
         }
@@ -390,9 +398,14 @@ impl Planner {
 
     fn provider_for(&mut self, urn: &Urn, goal: &Goal) -> Result<(String, Vec<Step>), Refusal> {
         let package = package_of(&goal.kind);
-        if goal.kind.starts_with("pulumi:providers:") {
-            let package = goal.kind.trim_start_matches("pulumi:providers:");
-            return Err(Refusal::native_package(urn, package, &goal.package_version));
+        if let Some(package) = package_of_provider(goal) {
+            if !is_dynamic(goal) {
+                return Err(Refusal::native_package(urn, package, &goal.package_version));
+            }
+            if !goal.import_id.is_empty() {
+                return Err(Refusal::built_in_import(urn, &goal.kind));
+            }
+            return Ok((String::new(), Vec::new()));
         }
         let built_in = builtin::serves(&goal.kind);
         if package == builtin::PACKAGE && !built_in {
@@ -519,7 +532,7 @@ impl Planner {
 
     /// May a refresh touch the row? Rows are to be asked about in state order.
     pub fn selects(&mut self, row: &Row) -> bool {
-        self.targets.includes(&row.urn, references(row))
+        self.targets.selects(row)
     }
 }
 

@@ -19,6 +19,7 @@ pub(super) enum Reference {
     Dependency,
     DeletedWith,
     ReplaceWith,
+    Provider,
 }
 
 impl Reference {
@@ -27,6 +28,7 @@ impl Reference {
             Reference::Dependency => "dependsOn",
             Reference::DeletedWith => "deletedWith",
             Reference::ReplaceWith => "replaceWith",
+            Reference::Provider => "provider",
         }
     }
 }
@@ -135,22 +137,23 @@ impl Refusal {
         )
     }
 
-    pub(super) fn needs_left_out(urn: &Urn, missing: &Urn) -> Self {
-        Self::on(
-            urn,
-            format!(
-                "it depends on '{missing}', which does not exist yet and is not among the targets; add --target \
-                 '{missing}'"
-            ),
-        )
+    /// `excluded`: the selection says what is left out, and not what is taken.
+    pub(super) fn needs_left_out(urn: &Urn, missing: &Urn, excluded: bool) -> Self {
+        let why = if excluded {
+            "was excluded by --exclude and does not exist yet; leave it out of --exclude".to_owned()
+        } else {
+            format!("was not specified in --target list and does not exist yet; add --target '{missing}'")
+        };
+        Self::on(urn, format!("Resource '{urn}' depends on '{missing}' which {why}"))
     }
 
-    pub(super) fn circle(urn: &Urn, carried: &Urn) -> Self {
+    /// `excluded`: as in [`needs_left_out`](Self::needs_left_out).
+    pub(super) fn circle(urn: &Urn, carried: &Urn, excluded: bool) -> Self {
+        let why = if excluded { "was excluded by --exclude" } else { "was not specified in --target list" };
         Self::on(
             urn,
             format!(
-                "it comes to depend on '{carried}', which still depends on it in the state and is not among the targets: \
-                 each would have to exist before the other; select '{carried}' as well"
+                "Resource '{urn}' depends on '{carried}' which {why} and still depends on it in the state: each would have to exist before the other; select '{carried}' as well"
             ),
         )
     }
@@ -204,22 +207,6 @@ impl Refusal {
             urn,
             "its provider has no 'read' method, so nothing can be learnt of the object that is to be imported; give the \
              provider one that takes the id and returns the object's properties",
-        )
-    }
-
-    pub(super) fn import_mismatch(urn: &Urn, id: &str, differences: &[String], keys: &[String]) -> Self {
-        let differences = match (differences, keys) {
-            ([], []) => "its provider's 'diff' says so without naming a property".to_owned(),
-            ([], keys) => format!("its provider's 'diff' names {}", keys.join(", ")),
-            (lines, _) => lines.join("\n    * "),
-        };
-        Self::on(
-            urn,
-            format!(
-                "the object '{id}' cannot be imported because it is not as the program says:\n    * {differences}\nAn import \
-                 changes nothing, and nothing was changed. Write into the program what the object has, or list what may \
-                 differ in the option 'ignoreChanges'; change it once it is imported"
-            ),
         )
     }
 
@@ -356,8 +343,8 @@ impl Refusal {
         Self::on(
             urn,
             format!(
-                "'{urn}' depends on '{target}' and would be deleted, but it is not among the targets; name it with --target \
-                 too, or pass --target-dependents"
+                "Resource '{urn}' will be destroyed but was not specified in --target list: it depends on '{target}'; name \
+                 it with --target too, or pass --target-dependents"
             ),
         )
     }
@@ -369,7 +356,7 @@ impl Refusal {
             [] => "; see `maloko stack --show-urns`".to_owned(),
             close => format!("; did you mean{}", listed(close.iter().copied())),
         };
-        Self::of_run(format!("{option} '{urn}': no resource of that name is in the stack or in the program{advice}"))
+        Self::of_run(format!("{option}: Target '{urn}' could not be found in the stack or in the program{advice}"))
     }
 
     /// A name at `--target`, `--exclude` or `--replace` that several resources bear.

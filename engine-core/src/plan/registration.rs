@@ -18,6 +18,7 @@ use super::code_change::CodeChange;
 use super::goal::Goal;
 use super::import::Found;
 use super::planner::Planner;
+use super::provider_resource;
 use super::refusals::Refusal;
 use super::secrecy::{copy_secrets, for_provider};
 use super::step::{IMPLIED, RENEWED, Step};
@@ -318,6 +319,9 @@ impl Planner {
     fn first_question(&mut self, registration: &mut Registration) -> Result<Next, Refusal> {
         if !registration.targeted {
             return Ok(Next::Act(registration.untouched(self)));
+        }
+        if provider_resource::is_dynamic(&registration.goal) {
+            return Ok(self.settle_provider(registration));
         }
         if Self::is_import(registration) {
             return Ok(Self::look_for_object(registration));

@@ -67,6 +67,16 @@ impl Targets {
         marked != self.include.is_empty()
     }
 
+    /// May a refresh ask about the row? The stack and providers have no object: they are told of unless targets are named
+    /// and they are none.
+    pub(super) fn selects(&mut self, row: &Row) -> bool {
+        let has_no_object = row.urn.is_root_stack() || row.urn.provider_package().is_some();
+        if has_no_object && !self.include.is_empty() {
+            return matches_any(&self.include, &row.urn);
+        }
+        self.includes(&row.urn, references(row))
+    }
+
     /// Which of the rows that the program no longer has may be deleted, or why none may. `base` are the rows that the run
     /// began with: who depends on a target there goes with the target's dependents, whether or not the target itself goes.
     pub(super) fn deletable(&self, leftovers: Leftovers, base: &[Arc<Row>]) -> Result<Leftovers, Vec<Refusal>> {

@@ -159,3 +159,11 @@ pub(super) fn decide(planner: &mut Planner, goal: Goal, diff: &DiffAnswer) -> De
 pub(super) fn try_decide(planner: &mut Planner, goal: Goal, diff: &DiffAnswer) -> Result<Decided, Refusal> {
     try_decide_by(planner, goal, |_| diff.clone())
 }
+
+/// What a refusal says.
+pub(super) fn refuse(decided: Result<Decided, Refusal>) -> String {
+    match decided {
+        Err(refusal) => refusal.messages.join("\n"),
+        Ok(decided) => panic!("accepted: {:?}", decided.ops()),
+    }
+}

@@ -27,6 +27,7 @@ from pulumi.runtime import settings as sdk_settings
 from pulumi.runtime import stack as sdk_stack
 
 from maloko._current import CURRENT_CALL
+from maloko._environment import config_variable
 from maloko._errors import MalokoError
 from maloko._monitor import EngineService, Monitor, SdkExecutor
 from maloko._outputs import made_in_call
@@ -216,6 +217,7 @@ def _put_in_place(stack: contextlib.ExitStack) -> None:
     for owner, name, made_from in _optional():
         if hasattr(owner, name):
             _replace(stack, owner, name, made_from(getattr(owner, name)))
+    stack.enter_context(config_variable())
     thresholds = gc.get_threshold()
     gc.set_threshold(*_GC_THRESHOLDS)
     stack.callback(gc.set_threshold, *thresholds)

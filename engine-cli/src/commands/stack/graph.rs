@@ -12,7 +12,7 @@ use crate::workplace::Workplace;
 
 pub(super) async fn run(context: &Context, arguments: &StackGraph) -> Result<()> {
     let workplace = Workplace::open(context)?;
-    let stack = workplace.stack_name(None).await?;
+    let stack = workplace.any_stack_name(None).await?;
     let snapshot = workplace.read(&stack).await?;
     let dot = draw(&snapshot, arguments);
     let Some(file) = &arguments.filename else {

@@ -19,7 +19,7 @@ const UNREADABLE: &str = "[secret, encrypted with another key]";
 
 pub(super) async fn run(context: &Context, arguments: &StackHistory) -> Result<()> {
     let workplace = Workplace::open(context)?;
-    let stack = workplace.stack_name(None).await?;
+    let stack = workplace.any_stack_name(None).await?;
     workplace.require(&stack).await?;
     let stored = workplace.backend.history(&stack, 0).await?;
     let entries = stored.iter().map(HistoryEntry::decode).collect::<maloko_core::Result<Vec<_>>>()?;

@@ -55,7 +55,7 @@ async fn init(context: &Context, arguments: &StackInit) -> Result<()> {
         None if context.console.interactive => prompt::text("Name of the new stack", Some("dev"))?,
         None => return Err(Failure::configuration("name the new stack: `maloko stack init NAME`")),
     };
-    let stack = workplace.parse_stack(&name)?;
+    let stack = workplace.parse_own_stack(&name)?;
     create(&workplace, &stack, !arguments.no_select).await?;
     context.console.line(&format!("Created stack '{}'", workplace.shown(&stack)));
     Ok(())
@@ -182,7 +182,7 @@ fn resource_count(snapshot: &Snapshot) -> usize {
 async fn select(context: &Context, arguments: &StackSelect) -> Result<()> {
     let workplace = Workplace::open(context)?;
     let stack = match arguments.stack_name.as_ref().or(context.global.stack.as_ref()) {
-        Some(name) => workplace.parse_stack(name)?,
+        Some(name) => workplace.parse_own_stack(name)?,
         None => workplace.choose_for_good().await?,
     };
     if workplace.backend.list().await?.contains(&stack) {

@@ -21,7 +21,7 @@ const COMMAND: &str = "maloko stack rename";
 pub(super) async fn run(context: &Context, arguments: &StackRename) -> Result<()> {
     let workplace = Workplace::open(context)?;
     let beginning = Beginning::now(&workplace, "rename");
-    let old = workplace.stack_name(None).await?;
+    let old = workplace.any_stack_name(None).await?;
     let new = workplace.parse_stack(&arguments.new_name)?;
     if new.project() != workplace.project.name {
         return Err(Failure::configuration(format!(

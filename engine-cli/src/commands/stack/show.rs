@@ -33,7 +33,7 @@ fn outputs(snapshot: &Snapshot) -> Arc<PropertyMap> {
 
 pub(super) async fn stack(context: &Context, arguments: &StackArguments) -> Result<()> {
     let workplace = Workplace::open(context)?;
-    let stack = workplace.stack_name(None).await?;
+    let stack = workplace.any_stack_name(None).await?;
     if arguments.show_name {
         workplace.require(&stack).await?;
         context.console.line(stack.stack());
@@ -124,7 +124,7 @@ fn output_table(outputs: &PropertyMap, show_secrets: bool) -> Vec<String> {
 
 pub(super) async fn output(context: &Context, arguments: &StackOutput) -> Result<()> {
     let workplace = Workplace::open(context)?;
-    let stack = workplace.stack_name(None).await?;
+    let stack = workplace.any_stack_name(None).await?;
     let snapshot = read(&workplace, &stack, arguments.show_secrets).await?;
     let outputs = outputs(&snapshot);
     let console = &context.console;

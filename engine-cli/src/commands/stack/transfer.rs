@@ -15,7 +15,7 @@ use crate::workplace::Workplace;
 
 pub(super) async fn export(context: &Context, arguments: &StackExport) -> Result<()> {
     let workplace = Workplace::open(context)?;
-    let stack = workplace.stack_name(None).await?;
+    let stack = workplace.any_stack_name(None).await?;
     // A state that is not sound is exported too: that is how it is mended by hand.
     let mut snapshot = workplace.unchecked_read(&stack).await?;
     let mut missing = Vec::new();

@@ -16,7 +16,7 @@ const COMMAND: &str = "maloko state move";
 
 pub(super) async fn run(context: &Context, arguments: &StateMove) -> Result<()> {
     let workplace = Workplace::open(context)?;
-    let source = workplace.stack_name(arguments.source.as_deref()).await?;
+    let source = workplace.any_stack_name(arguments.source.as_deref()).await?;
     let dest = workplace.parse_stack(&arguments.dest)?;
     if source == dest {
         return Err(Failure::configuration(format!(

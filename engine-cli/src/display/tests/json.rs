@@ -76,6 +76,15 @@ fn operations_come_in_order_and_internal_ones_not_at_all() {
 }
 
 #[test]
+fn the_event_log_has_internal_operations_too() {
+    let text = shown(DisplayMode::EventLog, options(), creation());
+    let logged: Vec<Json> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(operations(&logged), ["create demo-dev", "create default", "create readme"]);
+    let numbers: Vec<u64> = logged.iter().filter_map(|line| line["sequence"].as_u64()).collect();
+    assert!(numbers.iter().copied().eq(0..logged.len() as u64), "{numbers:?}");
+}
+
+#[test]
 fn only_logical_operations_are_marked_so() {
     let lines = lines(options(), changes());
     let logical: BTreeMap<&str, bool> = lines

@@ -1,0 +1,71 @@
+//! Provider resources that a program makes for a dynamic package (semantics 1.4).
+
+use std::sync::Arc;
+
+use super::testing::{component, decide, goal, inputs, planner, planner_of, refuse, said, try_decide, update};
+use super::{Goal, Planner};
+use crate::operation::Operation;
+use crate::row::Row;
+use crate::urn::Urn;
+
+const KIND: &str = "pulumi:providers:pulumi-python";
+
+fn provider(size: f64) -> Goal {
+    Goal { kind: KIND.to_owned(), object: None, ..goal("p", size) }
+}
+
+fn made(planner: &mut Planner, goal: Goal) -> Row {
+    decide(planner, goal, &said(Some(true))).row().clone()
+}
+
+#[test]
+fn it_is_made_without_asking_anyone_and_others_may_refer_to_it() {
+    let mut planner = planner(Vec::new());
+    let decided = decide(&mut planner, provider(1.0), &said(None));
+    assert_eq!(decided.named_ops(), ["create p"]);
+    assert!(decided.asked.is_empty());
+    let row = decided.row();
+    assert_eq!((row.id.as_str(), row.provider.as_str()), ("uuid", ""));
+    assert_eq!(*row.outputs_or_empty(), inputs(1.0));
+    let reference = format!("{}::uuid", row.urn);
+    let user = made(&mut planner, Goal { provider: reference.clone(), ..goal("a", 1.0) });
+    assert_eq!(user.provider, reference);
+}
+
+#[test]
+fn its_id_is_not_known_in_a_preview() {
+    let mut planner = planner_of(Operation { dry_run: true, ..update() }, Vec::new());
+    assert_eq!(made(&mut planner, provider(1.0)).id, "");
+}
+
+#[test]
+fn other_inputs_update_it_and_its_id_stays() {
+    let old = made(&mut planner(Vec::new()), provider(1.0));
+    let rows = || vec![Arc::new(Row { id: "first".to_owned(), ..old.clone() })];
+    assert_eq!(decide(&mut planner(rows()), provider(1.0), &said(None)).named_ops(), ["same p"]);
+    // Nothing replaces it, for what refers to it would go with it.
+    let operation = Operation { replace: vec![old.urn.to_string()], ..update() };
+    let decided = decide(&mut planner_of(operation, rows()), provider(2.0), &said(None));
+    assert_eq!(decided.named_ops(), ["update p"]);
+    assert_eq!(decided.row().id, "first");
+}
+
+#[test]
+fn a_version_is_one_of_its_inputs() {
+    let versioned = Goal { package_version: "1.2.3".to_owned(), ..provider(1.0) };
+    assert_eq!(made(&mut planner(Vec::new()), versioned).inputs["version"], "1.2.3".into());
+}
+
+#[test]
+fn providers_of_other_packages_and_unknown_ones_are_refused() {
+    let native = Goal { kind: "pulumi:providers:aws".to_owned(), ..provider(1.0) };
+    assert!(refuse(try_decide(&mut planner(Vec::new()), native, &said(None))).contains("the package 'aws'"));
+    let imported = Goal { import_id: "x".to_owned(), ..provider(1.0) };
+    assert!(refuse(try_decide(&mut planner(Vec::new()), imported, &said(None))).contains("cannot be imported"));
+    let nowhere = Urn::new("dev", "proj", "", KIND, "nowhere");
+    let user = Goal { provider: format!("{nowhere}::x"), ..goal("a", 1.0) };
+    let said_of = refuse(try_decide(&mut planner(Vec::new()), user, &said(None)));
+    assert!(said_of.contains("the option 'provider' names"), "{said_of}");
+    // What a component hands down may be for another package.
+    made(&mut planner(Vec::new()), Goal { provider: format!("{nowhere}::x"), ..component("g") });
+}
