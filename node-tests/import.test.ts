@@ -147,7 +147,10 @@ test("import mismatches name the properties by comparing", () => {
         expect(said).toContain(`* url: the program has "https://notes/${"x".repeat(20)}`);
     }
     // Inputs that are as the program says: the outputs are compared.
-    notes.project.write({ "index.ts": program.replace(`, url: "https://notes/" + "x".repeat(150)`, "") });
+    const same = program
+        .replace(`, url: "https://notes/" + "x".repeat(150)`, "")
+        .replace(read, "{ id, props: outputs(id, text), inputs: props }");
+    notes.project.write({ "index.ts": same });
     const differing = notes.failing("preview");
     expect(times(differing, `${whole}text\n`), differing).toBe(2);
     expect(differing).toContain('* text: the program has "other", the object has "hello"');
