@@ -31,8 +31,10 @@ export declare const enum MessageKind {
     Finished = 11,
     /** The invocation `number` has written `bytes` to stdout (`code` 1) or stderr (2). */
     Written = 12,
+    /** Name the classes of the resources that the program made (JSON). */
+    ResourceClasses = 13,
     /** An engine event of the invocation `number`: `text` (JSON). */
-    EngineEvent = 13
+    EngineEvent = 14
 }
 
 /** One message for the JavaScript side; see [`MessageKind`] for which members are set. */
@@ -102,7 +104,7 @@ export declare class Bridge {
     /** Stops an engine gracefully. */
     cancel(engine: number): void
     /** Runs the command line with these arguments; its end comes as a message with the exit code. */
-    runCli(arguments: Array<string>, languageVersion: string, executable: string, sdkVersion: string): void
+    runCli(arguments: Array<string>, languageVersion: string, executable: string, sdkVersion: string, installedFrom: string): void
     /**
     * Begins an invocation of the command line inside this process, which `request` (JSON) describes. What it writes, its
     * engine events and its end come as messages with this number.

@@ -76,7 +76,7 @@ test("who is locked out learns who works on the stack", async () => {
     await it.interrupted(["up", ...ONCE], async (child: Interrupted) => {
         const { status, output } = it.run("destroy", ...ONCE, "--no-program");
         expect(status).not.toBe(0);
-        expect(output).toContain("the stack 'dev' is locked by maloko of");
+        expect(output).toContain("'dev' is locked by maloko of");
         expect(output).toContain("`maloko up`");
         expect(output).toContain(`process ${child.pid} on`);
         expect(it.ok("cancel", "--yes", "--stack", "dev")).toContain("1 lock of the stack 'dev' removed");

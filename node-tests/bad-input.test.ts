@@ -193,7 +193,7 @@ test("a locked stack says who holds it and since when", async () => {
     const { status } = await it.interrupted([...UP, "--skip-preview"], async ({ pid }) => {
         const said = refused(it, [...UP, "--skip-preview"]);
         expect(said).toContain(`(\`maloko up\`, process ${pid} on `);
-        expect(said).toContain("the stack 'dev' is locked by maloko of ");
+        expect(said).toContain("'dev' is locked by maloko of ");
         expect(said).toMatch(/ UTC, \d+ seconds? ago\)\. Wait until it is done\./);
         it.write({ go: "" });
     });

@@ -389,7 +389,7 @@ test("a second writer is told who holds the stack", async ({ stack, world }) => 
     });
     await first.up();
     expect(stub.count).toBe(1);
-    expect(String(refusal)).toMatch(/the stack 'dev' is locked by .*maloko's testing kit.*Wait until it is done/s);
+    expect(String(refusal)).toMatch(/'dev' is locked by .*maloko's testing kit.*Wait until it is done/s);
     await second.up();
     expect([...world.things.keys()]).toEqual(["bucket-1"]);
 });

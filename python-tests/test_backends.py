@@ -86,7 +86,7 @@ def test_who_is_locked_out_learns_who_works_on_the_stack(project: Project) -> No
     try:
         wait_for(project.directory / "started")
         said = project.failing("destroy", *ONCE, "--no-program")
-        assert "the stack 'dev' is locked by maloko of" in said
+        assert "'dev' is locked by maloko of" in said
         assert "`maloko up`" in said
         assert f"process {running.pid} on" in said
         assert "1 lock of the stack 'dev' removed" in project.run("cancel", "--yes").stdout

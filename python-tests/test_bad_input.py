@@ -211,7 +211,7 @@ def test_a_locked_stack_says_who_holds_it_and_since_when(project: Project) -> No
     wait_for(project.directory / "begun")
     said = refused(project, *UP, "--skip-preview")
     assert f"(`maloko up`, process {running.pid} on " in said
-    assert "the stack 'dev' is locked by maloko of " in said
+    assert "'dev' is locked by maloko of " in said
     assert " UTC, " in said
     assert " ago). Wait until it is done." in said
     project.write("go-on", "")

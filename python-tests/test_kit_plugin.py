@@ -201,3 +201,33 @@ def test_async_tests_await_the_verbs(pytester: pytest.Pytester, plugin: str) -> 
     )
     options = ("-p", "no:anyio") if plugin == "asyncio" else ("-p", "no:asyncio")
     assert pytester.runpytest_subprocess(*options).parseoutcomes() == {"passed": 1}
+
+
+def test_crash_tests_do_not_confuse_pytest_s_percentage(pytester: pytest.Pytester) -> None:
+    write(
+        pytester,
+        """
+        from maloko.testing import crash_everywhere
+
+        def test_before():
+            pass
+
+        @crash_everywhere(["kill"])
+        def test_crash(maloko):
+            maloko.stack(P(), inputs={"size": 1}).up()
+
+        def test_after():
+            pass
+        """,
+    )
+    for flags in ([], ["-v"]):
+        result = pytester.runpytest_subprocess("-p", "no:randomly", *flags)
+        outcomes = result.parseoutcomes()
+        assert outcomes["passed"] > 5, result.outlines
+        shown = [int(found[1]) for line in result.outlines if (found := re.search(r"\[ *(\d+)%\]$", line))]
+        assert shown, result.outlines
+        assert shown == sorted(shown)
+        assert shown[-1] == 100
+        # Only what has nothing left to do is done: two of three before the last crash.
+        assert shown.count(100) == 1, shown
+        assert not flags or set(shown) == {33, 66, 100}

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use maloko_core::provider::{Host, HostError};
 use maloko_core::{Engine, ProgramEnd};
+use serde::Deserialize;
 
 /// The language whose projects a command line serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +47,37 @@ pub struct FrontAbout {
     pub executable: String,
     /// Version of the Pulumi SDK; empty when it is not installed.
     pub sdk_version: String,
+    /// The file or directory that this package was installed from; empty when that was a registry, or is not known.
+    pub installed_from: String,
+}
+
+/// The class of a resource that the program made, and how it is made.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResourceClass {
+    /// Where it is, as a provider's reference names the place.
+    pub module: String,
+    /// Its name there.
+    pub name: String,
+    /// The type token of its resources.
+    pub kind: String,
+    /// Where the class of its provider is.
+    pub provider_module: String,
+    /// The provider's class.
+    pub provider_name: String,
+    /// Does its constructor take the provider first, before the resource's name?
+    pub takes_provider: bool,
+    /// The constructor's parameters after the name of the resource.
+    pub parameters: Vec<Parameter>,
+}
+
+/// A parameter of a constructor.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Parameter {
+    /// Its name; `**name` takes all keywords.
+    pub name: String,
+    /// Must it be given?
+    pub required: bool,
 }
 
 /// A program to be run.
@@ -103,6 +135,11 @@ pub trait Front: Send + Sync {
 
     /// Makes the providers of a program findable for an operation that does not run it (`--no-program`).
     async fn attach(&self, _engine: Arc<Engine>, _program: ProgramSpec) {}
+
+    /// The classes of the dynamic resources that the program made in this process.
+    async fn resource_classes(&self) -> Vec<ResourceClass> {
+        Vec::new()
+    }
 
     /// A signal has cancelled the run. The engine has dealt with it; programs of some languages have handlers of their own, which
     /// a host that keeps them from taking the engine's place calls here. May wait for the interpreter.

@@ -46,7 +46,7 @@ use failure::{Failure, code};
 
 pub use library::{Cancellation, EngineEvents, Finished, Invocation, OperationEnd, run_in};
 
-pub use front::{ErrorText, Front, FrontAbout, Language, PackageUse, PassResult, ProgramSpec};
+pub use front::{ErrorText, Front, FrontAbout, Language, PackageUse, Parameter, PassResult, ProgramSpec, ResourceClass};
 
 /// Runs the command line with these arguments (without the program's name) and gives the exit code.
 pub async fn run(arguments: Vec<OsString>, front: Arc<dyn Front>) -> i32 {
@@ -106,13 +106,15 @@ async fn dispatch(context: Context, command: Command) -> failure::Result<i32> {
         Command::Stack(arguments) => commands::stack::run(&context, arguments).await?,
         Command::Config(arguments) => commands::config::run(&context, arguments).await?,
         Command::State { command } => commands::state::run(&context, &command).await?,
+        Command::Install(arguments) => commands::install::run(&context, &arguments)?,
+        Command::Help { words } => commands::help::run(&context, &words)?,
         Command::New(arguments) => commands::new::run(context, &arguments).await?,
         Command::Check(arguments) => commands::check::run(&context, &arguments).await?,
         Command::Cancel { stack_name, yes } => commands::cancel::run(&context, stack_name.as_deref(), yes).await?,
         Command::Login { url, .. } => commands::login::login(&context, url.as_deref()).await?,
-        Command::Whoami { verbose, json } => commands::login::whoami(&context, verbose, json).await?,
+        Command::Whoami { verbose, format } => commands::login::whoami(&context, verbose, format.json()).await?,
         Command::Logout => commands::login::logout(&context)?,
-        Command::About { json } => commands::about::run(&context, json).await?,
+        Command::About { format } => commands::about::run(&context, format.json()).await?,
         Command::Version => commands::about::version(&context),
         Command::Completion { shell } => completion(&context, shell)?,
     }

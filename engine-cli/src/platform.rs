@@ -67,3 +67,18 @@ pub(crate) fn config_directory(home: Option<&Path>, variable: &dyn Fn(&str) -> O
     let named = variable("XDG_CONFIG_HOME").map(PathBuf::from).filter(|directory| directory.is_absolute());
     named.or_else(|| home.map(|home| home.join(".config")))
 }
+
+/// Hands our own streams on. Node has them closed in the programs that it starts, unless they are handed on as others.
+#[cfg(unix)]
+pub(crate) fn share_terminal(command: &mut std::process::Command) -> std::io::Result<()> {
+    use std::os::fd::AsFd;
+    let [stdin, stdout, stderr] = [std::io::stdin().as_fd(), std::io::stdout().as_fd(), std::io::stderr().as_fd()]
+        .map(|stream| stream.try_clone_to_owned());
+    command.stdin(stdin?).stdout(stdout?).stderr(stderr?);
+    Ok(())
+}
+
+#[cfg(not(unix))]
+pub(crate) fn share_terminal(_command: &mut std::process::Command) -> std::io::Result<()> {
+    Ok(())
+}

@@ -61,7 +61,12 @@ impl Front for NoLanguage {
 
     fn about(&self) -> FrontAbout {
         let text = str::to_owned;
-        FrontAbout { language_version: text("3.11"), executable: text("/bin/python"), sdk_version: text("3.272.0") }
+        FrontAbout {
+            language_version: text("3.11"),
+            executable: text("/bin/python"),
+            sdk_version: text("3.272.0"),
+            installed_from: String::new(),
+        }
     }
 
     async fn re_execute(&self, _program: &ProgramSpec, _arguments: &[OsString]) -> Option<i32> {

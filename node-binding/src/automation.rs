@@ -30,6 +30,8 @@ struct Request {
     language_version: String,
     executable: String,
     sdk_version: String,
+    #[serde(default)]
+    installed_from: String,
 }
 
 /// The keys of this process: operations follow one another on the same stacks.
@@ -81,6 +83,7 @@ async fn invoke(thread: &Arc<Thread>, number: u32, request: &str, cancellation: 
         language_version: request.language_version,
         executable: request.executable,
         sdk_version: request.sdk_version,
+        installed_from: request.installed_from,
     };
     let stream = |code| Box::new(Stream { crossing: Arc::clone(&thread.crossing), number, code });
     let events = request.events.then(|| {

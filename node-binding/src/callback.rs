@@ -47,6 +47,8 @@ pub enum MessageKind {
     Finished,
     /// The invocation `number` has written `bytes` to stdout (`code` 1) or stderr (2).
     Written,
+    /// Name the classes of the resources that the program made (JSON).
+    ResourceClasses,
     /// An engine event of the invocation `number`: `text` (JSON).
     EngineEvent,
 }

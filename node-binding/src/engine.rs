@@ -289,8 +289,15 @@ impl Bridge {
 
     /// Runs the command line with these arguments; its end comes as a message with the exit code.
     #[napi]
-    pub fn run_cli(&self, arguments: Vec<String>, language_version: String, executable: String, sdk_version: String) {
-        let about = FrontAbout { language_version, executable, sdk_version };
+    pub fn run_cli(
+        &self,
+        arguments: Vec<String>,
+        language_version: String,
+        executable: String,
+        sdk_version: String,
+        installed_from: String,
+    ) {
+        let about = FrontAbout { language_version, executable, sdk_version, installed_from };
         let front = Arc::new(NodeFront::new(Arc::clone(&self.thread), about, 0));
         let crossing = Arc::clone(&self.thread.crossing);
         spawn(async move {

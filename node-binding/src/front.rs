@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use maloko_cli::{Front, FrontAbout, Language, PassResult, ProgramSpec};
+use maloko_cli::{Front, FrontAbout, Language, PassResult, ProgramSpec, ResourceClass};
 use maloko_core::event::Severity;
 use maloko_core::provider::Host;
 use maloko_core::{Engine, ProgramEnd};
@@ -96,6 +96,19 @@ impl Front for NodeFront {
 
     async fn run_program(&self, engine: Arc<Engine>, program: ProgramSpec) -> ProgramEnd {
         self.thread.run_program(&engine, self.description(&engine, &program).to_string()).await
+    }
+
+    async fn resource_classes(&self) -> Vec<ResourceClass> {
+        // The program of a library is none that code is printed for.
+        if self.registry != 0 {
+            return Vec::new();
+        }
+        let reply = self.thread.crossing.ask(|call| Message::new(MessageKind::ResourceClasses, call)).await;
+        match reply {
+            // Code that is printed without them is as good as it was.
+            Some(Reply::Text(text)) => serde_json::from_str(&text).unwrap_or_default(),
+            _ => Vec::new(),
+        }
     }
 
     async fn run_pass(&self, arguments: Vec<OsString>) -> PassResult {

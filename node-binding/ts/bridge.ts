@@ -4,6 +4,7 @@ import { MessageKind } from "../native";
 import { CallFailed, type Failure } from "./calls";
 import type { ProviderCall } from "./current";
 import { describe, textOf, tracebackOf } from "./errors";
+import type { ResourceClass } from "./makers";
 import { loadAddon, type NativeBridge, type NativeMessage, type NativeStack } from "./native";
 import { parseJson, toJsonText } from "./originals";
 import type { ProviderReference, ProviderRegistry } from "./registry";
@@ -68,7 +69,19 @@ export interface Front {
         runtimeOptions: unknown;
         arguments: string[];
     }): Promise<number | undefined>;
+    /** The classes of dynamic resources that the program made. */
+    resourceClasses(): Promise<ResourceClass[]>;
     exit(code: number): void;
+}
+
+/** What `maloko about` and `maloko new` tell of the installation. */
+export interface About {
+    version: string;
+    executable: string;
+    /** The version of the SDK. */
+    sdk: string;
+    /** The file that this package was installed from. */
+    from: string;
 }
 
 /** Takes what an invocation of the command line tells while it goes on. */
@@ -179,10 +192,10 @@ export class Bridge {
     }
 
     /** Runs the command line; `front.exit` is called with the exit code. */
-    runCli(args: string[], about: { version: string; executable: string; sdk: string }, front: Front): void {
+    runCli(args: string[], about: About, front: Front): void {
         this.#front = front;
         this.hold();
-        this.native.runCli(args, about.version, about.executable, about.sdk);
+        this.native.runCli(args, about.version, about.executable, about.sdk, about.from);
     }
 
     /** Runs an operation on a stack of the kit and gives its report (JSON). */
@@ -267,6 +280,11 @@ export class Bridge {
             case MessageKind.ReExecute:
                 void this.#answer(message.number, 0, async () => {
                     return toJsonText((await this.#front?.reExecute(parseJson(message.text ?? "{}"))) ?? null);
+                });
+                break;
+            case MessageKind.ResourceClasses:
+                void this.#answer(message.number, 0, async () => {
+                    return toJsonText((await this.#front?.resourceClasses()) ?? []);
                 });
                 break;
             case MessageKind.Stopped:

@@ -6,8 +6,10 @@ import { callStorage } from "./current";
 import { DirectEnds } from "./ends";
 import { describe, textOf } from "./errors";
 import { refuseExits } from "./exits";
+import type { ResourceClass } from "./makers";
 import { processIdle, releaseProviderHandles } from "./idle";
 import { nodeFlags } from "./node-flags";
+import { installedFrom } from "./origin";
 import { attributeOutput, showBegun } from "./output";
 import {
     checkTypes,
@@ -58,7 +60,7 @@ export function main(args: string[]): void {
     bridge.serve(0, command.run);
     bridge.runCli(
         args,
-        { version: process.version, executable: process.execPath, sdk: sdkVersionOf(process.cwd()) },
+        { version: process.version, executable: process.execPath, sdk: sdkVersionOf(process.cwd()), from: installedFrom() },
         command,
     );
 }
@@ -223,6 +225,10 @@ export class Command implements Front {
             return undefined;
         }
         return runNode([...process.execArgv, ...flags], request.arguments, { ...process.env, [RESTARTED]: "1" });
+    }
+
+    resourceClasses(): Promise<ResourceClass[]> {
+        return this.run.resourceClasses();
     }
 
     exit(code: number): void {

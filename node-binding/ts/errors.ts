@@ -11,6 +11,10 @@ export function describe(thrown: unknown): string {
     try {
         if (isErrorLike(thrown)) {
             const message = String(thrown.message);
+            const mistakes = syntaxErrors(message);
+            if (mistakes.length > 0) {
+                return mistakes.join("\n");
+            }
             const name = className(thrown);
             return message === "" ? name : `${name}: ${message}`;
         }
@@ -58,6 +62,15 @@ function className(thrown: { name?: unknown }): string {
     return name === "Error" && typeof own === "string" && own !== "" && own !== "Object" ? own : name;
 }
 
+// What the TypeScript loader's compiler says of files that it cannot read: a heading, and a line for each mistake.
+function syntaxErrors(message: string): string[] {
+    if (!/^Transform failed with \d+ errors?:\n/.test(message)) {
+        return [];
+    }
+    const mistakes = message.matchAll(/^(\S.*:\d+:\d+): ERROR: (.*)$/gm);
+    return [...mistakes].map(([, place, what]) => `SyntaxError: ${what} (${place})`);
+}
+
 function lines(thrown: unknown, seen: Set<unknown>): string[] {
     if (typeof thrown !== "object" || thrown === null || seen.has(thrown) || seen.size >= MAX_CAUSES) {
         return [];
@@ -98,7 +111,7 @@ function frames(stack: string): string[] {
 // Node's own frames, those of the SDK, of the TypeScript loader, and ours.
 function isMachinery(frame: string): boolean {
     return (
-        /[\s(](node:|.*[\\/](maloko[\\/]dist|@pulumi[\\/]pulumi|node_modules[\\/]tsx)[\\/])/.test(frame) ||
+        /[\s(](node:|.*[\\/](maloko[\\/]dist|@pulumi[\\/]pulumi|node_modules[\\/](tsx|esbuild))[\\/])/.test(frame) ||
         frame.includes(__dirname) ||
         /^\s+at (async )?(Promise\.(all|allSettled|any) \(index \d+\)|new Promise \(<anonymous>\))$/.test(frame)
     );

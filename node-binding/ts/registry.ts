@@ -151,6 +151,16 @@ export class ProviderRegistry {
         return this.#objects.get(object);
     }
 
+    /** The object of a handle. */
+    objectOfHandle(handle: string): object | undefined {
+        return handle.startsWith(HANDLE_PREFIX) ? this.objectOf(Number(handle.slice(HANDLE_PREFIX.length))) : undefined;
+    }
+
+    /** Where a class or an object is declared or exported. */
+    placeOf(wanted: object): { module: string; name: string } | undefined {
+        return this.#find(wanted);
+    }
+
     /** All objects of the run. */
     get objects(): object[] {
         return [...this.#numbers.keys()];

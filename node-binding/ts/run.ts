@@ -2,16 +2,19 @@
 import { ModuleBodies } from "./bodies";
 import { type Bridge, type Operation, ProgramFailed, type RpcError } from "./bridge";
 import { inRunOf } from "./by-hand";
-import { capturedOutputs } from "./captured";
+import { capturedOutputs, isOutput } from "./captured";
 import { callStorage, OpenCalls, type ProviderCall } from "./current";
 import { textOf } from "./errors";
+import { described, type ResourceClass } from "./makers";
 import { engineClient, monitorClient, type Requests } from "./monitor";
+import { allOf } from "./originals";
 import { endOutput } from "./output";
 import type { ProviderRegistry } from "./registry";
 import {
     callByToken,
     currentStore,
     giveHandles,
+    makersOf,
     pendingRegistrations,
     quietFailures,
     type RunSettings,
@@ -246,6 +249,20 @@ export class Run implements Operation {
     /** The resources that the program has made, and whose registration still waits for an input, dependency or parent. */
     get unregistered(): string[] {
         return this.#store === undefined ? [] : pendingRegistrations(this.#store);
+    }
+
+    /** The classes of the dynamic resources that the program has made, with those of their providers. */
+    async resourceClasses(): Promise<ResourceClass[]> {
+        const makers = this.#store === undefined ? [] : [...makersOf(this.#store)];
+        const found = await allOf(
+            makers.map(async ({ make, type, provider }) => {
+                const handle: unknown = isOutput(provider) ? await provider.promise(true) : provider;
+                const object = typeof handle === "string" ? this.registry.objectOfHandle(handle) : undefined;
+                const place = this.registry.placeOf(make);
+                return object && place && described(make, place, type, this.registry.referenceOf(object));
+            }),
+        );
+        return found.filter((it) => it !== undefined);
     }
 
     /** What to say when the process has nothing left to do, but the program waits for something. */

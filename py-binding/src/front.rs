@@ -13,7 +13,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::channel::oneshot;
 use maloko_cli::front::PackageUse;
-use maloko_cli::{ErrorText, Front, FrontAbout, Language, PassResult, ProgramSpec};
+use maloko_cli::{ErrorText, Front, FrontAbout, Language, PassResult, ProgramSpec, ResourceClass};
 use maloko_core::event::Severity;
 use maloko_core::provider::{Host, HostError};
 use maloko_core::{Engine, ProgramEnd};
@@ -163,6 +163,15 @@ impl Front for PythonFront {
         })?
     }
 
+    async fn resource_classes(&self) -> Vec<ResourceClass> {
+        let text = self
+            .on_main_thread(|_py, front| front.call_method0("resource_classes")?.extract::<String>())
+            .await
+            .and_then(Result::ok);
+        // Code that is printed without them is as good as it was.
+        text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+    }
+
     fn interrupted(&self, signal: i32) {
         self.tell("interrupted", Some(signal));
     }
@@ -224,14 +233,14 @@ impl PythonFront {
     ) -> PyResult<Option<T>> {
         let host = PythonHost::new(py, bridge)?;
         host.bridge().call_method1(py, "attach_pool", (Bound::new(py, crate::Pool::new(&host))?,))?;
-        let (language_version, executable, sdk_version) = front.call_method0(py, "about")?.extract(py)?;
+        let (language_version, executable, sdk_version, installed_from) = front.call_method0(py, "about")?.extract(py)?;
         let (jobs, asked) = mpsc::channel::<Message>();
         let ended = jobs.clone();
         let front = Arc::new(Self {
             jobs,
             host: Arc::clone(&host),
             front: Arc::new(front),
-            about: FrontAbout { language_version, executable, sdk_version },
+            about: FrontAbout { language_version, executable, sdk_version, installed_from },
         });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         let command_line = std::thread::Builder::new().name("maloko-cli".to_owned()).spawn(move || {

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::format::{FormatArguments, OutputFormat};
+
 /// `stack`; without a verb it shows the stack.
 #[derive(Debug, Args)]
 pub(crate) struct StackArguments {
@@ -17,14 +19,14 @@ pub(crate) struct StackArguments {
     #[arg(short = 'u', long)]
     pub(crate) show_urns: bool,
     /// Show only the stack's name
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["json", "output"])]
     pub(crate) show_name: bool,
     /// Show secret outputs in plain text
     #[arg(long)]
     pub(crate) show_secrets: bool,
-    /// Print one JSON document
-    #[arg(long, conflicts_with = "show_name")]
-    pub(crate) json: bool,
+    /// How to write.
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
 }
 
 /// The verbs of `stack`.
@@ -73,9 +75,9 @@ pub(crate) struct StackInit {
 /// `stack ls`.
 #[derive(Debug, Args)]
 pub(crate) struct StackList {
-    /// As JSON
-    #[arg(short, long)]
-    pub(crate) json: bool,
+    /// How to write.
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
     /// Those of all projects
     #[arg(short, long)]
     pub(crate) all: bool,
@@ -112,11 +114,11 @@ pub(crate) struct StackRemove {
 pub(crate) struct StackOutput {
     /// Only this output
     pub(crate) property_name: Option<String>,
-    /// As JSON
-    #[arg(short, long)]
-    pub(crate) json: bool,
+    /// How to write.
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
     /// As shell assignments
-    #[arg(long, conflicts_with_all = ["json", "property_name"])]
+    #[arg(long, conflicts_with_all = ["json", "output", "property_name"])]
     pub(crate) shell: bool,
     /// Show secrets in plain text
     #[arg(long)]
@@ -179,9 +181,9 @@ pub(crate) struct StackChangeSecretsProvider {
 /// `stack history`.
 #[derive(Debug, Args)]
 pub(crate) struct StackHistory {
-    /// As JSON
-    #[arg(short, long)]
-    pub(crate) json: bool,
+    /// How to write.
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
     /// Show secrets of the configuration in plain text
     #[arg(long)]
     pub(crate) show_secrets: bool,
@@ -226,10 +228,21 @@ pub(crate) struct ConfigArguments {
     pub(crate) command: Option<ConfigCommand>,
     /// As JSON
     #[arg(short, long, global = true)]
-    pub(crate) json: bool,
+    json: bool,
+    /// How to write: `json` is the same as --json
+    #[arg(long, value_name = "FORMAT", conflicts_with = "json", global = true)]
+    output: Option<OutputFormat>,
     /// Show secrets in plain text
     #[arg(long)]
     pub(crate) show_secrets: bool,
+}
+
+impl ConfigArguments {
+    /// Is JSON wanted?
+    #[must_use]
+    pub(crate) fn json(&self) -> bool {
+        self.json || self.output == Some(OutputFormat::Json)
+    }
 }
 
 /// The verbs of `config`.
@@ -380,14 +393,14 @@ pub(crate) struct StateDelete {
 #[derive(Debug, Args)]
 pub(crate) struct StateRestore {
     /// Go back to this generation
-    #[arg(long, value_name = "N", conflicts_with = "journal")]
+    #[arg(long, value_name = "N", conflicts_with_all = ["journal", "json", "output"])]
     pub(crate) generation: Option<u64>,
     /// Keep what is readable of the damaged journal of an interrupted run
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["json", "output"])]
     pub(crate) journal: bool,
-    /// The list as JSON
-    #[arg(short, long, conflicts_with_all = ["generation", "journal"])]
-    pub(crate) json: bool,
+    /// How to write the list.
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
     /// Do not ask
     #[arg(short, long)]
     pub(crate) yes: bool,
@@ -439,21 +452,11 @@ pub(crate) struct StateFlag {
     pub(crate) yes: bool,
 }
 
-/// Languages that `new` knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Template {
-    /// A Python project.
-    Python,
-    /// A TypeScript project.
-    #[value(alias = "nodejs", alias = "javascript")]
-    Typescript,
-}
-
 /// `new`.
 #[derive(Debug, Args)]
 pub(crate) struct NewArguments {
-    /// The language; that of this installation when not given
-    pub(crate) template: Option<Template>,
+    /// python, typescript, or a folder with a template; the language of this installation when not given
+    pub(crate) template: Option<String>,
     /// The directory to make it in; the current one when not given
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
@@ -466,15 +469,41 @@ pub(crate) struct NewArguments {
     /// Also into a directory that is not empty; files that are there are not overwritten
     #[arg(short, long)]
     pub(crate) force: bool,
-    /// Accepted for Pulumi's sake: nothing is asked
-    #[arg(short, long, hide = true)]
+    /// A value of the configuration: KEY=VALUE
+    #[arg(short, long, value_name = "KEY=VALUE")]
+    pub(crate) config: Vec<String>,
+    /// Keys given with --config are paths into objects and lists
+    #[arg(long)]
+    pub(crate) config_path: bool,
+    /// Make the files only: no stack, no configuration
+    #[arg(short, long, conflicts_with = "config")]
+    pub(crate) generate_only: bool,
+    /// Do not ask: take the defaults of the template
+    #[arg(short, long)]
     pub(crate) yes: bool,
+}
+
+/// `install`.
+#[derive(Debug, Args)]
+pub(crate) struct InstallArguments {
+    /// Accepted for Pulumi's sake: there are no plugins
+    #[arg(long, hide = true)]
+    pub(crate) no_plugins: bool,
+    /// Do not install the program's packages
+    #[arg(long)]
+    pub(crate) no_dependencies: bool,
+    /// Accepted for Pulumi's sake: only plugins can be installed anew
+    #[arg(long, hide = true)]
+    pub(crate) reinstall: bool,
+    /// Accepted for Pulumi's sake: the versions of the languages are those that are there
+    #[arg(long, hide = true)]
+    pub(crate) use_language_version_tools: bool,
 }
 
 /// `check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
-    /// As JSON
-    #[arg(short, long)]
-    pub(crate) json: bool,
+    /// How to write.
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
 }

@@ -3,6 +3,7 @@
 //! A flag of Pulumi whose effect the engine does not have is not accepted: an error is better than a flag that is
 //! silently without effect.
 
+mod format;
 mod import;
 mod manage;
 mod operate;
@@ -14,12 +15,13 @@ use std::path::PathBuf;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+pub(crate) use format::FormatArguments;
 pub(crate) use import::ImportArguments;
 pub(crate) use manage::{
-    CheckArguments, ConfigArguments, ConfigCommand, ConfigGet, ConfigRemove, ConfigSet, ConfigSetAll, NewArguments,
+    CheckArguments, ConfigArguments, ConfigCommand, ConfigGet, ConfigRemove, ConfigSet, ConfigSetAll, InstallArguments, NewArguments,
     ScalarType, StackArguments, StackChangeSecretsProvider, StackCommand, StackExport, StackGraph, StackHistory,
     StackImport, StackInit, StackList, StackMigrate, StackOutput, StackRemove, StackRename, StackSelect, StateCommand,
-    StateDelete, StateFlag, StateMove, StateRename, StateRestore, Template,
+    StateDelete, StateFlag, StateMove, StateRename, StateRestore,
 };
 pub(crate) use operate::{
     ConfirmArguments, DestroyArguments, OperateArguments, PreviewArguments, RefreshArguments, RunArguments,
@@ -29,7 +31,7 @@ pub(crate) use operate::{
 /// Runs infrastructure programs with dynamic providers inside this process.
 #[derive(Debug, Parser)]
 #[command(name = "maloko", version, max_term_width = 100, infer_subcommands = false, subcommand_required = true)]
-#[command(arg_required_else_help = true, disable_help_subcommand = false)]
+#[command(arg_required_else_help = true, disable_help_subcommand = true, after_help = crate::commands::help::list())]
 pub(crate) struct Arguments {
     /// What every command understands.
     #[command(flatten)]
@@ -110,8 +112,10 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: StateCommand,
     },
-    /// Make a minimal project with a dynamic provider
+    /// Make a minimal project with a dynamic provider, or one from a template folder
     New(NewArguments),
+    /// Install the packages that the program needs
+    Install(InstallArguments),
     /// Check project, configuration and state without deploying
     Check(CheckArguments),
     /// Remove a stack's locks, such as those left by a process that was killed
@@ -138,18 +142,23 @@ pub(crate) enum Command {
         /// Also where state is kept, why there, and whether it answers
         #[arg(short, long)]
         verbose: bool,
-        /// As JSON
-        #[arg(short, long)]
-        json: bool,
+        /// How to write.
+        #[command(flatten)]
+        format: FormatArguments,
     },
     /// Show versions, the project, the stack and where state is kept
     About {
-        /// As JSON
-        #[arg(short, long)]
-        json: bool,
+        /// How to write.
+        #[command(flatten)]
+        format: FormatArguments,
     },
     /// Show the version
     Version,
+    /// Show the flags of a command, or a document about a topic
+    Help {
+        /// A command, or a topic
+        words: Vec<String>,
+    },
     /// Write a completion script for a shell to stdout
     #[command(visible_alias = "gen-completion")]
     Completion {

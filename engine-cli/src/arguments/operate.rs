@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::BoolishValueParser;
 
+use super::format::OutputFormat;
+
 /// What every run has in common, also that of `import`.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct RunArguments {
@@ -17,6 +19,9 @@ pub(crate) struct RunArguments {
     /// Print events as JSON, and nothing else, on stdout
     #[arg(short, long)]
     pub(crate) json: bool,
+    /// What to write on stdout: `json` prints one line of JSON at the end, with the result and what was done
+    #[arg(long, value_name = "FORMAT", conflicts_with = "json")]
+    pub(crate) output: Option<OutputFormat>,
     /// Show property by property what changes
     #[arg(long)]
     pub(crate) diff: bool,
@@ -35,6 +40,20 @@ pub(crate) struct RunArguments {
     /// What the stack's history says of how the operation was run.
     #[arg(long, hide = true, value_name = "KIND", default_value = "cli")]
     pub(crate) exec_kind: String,
+}
+
+impl RunArguments {
+    /// Is one line of JSON wanted at the end?
+    #[must_use]
+    pub(crate) fn ends_with_json(&self) -> bool {
+        self.output == Some(OutputFormat::Json)
+    }
+
+    /// Is stdout for programs only?
+    #[must_use]
+    pub(crate) fn keeps_stdout_clean(&self) -> bool {
+        self.json || self.ends_with_json()
+    }
 }
 
 /// What the four operations have in common.
@@ -85,7 +104,7 @@ pub(crate) struct ConfirmArguments {
     #[arg(short = 'f', long)]
     pub(crate) skip_preview: bool,
     /// Only preview
-    #[arg(long, conflicts_with_all = ["yes", "skip_preview"])]
+    #[arg(long, conflicts_with = "skip_preview")]
     pub(crate) preview_only: bool,
     /// This process is the preview of a command that will go on afterwards; what it plans is written to this file.
     #[arg(long, hide = true, value_name = "FILE")]

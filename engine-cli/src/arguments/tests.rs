@@ -79,7 +79,7 @@ fn managing_commands_take_pulumis_flags() {
     };
     assert!(matches!(config.command, Some(ConfigCommand::Set(set)) if set.value.as_deref() == Some("-3") && set.path));
     let Command::Stack(stack) = parsed("stack output url --json --show-secrets").command else { panic!("not a stack") };
-    assert!(matches!(stack.command, Some(StackCommand::Output(output)) if output.json && output.show_secrets));
+    assert!(matches!(stack.command, Some(StackCommand::Output(output)) if output.format.json() && output.show_secrets));
     let Command::State { command } = parsed("state remove urn:x --target-dependents --yes").command else {
         panic!("not a state");
     };
@@ -91,7 +91,7 @@ fn what_is_not_built_is_refused() {
     let lines = [
         "destroy --plan plan.json",
         "up --save-plan plan.json",
-        "up --yes --preview-only",
+        "up --skip-preview --preview-only",
         "destroy --no-program --run-program",
         "config set key value --secret --plaintext",
         "state protect",

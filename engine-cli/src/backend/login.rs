@@ -72,12 +72,13 @@ pub(crate) fn record_login(context: &Context, url: &str) -> Result<()> {
     write().map_err(|error| Failure::io(format!("the login record {} cannot be written", file.display()), &error))
 }
 
-/// Removes the record; `false` when there was none.
-pub(crate) fn forget_login(context: &Context) -> Result<bool> {
+/// Removes the record; gives the address that it held, which is empty when nobody can tell any more.
+pub(crate) fn forget_login(context: &Context) -> Result<Option<String>> {
     let file = file(context)?;
+    let url = std::fs::read_to_string(&file).ok().and_then(|text| serde_json::from_str::<Record>(&text).ok());
     match std::fs::remove_file(&file) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Ok(()) => Ok(Some(url.map(|record| record.backend).unwrap_or_default())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Failure::io(format!("the login record {} cannot be removed", file.display()), &error)),
     }
 }

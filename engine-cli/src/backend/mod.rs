@@ -14,6 +14,7 @@ use maloko_stores::World;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::project::Project;
+use crate::prompt;
 use crate::shell;
 
 pub(crate) use login::{forget_login, record_login};
@@ -133,6 +134,36 @@ pub(crate) fn make_directory(context: &Context, place: &Place) -> Result<()> {
     let directory = store.directory();
     std::fs::create_dir_all(directory)
         .map_err(|error| Failure::io(format!("the directory {} cannot be made", directory.display()), &error))
+}
+
+/// Before a first stack is made where the user has just said: a directory that is not there is more often mistyped than
+/// wanted. On a terminal the user is asked, elsewhere the command fails.
+pub(crate) fn confirm_new_directory(context: &Context, place: &Place, flag: &str) -> Result<()> {
+    if place.origin != Origin::Flag || !place.url.starts_with("file://") {
+        return Ok(());
+    }
+    let store = open_directory(context, place)?;
+    let directory = store.directory();
+    if directory.exists() {
+        return Ok(());
+    }
+    let missing = format!("there is no directory {} ({flag})", directory.display());
+    if !context.console.interactive {
+        let word = directory.display().to_string();
+        return Err(Failure::configuration(format!(
+            "{missing}; correct the address, or make the directory first: `mkdir -p {}`",
+            shell::word(&word)
+        )));
+    }
+    if prompt::confirm(&format!("{}. Make it?", capitalised(&missing)))? {
+        return make_directory(context, place);
+    }
+    Err(Failure { code: crate::failure::code::CANCELLED, message: "cancelled; nothing was made".to_owned() })
+}
+
+fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().to_string() + characters.as_str())
 }
 
 /// The address of a place as it means the same wherever a later command is run. Of a directory, which has to be there.

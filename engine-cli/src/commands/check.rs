@@ -112,7 +112,7 @@ async fn check_state(findings: &mut Findings, context: &Context) {
 }
 
 fn report(context: &Context, arguments: &CheckArguments, findings: &Findings) {
-    if arguments.json {
+    if arguments.format.json() {
         context.console.line(&pretty(&json!({
             "checked": findings.looked_at,
             "problems": findings.problems,

@@ -14,7 +14,7 @@ use crate::workplace::Workplace;
 
 /// Runs `config`.
 pub(crate) async fn run(context: &Context, arguments: ConfigArguments) -> Result<()> {
-    let json = arguments.json;
+    let json = arguments.json();
     let _turn = match &arguments.command {
         Some(ConfigCommand::Set(_) | ConfigCommand::SetAll(_) | ConfigCommand::Rm(_)) => {
             turn::take(&context.project()?).await
@@ -118,9 +118,9 @@ async fn get(context: &Context, arguments: &ConfigGet, as_json: bool) -> Result<
     let (key, path) = locate(&workplace.project.name, &arguments.key, arguments.path)?;
     let Some(found) = settings.get(&key).and_then(|whole| path::get(whole, &path)).cloned() else {
         return Err(Failure::new(format!(
-            "stack '{}' has no configuration value '{}' ({}); set it with `maloko config set {} VALUE`",
-            workplace.shown(&stack),
+            "configuration key '{}' not found for stack '{}' ({}); set it with `maloko config set {} VALUE`",
             arguments.key,
+            workplace.shown(&stack),
             settings.file().display(),
             arguments.key
         )));
@@ -187,7 +187,7 @@ fn looks_like_secret(key: &str, text: &str) -> bool {
 
 /// A secret as it stands among the settings, which then name the salt that it takes to read it, also where the state alone
 /// did.
-async fn secret(
+pub(crate) async fn secret(
     workplace: &Workplace<'_>,
     stack: &StackName,
     settings: &mut Settings,
@@ -222,9 +222,9 @@ async fn remove(context: &Context, arguments: &ConfigRemove) -> Result<()> {
     let (key, path) = locate(&workplace.project.name, &arguments.key, arguments.path)?;
     if !settings.remove(&key, &path)? {
         return Err(Failure::new(format!(
-            "stack '{}' has no configuration value '{}' ({})",
-            workplace.shown(&stack),
+            "configuration key '{}' not found for stack '{}' ({})",
             arguments.key,
+            workplace.shown(&stack),
             settings.file().display()
         )));
     }

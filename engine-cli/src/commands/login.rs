@@ -33,18 +33,24 @@ pub(crate) async fn login(context: &Context, url: Option<&str>) -> Result<()> {
     backend::record_login(context, &lasting)?;
     let shown = if lasting == url { opened.url() } else { lasting };
     context.console.line(&format!(
-        "Logged in to {shown} as {} ({} there)",
-        user(context),
+        "Logged in to {} as {} ({shown})",
+        host(context),
+        user(context)
+    ));
+    context.console.line(&format!(
+        "State of projects that do not say where theirs is will be kept there; it has {} now",
         super::count(stacks.len(), "stack")
     ));
-    context.console.line("State of projects that do not say where theirs is will be kept there");
     Ok(())
 }
 
 /// Runs `logout`.
 pub(crate) fn logout(context: &Context) -> Result<()> {
-    let text = if backend::forget_login(context)? { "Logged out" } else { "Not logged in" };
-    context.console.line(text);
+    match backend::forget_login(context)? {
+        Some(url) if url.is_empty() => context.console.line("Logged out"),
+        Some(url) => context.console.line(&format!("Logged out of {url}")),
+        None => context.console.line("Not logged in"),
+    }
     Ok(())
 }
 
@@ -70,11 +76,9 @@ pub(crate) async fn whoami(context: &Context, verbose: bool, as_json: bool) -> R
         Err(_) => format!("no answer within {} seconds", LIMIT.as_secs()),
     };
     let Place { origin, .. } = place;
-    let identity = &context.surroundings.identity;
-    let host = if identity.host.is_empty() { "an unnamed machine" } else { &identity.host };
     for (name, fact) in [
         ("User", user.as_str()),
-        ("Host", host),
+        ("Host", host(context)),
         ("Backend URL", &url),
         (
             "Chosen by",
@@ -85,6 +89,12 @@ pub(crate) async fn whoami(context: &Context, verbose: bool, as_json: bool) -> R
         context.console.line(&format!("{name}: {fact}"));
     }
     Ok(())
+}
+
+/// The name of this machine.
+fn host(context: &Context) -> &str {
+    let host = &context.surroundings.identity.host;
+    if host.is_empty() { "an unnamed machine" } else { host }
 }
 
 /// The name under which others see what this user does.

@@ -6,6 +6,8 @@ pub(crate) mod check;
 pub(crate) mod config;
 #[cfg(test)]
 mod damage_tests;
+pub(crate) mod help;
+pub(crate) mod install;
 pub(crate) mod login;
 pub(crate) mod new;
 pub(crate) mod packages;

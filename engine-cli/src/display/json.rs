@@ -277,12 +277,17 @@ impl<'a> Totals<'a> {
             resource_changes: &summary.changes,
             policy_packs: BTreeMap::new(),
             is_preview: summary.is_preview,
-            result: match summary.outcome {
-                Outcome::Succeeded => "succeeded",
-                Outcome::Failed => "failed",
-                Outcome::Cancelled => "canceled",
-            },
+            result: outcome_name(summary.outcome),
         }
+    }
+}
+
+/// How an operation ended, as JSON has it.
+pub(super) fn outcome_name(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Succeeded => "succeeded",
+        Outcome::Failed => "failed",
+        Outcome::Cancelled => "canceled",
     }
 }
 

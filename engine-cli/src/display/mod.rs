@@ -15,6 +15,7 @@ mod reasons;
 mod redact;
 mod screen;
 mod summary;
+mod summary_json;
 mod table;
 mod tree;
 mod values;
@@ -50,6 +51,8 @@ pub enum DisplayMode {
     EventLog,
     /// One JSON document at the end (`preview --json`).
     PreviewJson,
+    /// One line of JSON at the end: the result, and what was done (`--output json`).
+    SummaryJson,
     /// One line per event, for logs and pipes.
     Plain,
     /// A tree that is redrawn in place, on a terminal that can move its cursor.
@@ -146,6 +149,7 @@ fn renderer(mode: DisplayMode, options: DisplayOptions, opened: SystemTime) -> B
             Box::new(json::JsonLines::new(redactor, options.is_preview, internal, opened))
         }
         DisplayMode::PreviewJson => Box::new(preview_json::PreviewDocument::new(redactor, options.show_sames)),
+        DisplayMode::SummaryJson => Box::new(summary_json::SummaryLine::new(options.show_sames)),
         DisplayMode::Tree => {
             let probe = screen::controlling_terminal(options.fallback_size);
             Box::new(tree::Tree::new(options, redactor, probe))

@@ -9,7 +9,9 @@ use maloko_core::provider::{ProviderReference, StoredProvider};
 use maloko_core::row::Row;
 use maloko_core::value::{PropertyMap, Value};
 
-use crate::front::Language;
+use crate::front::{Language, ResourceClass};
+
+use super::constructors;
 
 /// Keeps the rows of the objects that an import took over.
 #[derive(Default)]
@@ -27,21 +29,25 @@ impl EventSink for Imported {
 }
 
 impl Imported {
-    /// The code; empty when nothing was imported.
-    pub(super) fn code(&self, language: Language) -> String {
+    /// The code; empty when nothing was imported. `classes` are those that the program made resources of.
+    pub(super) fn code(&self, language: Language, classes: &[ResourceClass]) -> String {
         let mut rows = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         rows.retain(|row| row.custom);
         // Objects are read side by side: without an order the code would be another one each time.
         rows.sort_by(|one, other| one.urn.cmp(&other.urn));
-        if rows.is_empty() { String::new() } else { code(&rows, language) }
+        if rows.is_empty() { String::new() } else { code(&rows, language, classes) }
     }
 }
 
-fn code(rows: &[Arc<Row>], language: Language) -> String {
+fn code(rows: &[Arc<Row>], language: Language, known: &[ResourceClass]) -> String {
     let mut imports = BTreeSet::new();
     let mut classes = BTreeSet::new();
     let mut body = String::new();
     for row in rows {
+        if let Some(statement) = constructors::statement(row, language, known, &mut imports) {
+            body.push_str(&statement);
+            continue;
+        }
         let (class, provider) = maker(row, language, &mut imports, &mut classes);
         let variable = identifier(row.urn.name(), language);
         let name = quoted(row.urn.name());
@@ -111,7 +117,7 @@ fn maker(
 }
 
 /// How the program gets the provider object.
-fn provider_expression(reference: &ProviderReference, language: Language, imports: &mut BTreeSet<String>) -> String {
+pub(super) fn provider_expression(reference: &ProviderReference, language: Language, imports: &mut BTreeSet<String>) -> String {
     let name = reference.name.as_str();
     let outermost = name.split('.').next().unwrap_or(name);
     let has_attributes = reference.attributes.as_deref().is_some_and(|text| text != "{}");
@@ -132,7 +138,7 @@ fn provider_expression(reference: &ProviderReference, language: Language, import
     }
 }
 
-fn options(row: &Row, language: Language) -> String {
+pub(super) fn options(row: &Row, language: Language) -> String {
     let parent = row.parent.as_ref().filter(|parent| !parent.is_root_stack());
     let parent = parent.map(|parent| identifier(parent.name(), language));
     match language {
@@ -151,7 +157,7 @@ fn options(row: &Row, language: Language) -> String {
     }
 }
 
-fn object(members: &PropertyMap, language: Language, depth: usize) -> String {
+pub(super) fn object(members: &PropertyMap, language: Language, depth: usize) -> String {
     if members.is_empty() {
         return "{}".to_owned();
     }
@@ -167,7 +173,7 @@ fn object(members: &PropertyMap, language: Language, depth: usize) -> String {
     text + &"    ".repeat(depth) + "}"
 }
 
-fn value(value_: &Value, language: Language, depth: usize) -> String {
+pub(super) fn value(value_: &Value, language: Language, depth: usize) -> String {
     let python = language == Language::Python;
     match value_ {
         Value::Null => if python { "None" } else { "null" }.to_owned(),
@@ -191,11 +197,11 @@ fn value(value_: &Value, language: Language, depth: usize) -> String {
 }
 
 /// A text as both languages write it.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-fn is_identifier(text: &str) -> bool {
+pub(super) fn is_identifier(text: &str) -> bool {
     text.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')
         && text.chars().next().is_some_and(|first| !first.is_ascii_digit())
 }
@@ -206,7 +212,7 @@ fn capitalised(text: &str) -> String {
 }
 
 /// A name of a variable that is like the resource's name.
-fn identifier(name: &str, language: Language) -> String {
+pub(super) fn identifier(name: &str, language: Language) -> String {
     let mut made = String::new();
     let mut new_word = false;
     for character in name.chars() {

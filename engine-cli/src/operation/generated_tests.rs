@@ -49,7 +49,7 @@ fn code(rows: Vec<Row>, language: Language) -> String {
         let step = Step::new(Op::Import, &row.urn.clone(), None, None);
         imported.emit(Event::StepDone(step.metadata(Some(Arc::new(row)))));
     }
-    imported.code(language)
+    imported.code(language, &[])
 }
 
 #[test]

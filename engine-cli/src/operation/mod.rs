@@ -1,5 +1,6 @@
 //! `up`, `preview`, `refresh`, `destroy` and `import`.
 
+mod constructors;
 mod generated;
 mod handover;
 mod import;
@@ -16,6 +17,7 @@ mod run;
 mod tests;
 mod update_plan;
 
+use maloko_core::operation::OperationKind;
 use maloko_core::state::{StackName, at_work};
 
 use crate::commands::config::{locate, split_assignment};
@@ -62,10 +64,28 @@ pub(crate) async fn perform(context: &Context, request: Request) -> Result<i32> 
         }
     };
     let code = run::run(&workplace, &request, &stack, program, plan).await?;
-    if code == 0 && request.remove_stack && !request.is_dry() {
-        crate::commands::stack::remove_empty(&workplace, &stack).await?;
+    if code == 0 && request.kind == OperationKind::Destroy && !request.is_dry() {
+        if request.remove_stack {
+            crate::commands::stack::remove_empty(&workplace, &stack).await?;
+        }
+        tell_what_stays(context, &request, &workplace.shown(&stack));
     }
     Ok(code)
+}
+
+/// After a whole stack was destroyed: is the stack itself still there?
+fn tell_what_stays(context: &Context, request: &Request, stack: &str) {
+    if request.operate.run.keeps_stdout_clean() || !request.targets.is_empty() || !request.operate.exclude.is_empty() {
+        return;
+    }
+    context.console.line(&if request.remove_stack {
+        "The resources in the stack have been deleted, and the history and configuration removed.".to_owned()
+    } else {
+        format!(
+            "The resources in the stack have been deleted, but the history and configuration associated with the stack are \
+             still maintained.\nIf you want to remove the stack completely, run `maloko stack rm {stack}`."
+        )
+    });
 }
 
 /// `--config KEY=VALUE`: written to the stack's settings file, as Pulumi does, and encrypted where the former value is a secret.

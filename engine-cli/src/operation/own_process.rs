@@ -34,7 +34,7 @@ impl OwnProcess {
         host: &SettlingHost,
         display: &Arc<dyn Display>,
     ) -> Result<Self> {
-        let capture = if captures(workplace) || request.operate.run.json {
+        let capture = if captures(workplace) || request.operate.run.keeps_stdout_clean() {
             let log = Arc::clone(engine);
             let capture =
                 Capture::begin(Box::new(move |line| log_line(&log, line)), Arc::clone(&engine.operation().scrubber))

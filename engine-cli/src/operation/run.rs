@@ -23,7 +23,7 @@ use crate::advice::Aimed;
 use crate::capture;
 use crate::display::{self, Display, DisplayMode, DisplayOptions, Scrubber};
 use crate::failure::{Failure, Result, code};
-use crate::front::ProgramSpec;
+use crate::front::{ProgramSpec, ResourceClass};
 use crate::history::Beginning;
 use crate::host::SettlingHost;
 use crate::library::EventLines;
@@ -55,6 +55,7 @@ pub(super) async fn run(
     }
     let (report, left_behind) = operate(workplace, request, program, operation, session, &show).await?;
     show.close();
+    let classes = if show.imported.is_some() { workplace.context.front.resource_classes().await } else { Vec::new() };
     let succeeded = report.summary.outcome == Outcome::Succeeded;
     if let Some(library) = &workplace.context.library {
         library.ended((&report).into());
@@ -69,7 +70,7 @@ pub(super) async fn run(
         // A run that changed nothing writes nothing: neither state nor history.
         beginning.without_secrets(&scrubber).ended(workplace, stack, succeeded, &report.summary.changes).await;
     }
-    let code = conclude(workplace, request, &show, &report, plan.as_ref(), seed)?;
+    let code = conclude(workplace, request, &show, &report, plan.as_ref(), seed, &classes)?;
     if left_behind && workplace.context.library.is_none() {
         // The program still sits on a thread of the interpreter, which would wait for it for ever.
         signals::leave(code);
@@ -275,6 +276,7 @@ impl Show {
         let mode = match flags.run.json {
             true if request.is_dry() && !streams => DisplayMode::PreviewJson,
             true => DisplayMode::JsonEvents,
+            false if flags.run.ends_with_json() => DisplayMode::Plain,
             false if console.is_terminal && own_process::captures(workplace) && moves_cursor(workplace) => {
                 DisplayMode::Tree
             }
@@ -293,15 +295,16 @@ impl Show {
         if let Some(file) = &flags.run.event_log {
             events.push(Box::new(outcome_file::open_event_log(workplace.context, file)?));
         }
-        let events = events.into_iter().map(|to| display::open(DisplayMode::EventLog, options.clone(), to)).collect();
-        let out: Box<dyn Write + Send> = if library.is_some() {
-            Box::new(console.out())
-        } else {
-            let out = capture::standard_output()
-                .map_err(|error| Failure::io("standard output cannot be kept aside", &error))?;
-            // A preview that is not seen does not keep the operation itself from its work, which says it then.
-            if is_pass { Box::new(out) } else { Box::new(console.kept_aside(out)) }
-        };
+        let mut events: Vec<_> =
+            events.into_iter().map(|to| display::open(DisplayMode::EventLog, options.clone(), to)).collect();
+        let mut out = standard_output(workplace, is_pass)?;
+        if flags.run.ends_with_json() {
+            // One line for the whole command: the preview before the operation itself has none.
+            if !is_pass {
+                events.push(display::open(DisplayMode::SummaryJson, options.clone(), out));
+            }
+            out = standard_error(workplace)?;
+        }
         Ok(Self {
             display: display::open(mode, options, out),
             events,
@@ -338,6 +341,27 @@ impl Show {
             _ => Arc::new(Fan(watchers)),
         }
     }
+}
+
+/// Where the operation is shown, whatever is captured meanwhile.
+fn standard_output(workplace: &Workplace<'_>, is_pass: bool) -> Result<Box<dyn Write + Send>> {
+    let console = &workplace.context.console;
+    if workplace.context.library.is_some() {
+        return Ok(Box::new(console.out()));
+    }
+    let out =
+        capture::standard_output().map_err(|error| Failure::io("standard output cannot be kept aside", &error))?;
+    // A preview that is not seen does not keep the operation itself from its work, which says it then.
+    Ok(if is_pass { Box::new(out) } else { Box::new(console.kept_aside(out)) })
+}
+
+/// Where the operation is shown when stdout is for programs only.
+fn standard_error(workplace: &Workplace<'_>) -> Result<Box<dyn Write + Send>> {
+    if workplace.context.library.is_some() {
+        return Ok(Box::new(workplace.context.console.err()));
+    }
+    let err = capture::standard_error().map_err(|error| Failure::io("standard error cannot be kept aside", &error))?;
+    Ok(Box::new(err))
 }
 
 /// Can the terminal draw over what it shows?
@@ -402,6 +426,7 @@ fn conclude(
     report: &Report,
     plan: Option<&Plan>,
     seed: Seed,
+    classes: &[ResourceClass],
 ) -> Result<i32> {
     let console = &workplace.context.console;
     if let (Some(file), Some(recorder)) = (&request.confirm.preview_pass, &show.recorder) {
@@ -422,7 +447,7 @@ fn conclude(
         }
     }
     if let (Some(imported), Some(import)) = (&show.imported, &request.import) {
-        write_code(workplace, request, imported, import.out.as_deref())?;
+        write_code(workplace, request, &imported.code(workplace.context.front.language(), classes), import.out.as_deref())?;
     }
     match report.summary.outcome {
         Outcome::Failed => return Ok(code::FAILURE),
@@ -458,11 +483,10 @@ fn conclude(
 fn write_code(
     workplace: &Workplace<'_>,
     request: &Request,
-    imported: &Imported,
+    code: &str,
     out: Option<&std::path::Path>,
 ) -> Result<()> {
     let context = workplace.context;
-    let code = imported.code(context.front.language());
     if code.is_empty() {
         return Ok(());
     }
@@ -472,7 +496,7 @@ fn write_code(
             Failure::io(format!("the code {} (from --out) cannot be written", file.display()), &error)
         })?;
         context.console.note(&format!("The code for the program was written to {}", file.display()));
-    } else if !request.operate.run.json {
+    } else if !request.operate.run.keeps_stdout_clean() {
         context.console.line("\nPut this into the program; adapt it to the classes that it has:\n");
         context.console.line(code.trim_end());
     }

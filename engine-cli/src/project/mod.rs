@@ -137,18 +137,21 @@ impl Project {
         Ok(ProgramSpec { project_root: self.root.clone(), entry, runtime_options: self.runtime_options.clone() })
     }
 
+    /// The language of the program.
+    pub(crate) fn language(&self) -> Result<Language> {
+        match self.runtime.as_str() {
+            "python" => Ok(Language::Python),
+            "nodejs" => Ok(Language::NodeJs),
+            other => Err(Failure::configuration(format!(
+                "{}: maloko runs programs of the runtimes `python` and `nodejs`; this project is `{other}`",
+                self.place(&["runtime"])
+            ))),
+        }
+    }
+
     /// Does this installation serve the project's language?
     pub(crate) fn check_language(&self, language: Language) -> Result<()> {
-        let theirs = match self.runtime.as_str() {
-            "python" => Language::Python,
-            "nodejs" => Language::NodeJs,
-            other => {
-                return Err(Failure::configuration(format!(
-                    "{}: maloko runs programs of the runtimes `python` and `nodejs`; this project is `{other}`",
-                    self.place(&["runtime"])
-                )));
-            }
-        };
+        let theirs = self.language()?;
         if theirs == language {
             return Ok(());
         }

@@ -126,7 +126,7 @@ impl Backend for MemoryBackend {
         let stored = content.stacks.get_mut(stack).ok_or_else(|| no_stack(stack))?;
         if let Some(holder) = &stored.holder {
             return Err(Error::Locked(format!(
-                "the stack '{}' is locked by {holder}. Wait until it is done",
+                "the stack is currently locked by 1 lock(s): '{}' is locked by {holder}. Wait until it is done",
                 stack.stack()
             )));
         }

@@ -37,16 +37,11 @@ impl StackName {
             [organization, stack] => (*organization, project, *stack),
             [organization, project, stack] => (*organization, *project, *stack),
             _ => {
-                return Err(Error::Configuration(format!(
-                    "'{text}' is not the name of a stack: expected <stack> or organization/<project>/<stack>"
-                )));
+                return Err(not_a_name(text));
             }
         };
         if organization != ORGANIZATION {
-            return Err(Error::Configuration(format!(
-                "'{text}' is not the name of a stack here: with self-managed state the organization is always \
-                 '{ORGANIZATION}'"
-            )));
+            return Err(not_a_name(text));
         }
         Self::new(project, stack)
     }
@@ -90,6 +85,19 @@ impl fmt::Display for StackName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{ORGANIZATION}/{}/{}", self.project, self.stack)
     }
+}
+
+/// Says what the slashes in a name are taken for, and offers a name without them.
+fn not_a_name(text: &str) -> Error {
+    let plain = text.split('/').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");
+    let offer = match StackName::new("project", &plain) {
+        Ok(_) => format!("; without slashes it could be '{plain}'"),
+        Err(_) => String::new(),
+    };
+    Error::Configuration(format!(
+        "'{text}' is not the name of a stack: a '/' separates the parts of organization/project/stack, and with \
+         self-managed state the organization is always '{ORGANIZATION}'{offer}"
+    ))
 }
 
 fn is_device(name: &str) -> bool {

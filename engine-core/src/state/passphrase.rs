@@ -39,24 +39,31 @@ pub enum PassphraseSource {
 pub struct Passphrase {
     text: String,
     source: PassphraseSource,
+    /// The key file that is there and was not read, because the environment goes before it.
+    passed_over: Option<PathBuf>,
 }
 
 impl Passphrase {
+    fn new(text: String, source: PassphraseSource) -> Self {
+        Self { text, source, passed_over: None }
+    }
+
     /// A passphrase that was typed in or passed by a program.
     #[must_use]
     pub fn given(text: &str) -> Self {
-        Self { text: text.to_owned(), source: PassphraseSource::Given }
+        Self::new(text.to_owned(), PassphraseSource::Given)
     }
 
     /// Looks where Pulumi looks: `PULUMI_CONFIG_PASSPHRASE` (also when it is set and empty), then the file that
     /// `PULUMI_CONFIG_PASSPHRASE_FILE` names (without surrounding blanks); then `key_file`, if that file exists.
     /// `variable` gives the environment's values.
     pub fn find(variable: &dyn Fn(&str) -> Option<OsString>, key_file: Option<&Path>) -> Result<Option<Self>> {
+        let passed_over = key_file.filter(|path| path.is_file()).map(Path::to_path_buf);
         if let Some(text) = variable(PASSPHRASE_VARIABLE) {
             let text = text.into_string().map_err(|_| {
                 Error::Secrets(format!("{PASSPHRASE_VARIABLE} is not valid UTF-8; set it to a passphrase that is"))
             })?;
-            return Ok(Some(Self { text, source: PassphraseSource::Variable }));
+            return Ok(Some(Self { passed_over, ..Self::new(text, PassphraseSource::Variable) }));
         }
         if let Some(path) = variable(PASSPHRASE_FILE_VARIABLE).filter(|path| !path.is_empty()) {
             let path = PathBuf::from(path);
@@ -68,12 +75,18 @@ impl Passphrase {
                 ))
             })?;
             let text = trimmed(bytes, &path)?;
-            return Ok(Some(Self { text, source: PassphraseSource::VariableFile(path) }));
+            return Ok(Some(Self { passed_over, ..Self::new(text, PassphraseSource::VariableFile(path)) }));
         }
         match key_file {
             Some(path) => Self::read_key_file(path),
             None => Ok(None),
         }
+    }
+
+    /// The key file that was there and not read, because the environment goes before it.
+    #[must_use]
+    pub(crate) fn passed_over(&self) -> Option<&Path> {
+        self.passed_over.as_deref()
     }
 
     /// Reads the key file; makes it (private, with a new random passphrase) when there is none.
@@ -88,7 +101,7 @@ impl Passphrase {
             files::create_dir(&SystemFiles, directory)?;
         }
         if files::write_new(&SystemFiles, path, format!("{text}\n").as_bytes())? {
-            return Ok(Self { text, source: PassphraseSource::KeyFile(path.to_owned()) });
+            return Ok(Self::new(text, PassphraseSource::KeyFile(path.to_owned())));
         }
         // Another process was faster: its passphrase is the one.
         Self::read_key_file(path)?.ok_or_else(|| Error::Secrets(format!("the key file {} vanished", path.display())))
@@ -105,7 +118,7 @@ impl Passphrase {
                 path.display()
             )));
         }
-        Ok(Some(Self { text, source: PassphraseSource::KeyFile(path.to_owned()) }))
+        Ok(Some(Self::new(text, PassphraseSource::KeyFile(path.to_owned()))))
     }
 
     /// The passphrase itself.

@@ -349,7 +349,27 @@ impl Inner {
         }
     }
 
+    /// Where a key file stands beside the wrong passphrase: which of the two was taken, and how to take the other one.
+    fn two_keys(&self) -> Option<String> {
+        let key_file = self.passphrase.passed_over()?.display();
+        let (source, variable) = match self.passphrase.source() {
+            PassphraseSource::Variable => ("the one in".to_owned(), PASSPHRASE_VARIABLE),
+            PassphraseSource::VariableFile(path) => {
+                (format!("the one in {}, named by", path.display()), PASSPHRASE_FILE_VARIABLE)
+            }
+            PassphraseSource::KeyFile(_) | PassphraseSource::Given => return None,
+        };
+        Some(format!(
+            "incorrect passphrase: {source} {variable} is not the one that the stack's secrets were encrypted with, and it \
+             goes before the key file {key_file}. To have the key file used, unset {variable}; otherwise set it to the right \
+             passphrase. Nothing was changed"
+        ))
+    }
+
     fn wrong_passphrase(&self) -> String {
+        if let Some(told) = self.two_keys() {
+            return told;
+        }
         let source = match self.passphrase.source() {
             PassphraseSource::Variable => format!("the one in {PASSPHRASE_VARIABLE}"),
             PassphraseSource::VariableFile(path) => {

@@ -97,7 +97,7 @@ pub(crate) fn failed(what: &str, error: &StoreError) -> Error {
             StoreError::Unauthenticated { .. } => (io::ErrorKind::PermissionDenied, detail(UNKNOWN_CREDENTIALS, error)),
             _ if text.contains("169.254.169.254") || text.contains("metadata.google.internal") => (
                 io::ErrorKind::PermissionDenied,
-                "no credentials were found; set those of the store in the environment (see docs/backends.md)".into(),
+                "no credentials were found; set those of the store in the environment (`maloko help backends` names them)".into(),
             ),
             _ if status(&text).is_some() => (io::ErrorKind::Other, detail("the store answered with an error", error)),
             _ => (io::ErrorKind::NotConnected, format!("{UNREACHABLE} ({root})")),
@@ -110,7 +110,7 @@ pub(crate) fn failed(what: &str, error: &StoreError) -> Error {
 pub(crate) fn unusable(place: &str, error: &StoreError) -> Error {
     Error::Configuration(format!(
         "{place} cannot be used as it is set up: {}. Correct its credentials in the environment, or its address (see \
-         docs/backends.md)",
+         `maloko help backends`)",
         root_cause(error)
     ))
 }

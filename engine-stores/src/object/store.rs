@@ -82,7 +82,7 @@ impl Opened {
                 if !found {
                     (self.notify)(
                         "this store does not refuse conditional writes (If-None-Match, If-Match), so two writers are kept \
-                         apart less strictly; see docs/backends.md",
+                         apart less strictly; `maloko help backends` has more",
                     );
                 }
                 found

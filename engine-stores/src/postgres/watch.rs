@@ -164,7 +164,7 @@ async fn try_to_take(store: &Store, wanted: &Wanted, seen: &Seen) -> Result<Opti
 fn locked(wanted: &Wanted, holder: &Holder) -> Error {
     let stack = wanted.stack.stack();
     Error::Locked(format!(
-        "the stack '{stack}' is locked by {holder}. Wait until it is done; a holder that has died is replaced by itself, \
-         and `maloko cancel` replaces one that hangs"
+        "the stack is currently locked by 1 lock(s): '{stack}' is locked by {holder}. Wait until it is done; a holder that has \
+         died is replaced by itself, and `maloko cancel` replaces one that hangs"
     ))
 }

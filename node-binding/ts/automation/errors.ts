@@ -11,7 +11,7 @@ export interface CommandError extends official.CommandError {
     readonly urn?: string;
     /** The provider's method that failed, such as `create`. */
     readonly method?: string;
-    /** The exit code; docs/command-line.md has their meanings. */
+    /** The exit code; `maloko help command-line` has their meanings. */
     readonly code: number;
     /** What the command wrote on stdout. */
     readonly stdout: string;
@@ -89,7 +89,7 @@ function classOf({ code, stderr, operation }: CommandResult): ErrorClass<Command
     if (code === NO_STACK) {
         return StackNotFoundError;
     }
-    if (/\bthere is a(nother)? stack\b.*\balready\b/.test(stderr)) {
+    if (/\bthere is another stack\b.*\balready\b|\bstack\b.*\balready exists\b/.test(stderr)) {
         return StackAlreadyExistsError;
     }
     return /\bstack\b.*\bis (currently )?locked by\b/.test(stderr) ? ConcurrentUpdateError : CommandError;

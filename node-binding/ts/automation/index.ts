@@ -14,7 +14,13 @@ export {
 } from "./errors";
 export { type RemoteStack, RemoteWorkspace } from "./remote";
 export { fullyQualifiedStackName, Stack } from "./stack";
-export { type InstallOptions, LocalWorkspace, type LocalWorkspaceOptions, type Workspace } from "./workspace";
+export {
+    type InstallOptions,
+    LocalWorkspace,
+    type LocalWorkspaceOptions,
+    type NewOptions,
+    type Workspace,
+} from "./workspace";
 
 // A program imports this module and the SDK: the earlier one wins.
 Sdk.prepare(process.cwd());

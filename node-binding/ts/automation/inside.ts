@@ -5,6 +5,7 @@ import type { EngineEvent, PulumiFn } from "@pulumi/pulumi/automation";
 import { Bridge } from "../bridge";
 import { callStorage } from "../current";
 import { refuseExits } from "../exits";
+import { installedFrom } from "../origin";
 import { parseJson, toJsonText } from "../originals";
 import { ProviderRegistry } from "../registry";
 import { Run } from "../run";
@@ -89,6 +90,7 @@ export function described(request: CommandRequest, sdk: string): object {
         languageVersion: process.version,
         executable: process.execPath,
         sdkVersion: sdk,
+        installedFrom: installedFrom(),
     };
 }
 

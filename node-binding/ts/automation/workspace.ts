@@ -54,6 +54,28 @@ export interface InstallOptions {
     useLanguageVersionTools?: boolean;
 }
 
+/** What `LocalWorkspace.new` makes; everything may be left out. */
+export interface NewOptions {
+    /** `typescript`, `python`, or a folder with a template; `typescript` when not given. */
+    templateOrUrl?: string;
+    /** Values of the configuration: `key=value`. */
+    config?: string[];
+    /** Keys of `config` are paths into objects and lists. */
+    configPath?: boolean;
+    /** The project's description. */
+    description?: string;
+    /** Where to make it; the workspace's directory when not given. */
+    dir?: string;
+    /** Also into a directory that is not empty; files that are there are not overwritten. */
+    force?: boolean;
+    /** Make the files only: no stack, no configuration. */
+    generateOnly?: boolean;
+    /** The project's name; that of the directory when not given. */
+    name?: string;
+    /** The first stack's name; `dev` when not given. */
+    stack?: string;
+}
+
 const ENVIRONMENTS = "ESC environments are a service of Pulumi Cloud. Put the values into the stack's configuration";
 const TAGS = "stack tags are kept by Pulumi Cloud, no other backend has a place for them";
 
@@ -298,9 +320,35 @@ export class LocalWorkspace implements Workspace {
         return stacks.map((stack) => ({ ...stack, current: settings.shortName(stack.name) === selected }));
     }
 
-    /** Does nothing: there are no plugins, and the packages of a program are npm's to install. */
-    async install(_options?: InstallOptions): Promise<void> {
-        sayNoPlugins("install");
+    /** Installs the packages that the program needs, with the project's package manager; there are no plugins. */
+    async install(options?: InstallOptions): Promise<void> {
+        await this.#run([
+            "install",
+            ...(options?.noPlugins ? ["--no-plugins"] : []),
+            ...(options?.noDependencies ? ["--no-dependencies"] : []),
+            ...(options?.reinstall ? ["--reinstall"] : []),
+            ...(options?.useLanguageVersionTools ? ["--use-language-version-tools"] : []),
+        ]);
+    }
+
+    /** Makes a project, as `maloko new` does: a small one with a dynamic provider, or one from a template folder. */
+    async new(options?: NewOptions): Promise<CommandResult> {
+        const texts: [string, string | undefined][] = [
+            ["--name", options?.name],
+            ["--description", options?.description],
+            ["--dir", options?.dir],
+            ["--stack", options?.stack],
+            ...(options?.config ?? []).map((value): [string, string] => ["--config", value]),
+        ];
+        return this.#run([
+            "new",
+            options?.templateOrUrl ?? "typescript",
+            "--yes",
+            ...texts.flatMap(([flag, value]) => (value ? [flag, value] : [])),
+            ...(options?.configPath ? ["--config-path"] : []),
+            ...(options?.force ? ["--force"] : []),
+            ...(options?.generateOnly ? ["--generate-only"] : []),
+        ]);
     }
 
     /** Does nothing: there are no plugins. */

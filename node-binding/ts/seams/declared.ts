@@ -10,6 +10,9 @@ export interface DeclaredOutputs {
     outputs: Set<string>;
 }
 
+// The property in which the SDK keeps a provider.
+const PROVIDER = "__provider";
+
 /** What was noted of a run's classes: types say little, for many classes share one. */
 interface Noted {
     classes: WeakSet<object>;
@@ -22,6 +25,32 @@ const declared = new WeakMap<Store, Noted>();
 const key = (type: string, name: string): string => `${type}\0${name}`;
 
 const made = new WeakMap<Store, (type: string, name: string) => void>();
+
+/** A class of resources, and the provider (its handle, as an output) of the first that was made. */
+export interface Maker {
+    make: object;
+    type: string;
+    provider: unknown;
+}
+
+const makers = new WeakMap<Store, Map<object, Maker>>();
+
+/** The classes of which a run has made dynamic resources. */
+export function makersOf(store: Store): Iterable<Maker> {
+    return makers.get(store)?.values() ?? [];
+}
+
+function noteMaker(store: Store, resource: object, type: string, props: object): void {
+    let known = makers.get(store);
+    if (known === undefined) {
+        known = new Map();
+        makers.set(store, known);
+    }
+    const make: object = resource.constructor;
+    if (!known.has(make)) {
+        known.set(make, { make, type, provider: (props as Record<string, unknown>)[PROVIDER] });
+    }
+}
 
 /** Has a function called in the constructor of each dynamic resource of a run. */
 export function whenMade(store: Store, note: (type: string, name: string) => void): void {
@@ -77,6 +106,7 @@ export function noteDeclarations(root: string): void {
             const noted = declared.get(store) ?? { classes: new WeakSet(), first: new Map<string, DeclaredOutputs>() };
             declared.set(store, noted);
             made.get(store)?.(type, String(name));
+            noteMaker(store, resource as object, type, props);
             const { constructor: ofClass } = resource as object;
             if (!noted.classes.has(ofClass)) {
                 noted.classes.add(ofClass);

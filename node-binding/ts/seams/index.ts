@@ -3,7 +3,7 @@
 
 export { CallbackFailed, callByToken } from "./callbacks";
 export { giveHandles, type SerializedProvider, serializeProvider } from "./closures";
-export { quietFailures, takeDeclaredOutputs, whenMade } from "./declared";
+export { type Maker, makersOf, quietFailures, takeDeclaredOutputs, whenMade } from "./declared";
 export { withConfigVariable } from "./environment";
 export { setInsideCall, waitingFor } from "./get";
 export { NEWEST_SDK, pendingRegistrations, type RunSettings, Sdk, sdkVersionOf } from "./sdk";

@@ -11,12 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from maloko._ends import DirectEnds
+from maloko._origin import installed_from
 from maloko._passes import PassHelper
 from maloko._signals import call_own_handler
 
 if TYPE_CHECKING:
     from maloko._host import Host
     from maloko._maloko import Engine
+
+
+_CONFIGURATION = 2
+"""The exit code of what is wrong with arguments or project files."""
 
 
 class Front:
@@ -48,15 +53,15 @@ class Front:
         if self._pass is not None:
             self._pass.send_signal(number)
 
-    def about(self) -> tuple[str, str, str]:
-        """The interpreter's version and path, and the SDK's version."""
+    def about(self) -> tuple[str, str, str, str]:
+        """The interpreter's version and path, the SDK's version, and the file that this package was installed from."""
         from importlib.metadata import PackageNotFoundError, version
 
         try:
             sdk = version("pulumi")
         except PackageNotFoundError:
             sdk = ""
-        return platform.python_version(), sys.executable, sdk
+        return platform.python_version(), sys.executable, sdk, installed_from()
 
     def describe_error(self, error: BaseException) -> tuple[str, str, str]:
         """The name of an exception's class, its text and its traceback, for another process."""
@@ -67,6 +72,12 @@ class Front:
         except BaseException:  # the exception is a user's object
             text = "(it cannot be shown: its text raises)"
         return type(error).__name__, text, format_error(error)
+
+    def resource_classes(self) -> str:
+        """The classes of dynamic resources that the program made, as JSON."""
+        from maloko._makers import described
+
+        return described(self._host.makers if self._host is not None else {})
 
     def run_program(self, host: Host, engine: Engine, entry: str) -> tuple[str, BaseException] | None:
         """Runs the program at a path; returns its error with the exception."""
@@ -141,4 +152,4 @@ class Front:
 
 def _refuse(message: str) -> int:
     print(f"error: {message}", file=sys.stderr)
-    return 255
+    return _CONFIGURATION

@@ -88,6 +88,8 @@ class Host:
         self._provider_loop = ProviderLoop()
         self._pool: Pool | None = None
         self._known_classes: set[type] = set()
+        self.makers: dict[type, tuple[str, type]] = {}
+        """The type token and the provider's class of each class of resources that was made."""
         self._changed: set[str] = set()
         self._outside_loop = threading.Lock()
         self._calls: dict[int, ProviderCall] = {}
@@ -298,6 +300,10 @@ class Host:
         if resource not in self._known_classes:
             self._known_classes.add(resource)
             self.declared[type_token, name] = (resource, declared)
+
+    def note_maker(self, resource: type, type_token: str, provider: object) -> None:
+        """Remembers the class of a resource and that of its provider, for code that declares another one."""
+        self.makers.setdefault(resource, (type_token, type(provider)))
 
     def note_urn(self, request: Message, response: Message) -> None:
         """Takes note of the URN of a resource that was registered."""

@@ -259,6 +259,7 @@ def _note_resource(host: Host, provider: Any) -> None:
             resource, name, props = type(local["self"]), local["name"], local["props"]
             kind = f"pulumi-python:{resource._resource_type_name}"
             host.note_resource(resource, kind, name, frozenset(props))
+            host.note_maker(resource, kind, provider)
             host.traps.note(provider, kind, name)
             if host.bodies is not None:
                 host.bodies.note(kind, name, frame)

@@ -69,7 +69,19 @@ def _formatted(error: BaseException) -> str:
         frames = (frame for frame in part.stack if not frame.filename.startswith(_always_hidden))
         kept = [frame for frame in frames if not (has_own and is_hidden(frame.filename))]
         part.stack = traceback.StackSummary.from_list(kept)
-    return "".join(formatted.format()).rstrip()
+    text = "".join(formatted.format()).rstrip()
+    return _with_place(text, error) if isinstance(error, SyntaxError) else text
+
+
+def _with_place(text: str, error: SyntaxError) -> str:
+    """The last line of a syntax error's traceback with the place, for where only that line is shown."""
+    lines = text.splitlines()
+    if not lines or error.msg is None or not lines[-1].endswith(error.msg) or not error.filename:
+        return text
+    lines[-1] += f" ({error.filename}:{error.lineno})"
+    # Without a frame of the user's the text would begin with the place, which says less than the error.
+    heading = [] if lines[0].startswith("Traceback") else ["Traceback (most recent call last):"]
+    return "\n".join([*heading, *lines])
 
 
 def _is_own(part: traceback.TracebackException) -> bool:

@@ -21,7 +21,7 @@ pub(super) async fn run(context: &Context, arguments: &StackGraph) -> Result<()>
     };
     let file = context.directory.join(file);
     std::fs::write(&file, dot).map_err(|error| Failure::io(format!("{} cannot be written", file.display()), &error))?;
-    context.console.line(&format!("Wrote the graph of stack '{}' to {}", workplace.shown(&stack), file.display()));
+    context.console.line(&format!("Wrote stack dependency graph to `{}`", file.display()));
     Ok(())
 }
 

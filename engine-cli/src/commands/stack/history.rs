@@ -37,18 +37,20 @@ pub(super) async fn run(context: &Context, arguments: &StackHistory) -> Result<(
     let total = entries.len();
     for (number, mut entry) in numbers(&entries).into_iter().zip(entries).skip(skipped).take(size) {
         entry.version = number;
-        shown.push(if arguments.json {
+        shown.push(if arguments.format.json() {
             as_json(&entry, crypter.as_ref())
         } else {
             Json::String(as_text(&entry, crypter.as_ref(), &when(context, &entry, arguments.full_dates)))
         });
     }
     let console = &context.console;
-    if arguments.json {
+    if arguments.format.json() {
         console.line(&pretty(&Json::Array(shown)));
     } else if shown.is_empty() {
-        let page = if total == 0 { String::new() } else { format!(" on page {}", arguments.page) };
-        console.line(&format!("Stack '{}' has no history{page}", workplace.shown(&stack)));
+        console.line(&match total {
+            0 => "Stack has never been updated".to_owned(),
+            _ => format!("No stack updates found on page '{}'", arguments.page),
+        });
     } else {
         let texts: Vec<&str> = shown.iter().filter_map(Json::as_str).collect();
         console.line(&texts.join("\n\n"));

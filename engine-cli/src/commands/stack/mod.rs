@@ -18,7 +18,7 @@ use super::{pretty, table, text};
 pub(crate) use remove::remove_empty;
 
 use crate::arguments::{StackArguments, StackCommand, StackInit, StackList, StackSelect};
-use crate::backend::{guard_first_stack, make_project_directory};
+use crate::backend::{confirm_new_directory, guard_first_stack, make_project_directory};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::prompt;
@@ -66,11 +66,12 @@ pub(crate) async fn create(workplace: &Workplace<'_>, stack: &StackName, select:
     let existing = workplace.backend.list().await?;
     if existing.contains(stack) {
         return Err(Failure::new(format!(
-            "there is a stack named '{}' already; choose it with `maloko stack select {}`",
+            "stack '{}' already exists; choose it with `maloko stack select {}`",
             workplace.shown(stack),
             workplace.shown(stack)
         )));
     }
+    confirm_new_directory(workplace.context, &workplace.place, "--backend")?;
     if !existing.iter().any(|other| other.project() == stack.project()) {
         guard_first_stack(workplace.context, &workplace.project, &workplace.place)?;
     }
@@ -113,7 +114,7 @@ async fn list(context: &Context, arguments: &StackList) -> Result<()> {
         let busy = !workplace.backend.holders(stack).await.unwrap_or_default().iter().all(Holder::is_gone);
         rows.push((stack, snapshot, busy));
     }
-    if arguments.json {
+    if arguments.format.json() {
         let entries: Vec<_> = rows
             .iter()
             .map(|(stack, snapshot, busy)| {

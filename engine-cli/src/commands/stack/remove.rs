@@ -55,8 +55,8 @@ pub(super) async fn run(context: &Context, arguments: &StackRemove) -> Result<()
     };
     match seen.as_ref().map(|seen| &seen.left) {
         Some(Left::Resources(resources)) => Err(Failure::new(format!(
-            "stack '{shown}' still has {resources}; delete them with `maloko destroy --stack {shown}`, or forget them with \
-             `maloko stack rm {shown} --force`"
+            "'{shown}' still has resources; removal rejected. Delete the {resources} with `maloko destroy --stack {shown}`, or \
+             forget them with `maloko stack rm {shown} --force`"
         ))),
         Some(Left::Suspects(suspects)) => Err(Failure::new(format!(
             "stack '{shown}' still knows of {suspects} whose objects may exist: `maloko stack --stack {shown}` lists them. \
@@ -67,7 +67,7 @@ pub(super) async fn run(context: &Context, arguments: &StackRemove) -> Result<()
     }?;
     prompt::permission(&context.console, arguments.yes, &format!("The stack '{shown}' will be removed."))?;
     delete(&workplace, &stack, seen.as_ref(), arguments.preserve_config).await?;
-    context.console.line(&format!("Stack '{shown}' has been removed"));
+    context.console.line(&format!("Stack '{shown}' has been removed!"));
     Ok(())
 }
 
@@ -86,7 +86,7 @@ pub(crate) async fn remove_empty(workplace: &Workplace<'_>, stack: &StackName) -
         Left::Nothing => Ok(()),
     }?;
     delete(workplace, stack, Some(&seen), false).await?;
-    workplace.context.console.note(&format!("The stack '{shown}' has been removed"));
+    workplace.context.console.note(&format!("Stack '{shown}' has been removed!"));
     Ok(())
 }
 

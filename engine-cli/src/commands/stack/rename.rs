@@ -35,7 +35,7 @@ pub(super) async fn run(context: &Context, arguments: &StackRename) -> Result<()
         workplace.select(Some(&new))?;
     }
     beginning.ended(&workplace, &new, true, &BTreeMap::new()).await;
-    context.console.line(&format!("Renamed '{}' to '{}'", workplace.shown(&old), workplace.shown(&new)));
+    context.console.line(&format!("Renamed {} to {}", workplace.shown(&old), workplace.shown(&new)));
     Ok(())
 }
 
@@ -200,7 +200,7 @@ impl Renaming<'_> {
     }
 
     fn taken(&self, advice: &str) -> Failure {
-        Failure::new(format!("there is a stack named '{}' already{advice}", self.workplace.shown(self.new)))
+        Failure::new(format!("a stack named '{}' already exists{advice}", self.workplace.shown(self.new)))
     }
 }
 

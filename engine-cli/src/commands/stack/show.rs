@@ -40,7 +40,7 @@ pub(super) async fn stack(context: &Context, arguments: &StackArguments) -> Resu
         return Ok(());
     }
     let snapshot = read(&workplace, &stack, arguments.show_secrets).await?;
-    if arguments.json {
+    if arguments.format.json() {
         let (suspects, interrupted) = suspects::json(&snapshot, arguments.show_secrets);
         let document = json!({
             "name": workplace.shown(&stack),
@@ -69,11 +69,14 @@ pub(super) async fn stack(context: &Context, arguments: &StackArguments) -> Resu
         Some(when) => shown.push(format!("    Last updated: {}", readable(&when))),
         None => shown.push("    Not updated yet".to_owned()),
     }
-    shown.push(format!("Resources ({}):", resource_count(&snapshot)));
+    shown.push(format!("Current stack resources ({}):", resource_count(&snapshot)));
     shown.extend(tree(&snapshot, arguments));
+    if snapshot.rows.is_empty() {
+        shown.push("    No resources currently in this stack".to_owned());
+    }
     let outputs = outputs(&snapshot);
     if !outputs.is_empty() {
-        shown.push(format!("\nOutputs ({}):", outputs.len()));
+        shown.push(format!("\nCurrent stack outputs ({}):", outputs.len()));
         shown.extend(output_table(&outputs, arguments.show_secrets));
     }
     shown.extend(suspects::lines(&snapshot, arguments.show_secrets, is_in_use));
@@ -131,28 +134,28 @@ pub(super) async fn output(context: &Context, arguments: &StackOutput) -> Result
     if let Some(name) = &arguments.property_name {
         let Some(value) = outputs.get(name) else {
             return Err(Failure::new(format!(
-                "stack '{}' has no output named '{name}'; {}",
+                "current stack does not have output property '{name}'; stack '{}' has {}",
                 workplace.shown(&stack),
                 if outputs.is_empty() {
-                    "it has none".to_owned()
+                    "none".to_owned()
                 } else {
-                    format!("it has {}", outputs.keys().cloned().collect::<Vec<_>>().join(", "))
+                    outputs.keys().cloned().collect::<Vec<_>>().join(", ")
                 }
             )));
         };
-        console.line(&if arguments.json {
+        console.line(&if arguments.format.json() {
             pretty(&plain::to_json(value, arguments.show_secrets))
         } else {
             plain::to_text(value, arguments.show_secrets)
         });
-    } else if arguments.json {
+    } else if arguments.format.json() {
         console.line(&pretty(&plain::object_to_json(&outputs, arguments.show_secrets)));
     } else if arguments.shell {
         for (name, value) in outputs.iter() {
             console.line(&format!("{name}={}", quoted(&plain::to_text(value, arguments.show_secrets))));
         }
     } else if outputs.is_empty() {
-        console.line(&format!("Stack '{}' has no outputs", workplace.shown(&stack)));
+        console.line("Current stack outputs (0):\n    No output values currently in this stack");
     } else {
         console.print(&format!("Current stack outputs ({}):\n", outputs.len()));
         console.line(&clean(&output_table(&outputs, arguments.show_secrets).join("\n")));

@@ -87,6 +87,7 @@ pub(super) async fn import(context: &Context, arguments: &StackImport) -> Result
     let resources = snapshot.rows.len();
     workplace.overwrite(&stack, snapshot, crypter, !arguments.force).await?;
     beginning.ended(&workplace, &stack, true, &BTreeMap::new()).await;
+    context.console.line("Import complete.");
     context.console.line(&format!(
         "Imported {} into stack '{}'",
         count(resources, "resource"),

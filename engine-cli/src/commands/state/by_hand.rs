@@ -7,6 +7,7 @@ use maloko_core::state::{Session, Snapshot, export_deployment, import_deployment
 
 use crate::context::Context;
 use crate::failure::{Failure, Result, code};
+use crate::platform;
 use crate::prompt;
 use crate::shell;
 use crate::workplace::Workplace;
@@ -30,7 +31,7 @@ pub(super) async fn run(context: &Context) -> Result<()> {
         }
         Ok(None) => {
             session.abandon().await?;
-            context.console.line("Nothing was changed");
+            context.console.warn("provided state was not changed");
             Ok(())
         }
         Err(failure) => {
@@ -119,27 +120,12 @@ fn open_editor(editor: &str, file: &Path) -> Result<()> {
     let program = words.next().unwrap_or_default();
     let mut command = std::process::Command::new(program);
     command.args(words).arg(file);
-    let status = share_terminal(&mut command).and_then(|()| command.status());
+    let status = platform::share_terminal(&mut command).and_then(|()| command.status());
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(Failure::new(format!("the editor `{editor}` ended with {status}"))),
         Err(error) => Err(Failure::io(format!("the editor `{editor}` (from VISUAL or EDITOR) cannot be run"), &error)),
     }
-}
-
-/// Hands our own streams on. Node has them closed in the programs that it starts, unless they are handed on as others.
-#[cfg(unix)]
-fn share_terminal(command: &mut std::process::Command) -> std::io::Result<()> {
-    use std::os::fd::AsFd;
-    let [stdin, stdout, stderr] = [std::io::stdin().as_fd(), std::io::stdout().as_fd(), std::io::stderr().as_fd()]
-        .map(|stream| stream.try_clone_to_owned());
-    command.stdin(stdin?).stdout(stdout?).stderr(stderr?);
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn share_terminal(_command: &mut std::process::Command) -> std::io::Result<()> {
-    Ok(())
 }
 
 /// The end without a change, in which the text is not lost.

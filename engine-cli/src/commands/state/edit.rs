@@ -36,9 +36,9 @@ impl Flag {
     pub(crate) fn done(self, on: bool) -> &'static str {
         match (self, on) {
             (Flag::Protect, true) => "protected",
-            (Flag::Protect, false) => "no longer protected",
+            (Flag::Protect, false) => "unprotected",
             (Flag::Taint, true) => "tainted",
-            (Flag::Taint, false) => "no longer tainted",
+            (Flag::Taint, false) => "untainted",
         }
     }
 }
@@ -46,8 +46,8 @@ impl Flag {
 pub(super) fn not_found(snapshot: &Snapshot, urn: &Urn) -> Failure {
     if let Some(suspect) = snapshot.all_suspects().iter().find(|suspect| suspect.urn() == urn) {
         return Failure::new(format!(
-            "there is no resource {urn} in the state, but a create of it that may have made an object ({}): `maloko up` goes \
-             on with it; if its object is gone, `maloko refresh --clear-pending-creates` forgets it",
+            "No such resource \"{urn}\" exists in the current state, but a create of it that may have made an object ({}): \
+             `maloko up` goes on with it; if its object is gone, `maloko refresh --clear-pending-creates` forgets it",
             suspect.summary()
         ));
     }
@@ -56,7 +56,7 @@ pub(super) fn not_found(snapshot: &Snapshot, urn: &Urn) -> Failure {
         [] => "; `maloko stack --show-urns` lists them".to_owned(),
         close => format!("; did you mean{}", listed(close)),
     };
-    Failure::new(format!("there is no resource {urn} in the state{advice}"))
+    Failure::new(format!("No such resource \"{urn}\" exists in the current state{advice}"))
 }
 
 fn listed(urns: &[&Urn]) -> String {
@@ -112,8 +112,8 @@ pub(super) fn delete_all(snapshot: &mut Snapshot, force: bool) -> Result<()> {
 
 fn protected(urn: &Urn) -> Failure {
     Failure::new(format!(
-        "{urn} is protected; unprotect it first with `maloko state unprotect '{urn}'`, or delete it all the same with \
-         --force"
+        "{urn} can't be safely deleted because it is protected. Re-run this command with --force to force deletion, or unprotect \
+         it first: `maloko state unprotect '{urn}'`"
     ))
 }
 
@@ -161,11 +161,11 @@ pub(super) fn delete(
         let others: Vec<String> = condemned
             .iter()
             .filter(|other| **other != place)
-            .map(|other| format!("  {}", snapshot.rows[*other].urn))
+            .map(|other| format!(" * {:?} ({})", snapshot.rows[*other].urn.name(), snapshot.rows[*other].urn))
             .collect();
         return Err(Failure::new(format!(
-            "{urn} cannot be deleted from the state because other resources depend on it:\n{}\ndelete those first, or all of \
-             them together with --target-dependents",
+            "{urn} can't be safely deleted because the following resources depend on it:\n{}\nDelete those resources first or pass \
+             --target-dependents.",
             others.join("\n")
         )));
     }
@@ -199,7 +199,7 @@ pub(super) fn rename(snapshot: &mut Snapshot, urn: &Urn, name: &str) -> Result<(
     Ok(())
 }
 
-/// Sets a flag or takes it away; gives the number of rows that it changed.
+/// Sets a flag or takes it away; gives the number of resources that have it so now.
 pub(super) fn set_flag(snapshot: &mut Snapshot, urns: &[Urn], all: bool, flag: Flag, on: bool) -> Result<usize> {
     if let Some(urn) = urns.iter().find(|urn| !snapshot.rows.iter().any(|row| row.urn == **urn)) {
         return Err(not_found(snapshot, urn));
@@ -214,8 +214,8 @@ pub(super) fn set_flag(snapshot: &mut Snapshot, urns: &[Urn], all: bool, flag: F
             Flag::Protect => &mut row.protect,
             Flag::Taint => &mut row.taint,
         };
-        changed += usize::from(*mark != on);
         *mark = on;
+        changed += usize::from(!row.delete);
     }
     Ok(changed)
 }

@@ -87,9 +87,9 @@ async fn repair(context: &Context, yes: bool) -> Result<()> {
         )));
     }
     context.console.line(if done.is_empty() {
-        "The state is sound; nothing was changed"
+        "The snapshot is already valid; skipping repair"
     } else {
-        "The state is sound again"
+        "State repaired successfully"
     });
     Ok(())
 }
@@ -125,7 +125,7 @@ async fn delete(context: &Context, arguments: &StateDelete) -> Result<()> {
     edited(context, "maloko state delete", |snapshot| {
         let Some(urn) = &arguments.urn else {
             edit::delete_all(snapshot, arguments.force)?;
-            return Ok("Every resource was deleted from the state".to_owned());
+            return Ok("Resources deleted".to_owned());
         };
         let urn = edit::meant(snapshot, urn)?;
         let choose = |choices: &[String]| {
@@ -140,7 +140,10 @@ async fn delete(context: &Context, arguments: &StateDelete) -> Result<()> {
             }
         };
         let gone = edit::delete(snapshot, &urn, arguments.force, arguments.target_dependents, &choose)?;
-        Ok(if gone == 1 { "Resource deleted from the state".to_owned() } else { format!("{} deleted from the state", count(gone, "resource")) })
+        Ok(match gone {
+            1 => "Resource deleted".to_owned(),
+            more => format!("Resource deleted, with {} that depended on it", count(more - 1, "resource")),
+        })
     })
     .await
 }
@@ -166,7 +169,12 @@ async fn flag(context: &Context, arguments: &StateFlag, flag: Flag, on: bool) ->
     edited(context, &name, |snapshot| {
         let urns: Vec<Urn> = arguments.urns.iter().map(|urn| edit::meant(snapshot, urn)).collect::<Result<_>>()?;
         let changed = edit::set_flag(snapshot, &urns, arguments.all, flag, on)?;
-        Ok(format!("{} {}", count(changed, "resource"), flag.done(on)))
+        // Pulumi's words, whatever the number is: scripts look for them.
+        Ok(if arguments.all {
+            format!("All resources {}", flag.done(on))
+        } else {
+            format!("{changed} resources {}", flag.done(on))
+        })
     })
     .await
 }

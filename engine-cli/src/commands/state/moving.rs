@@ -82,6 +82,7 @@ pub(super) async fn run(context: &Context, arguments: &StateMove) -> Result<()> 
     for (old, new) in &done.urns {
         context.console.line(&format!("{old}\n  is now {new}"));
     }
+    context.console.line(&format!("Successfully moved resources from {source} to {dest}"));
     context.console.line(&format!(
         "Moved {} from stack '{}' to stack '{}'; move them from the one program to the other before the next `maloko up`",
         count(done.urns.len(), "resource"),

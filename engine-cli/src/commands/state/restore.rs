@@ -28,7 +28,7 @@ pub(super) async fn run(context: &Context, arguments: &StateRestore) -> Result<(
     let generations = read_generations(&*workplace.backend, &stack).await?;
     match arguments.generation {
         Some(number) => generation(&workplace, &stack, &generations, number, arguments.yes).await,
-        None => list(&workplace, &stack, &generations, arguments.json).await,
+        None => list(&workplace, &stack, &generations, arguments.format.json()).await,
     }
 }
 

@@ -74,5 +74,10 @@ pub(super) fn locked(stack: &StackName, locks: &[LockFile]) -> Error {
     } else {
         format!(" If that process is gone, `pulumi cancel` removes its lock; or remove:{}", lock_file::listed(paths))
     };
-    Error::Locked(format!("the stack '{}' is locked {who}. Wait until it is done.{advice}", stack.stack()))
+    // It begins with Pulumi's words, which scripts look for to try again later.
+    Error::Locked(format!(
+        "the stack is currently locked by {} lock(s): '{}' is locked {who}. Wait until it is done.{advice}",
+        locks.len().max(1),
+        stack.stack()
+    ))
 }

@@ -4,7 +4,7 @@ The names, arguments and results are those of `pulumi.automation`, so a program 
 
     from maloko import automation as auto
 
-docs/automation.md has the guide, and what differs.
+`maloko help automation` has the guide, and what differs.
 """
 
 from __future__ import annotations

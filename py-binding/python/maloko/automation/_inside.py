@@ -12,6 +12,7 @@ from pulumi.automation import CommandResult, PulumiFn
 
 from maloko._host import Host
 from maloko._maloko import LibraryRun
+from maloko._origin import installed_from
 from maloko._program import attach_here, run_program
 from maloko._sdk import sdk_version
 from maloko.automation._finished import Finished, Operation
@@ -33,8 +34,8 @@ class _Front:
         self.interrupt: KeyboardInterrupt | None = None
         """Ctrl-C, where it arrived in the program."""
 
-    def about(self) -> tuple[str, str, str]:
-        return platform.python_version(), sys.executable, sdk_version()
+    def about(self) -> tuple[str, str, str, str]:
+        return platform.python_version(), sys.executable, sdk_version(), installed_from()
 
     def run_program(self, host: Host, engine: Engine, entry: str) -> tuple[str, BaseException] | None:
         if self._program is None:
@@ -51,6 +52,9 @@ class _Front:
 
     def native_packages(self, _entry: str) -> list[tuple[str, str]]:
         return []
+
+    def resource_classes(self) -> str:
+        return "[]"
 
     def interrupted(self, _signal: int) -> None:
         """Never called: a library sets no signal handlers."""

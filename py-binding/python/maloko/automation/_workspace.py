@@ -230,13 +230,18 @@ class LocalWorkspace(official.LocalWorkspace):
         use_language_version_tools: bool = False,
         on_output: OnOutput | None = None,
     ) -> None:
-        """Does nothing, and says so: there are no plugins, and the packages of a program are for its environment's
-        own tool (pip, uv, poetry) to install.
+        """Installs the packages that the program needs, with the project's own tool (pip, uv, poetry); there are no
+        plugins.
+
+        :param no_dependencies: install nothing
         """
-        message = "install: nothing is installed: maloko needs no plugins; install the program's packages with pip"
-        LOG.warning(message)
-        if on_output is not None:
-            on_output(message)
+        flags = {
+            "--no-plugins": no_plugins,
+            "--no-dependencies": no_dependencies,
+            "--reinstall": reinstall,
+            "--use-language-version-tools": use_language_version_tools,
+        }
+        self._command(["install", *(flag for flag, given in flags.items() if given)], on_output)
 
     # What only Pulumi Cloud has.
 
@@ -298,33 +303,34 @@ class LocalWorkspace(official.LocalWorkspace):
         template_mode: bool = False,
         on_output: OnOutput | None = None,
     ) -> CommandResult:
-        """Makes a small project with a dynamic provider, as `maloko new` does.
+        """Makes a project, as `maloko new` does: a small one with a dynamic provider, or one from a template folder.
 
+        :param template_or_url: `python`, `typescript`, or a folder with a Pulumi.yaml in it
+        :param config: values of the configuration, each as `key=value`
         :param dir: where; the workspace's directory when not given
-        :raises UnsupportedError: for templates of Pulumi's, and for what a project's files have no place for
+        :param generate_only: make the files only: no stack, no configuration
+        :param stack: the first stack's name; `dev` when not given
+        :raises UnsupportedError: for what only Pulumi's own command line has
         """
         unknown = {
-            "config": config,
+            "ai": ai,
+            "language": None if language == "python" else language,
+            "list_templates": list_templates,
+            "remote_stack_config": remote_stack_config,
             "runtime_options": runtime_options,
-            "secrets_provider": secrets_provider,
-            "stack": stack,
+            "secrets_provider": None if secrets_provider in ("default", "passphrase") else secrets_provider,
         }
         given = [name for name, value in unknown.items() if value]
         if given:
-            _refuse(
-                "new", f"{', '.join(given)}: it makes the files of a project only; make the stack with create_stack"
-            )
-        if (
-            template_or_url not in (None, "python")
-            or language not in (None, "python")
-            or ai
-            or list_templates
-            or remote_stack_config
-        ):
-            _refuse("new", "it knows the template `python` only")
-        named = [("--name", name), ("--description", description), ("--dir", dir)]
-        flags = [text for flag, value in named if value for text in (flag, value)]
-        return self._command(["new", "python", *flags, *(["--force"] if force else [])], on_output)
+            _refuse("new", f"{', '.join(given)}: name `python` or a template folder, and change its files")
+        named = [("--name", name), ("--description", description), ("--dir", dir), ("--stack", stack)]
+        texts = [*named, *(("--config", value) for value in config or ())]
+        flags = {"--config-path": config_path, "--force": force, "--generate-only": generate_only}
+        arguments = [
+            *(text for flag, value in texts if value for text in (flag, value)),
+            *(flag for flag, is_set in flags.items() if is_set),
+        ]
+        return self._command(["new", template_or_url or "python", "--yes", *arguments], on_output)
 
     create_stack_async = twin(create_stack)
     select_stack_async = twin(select_stack)

@@ -43,7 +43,7 @@ class CommandError(_official.CommandError):
         self.result: CommandResult = command_result
         """The exit code, stdout and stderr."""
         self.code: int = command_result.code
-        """The exit code; docs/command-line.md has the list."""
+        """The exit code; `maloko help command-line` has the list."""
         self.stdout: str = command_result.stdout
         """What the command wrote."""
         self.stderr: str = command_result.stderr
@@ -102,9 +102,9 @@ class LocalProgramError(Exception):
         """Its traceback, formatted, with the program's frames only."""
 
 
-_LOCKED = re.compile(r"the stack '[^']*' is locked by|currently locked by")
+_LOCKED = re.compile(r"the stack is currently locked by")
 _NOT_FOUND = re.compile(r"no stack named .* found")
-_EXISTS = re.compile(r"there is a stack named '[^']*' already|stack .*already exists")
+_EXISTS = re.compile(r"stack .*already exists")
 
 
 def error_of(result: CommandResult, operation: Operation | None, *, inline: bool) -> CommandError:

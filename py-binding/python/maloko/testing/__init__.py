@@ -1,4 +1,4 @@
-"""Tests of programs and providers, with the real engine on a stack in memory (docs/testing.md).
+"""Tests of programs and providers, with the real engine on a stack in memory (`maloko help testing`).
 
 With pytest, the fixture `maloko` is a `Kit`; everything else is imported from here. What needs the SDK is loaded when
 it is first used.

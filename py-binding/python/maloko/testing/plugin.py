@@ -131,6 +131,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Gives the report of a crash, when it has come from a worker of xdist, the id of that crash."""
     if hasattr(report, _REPORTED) and hasattr(report, "node"):
         report.nodeid = getattr(report, _REPORTED)
+        progress = _progress(report.node.config) if hasattr(report.node, "config") else None
+        if progress is not None:
+            progress.leave_out(report.nodeid)
 
 
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
@@ -163,6 +166,9 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
         return None
     from maloko.testing._crash import CrashKit, CrashPoint, crash_points
 
+    progress = _progress(item.config)
+    if progress is not None:
+        progress.leave_out(item.nodeid)
     chosen = item.config.getoption("--maloko-crash")
     if chosen is not None:
         crashes = [CrashPoint.parse(chosen)]
@@ -176,10 +182,51 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
             crashes = crash_points(kit.points, marker.kwargs["kinds"], marker.kwargs["sample"])
     items = [_crashing(item, crash) for crash in crashes]
     for number, crashing in enumerate(items, 1):
+        if progress is not None:
+            progress.leave_out(crashing.nodeid)
+            if number == len(items):
+                progress.count(item.nodeid)
         _run(crashing, items[number] if number < len(items) else nextitem)
     if not items:
+        if progress is not None:
+            progress.count(item.nodeid)
         item.session._setupstate.teardown_exact(nextitem)
     return True
+
+
+class _Progress(set[Any]):
+    """The tests that pytest's percentage takes for done. A crash is none of them, and its test is done with its last one."""
+
+    def __init__(self, done: set[Any]) -> None:
+        super().__init__(done)
+        self._left_out: set[str] = set()
+        self._reported: dict[str, Any] = {}
+
+    def add(self, test: Any) -> None:
+        """A test has reported."""
+        if str(test) in self._left_out:
+            self._reported[str(test)] = test
+        else:
+            super().add(test)
+
+    def leave_out(self, nodeid: str) -> None:
+        """What reports under this id does not count."""
+        self._left_out.add(nodeid)
+
+    def count(self, nodeid: str) -> None:
+        """It counts after all."""
+        self._left_out.discard(nodeid)
+        if nodeid in self._reported:
+            super().add(self._reported.pop(nodeid))
+
+
+def _progress(config: pytest.Config) -> _Progress | None:
+    """What pytest counts, where this version of it does so as we know it."""
+    reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
+    done = getattr(reporter, "_progress_nodeids_reported", None)
+    if isinstance(done, set) and not isinstance(done, _Progress):
+        done = reporter._progress_nodeids_reported = _Progress(done)
+    return done if isinstance(done, _Progress) else None
 
 
 def _crashing(item: pytest.Function, crash: CrashPoint | None) -> pytest.Function:

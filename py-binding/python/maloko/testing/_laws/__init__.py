@@ -1,1 +1,1 @@
-"""Laws that every provider is to keep, each with its examples, its verdict and its words (docs/testing/laws.md)."""
+"""Laws that every provider is to keep, each with its examples, its verdict and its words (`maloko help provider-laws`)."""
