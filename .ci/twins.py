@@ -118,6 +118,7 @@ PYTHON_ONLY: dict[str, list[str]] = {
         "a program finds name file path and arguments as python sets them",
         "a program is a directory with a main module",
         "a provider of a submodule is called live",
+        "a missing virtualenv exits 2",
         "another virtualenv is named when it lacks maloko",
         "destroy without the program finds classes of modules",
         "native packages are listed without a run",
@@ -156,6 +157,7 @@ PYTHON_ONLY: dict[str, list[str]] = {
     "pytest and Python's debuggers": [
         "a breakpoint in a method opens pdb",
         "breakpoints of debugpy stop in every method",
+        "crash tests do not confuse pytests percentage",
         "pytest reports it when",
         "the plugin loads nothing until it is used",
         "workers of xdist share nothing",

@@ -203,7 +203,7 @@ def test_async_tests_await_the_verbs(pytester: pytest.Pytester, plugin: str) -> 
     assert pytester.runpytest_subprocess(*options).parseoutcomes() == {"passed": 1}
 
 
-def test_crash_tests_do_not_confuse_pytest_s_percentage(pytester: pytest.Pytester) -> None:
+def test_crash_tests_do_not_confuse_pytests_percentage(pytester: pytest.Pytester) -> None:
     write(
         pytester,
         """

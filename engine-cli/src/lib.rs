@@ -46,7 +46,9 @@ use failure::{Failure, code};
 
 pub use library::{Cancellation, EngineEvents, Finished, Invocation, OperationEnd, run_in};
 
-pub use front::{ErrorText, Front, FrontAbout, Language, PackageUse, Parameter, PassResult, ProgramSpec, ResourceClass};
+pub use front::{
+    ErrorText, Front, FrontAbout, Language, PackageUse, Parameter, PassResult, ProgramSpec, ResourceClass,
+};
 
 /// Runs the command line with these arguments (without the program's name) and gives the exit code.
 pub async fn run(arguments: Vec<OsString>, front: Arc<dyn Front>) -> i32 {

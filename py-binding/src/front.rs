@@ -233,7 +233,8 @@ impl PythonFront {
     ) -> PyResult<Option<T>> {
         let host = PythonHost::new(py, bridge)?;
         host.bridge().call_method1(py, "attach_pool", (Bound::new(py, crate::Pool::new(&host))?,))?;
-        let (language_version, executable, sdk_version, installed_from) = front.call_method0(py, "about")?.extract(py)?;
+        let (language_version, executable, sdk_version, installed_from) =
+            front.call_method0(py, "about")?.extract(py)?;
         let (jobs, asked) = mpsc::channel::<Message>();
         let ended = jobs.clone();
         let front = Arc::new(Self {

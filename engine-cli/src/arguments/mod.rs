@@ -7,6 +7,7 @@ mod format;
 mod import;
 mod manage;
 mod operate;
+mod projects;
 #[cfg(test)]
 mod tests;
 
@@ -18,7 +19,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 pub(crate) use format::FormatArguments;
 pub(crate) use import::ImportArguments;
 pub(crate) use manage::{
-    CheckArguments, ConfigArguments, ConfigCommand, ConfigGet, ConfigRemove, ConfigSet, ConfigSetAll, InstallArguments, NewArguments,
+    CheckArguments, ConfigArguments, ConfigCommand, ConfigGet, ConfigRemove, ConfigSet, ConfigSetAll, InstallArguments,
     ScalarType, StackArguments, StackChangeSecretsProvider, StackCommand, StackExport, StackGraph, StackHistory,
     StackImport, StackInit, StackList, StackMigrate, StackOutput, StackRemove, StackRename, StackSelect, StateCommand,
     StateDelete, StateFlag, StateMove, StateRename, StateRestore,
@@ -27,6 +28,7 @@ pub(crate) use operate::{
     ConfirmArguments, DestroyArguments, OperateArguments, PreviewArguments, RefreshArguments, RunArguments,
     UpArguments, WatchArguments,
 };
+pub(crate) use projects::{InstallArguments, NewArguments};
 
 /// Runs infrastructure programs with dynamic providers inside this process.
 #[derive(Debug, Parser)]

@@ -45,9 +45,9 @@ pub(crate) fn run(context: &Context, words: &[String]) -> Result<()> {
     }
     let mut command = &grammar();
     for word in words {
-        let found = command.get_subcommands().find(|below| {
-            below.get_name() == word || below.get_all_aliases().any(|alias| alias == word)
-        });
+        let found = command
+            .get_subcommands()
+            .find(|below| below.get_name() == word || below.get_all_aliases().any(|alias| alias == word));
         command = found.ok_or_else(|| unknown(words))?;
     }
     let arguments: Vec<OsString> = words.iter().map(OsString::from).chain(["--help".into()]).collect();
@@ -132,7 +132,9 @@ mod tests {
     #[test]
     fn links_lead_to_topics_and_to_the_web_and_nowhere_else() {
         assert_eq!(
-            with_plain_links("See [state](state.md#seals), [a site](https://a.example/b) and [code](../README.md). a[0] (b)"),
+            with_plain_links(
+                "See [state](state.md#seals), [a site](https://a.example/b) and [code](../README.md). a[0] (b)"
+            ),
             "See state (`maloko help state`), a site (https://a.example/b) and code. a[0] (b)"
         );
         for (name, ..) in TOPICS {

@@ -13,8 +13,13 @@ use crate::project::Project;
 use crate::shell;
 
 /// Files that a tool for JavaScript packages leaves behind, and the tool.
-const LOCK_FILES: [(&str, &str); 5] =
-    [("yarn.lock", "yarn"), ("pnpm-lock.yaml", "pnpm"), ("bun.lock", "bun"), ("bun.lockb", "bun"), ("package-lock.json", "npm")];
+const LOCK_FILES: [(&str, &str); 5] = [
+    ("yarn.lock", "yarn"),
+    ("pnpm-lock.yaml", "pnpm"),
+    ("bun.lock", "bun"),
+    ("bun.lockb", "bun"),
+    ("package-lock.json", "npm"),
+];
 
 /// A command of another program.
 #[derive(Debug, PartialEq, Eq)]
@@ -87,7 +92,8 @@ fn python_steps(project: &Project, python: &Path) -> Result<Vec<Step>> {
     }
     let mut steps = Vec::new();
     let mut python = python.to_owned();
-    if let Some(environment) = options.get("virtualenv").and_then(serde_json::Value::as_str).filter(|it| !it.is_empty()) {
+    if let Some(environment) = options.get("virtualenv").and_then(serde_json::Value::as_str).filter(|it| !it.is_empty())
+    {
         let place = root.join(environment);
         let inside = place.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
         if !inside.exists() {
@@ -138,7 +144,10 @@ fn run_step(context: &Context, step: &Step) -> Result<()> {
     let cannot_run = |error: std::io::Error| {
         if error.kind() == std::io::ErrorKind::NotFound {
             let program = step.program.display();
-            Failure::configuration(format!("`{program}` was not found; install it, or run `{}` where it is", step.shown()))
+            Failure::configuration(format!(
+                "`{program}` was not found; install it, or run `{}` where it is",
+                step.shown()
+            ))
         } else {
             Failure::io(format!("`{}` cannot be run", step.shown()), &error)
         }
@@ -165,7 +174,7 @@ mod tests {
     use std::path::Path;
 
     use super::{Step, node_steps, python_steps};
-use crate::project::Project;
+    use crate::project::Project;
 
     fn project(root: &Path, settings: &str, files: &[&str]) -> Project {
         fs::create_dir_all(root.join("app")).unwrap();

@@ -32,11 +32,7 @@ pub(crate) async fn login(context: &Context, url: Option<&str>) -> Result<()> {
     let lasting = backend::lasting_url(context, &place).map_err(unchanged)?;
     backend::record_login(context, &lasting)?;
     let shown = if lasting == url { opened.url() } else { lasting };
-    context.console.line(&format!(
-        "Logged in to {} as {} ({shown})",
-        host(context),
-        user(context)
-    ));
+    context.console.line(&format!("Logged in to {} as {} ({shown})", host(context), user(context)));
     context.console.line(&format!(
         "State of projects that do not say where theirs is will be kept there; it has {} now",
         super::count(stacks.len(), "stack")

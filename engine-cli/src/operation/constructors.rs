@@ -149,7 +149,8 @@ fn keywords(parameters: &[&Parameter], inputs: &PropertyMap, taken: &[&str]) -> 
         }
     }
     let named = |key: &&&str| !parameters.iter().any(|it| input_of(it, inputs) == Some(**key));
-    arguments.extend(taken.iter().filter(named).map(|key| format!("{key}={}", value(&inputs[*key], Language::Python, 0))));
+    arguments
+        .extend(taken.iter().filter(named).map(|key| format!("{key}={}", value(&inputs[*key], Language::Python, 0))));
     arguments
 }
 

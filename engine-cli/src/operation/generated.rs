@@ -117,7 +117,11 @@ fn maker(
 }
 
 /// How the program gets the provider object.
-pub(super) fn provider_expression(reference: &ProviderReference, language: Language, imports: &mut BTreeSet<String>) -> String {
+pub(super) fn provider_expression(
+    reference: &ProviderReference,
+    language: Language,
+    imports: &mut BTreeSet<String>,
+) -> String {
     let name = reference.name.as_str();
     let outermost = name.split('.').next().unwrap_or(name);
     let has_attributes = reference.attributes.as_deref().is_some_and(|text| text != "{}");

@@ -13,6 +13,7 @@ pub(crate) mod plan;
 mod preview_pass;
 mod request;
 mod run;
+mod streams;
 #[cfg(test)]
 mod tests;
 mod update_plan;

@@ -1,7 +1,7 @@
 //! One pass of an operation: engine, program, display, captured output, signals.
 
 use std::io::Write;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use maloko_core::autonaming::Seed;
 use maloko_core::builtin::{BackendStacks, OtherStacks};
@@ -18,9 +18,9 @@ use super::outcome_file;
 use super::own_process;
 use super::plan::{Fan, Plan, Recorder};
 use super::request::Request;
+use super::streams::{SharedBuffer, standard_error, standard_output};
 use super::update_plan::{self, PlanWriter};
 use crate::advice::Aimed;
-use crate::capture;
 use crate::display::{self, Display, DisplayMode, DisplayOptions, Scrubber};
 use crate::failure::{Failure, Result, code};
 use crate::front::{ProgramSpec, ResourceClass};
@@ -343,27 +343,6 @@ impl Show {
     }
 }
 
-/// Where the operation is shown, whatever is captured meanwhile.
-fn standard_output(workplace: &Workplace<'_>, is_pass: bool) -> Result<Box<dyn Write + Send>> {
-    let console = &workplace.context.console;
-    if workplace.context.library.is_some() {
-        return Ok(Box::new(console.out()));
-    }
-    let out =
-        capture::standard_output().map_err(|error| Failure::io("standard output cannot be kept aside", &error))?;
-    // A preview that is not seen does not keep the operation itself from its work, which says it then.
-    Ok(if is_pass { Box::new(out) } else { Box::new(console.kept_aside(out)) })
-}
-
-/// Where the operation is shown when stdout is for programs only.
-fn standard_error(workplace: &Workplace<'_>) -> Result<Box<dyn Write + Send>> {
-    if workplace.context.library.is_some() {
-        return Ok(Box::new(workplace.context.console.err()));
-    }
-    let err = capture::standard_error().map_err(|error| Failure::io("standard error cannot be kept aside", &error))?;
-    Ok(Box::new(err))
-}
-
 /// Can the terminal draw over what it shows?
 fn moves_cursor(workplace: &Workplace<'_>) -> bool {
     workplace.context.text_variable("TERM").is_none_or(|term| term != "dumb")
@@ -447,7 +426,12 @@ fn conclude(
         }
     }
     if let (Some(imported), Some(import)) = (&show.imported, &request.import) {
-        write_code(workplace, request, &imported.code(workplace.context.front.language(), classes), import.out.as_deref())?;
+        write_code(
+            workplace,
+            request,
+            &imported.code(workplace.context.front.language(), classes),
+            import.out.as_deref(),
+        )?;
     }
     match report.summary.outcome {
         Outcome::Failed => return Ok(code::FAILURE),
@@ -480,12 +464,7 @@ fn conclude(
 }
 
 /// Writes the code for what was imported, also when something else was not.
-fn write_code(
-    workplace: &Workplace<'_>,
-    request: &Request,
-    code: &str,
-    out: Option<&std::path::Path>,
-) -> Result<()> {
+fn write_code(workplace: &Workplace<'_>, request: &Request, code: &str, out: Option<&std::path::Path>) -> Result<()> {
     let context = workplace.context;
     if code.is_empty() {
         return Ok(());
@@ -506,25 +485,4 @@ fn write_code(
 fn has_changes(summary: &Summary) -> bool {
     const NO_CHANGE: [&str; 4] = ["same", "read", "read-replacement", "discard"];
     summary.changes.iter().any(|(op, number)| *number > 0 && !NO_CHANGE.contains(op))
-}
-
-/// A text that a display writes and somebody else reads afterwards.
-#[derive(Clone, Default)]
-struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
-
-impl SharedBuffer {
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
-    }
-}
-
-impl Write for SharedBuffer {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }

@@ -101,7 +101,8 @@ impl Folder {
     fn project_text(&self, text: &str, name: &str, description: &str) -> Result<String> {
         let file = self.directory.join(self.project_file);
         let mut text = text.to_owned();
-        let values = [("name", Some(Value::from(name))), ("description", Some(Value::from(description))), ("template", None)];
+        let values =
+            [("name", Some(Value::from(name))), ("description", Some(Value::from(description))), ("template", None)];
         for (key, value) in values {
             let known = yaml::read(&file, &text)?;
             if known.get(key) != value.as_ref() {
@@ -140,7 +141,9 @@ fn plain(value: &Value) -> Option<String> {
 
 fn collect(root: &Path, place: &Path, depth: usize, copied: &mut Vec<Copied>) -> Result<()> {
     let directory = root.join(place);
-    let fail = |path: &Path, error: &std::io::Error| Failure::io(format!("the template's {} cannot be read", path.display()), error);
+    let fail = |path: &Path, error: &std::io::Error| {
+        Failure::io(format!("the template's {} cannot be read", path.display()), error)
+    };
     for entry in std::fs::read_dir(&directory).map_err(|error| fail(&directory, &error))? {
         let entry = entry.map_err(|error| fail(&directory, &error))?;
         let (path, name) = (entry.path(), entry.file_name());

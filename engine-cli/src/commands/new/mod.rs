@@ -58,7 +58,8 @@ impl Template {
         if folder.is_dir() {
             return Folder::open(&folder).map(Self::Folder);
         }
-        let why = if name.contains("://") { "templates are not fetched from elsewhere" } else { "there is no such folder" };
+        let why =
+            if name.contains("://") { "templates are not fetched from elsewhere" } else { "there is no such folder" };
         Err(Failure::configuration(format!(
             "'{name}' is no template: {why}. Name python, typescript or a folder with a Pulumi.yaml in it"
         )))

@@ -1,0 +1,53 @@
+//! Flags of the commands that make projects and set them up.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// `new`.
+#[derive(Debug, Args)]
+pub(crate) struct NewArguments {
+    /// python, typescript, or a folder with a template; the language of this installation when not given
+    pub(crate) template: Option<String>,
+    /// The directory to make it in; the current one when not given
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// The project's name; that of the directory when not given
+    #[arg(short, long)]
+    pub(crate) name: Option<String>,
+    /// The project's description
+    #[arg(short, long)]
+    pub(crate) description: Option<String>,
+    /// Also into a directory that is not empty; files that are there are not overwritten
+    #[arg(short, long)]
+    pub(crate) force: bool,
+    /// A value of the configuration: KEY=VALUE
+    #[arg(short, long, value_name = "KEY=VALUE")]
+    pub(crate) config: Vec<String>,
+    /// Keys given with --config are paths into objects and lists
+    #[arg(long)]
+    pub(crate) config_path: bool,
+    /// Make the files only: no stack, no configuration
+    #[arg(short, long, conflicts_with = "config")]
+    pub(crate) generate_only: bool,
+    /// Do not ask: take the defaults of the template
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+}
+
+/// `install`.
+#[derive(Debug, Args)]
+pub(crate) struct InstallArguments {
+    /// Accepted for Pulumi's sake: there are no plugins
+    #[arg(long, hide = true)]
+    pub(crate) no_plugins: bool,
+    /// Do not install the program's packages
+    #[arg(long)]
+    pub(crate) no_dependencies: bool,
+    /// Accepted for Pulumi's sake: only plugins can be installed anew
+    #[arg(long, hide = true)]
+    pub(crate) reinstall: bool,
+    /// Accepted for Pulumi's sake: the versions of the languages are those that are there
+    #[arg(long, hide = true)]
+    pub(crate) use_language_version_tools: bool,
+}
