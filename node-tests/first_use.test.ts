@@ -170,17 +170,20 @@ test("install installs the dependencies of the project", async () => {
     expect(existsSync(join(it.directory, "node_modules", "tiny"))).toBe(false);
 });
 
+// As templates write it.
+const placeholder = (name: string): string => `$\{${name}}`;
+
 function template(it: Project): string {
     const folder = join(it.directory, "template");
     it.write({
         "template/.git/config": "not for projects",
         "template/Pulumi.yaml":
-            "# kept\nname: ${PROJECT}\ndescription: ${DESCRIPTION}\nruntime: nodejs\n" +
+            `# kept\nname: ${placeholder("PROJECT")}\ndescription: ${placeholder("DESCRIPTION")}\nruntime: nodejs\n` +
             "template:\n  description: Labels of a repository\n  config:\n" +
             "    color:\n      description: Their colour\n      default: red\n" +
             "    token:\n      secret: true\n",
         "template/package.json": "{}",
-        "template/index.ts": "export const project = '${PROJECT}';\n",
+        "template/index.ts": `export const project = '${placeholder("PROJECT")}';\n`,
         "template/lib/run.sh": "#!/bin/sh\n",
     });
     writeFileSync(join(folder, "lib", "data.bin"), Buffer.from("ff00247b50524f4a4543547d", "hex"));
@@ -305,7 +308,9 @@ test("messages name help topics instead of paths of the repository", () => {
     const it = project({ "index.ts": "" });
     const listed = it.ok("--help");
     expect(listed).toContain("maloko help TOPIC");
-    const topics = [...(listed.split("Topics")[1] ?? "").matchAll(/^ {2}([a-z-]+) +\S/gm)].map(([, name]) => name ?? "");
+    const topics = [...(listed.split("Topics")[1] ?? "").matchAll(/^ {2}([a-z-]+) +\S/gm)].map(
+        ([, name]) => name ?? "",
+    );
     expect(topics).toEqual(expect.arrayContaining(["state", "backends", "command-line", "importing"]));
     for (const topic of topics) {
         const text = it.ok("help", topic);

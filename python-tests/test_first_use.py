@@ -1,4 +1,4 @@
-"""What a new user of the command line meets: words that scripts look for, projects made and set up, errors that help."""
+"""What a new user of the command line meets: words that scripts look for, projects made and set up, helpful errors."""
 
 import io
 import json
@@ -99,7 +99,7 @@ def test_output_json_prints_one_line_with_the_result(project: Project) -> None:
     assert "resources" not in unchanged
     assert project.run("up", "--yes", "--output", "json", "--json", code=None).returncode == 2
 
-    project.write("__main__.py", PROGRAM.replace('return CreateResult(', 'raise OSError("no route")\n        return ('))
+    project.write("__main__.py", PROGRAM.replace("return CreateResult(", 'raise OSError("no route")\n        return ('))
     project.run("state", "delete", "--yes", "--force", urn_of(project, "second"))
     failed = project.run("up", "--yes", "--skip-preview", "--output", "json", code=1)
     assert json.loads(failed.stdout)["result"] == "failed"
@@ -119,7 +119,8 @@ def wheel(directory: Path) -> None:
         "tiny-1.0.dist-info/METADATA": text,
         "tiny-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         "tiny-1.0.dist-info/RECORD": "".join(
-            f"{name},,\n" for name in ("tiny.py", *(f"tiny-1.0.dist-info/{it}" for it in ("METADATA", "WHEEL", "RECORD")))
+            f"{name},,\n"
+            for name in ("tiny.py", *(f"tiny-1.0.dist-info/{it}" for it in ("METADATA", "WHEEL", "RECORD")))
         ),
     }
     packed = io.BytesIO()
@@ -199,15 +200,15 @@ def test_new_takes_a_template_folder(project: Project) -> None:
     assert str(project.directory / "many" / "one") in refused
 
     workspace = auto.LocalWorkspace(work_dir=str(project.directory), env_vars=project.environment)
-    workspace.new(str(project.directory / "many" / "one"), dir="again", name="again", stack="live", config=["color=blue"])
+    workspace.new(
+        str(project.directory / "many" / "one"), dir="again", name="again", stack="live", config=["color=blue"]
+    )
     assert project.run("config", "get", "color", "--stack", "live", "--cwd", "again").stdout == "blue\n"
     workspace.new(str(project.directory / "many" / "one"), dir="files", generate_only=True)
     assert not (project.directory / "files" / ".maloko").exists()
 
 
-def test_new_writes_an_install_line_that_works_before_and_after_publication(
-    project: Project, tmp_path: Path
-) -> None:
+def test_new_writes_an_install_line_that_works_before_and_after_publication(project: Project, tmp_path: Path) -> None:
     def origin(text: str | None) -> str:
         """What `new` says in an installation whose origin is this one."""
         script = (

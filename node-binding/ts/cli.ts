@@ -6,8 +6,8 @@ import { callStorage } from "./current";
 import { DirectEnds } from "./ends";
 import { describe, textOf } from "./errors";
 import { refuseExits } from "./exits";
-import type { ResourceClass } from "./makers";
 import { processIdle, releaseProviderHandles } from "./idle";
+import type { ResourceClass } from "./makers";
 import { nodeFlags } from "./node-flags";
 import { installedFrom } from "./origin";
 import { attributeOutput, showBegun } from "./output";
@@ -60,7 +60,12 @@ export function main(args: string[]): void {
     bridge.serve(0, command.run);
     bridge.runCli(
         args,
-        { version: process.version, executable: process.execPath, sdk: sdkVersionOf(process.cwd()), from: installedFrom() },
+        {
+            version: process.version,
+            executable: process.execPath,
+            sdk: sdkVersionOf(process.cwd()),
+            from: installedFrom(),
+        },
         command,
     );
 }

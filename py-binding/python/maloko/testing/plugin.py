@@ -195,7 +195,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 class _Progress(set[Any]):
-    """The tests that pytest's percentage takes for done. A crash is none of them, and its test is done with its last one."""
+    """What pytest's percentage takes for done: a crash is no test of its own, and its test is done with the last one."""
 
     def __init__(self, done: set[Any]) -> None:
         super().__init__(done)
