@@ -1,1 +1,1 @@
-"""Laws that every provider is to keep, each with its examples, its verdict and its words (`maloko help provider-laws`)."""
+"""Laws that every provider is to keep: each has examples, a verdict and words of its own (`maloko help provider-laws`)."""
