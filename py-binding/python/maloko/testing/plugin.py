@@ -195,7 +195,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 class _Progress(set[Any]):
-    """What pytest's percentage counts as done: a crash is no test of its own, and its test is done with the last one."""
+    """What counts as done in the percentage: a crash is no test of its own, and its test is done with the last one."""
 
     def __init__(self, done: set[Any]) -> None:
         super().__init__(done)

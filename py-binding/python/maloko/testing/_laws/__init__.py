@@ -1,1 +1,1 @@
-"""Laws that every provider is to keep: each has examples, a verdict and words of its own (`maloko help provider-laws`)."""
+"""Laws that every provider is to keep, each with examples, a verdict and words (`maloko help provider-laws`)."""
