@@ -138,7 +138,7 @@ pub(crate) fn make_directory(context: &Context, place: &Place) -> Result<()> {
 
 /// Before a first stack is made where the user has just said: a directory that is not there is more often mistyped than
 /// wanted. On a terminal the user is asked, elsewhere the command fails.
-pub(crate) fn confirm_new_directory(context: &Context, place: &Place, flag: &str) -> Result<()> {
+pub(crate) fn confirm_new_directory(context: &Context, place: &Place) -> Result<()> {
     if place.origin != Origin::Flag || !place.url.starts_with("file://") {
         return Ok(());
     }
@@ -147,7 +147,7 @@ pub(crate) fn confirm_new_directory(context: &Context, place: &Place, flag: &str
     if directory.exists() {
         return Ok(());
     }
-    let missing = format!("there is no directory {} ({flag})", directory.display());
+    let missing = format!("there is no directory {} ({})", directory.display(), place.origin.name());
     if !context.console.interactive {
         let word = directory.display().to_string();
         return Err(Failure::configuration(format!(

@@ -201,9 +201,9 @@ fn resources_are_forgotten_renamed_and_flagged() {
     ];
     insta::assert_snapshot!(lines.map(|line| world.failure(&line)).join("\n\n"));
 
-    assert_eq!(world.output(&format!("state unprotect {second}")), "1 resource no longer protected\n");
+    assert_eq!(world.output(&format!("state unprotect {second}")), "1 resources unprotected\n");
     assert_eq!(world.output(&format!("state taint {first} {second} --yes")), "2 resources tainted\n");
-    assert_eq!(world.output("state untaint --all --yes"), "2 resources no longer tainted\n");
+    assert_eq!(world.output("state untaint --all --yes"), "All resources untainted\n");
     world.output(&format!("state rename {first} renamed --yes"));
     let exported = world.output("stack export");
     assert!(!exported.contains("::first") && exported.matches("::renamed").count() == 3, "{exported}");
@@ -379,7 +379,10 @@ fn a_lock_names_its_holder_and_can_be_removed() {
     let locked = world.failure("state untaint --all --yes");
     assert!(locked.contains("ada") && locked.contains("engine") && locked.contains("since TIME"), "{locked}");
     assert!(world.failure("cancel").contains("add --yes"));
-    assert_eq!(world.output("cancel --yes"), "1 lock of the stack 'dev' removed\n");
+    assert_eq!(
+        world.output("cancel --yes"),
+        "The currently running update for 'dev' has been canceled!\n1 lock of the stack 'dev' removed\n"
+    );
     world.output("state untaint --all --yes");
     assert_eq!(world.output("cancel"), "The stack 'dev' is not locked\n");
 }

@@ -35,7 +35,7 @@ const CASES: [Case; 6] = [
         line: "state move --source dev --dest prod --yes urn:pulumi:dev::shop::pulumi-python:dynamic:Resource::a",
         prepare: |shop| must(shop, "stack init prod --no-select"),
         stacks: &[("--stack dev", Some(&["b"])), ("--stack prod", Some(&["a"]))],
-        done: Some("there is no resource"),
+        done: Some("No such resource"),
         copies: false,
     },
     Case {

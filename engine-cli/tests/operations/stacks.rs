@@ -121,7 +121,7 @@ fn an_interrupted_rename_is_told_of_and_finished_by_the_same_command() {
             }
             drop(std::fs::remove_dir(shop.path().join("Pulumi.live.yaml")));
             let said = ok(&shop, "stack rename live --stack dev");
-            assert!(said.contains("Renamed 'dev' to 'live'"), "{said}");
+            assert!(said.contains("Renamed dev to live"), "{said}");
         }
         assert_eq!(stopped.code == 0, obstacle.contains("none"), "{obstacle}: {}", stopped.err);
         assert_eq!(names(&shop), ["live"]);
@@ -138,8 +138,8 @@ fn an_interrupted_rename_is_told_of_and_finished_by_the_same_command() {
     let shop = deployed();
     ok(&shop, "stack init live");
     let refused = shop.run("stack rename live --stack dev", &Script::default());
-    assert!(refused.code != 0 && refused.err.contains("there is a stack named 'live' already"), "{}", refused.err);
-    assert!(ok(&shop, "stack --stack dev").contains("Resources (4)"));
+    assert!(refused.code != 0 && refused.err.contains("a stack named 'live' already exists"), "{}", refused.err);
+    assert!(ok(&shop, "stack --stack dev").contains("stack resources (4)"));
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn resources_move_to_another_stack_and_both_programs_find_theirs() {
         assert_eq!(steps, [format!("same {name}")]);
     }
     let missing = shop.run(&format!("state move --dest prod --yes {A}"), &Script::default());
-    assert!(missing.code == 1 && missing.err.contains("there is no resource"), "{}", missing.err);
+    assert!(missing.code == 1 && missing.err.contains("No such resource"), "{}", missing.err);
     let same = shop.run(&format!("state move --source dev --dest dev --yes {A}"), &Script::default());
     assert!(same.code == 2 && same.err.contains("--dest"), "{}", same.err);
 }
@@ -228,7 +228,7 @@ fn an_edited_state_is_checked_and_never_lost() {
     let done = edit("s/\"id\": \"id-a\"/\"id\": \"by-hand\"/");
     assert_eq!((done.code, done.out.as_str()), (0, "The state was changed\n"), "{}", done.err);
     assert!(ok(&shop, "stack --show-ids").contains("ID: by-hand"));
-    assert_eq!(edit("s/nothing/else/").out, "Nothing was changed\n");
+    assert!(edit("s/nothing/else/").err.contains("provided state was not changed"));
     for (sed, problem) in [
         ("s/\"version\": 3,/\"version\": 3/", "line 3"),
         ("s/dynamic:Resource::a/dynamic:Resource::b/", "is there twice"),

@@ -71,7 +71,10 @@ pub(crate) async fn create(workplace: &Workplace<'_>, stack: &StackName, select:
             workplace.shown(stack)
         )));
     }
-    confirm_new_directory(workplace.context, &workplace.place, "--backend")?;
+    // The project's own directory is made for it.
+    if !workplace.is_embedded() {
+        confirm_new_directory(workplace.context, &workplace.place)?;
+    }
     if !existing.iter().any(|other| other.project() == stack.project()) {
         guard_first_stack(workplace.context, &workplace.project, &workplace.place)?;
     }
