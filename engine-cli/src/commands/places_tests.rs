@@ -102,6 +102,7 @@ fn a_stack_moves_to_another_backend_and_back_with_its_past() {
 #[test]
 fn a_stack_does_not_move_over_another_one() {
     let world = with_past();
+    std::fs::create_dir(world.home.join("other")).unwrap();
     world.output("stack init dev --backend file://~/other --no-select");
     let exported = world.output("stack export --backend file://~/other");
     let refused = world.failure("stack migrate --to file://~/other --remove-source --yes");
