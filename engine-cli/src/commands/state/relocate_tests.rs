@@ -126,14 +126,14 @@ fn what_cannot_be_moved_is_said_and_nothing_happens() {
     let old = Row { delete: true, ..(*replaced.rows[3]).clone() };
     replaced.rows.push(Arc::new(old));
     errors.push(refused(&mut replaced, &mut Snapshot::default(), a));
-    insta::assert_snapshot!(errors.join("\n"), @r"
+    insta::assert_snapshot!(errors.join("\n"), @r#"
     No such resource "urn:pulumi:dev::shop::x:y:T::none" exists in the current state; `maloko stack --show-urns` lists them
     the stack itself cannot be moved; name the resources in it
     urn:pulumi:dev::shop::pulumi:providers:pulumi-python::default is a provider: providers are not moved but copied along with the resources that they serve
     urn:pulumi:dev::shop::x:y:Group$x:y:T::b would be urn:pulumi:prod::store::x:y:T::b in stack 'prod', where there is such a resource already; rename one of them first with `maloko state rename`
     a run was interrupted while updating urn:pulumi:dev::shop::x:y:Group$x:y:T::a; run `maloko refresh` first, which settles that
     an old object of urn:pulumi:dev::shop::x:y:Group$x:y:T::a still waits for its deletion; run `maloko up` first, which deletes it
-    ");
+    "#);
 }
 
 #[test]
