@@ -49,6 +49,14 @@ def test_packages_run_where_people_are(tmp_path: Path) -> None:
     assert "package.tgz: that is newer than 2.2" in refused.stderr
 
 
+def assert_topics(source: Path) -> None:
+    """The documents that `maloko help` shows are files there, and no links out of the package."""
+    for topic in sorted((ROOT / "engine-cli" / "topics").iterdir()):
+        packed = source / "engine-cli" / "topics" / topic.name
+        assert not packed.is_symlink()
+        assert packed.read_bytes() == topic.read_bytes()
+
+
 def test_the_sdist_has_all_that_cargo_needs(tmp_path: Path) -> None:
     maturin = Path(sys.executable).with_name("maturin")
     made = run(maturin, "sdist", "--manifest-path", "py-binding/Cargo.toml", "--out", tmp_path)
@@ -56,6 +64,7 @@ def test_the_sdist_has_all_that_cargo_needs(tmp_path: Path) -> None:
     source = unpacked(next(tmp_path.glob("*.tar.gz")), tmp_path / "sdist")
     assert crates_of(source) == {"maloko-core", "maloko-stores", "maloko-cli", "maloko-kit", "maloko-py"}
     assert (source / "python" / "maloko" / "__init__.py").is_file()
+    assert_topics(source)
 
 
 def test_the_source_package_of_npm_has_all_that_cargo_needs(tmp_path: Path) -> None:
@@ -69,6 +78,7 @@ def test_the_source_package_of_npm_has_all_that_cargo_needs(tmp_path: Path) -> N
         "maloko-kit",
         "maloko-node",
     }
+    assert_topics(package / "source")
     about = json.loads((package / "package.json").read_text(encoding="utf-8"))
     assert about["scripts"] == {"install": "node bin/build.js"}
     assert not list(package.glob("*.node"))

@@ -44,10 +44,11 @@ function addSource(source) {
             "\n",
         );
         for (const file of listed.filter((it) =>
-            /^(src|templates|benches|tests|examples|build\.rs|Cargo\.toml$)/.test(it),
+            /^(src|templates|topics|benches|tests|examples|build\.rs|Cargo\.toml$)/.test(it),
         )) {
             mkdirSync(dirname(join(source, folder, file)), { recursive: true });
-            cpSync(join(workspace, folder, file), join(source, folder, file));
+            // The topics of `maloko help` are links to the documents.
+            cpSync(join(workspace, folder, file), join(source, folder, file), { dereference: true });
         }
     }
     const folders = crates.map(({ folder }) => `"${folder}"`).join(", ");
