@@ -365,7 +365,9 @@ impl Session {
         }
         // Old halves have their URN in common with others.
         let mut by_urn: HashMap<_, Vec<_>> = HashMap::with_capacity(old.len());
-        old.iter().for_each(|row| by_urn.entry(&row.urn).or_default().push(row));
+        for row in old {
+            by_urn.entry(&row.urn).or_default().push(row);
+        }
         new.iter().all(|new| {
             let alike = by_urn.get_mut(&new.urn);
             alike.is_some_and(|alike| {
