@@ -94,9 +94,9 @@ fn with_plain_links(text: &str) -> String {
                 let file = target.split('#').next().unwrap_or_default();
                 let other = file.strip_suffix(".md").filter(|other| TOPICS.iter().any(|(known, ..)| known == other));
                 if let Some(other) = other {
-                    plain.push_str(&format!(" (`maloko help {other}`)"));
+                    plain.extend([" (`maloko help ", other, "`)"]);
                 } else if target.contains("://") {
-                    plain.push_str(&format!(" ({target})"));
+                    plain.extend([" (", target, ")"]);
                 }
                 rest = after;
             }

@@ -34,8 +34,8 @@ pub(super) fn statement(
         Language::Python => (format!("{variable} = {name}({})", arguments.join(", ")), "#"),
         Language::NodeJs => (format!("const {variable} = new {name}({});", arguments.join(", ")), "//"),
     };
-    let notes: String = given.notes.iter().map(|note| format!("{mark} {note}\n")).collect();
-    Some(format!("{notes}{call}\n"))
+    let notes = given.notes.iter().map(|note| format!("{mark} {note}"));
+    Some(notes.chain([call, String::new()]).collect::<Vec<_>>().join("\n"))
 }
 
 /// The one class whose resources have this provider, or this type.
