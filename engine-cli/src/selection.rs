@@ -88,9 +88,8 @@ impl Workplace<'_> {
         if !self.context.console.interactive || (own.is_empty() && !may_create) {
             return Err(self.none_selected(&own));
         }
-        let stack = match self.ask_for_stack("No stack is selected. Which one?", &own, may_create)? {
-            Some(stack) => stack,
-            None => return self.make_stack().await,
+        let Some(stack) = self.ask_for_stack("No stack is selected. Which one?", &own, may_create)? else {
+            return self.make_stack().await;
         };
         self.select(Some(&stack))?;
         Ok(stack)
