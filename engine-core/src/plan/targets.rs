@@ -167,7 +167,7 @@ pub fn closest<'a>(text: &str, urns: impl Iterator<Item = &'a Urn>) -> Vec<&'a U
         .map(|urn| (distance(&name.to_lowercase(), &urn.name().to_lowercase()), urn))
         // Of a short name little must be another; a part of one is long enough to mean it.
         .filter(|(distance, urn)| {
-            *distance < length.min((length / 3).max(1) + 1) || (length >= SHORTEST_PART && urn.name().contains(name))
+            *distance < length.min(length.div_ceil(3) + 1) || (length >= SHORTEST_PART && urn.name().contains(name))
         })
         .collect();
     likely.sort();
