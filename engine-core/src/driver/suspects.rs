@@ -113,7 +113,11 @@ impl Engine {
             let creating = pending.kind == PendingKind::Creating;
             let advice = if creating {
                 creates += 1;
-                "the object may exist although it is not in the state"
+                &format!(
+                    "the object may exist although it is not in the state. Where you find it, take it over with `maloko refresh \
+                     --import-pending-creates '{}' ID`",
+                    pending.row.urn
+                )
             } else {
                 if self.operation.refresh {
                     continue;
@@ -132,8 +136,8 @@ impl Engine {
         if creates > 0 {
             let text = format!(
                 "of {} nobody knows whether it made its object. Before it is created again, and in a refresh or destroy, the \
-                 provider's 'find' is asked for it, where there is one. `maloko stack` lists them, with how to take an object \
-                 over (`maloko refresh --import-pending-creates`) and how to forget a record (`--clear-pending-creates`)",
+                 provider's 'find' is asked for it, where there is one. `maloko stack` lists them; `maloko refresh \
+                 --clear-pending-creates` forgets them",
                 counted(creates)
             );
             self.diagnose(None, Severity::Warning, text);
