@@ -173,7 +173,10 @@ rules! {
 
 /// Rules of sections 3 to 8 that cannot be exercised here, with the reason.
 pub const OUT_OF_REACH: &[(&str, &str)] = &[
-    ("3.1 #8 another provider resource", "the engine refuses explicit provider resources: it hosts no plugins"),
+    (
+        "3.1 #8 another provider resource",
+        "those of dynamic packages never replace anything, and others are refused: the engine hosts no plugins",
+    ),
     ("3.1 #9 legacy diff", "the reference engine's switch is not built, on purpose"),
     ("3.2 diff unavailable", "a provider in process is always configured"),
     ("3.5 import and replace", "needs the import option, which conformance cases cover"),
