@@ -79,7 +79,8 @@ fn shorten(message: &mut Vec<String>) {
         }
     }
     if let Some(last) = message.last_mut().filter(|_| more > 0) {
-        last.push_str(&format!(" ... ({more} more {})", if more == 1 { "line" } else { "lines" }));
+        let lines = if more == 1 { "line" } else { "lines" };
+        *last = format!("{last} ... ({more} more {lines})");
     }
 }
 

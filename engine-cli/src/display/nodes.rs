@@ -1,7 +1,7 @@
 //! The resources of an operation as a tree: what each is going through. Every event costs about the same, however many
 //! resources there are; so does a look at what is going on.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
 use maloko_core::event::{Op, Severity, StepMetadata};
@@ -380,13 +380,15 @@ impl Nodes {
     /// The chosen nodes as they stand in the tree: each with the lines that lead to it. Siblings stand as they were first
     /// heard of, or `by_name`.
     pub(super) fn rows(&self, chosen: &BTreeSet<NodeId>, by_name: bool) -> Vec<(NodeId, String)> {
-        let mut children: HashMap<Option<NodeId>, Vec<NodeId>> = HashMap::new();
+        let mut children: BTreeMap<Option<NodeId>, Vec<NodeId>> = BTreeMap::new();
         for id in chosen {
             let parent = self.all.get(*id).and_then(|node| node.parent);
             children.entry(parent).or_default().push(*id);
         }
         if by_name {
-            children.values_mut().for_each(|ids| ids.sort_by(|a, b| siblings(&self.all[*a].urn, &self.all[*b].urn)));
+            for ids in children.values_mut() {
+                ids.sort_by(|a, b| siblings(&self.all[*a].urn, &self.all[*b].urn));
+            }
         }
         let mut rows = Vec::with_capacity(chosen.len());
         // What is still to come, the next last: a stack of our own, for trees of any depth.

@@ -1,7 +1,7 @@
 //! The one order in which resources are listed: parents first, then by name.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use maloko_core::urn::Urn;
 
@@ -39,8 +39,8 @@ pub(super) fn siblings(a: &Urn, b: &Urn) -> Ordering {
 /// Resources, which come with their parents, in order. One whose parent is not among them stands at the top; parents that
 /// lead in a circle have no first one, and are left out.
 pub(crate) fn in_order<'a>(resources: impl Iterator<Item = (&'a Urn, Option<&'a Urn>)>) -> Vec<Urn> {
-    let parents: HashMap<&Urn, Option<&Urn>> = resources.collect();
-    let mut children: HashMap<Option<&Urn>, Vec<&Urn>> = HashMap::new();
+    let parents: BTreeMap<&Urn, Option<&Urn>> = resources.collect();
+    let mut children: BTreeMap<Option<&Urn>, Vec<&Urn>> = BTreeMap::new();
     for (urn, parent) in &parents {
         children.entry(parent.filter(|parent| parents.contains_key(parent))).or_default().push(urn);
     }

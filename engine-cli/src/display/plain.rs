@@ -245,7 +245,8 @@ impl Plain {
         line.push_str(&self.elapsed(at, active.as_ref()));
         let mut lines = Vec::new();
         if let Some(error) = &first {
-            line.push_str(&format!(": {}", error.first()));
+            line.push_str(": ");
+            line.push_str(error.first());
             lines = self.rest_of(error);
         }
         lines.insert(0, line);

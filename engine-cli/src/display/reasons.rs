@@ -54,6 +54,9 @@ fn top(path: &str) -> &str {
     path.split(['.', '[']).next().unwrap_or(path)
 }
 
+/// Whether an option of two rows differs.
+type Differs = fn(&Row, &Row) -> bool;
+
 /// What becomes another one in the state, without the object being touched.
 pub(super) fn state_changes(step: &StepMetadata) -> Vec<String> {
     let (Some(old), Some(new)) = (step.old.as_deref(), step.new.as_deref()) else { return Vec::new() };
@@ -68,7 +71,7 @@ pub(super) fn state_changes(step: &StepMetadata) -> Vec<String> {
         changes
             .push(if new.retain_on_delete { "retained on delete" } else { "no longer retained on delete" }.to_owned());
     }
-    let differing: [(&str, fn(&Row, &Row) -> bool); 3] = [
+    let differing: [(&str, Differs); 3] = [
         ("deletedWith", |old, new| old.deleted_with != new.deleted_with),
         ("ignoreChanges", |old, new| old.ignore_changes != new.ignore_changes),
         ("customTimeouts", |old, new| old.custom_timeouts != new.custom_timeouts),

@@ -79,10 +79,9 @@ impl Declaration {
 /// Reads the `config` of a project file.
 pub(super) fn read_all(reader: &Reader<'_>, root: &Value, project: &str) -> Result<Vec<Declaration>> {
     let entries = match root.get("config") {
-        None | Some(Value::Null) => return Ok(Vec::new()),
+        // A text is the old name of `stackConfigDir`.
+        None | Some(Value::Null | Value::String(_)) => return Ok(Vec::new()),
         Some(Value::Mapping(entries)) => entries,
-        // The old name of `stackConfigDir`.
-        Some(Value::String(_)) => return Ok(Vec::new()),
         Some(other) => {
             return Err(reader.failure(&["config"], &format!("`config` must be a mapping; it is {}", describe(other))));
         }

@@ -266,7 +266,9 @@ fn a_preview_that_knows_that_a_delete_cannot_be_made_says_so_and_fails() {
     let served = run(&host, OperationKind::Destroy, true, orphaned(first.rows.clone(), &["c"]), &[wanted("c", "x")]);
     assert_eq!(served.report.summary.outcome, Ended::Succeeded, "{}", served.messages);
     let mut kept = orphaned(first.rows.clone(), &["c"]);
-    kept.iter_mut().for_each(|row| Arc::make_mut(row).retain_on_delete = true);
+    for row in &mut kept {
+        Arc::make_mut(row).retain_on_delete = true;
+    }
     let retained = run(&host, OperationKind::Update, true, kept, &[]);
     assert_eq!(retained.report.summary.outcome, Ended::Succeeded, "{}", retained.messages);
     // Nor is a factory called that is registered by hand.
