@@ -263,11 +263,11 @@ test("a syntax error's summary names the error", () => {
     const it = project({ "index.ts": "export const size = (;\n" });
     const place = join(realpathSync(it.directory), "index.ts");
     const said = failing(it, "preview");
-    expect(said).toContain(`program: SyntaxError: Unexpected ";" (${place}:1:21)`);
+    expect(said).toContain(`SyntaxError: Unexpected ";" (${place}:1:21)`);
     expect(said).not.toContain("esbuild");
     it.write({ "index.ts": 'import "./other";\n', "other.ts": "export const size = 1;\nconst a = [;\nconst b = {;\n" });
     const other = failing(it, "preview");
-    expect(other).toContain(`program: SyntaxError: Unexpected ";" (${join(dirname(place), "other.ts")}:2:11)`);
+    expect(other).toContain(`SyntaxError: Unexpected ";" (${join(dirname(place), "other.ts")}:2:11)`);
     expect(other).not.toContain("esbuild");
     expect(other).not.toContain("Transform failed");
 });

@@ -48,7 +48,7 @@ test("a preview beside another process's live run says who is at work", async ()
         expect(previewed.output + refused.output).not.toContain(text);
     }
     expect(refused.status).not.toBe(0);
-    const [early = "", late = ""] = refused.stderr.split("error: the stack 'dev' is locked by ");
+    const [early = "", late = ""] = refused.stderr.split("error: the stack is currently locked by ");
     expect(early.split(who), "it is said before the preview, and once").toHaveLength(2);
     expect(early).toContain("`maloko up` itself cannot begin before that is done");
     expect(late).toContain(who);

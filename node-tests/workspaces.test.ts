@@ -107,7 +107,7 @@ test("errors of a compiled package show the lines of its source", () => {
     ] as const) {
         const { it, write } = workspace("a pnpm workspace", "compiled, ESM", program);
         write('import { Label } from "@acme/labels";\nnew Label("broken");\n');
-        const { output } = it.run("up", "--yes", "--skip-preview");
+        const { output } = it.run("up", "--yes", "--skip-preview", "--show-tracebacks");
         expect(output).toContain("no such label");
         expect(output).toMatch(/src\/labels\.ts:11:\d+/);
     }

@@ -229,8 +229,8 @@ def test_what_only_pulumi_cloud_can_do_is_an_error_of_its_own(tmp_path: Path, ca
             asked()
     with pytest.warns(UserWarning, match="log_verbosity has no effect"):
         stack.preview(log_verbosity=3)
-    with pytest.raises(auto.UnsupportedError, match="new: config, stack"):
-        stack.workspace.new(config=["text=x"], stack="dev")
+    with pytest.raises(auto.UnsupportedError, match="new: ai"):
+        stack.workspace.new(ai="a queue", stack="dev")
     stack.workspace.install_plugin("aws", "v4.0.0")
     assert "maloko needs no plugins" in caplog.text
     assert stack.workspace.list_plugins() == []

@@ -244,11 +244,11 @@ def test_new_writes_an_install_line_that_works_before_and_after_publication(proj
 def test_a_syntax_error_s_summary_names_the_error(project: Project) -> None:
     place = project.write("__main__.py", "size = (\nwidth = 1\n")
     said = project.failing("preview")
-    assert re.search(rf"program: SyntaxError: .*\({re.escape(str(place))}:1\)", said), said
+    assert re.search(rf"SyntaxError: .*\({re.escape(str(place))}:1\)", said), said
     project.write("__main__.py", "import other\n")
     other = project.write("other.py", "size = 1\nwidth = [2\n")
     said = project.failing("preview")
-    assert re.search(rf"program: SyntaxError: .*\({re.escape(str(other))}:2\)", said), said
+    assert re.search(rf"SyntaxError: .*\({re.escape(str(other))}:2\)", said), said
     assert "import other" in said
 
 

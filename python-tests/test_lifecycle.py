@@ -98,7 +98,7 @@ def test_a_rule_is_left_out_for_a_reason() -> None:
 
 def test_a_delete_that_fails_when_the_object_is_gone_is_found_by_a_lifecycle() -> None:
     error = broken(DeletesOnce)
-    assert "KeyError: 'there is no box-1'" in str(error)
+    assert "KeyError: 'there is no box-" in str(error)
     assert "life.vanish()" in str(error)
     assert isinstance(error.__cause__, KeyError)
 

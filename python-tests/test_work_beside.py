@@ -52,7 +52,7 @@ def test_a_preview_beside_another_process_s_live_run_says_who_is_at_work(project
     for text in ("interrupted", "when the run ended"):
         assert text not in previewed.stdout + previewed.stderr + refused.stdout + refused.stderr
     assert refused.returncode != 0
-    early, _, late = refused.stderr.partition("error: the stack 'dev' is locked by ")
+    early, _, late = refused.stderr.partition("error: the stack is currently locked by ")
     assert early.count(who) == 1, "it is said before the preview, and once"
     assert "`maloko up` itself cannot begin before that is done" in early
     assert who in late

@@ -4,6 +4,7 @@ import { labelOf } from "./calls";
 import type { Look, Taken } from "./configured";
 import { isMadeByConstructor } from "./constructors";
 import { nameOf } from "./convert";
+import { toJsonText } from "./originals";
 import { VERSION_MEMBER } from "./revision";
 
 const MAX_ATTRIBUTES = 64 * 1024;
@@ -57,7 +58,7 @@ function attributesOf(provider: object, ownClass: Class, values?: ReadonlyMap<st
         }
         attributes[key] = sorted(value);
     }
-    const text = JSON.stringify(attributes);
+    const text = toJsonText(attributes);
     if (text.length > MAX_ATTRIBUTES) {
         return {
             fault: `the attributes of ${labelOf(provider)} take ${text.length} bytes of JSON; at most ${MAX_ATTRIBUTES} are stored`,

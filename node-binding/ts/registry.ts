@@ -12,6 +12,7 @@ import { declaredFiles, declaredIn, declaredValue, findDeclaration } from "./dec
 import { describe, tracebackOf } from "./errors";
 import { exportOf, findExport } from "./exported";
 import { limitsOf } from "./limits";
+import { parseJson, toJsonText } from "./originals";
 import { FileNames } from "./packages";
 import { entryOfPackage } from "./program";
 import { fingerprintOf, type Revision, versionOf } from "./revision";
@@ -94,11 +95,11 @@ export class ProviderRegistry {
         const limits = limitsOf(provider);
         this.describer.describe(
             number,
-            JSON.stringify(described),
+            toJsonText(described),
             methodsOf(provider),
             property,
             maxLength,
-            limits && JSON.stringify(limits),
+            limits && toJsonText(limits),
         );
         return number;
     }
@@ -125,7 +126,7 @@ export class ProviderRegistry {
         const made = this.#claims.call(
             provider,
             method,
-            () => (JSON.parse(text) as { config: Record<string, string> }).config,
+            () => (parseJson(text) as { config: Record<string, string> }).config,
             (called) => callProvider(called, method, text, warn, signal),
         );
         return made.catch((thrown: unknown) => {
@@ -279,7 +280,7 @@ export class ProviderRegistry {
         }
         const same = [...this.#byReference].filter(([key, number]) => {
             const provider = this.#objects.get(number) as object;
-            const [, , , kept] = JSON.parse(key) as unknown[];
+            const [, , , kept] = parseJson(key) as unknown[];
             return (
                 classOf(provider)?.name === name &&
                 kept === (attributes ?? null) &&
@@ -385,7 +386,7 @@ function notFoundFor(thrown: unknown): CallFailed {
 }
 
 function attributesIn({ attributes }: { attributes?: string | undefined }): Record<string, unknown> {
-    return JSON.parse(attributes ?? "{}") as Record<string, unknown>;
+    return parseJson(attributes ?? "{}") as Record<string, unknown>;
 }
 
 async function made(factory: ProviderFactory, place: Place, attributes: Record<string, unknown>): Promise<object> {
@@ -411,5 +412,5 @@ function revisionOf(provider: object): Revision {
 }
 
 function keyOf(reference: ProviderReference): string {
-    return JSON.stringify([reference.language, reference.module, reference.name, reference.attributes ?? null]);
+    return toJsonText([reference.language, reference.module, reference.name, reference.attributes ?? null]);
 }

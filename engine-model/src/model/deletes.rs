@@ -27,6 +27,7 @@ impl Model<'_> {
             self.halted = true;
             return;
         }
+        self.tell_of_what_stays(&condemned);
         self.spare_for_failures(&mut condemned);
         let protected: Vec<usize> = condemned.iter().copied().filter(|index| self.is_protected(*index)).collect();
         let mut kept: BTreeSet<usize> = BTreeSet::new();
@@ -64,6 +65,23 @@ impl Model<'_> {
     fn is_left_over(&self, index: usize) -> bool {
         let slot = &self.slots[index];
         !slot.gone && (slot.record.delete || (slot.base && !slot.handled)) && !urns::is_provider(&slot.record.urn)
+    }
+
+    /// With targets or exclusions: what stays, and was not registered, is told of as the same.
+    fn tell_of_what_stays(&mut self, condemned: &BTreeSet<usize>) {
+        let step = self.before.step;
+        if step.targets.is_empty() && step.excludes.is_empty() {
+            return;
+        }
+        for index in 0..self.slots.len() {
+            let slot = &self.slots[index];
+            let stays = slot.base && !slot.gone && !slot.handled && !condemned.contains(&index);
+            let record = &slot.record;
+            if stays && !record.delete && !record.pending && !urns::is_provider(&record.urn) {
+                let record = record.clone();
+                self.step("same", &record.urn, Some(&record));
+            }
+        }
     }
 
     fn is_protected(&self, index: usize) -> bool {

@@ -10,6 +10,7 @@ use crate::sdk::{self, Known};
 use crate::urns;
 
 use super::register::secrets;
+use super::targets::names;
 use super::{Halt, Model, Record, Seen};
 
 impl Model<'_> {
@@ -31,7 +32,11 @@ impl Model<'_> {
             if urns::is_provider(&record.urn) {
                 continue;
             }
-            if !self.selects(&record.urn, references.iter()) {
+            let step = self.before.step;
+            // The stack has no object to read: it is told of unless targets are named and it is none.
+            let is_no_target =
+                record.urn == urns::stack() && !step.targets.is_empty() && !names(&step.targets, &record.urn);
+            if is_no_target || !self.selects(&record.urn, references.iter()) {
                 self.counts.hit(Rule::TargetRefresh);
                 continue;
             }

@@ -29,7 +29,10 @@ impl Killed {
             SessionOptions { crypter, surroundings, check_integrity: true, command: "up".into(), keep_generations: 3 };
         let killed = Self { store, options };
         // A generation to go back to, which is of another time.
-        overwrite_stack(&backend, &stack(), Snapshot::default(), &killed.options).await.unwrap();
+        let metadata = serde_json::json!({ "of": "another time" });
+        let another =
+            Snapshot { other: [("metadata".to_owned(), metadata)].into_iter().collect(), ..Snapshot::default() };
+        overwrite_stack(&backend, &stack(), another, &killed.options).await.unwrap();
         let session = killed.open().await.unwrap();
         for urn in ["a", "b", "c"] {
             session.append(&[Change::Cleared(Urn::unchecked(urn))]).await.unwrap();

@@ -121,7 +121,9 @@ fn a_live_view_is_taken_away_while_the_display_stands_back() {
     let display = open(DisplayMode::Tree, options(), Box::new(shared.clone()));
     let mut events = creation();
     events.truncate(6);
-    events.into_iter().for_each(|event| display.emit(event));
+    for event in events {
+        display.emit(event);
+    }
     display.stand_back();
     let mut terminal = Terminal::new(24, 80);
     terminal.write_all(&shared.0.lock().unwrap()).unwrap();

@@ -182,7 +182,8 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
             crashes = crash_points(kit.points, marker.kwargs["kinds"], marker.kwargs["sample"])
     items = [_crashing(item, crash) for crash in crashes]
     for number, crashing in enumerate(items, 1):
-        if progress is not None:
+        # A crash that was asked for by its name runs alone, and is the test.
+        if progress is not None and chosen is None:
             progress.leave_out(crashing.nodeid)
             if number == len(items):
                 progress.count(item.nodeid)
