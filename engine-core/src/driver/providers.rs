@@ -78,6 +78,7 @@ struct Configuration {
     /// The first resource that needed it.
     urn: Urn,
     outcome: OnceCell<Result<(), ProviderError>>,
+    is_closed: AtomicBool,
 }
 
 impl Providers {
@@ -403,7 +404,10 @@ impl Providers {
         if !can.configure {
             return Ok(());
         }
-        let first = || Arc::new(Configuration { urn: urn.clone(), outcome: OnceCell::new() });
+        let first = || {
+            let (outcome, is_closed) = (OnceCell::new(), AtomicBool::new(false));
+            Arc::new(Configuration { urn: urn.clone(), outcome, is_closed })
+        };
         let configuration = Arc::clone(self.known().configured.entry(object).or_insert_with(first));
         let outcome = configuration.outcome.get_or_init(async || {
             let method = Method::Configure { config: Arc::clone(&self.config), project: self.project.clone() };
@@ -416,15 +420,17 @@ impl Providers {
 
     /// The objects that were configured and have a `close`, each only once.
     pub(super) fn take_closable(&self) -> Vec<Closable> {
-        let mut known = self.known();
-        let configured = std::mem::take(&mut known.configured);
-        let mut closable: Vec<Closable> = configured
-            .into_iter()
+        // They stay known as configured: a call that was given up before it began must not configure an object again.
+        let known = self.known();
+        let mut closable: Vec<Closable> = known
+            .configured
+            .iter()
             .filter(|(_, configuration)| matches!(configuration.outcome.get(), Some(Ok(()))))
             .filter_map(|(object, configuration)| {
-                let description = known.described.get(&object).filter(|it| it.capabilities.close)?;
+                let description = known.described.get(object).filter(|it| it.capabilities.close)?;
+                let is_first = !configuration.is_closed.swap(true, Ordering::AcqRel);
                 let class = class_of(&description.reference);
-                Some(Closable { object, urn: configuration.urn.clone(), class })
+                is_first.then(|| Closable { object: *object, urn: configuration.urn.clone(), class })
             })
             .collect();
         closable.sort_unstable_by_key(|it| it.object);

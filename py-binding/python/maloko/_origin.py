@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from urllib.parse import unquote, urlsplit
 
 
 def installed_from() -> str:
@@ -21,5 +21,7 @@ def installed_from() -> str:
     # An installation from a directory would have to be built again.
     if address.scheme != "file" or "archive_info" not in origin:
         return ""
-    file = Path(url2pathname(address.path))
+    path = unquote(address.path)
+    # `file:///C:/...` on Windows.
+    file = Path(path.removeprefix("/") if os.name == "nt" else path)
     return str(file) if file.is_file() else ""
