@@ -2,7 +2,7 @@ from _typeshed import SupportsGetItem
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["VERSION", "Completion", "Engine", "LibraryRun", "Pool", "TestRun", "TestStack", "cli_main", "converted", "require_main_interpreter"]
+__all__ = ["VERSION", "Completion", "Engine", "LibraryRun", "Pool", "TestRun", "TestStack", "borrow_terminal", "cli_main", "converted", "give_back_terminal", "lends_terminal", "require_main_interpreter"]
 
 VERSION: Final[str]
 """
@@ -218,7 +218,7 @@ class TestStack:
         Another stack, with what these resources (URNs) need, and without them.
         """
 
-def borrow_terminal(debugger: "bool") -> "bool":
+def borrow_terminal(debugger: bool) -> bool:
     """
     Gives the terminal to the program, with descriptors 1 and 2, until it is given back; the display stands back. While
     a debugger has it, Ctrl-C is the debugger's. `False`: there is none to be had.
@@ -235,12 +235,12 @@ def converted(properties: "object", what: "str") -> "dict[str, Any]":
     for what the engine refuses; `what` names the properties in it.
     """
 
-def give_back_terminal(debugger: "bool") -> None:
+def give_back_terminal(debugger: bool) -> None:
     """
     Ends what `borrow_terminal` began.
     """
 
-def lends_terminal() -> "bool":
+def lends_terminal() -> bool:
     """
     Can the terminal be borrowed: does an operation of this process have one?
     """
