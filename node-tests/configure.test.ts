@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { direct } from "maloko/vitest";
 import { beforeEach, expect, test } from "vitest";
 import { failureOf, newStack, Thing } from "./kit";
 
@@ -95,4 +96,33 @@ test("a missing required key fails the resource and names the key", async () => 
 test("configure runs in a preview too", async () => {
     await newStack({ config: CONFIG }).preview(() => void new Thing(new Configured("x"), "a"));
     expect(deleted).toEqual([["configure", "abc"]]);
+});
+
+test("what a provider was configured with twice is taken back", async () => {
+    const found: unknown[] = [];
+    class Noting {
+        token: string | null = null;
+        clients: object[] = [];
+
+        async configure({ config }: { config: { require(key: string): string } }) {
+            found.push([this.token, [...this.clients]]);
+            this.token = `${config.require("token")} ${found.length}`;
+            this.clients.push({ token: this.token });
+        }
+
+        async create() {
+            return { id: "made", outs: {} };
+        }
+    }
+    const provider = new Noting();
+    const first = direct(provider);
+    await first.configure({ token: "first" });
+    await first.configure({ token: "first" });
+    await first.close();
+    await direct(provider).configure({ token: "other" });
+    expect(found).toEqual([
+        [null, []],
+        ["first 1", [{ token: "first 1" }]],
+        [null, []],
+    ]);
 });

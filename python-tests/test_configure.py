@@ -7,6 +7,7 @@ from kit import Thing
 from pulumi.dynamic import CreateResult, ResourceProvider
 
 from maloko._embedded import Stack
+from maloko.testing import Direct
 
 calls: list[str] = []
 lock = threading.Lock()
@@ -103,3 +104,25 @@ def test_configure_runs_in_a_preview_too(stack: Stack) -> None:
 
     stack.preview(lambda: Thing(Checking(), "a"))
     assert len(calls) == 1
+
+
+def test_what_a_provider_was_configured_with_twice_is_taken_back() -> None:
+    found: list[object] = []
+
+    class Noting(Equal):
+        def __init__(self) -> None:
+            super().__init__()
+            self.token = None
+            self.clients: list[dict[str, str]] = []
+
+        def configure(self, req):
+            found.append((self.token, [*self.clients]))
+            self.token = f"{req.config.get('token')} {len(found)}"
+            self.clients.append({"token": self.token})
+
+    provider = Noting()
+    direct = Direct(provider, config={"token": "first"})
+    direct.configure()
+    direct.close()
+    Direct(provider, config={"token": "other"})
+    assert found == [(None, []), ("first 1", [{"token": "first 1"}]), (None, [])]

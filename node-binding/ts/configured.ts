@@ -172,12 +172,12 @@ class Origin {
             const [before, after] = [valueIn(values, key), valueIn(now, key)];
             if (before !== after) {
                 if (!isCount(before, after)) {
-                    this.#set.set(key, { before: this.#set.get(key)?.before ?? before, after });
+                    note(this.#set, key, { before, after });
                 }
             } else if (contents.has(key) && !isDeepStrictEqual(contents.get(key), after)) {
                 const inside = { before: contents.get(key), after: copyOf(after) };
                 if (!isLog(inside, config)) {
-                    this.#setInside.set(key, inside);
+                    note(this.#setInside, key, inside);
                 }
             }
         }
@@ -209,13 +209,16 @@ function knownOrigins(): WeakMap<object, Origin> {
     return place[key];
 }
 
-/** What stands for an object in the state that was configured in this process before; undefined for any other one. */
-export function takenOf(provider: object, look: Look): Taken | undefined {
+/** What stands for an object in the state. What an earlier run's `configure` has set is taken back, and is no part of it. */
+export function takenOf(provider: object, look: Look): Taken {
     const origin = known.get(provider);
-    if (origin?.paused === undefined) {
-        origin?.makeReady(provider, look);
+    if (origin === undefined) {
+        return look.take(provider);
     }
-    return origin?.taken;
+    if (origin.paused === undefined) {
+        origin.makeReady(provider, look);
+    }
+    return origin.taken;
 }
 
 interface Claim {
@@ -377,6 +380,12 @@ function stateOf(provider: object): State {
 
 function valueIn(values: Map<string, unknown>, key: string): unknown {
     return values.has(key) ? values.get(key) : MISSING;
+}
+
+// Of several changes, what was there before the first one counts.
+function note(changes: Map<string, Change>, key: string, change: Change): void {
+    const { before } = changes.get(key) ?? change;
+    changes.set(key, { before, after: change.after });
 }
 
 function restore(holder: Record<string, unknown>, key: string, before: unknown): void {

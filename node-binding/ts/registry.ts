@@ -184,7 +184,7 @@ export class ProviderRegistry {
     /** What stands for an object in the state. Reads its attributes now. */
     referenceOf(provider: object): ProviderReference {
         // First of all: what an earlier run's `configure` has set is taken back.
-        const taken = takenOf(provider, LOOK) ?? LOOK.take(provider);
+        const taken = takenOf(provider, LOOK);
         const reference: ProviderReference = { maloko: 1, language: "nodejs", module: "", name: "" };
         const ownClass = classOf(provider);
         if (ownClass === undefined) {

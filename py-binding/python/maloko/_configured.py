@@ -16,12 +16,10 @@ import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from maloko._attributes import Taken, attributes_of, has_own_state, kept_of, not_plain, values_of
 from maloko._copies import Shared, copy_for_run, factory_made
 
 _MISSING = object()
-
-Taken = tuple[str | None, str | None]
-"""The attributes that stand for an object in the state (JSON), and why those are not all of them."""
 
 
 class Change(NamedTuple):
@@ -35,8 +33,6 @@ class Origin:
     """What is known of one provider object for as long as it lives: as what it was made, and who holds it."""
 
     def __init__(self, provider: Any, taken: Taken) -> None:
-        from maloko._registry import values_of
-
         self.taken = taken
         self.values = values_of(provider)
         """Its attributes as they were before its first `configure`."""
@@ -66,20 +62,9 @@ class Origin:
         if not self.is_free:
             return
         self._configured_by = None
-        from maloko._registry import has_own_state, kept_of, values_of
-
         left, self._left = self._left, None
         if left is not None and not has_own_state(provider):
-            now = values_of(provider)
-            changed = {name for name in {**left, **now} if self._is_changed(name, left, now)}
-            for name in changed:
-                self.values.pop(name, None)
-                self.contents.pop(name, None)
-            given = {name: now[name] for name in changed if name in now}
-            self.values.update(given)
-            self.contents.update(_contents(given))
-            if changed:
-                self.taken = kept_of(provider, {**self.values, **self.contents})
+            self._note_changes(left, values_of(provider), provider)
         for name, change in self._set.items():
             if getattr(provider, name, _MISSING) is change.after:
                 _restore(provider, name, change.before)
@@ -87,6 +72,17 @@ class Origin:
             _restore_inside(getattr(provider, name, None), change.before, change.after)
         self._set.clear()
         self._set_inside.clear()
+
+    def _note_changes(self, left: dict[str, Any], now: dict[str, Any], provider: Any) -> None:
+        changed = {name for name in {**left, **now} if self._is_changed(name, left, now)}
+        for name in changed:
+            self.values.pop(name, None)
+            self.contents.pop(name, None)
+        given = {name: now[name] for name in changed if name in now}
+        self.values.update(given)
+        self.contents.update(_contents(given))
+        if changed:
+            self.taken = kept_of(provider, {**self.values, **self.contents})
 
     def _is_changed(self, name: str, left: dict[str, Any], now: dict[str, Any]) -> bool:
         before, after = left.get(name, _MISSING), now.get(name, _MISSING)
@@ -133,19 +129,16 @@ class Origin:
     ) -> None:
         """Compares the object with what it was before its `configure`."""
         self._configured_by = weakref.ref(claims)
-        from maloko._registry import values_of
-
         (values, contents), now = before, values_of(provider)
         for name in {**values, **now}:
             change = Change(values.get(name, _MISSING), now.get(name, _MISSING))
             if change.before is not change.after:
                 if not _is_count(change.before, change.after):
-                    self._set.setdefault(name, change)
-                    self._set[name] = Change(self._set[name].before, change.after)
+                    _note(self._set, name, change)
             elif name in contents and contents[name] != change.after:
                 inside = Change(contents[name], copy.deepcopy(change.after))
                 if not _is_log(inside.before, inside.after, config):
-                    self._set_inside[name] = inside
+                    _note(self._set_inside, name, inside)
 
     def release(self, provider: Any) -> None:
         """The run that held it is over."""
@@ -154,8 +147,6 @@ class Origin:
             self._note_left(provider)
 
     def _note_left(self, provider: Any) -> None:
-        from maloko._registry import values_of
-
         self._left = values_of(provider)
         self._contents_left = _contents(self._left)
 
@@ -218,15 +209,16 @@ def _renew() -> None:
     _lock = threading.RLock()
 
 
-def taken_of(provider: Any) -> Taken | None:
-    """What stands for an object in the state that was configured in this process before; `None` for any other one."""
+def taken_of(provider: Any) -> Taken:
+    """What stands for an object in the state. What an earlier run's `configure` has set is taken back, and is no part
+    of it."""
     with _lock:
         origin = _known.get(provider)
-        if origin is None:
-            return None
-        if origin.paused is None:
-            origin.make_ready(provider)
-        return origin.taken
+        if origin is not None:
+            if origin.paused is None:
+                origin.make_ready(provider)
+            return origin.taken
+    return attributes_of(provider)
 
 
 class _Claim(NamedTuple):
@@ -340,10 +332,9 @@ class Claims:
     def release(self) -> None:
         """The run is over: what it held is free, as soon as no method of it goes on any more."""
         with _lock:
+            self.pause()
             for claim in self._claims.values():
-                if not claim.is_copy:
-                    claim.origin.forget_configured(self)
-                    claim.origin.release(claim.called)
+                claim.origin.forget_configured(self)
             self._claims = {}
 
     def leave_to_parent(self) -> None:
@@ -353,20 +344,22 @@ class Claims:
 
 
 def _state_of(provider: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    from maloko._registry import values_of
-
     values = values_of(provider)
     return values, _contents(values)
 
 
 def _contents(values: dict[str, Any]) -> dict[str, Any]:
-    from maloko._registry import not_plain
-
     return {
         name: copy.deepcopy(value)
         for name, value in values.items()
         if type(value) in (list, dict) and not_plain(value, 0) is None
     }
+
+
+def _note(changes: dict[str, Change], name: str, change: Change) -> None:
+    """Of several changes, what was there before the first one counts."""
+    first = changes.get(name, change)
+    changes[name] = Change(first.before, change.after)
 
 
 def _restore(provider: Any, name: str, before: Any) -> None:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
-METHODS = frozenset(("configure", "check", "diff", "create", "read", "update", "delete", "find", "close"))
+from maloko._methods import METHODS
 
 
 def is_made_by_constructor(provider: Any, name: str, value: Any) -> bool:
@@ -34,7 +34,7 @@ def assigns_functions(kind: type) -> bool:
         return False
     code = own.__code__
     takes = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
-    return takes == 1 and any(_stored(it.__code__) & METHODS or _functions_in(it.__code__) for it in inits)
+    return takes == 1 and any(_stored(it.__code__).intersection(METHODS) or _functions_in(it.__code__) for it in inits)
 
 
 def _inits(kind: type) -> Iterator[FunctionType]:

@@ -18,6 +18,7 @@ from pathlib import PurePath
 from typing import Any
 
 from maloko import _by_hand
+from maloko._attributes import Taken, has_own_state
 from maloko._constructors import assigns_functions, is_made_by_constructor
 from maloko._errors import MalokoError
 from maloko._outside import set_outside
@@ -68,7 +69,7 @@ class Shared(MalokoError):  # noqa: N818 it is what is wrong with the object
         )
 
 
-def factory_made(provider: Any, taken: tuple[str | None, str | None]) -> Any:
+def factory_made(provider: Any, taken: Taken) -> Any:
     """What the factory makes that is registered by hand for the object's class; `None` without one."""
     kind = type(provider)
     factory = _by_hand.factory_of(kind.__module__, kind.__qualname__)
@@ -87,7 +88,7 @@ def copy_for_run(provider: Any, values: dict[str, Any], contents: dict[str, Any]
     outside = set_outside(provider, values)
     if outside is not None:
         raise Shared(f"its `configure` sets {outside}, which all runs have in common")
-    if getattr(type(provider), "__getstate__", None) is not getattr(object, "__getstate__", None):
+    if has_own_state(provider):
         raise Shared("its class has a `__getstate__`, so that only it knows what it consists of")
     kind = type(provider)
     new: Any = kind.__new__

@@ -87,7 +87,6 @@ class Host:
         """What the run changed in the process and is put back at its end."""
         self._provider_loop = ProviderLoop()
         self._pool: Pool | None = None
-        self._known_classes: set[type] = set()
         self.makers: dict[type, tuple[str, type]] = {}
         """The type token and the provider's class of each class of resources that was made."""
         self._changed: set[str] = set()
@@ -295,15 +294,13 @@ class Host:
             with self._outside_loop:
                 context.run(loop.run_until_complete, run())
 
-    def note_resource(self, resource: type, type_token: str, name: str, declared: frozenset[str]) -> None:
-        """Remembers which outputs a class declares, at its first resource."""
-        if resource not in self._known_classes:
-            self._known_classes.add(resource)
+    def note_resource(
+        self, resource: type, type_token: str, name: str, declared: frozenset[str], provider: object
+    ) -> None:
+        """Remembers, at the first resource of a class, its provider's class and which outputs it declares."""
+        if resource not in self.makers:
+            self.makers[resource] = (type_token, type(provider))
             self.declared[type_token, name] = (resource, declared)
-
-    def note_maker(self, resource: type, type_token: str, provider: object) -> None:
-        """Remembers the class of a resource and that of its provider, for code that declares another one."""
-        self.makers.setdefault(resource, (type_token, type(provider)))
 
     def note_urn(self, request: Message, response: Message) -> None:
         """Takes note of the URN of a resource that was registered."""

@@ -8,7 +8,6 @@ every attribute is plain data; only then can the object be rebuilt in a later ru
 from __future__ import annotations
 
 import importlib
-import inspect
 import json
 import sys
 import threading
@@ -17,20 +16,17 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from maloko import _by_hand, _configured
+from maloko import _by_hand
+from maloko._attributes import Taken
 from maloko._captured import captured_outputs
-from maloko._constructors import assigns_functions, is_made_by_constructor
+from maloko._configured import taken_of
+from maloko._constructors import assigns_functions
 from maloko._limits import limits_of
+from maloko._methods import methods_of
 from maloko._revision import Fingerprints, version_of
-
-MAX_ATTRIBUTES = 64 * 1024
-"""Bytes of JSON that the attributes of one provider may take in the state."""
 
 HANDLE_PREFIX = "maloko:object:"
 """How the engine recognises our handles; the same text as `provider::HANDLE_PREFIX` in maloko-core."""
-
-METHODS = ("configure", "check", "diff", "create", "read", "update", "delete", "find", "close")
-"""The methods, in the order in which `describe` reports them."""
 
 
 class Unloadable(Exception):  # noqa: N818 the module's own error is the cause
@@ -52,7 +48,7 @@ class Entry:
 
     provider: Any
     reference: Reference
-    taken: _configured.Taken
+    taken: Taken
     methods: tuple[bool, ...]
     outputs: tuple[Any, ...]
     autonaming: tuple[str, int | None] | None
@@ -84,7 +80,7 @@ class Registry:
             number = self._numbers.get(id(provider))
             if number is None:
                 # First of all: what an earlier run's `configure` has set is taken back.
-                taken = _configured.taken_of(provider) or _attributes_of(provider)
+                taken = taken_of(provider)
                 entry = Entry(
                     provider,
                     self._refer(provider, taken),
@@ -112,7 +108,7 @@ class Registry:
         """The Outputs that the object of a handle has captured."""
         return self._entries[int(handle[len(HANDLE_PREFIX) :])].outputs
 
-    def _refer(self, provider: Any, taken: _configured.Taken) -> Reference:
+    def _refer(self, provider: Any, taken: Taken) -> Reference:
         kind = type(provider)
         module, name = kind.__module__, kind.__qualname__
         attributes, reason = taken
@@ -261,105 +257,3 @@ def autonaming_of(provider: Any) -> tuple[str, int | None] | None:
     if longest is not None and (type(longest) is not int or longest < 1):
         raise TypeError(f"autonaming of {name} has the max_length {longest!r}; it must be a whole number above 0")
     return members["property"], longest
-
-
-def methods_of(provider: Any) -> tuple[bool, ...]:
-    """Which methods the object really has: those of the SDK's base class do nothing and do not count."""
-    from pulumi.dynamic import ResourceProvider
-
-    kind = type(provider)
-    own = getattr(provider, "__dict__", {})
-
-    def has(method: str) -> bool:
-        found = getattr(kind, method, None)
-        if method in own:
-            return callable(own[method])
-        return found is not None and found is not getattr(ResourceProvider, method, None)
-
-    def counts(method: str) -> bool:
-        # These are no methods of the SDK's: a helper of that name may be something else.
-        takes = {"find": 2, "close": 0}.get(method)
-        return has(method) and (takes is None or _takes(getattr(provider, method), takes))
-
-    return tuple(counts(method) for method in METHODS)
-
-
-def has_close(provider: Any) -> bool:
-    """Has it a `close` that is called at the end of a run?"""
-    return methods_of(provider)[METHODS.index("close")]
-
-
-def _takes(method: Any, number: int) -> bool:
-    """Can it be called with so many arguments?"""
-    try:
-        inspect.signature(method).bind(*[None] * number)
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-def has_own_state(provider: Any) -> bool:
-    """Does its class say itself what it consists of?"""
-    custom = getattr(type(provider), "__getstate__", None)
-    return custom is not None and custom is not getattr(object, "__getstate__", None)
-
-
-def values_of(provider: Any) -> dict[str, Any]:
-    """The attributes of the object itself, with those in slots."""
-    values = dict(getattr(provider, "__dict__", {}))
-    for kind in type(provider).__mro__:
-        slots = kind.__dict__.get("__slots__", ())
-        for slot in (slots,) if isinstance(slots, str) else slots:
-            if slot not in ("__dict__", "__weakref__") and hasattr(provider, slot):
-                values[slot] = getattr(provider, slot)
-    return values
-
-
-def _attributes_of(provider: Any) -> tuple[str | None, str | None]:
-    """The attributes that can be kept as canonical JSON, and why that is not all of them."""
-    if not has_own_state(provider):
-        return kept_of(provider, values_of(provider))
-    attributes = provider.__getstate__()
-    if not isinstance(attributes, dict):
-        return None, "its __getstate__ does not return a dict"
-    return _kept(provider, attributes)
-
-
-def kept_of(provider: Any, values: dict[str, Any]) -> tuple[str | None, str | None]:
-    """Those of an object's attributes that can be kept as canonical JSON, and why that is not all of them."""
-    # The version is kept by itself, because it says nothing about the one object.
-    return _kept(provider, {name: value for name, value in values.items() if name != "provider_version"})
-
-
-def _kept(provider: Any, attributes: dict[str, Any]) -> tuple[str | None, str | None]:
-    attributes = {name: it for name, it in attributes.items() if not is_made_by_constructor(provider, name, it)}
-    problems = {name: problem for name, value in attributes.items() if (problem := not_plain(value, 0)) is not None}
-    kept = {name: value for name, value in attributes.items() if name not in problems}
-    text = json.dumps(kept, sort_keys=True, separators=(",", ":"))
-    size = len(text)
-    if size > MAX_ATTRIBUTES:
-        return None, f"its attributes take {size} bytes in the state; at most {MAX_ATTRIBUTES} are kept"
-    reason = next((f"its attribute '{name}' {problem}" for name, problem in problems.items()), None)
-    return text, reason
-
-
-def not_plain(value: Any, depth: int) -> str | None:
-    """Why a value is not plain data; `None` when it is."""
-    kind = type(value)
-    if value is None or kind in (bool, int, str):
-        return None
-    if kind is float:
-        return None if value == value and abs(value) != float("inf") else "is not a finite number"
-    if depth > 50:
-        return "is nested too deeply, or contains itself"
-    if kind in (list, tuple):
-        return next((problem for item in value if (problem := not_plain(item, depth + 1))), None)
-    if kind is dict:
-        for key, item in value.items():
-            if type(key) is not str:
-                return f"has a key that is not a text ({key!r})"
-            problem = not_plain(item, depth + 1)
-            if problem is not None:
-                return problem
-        return None
-    return f"is (or holds) a {kind.__qualname__}, which cannot be kept in the state"

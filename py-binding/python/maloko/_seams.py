@@ -258,8 +258,7 @@ def _note_resource(host: Host, provider: Any) -> None:
             local = frame.f_locals
             resource, name, props = type(local["self"]), local["name"], local["props"]
             kind = f"pulumi-python:{resource._resource_type_name}"
-            host.note_resource(resource, kind, name, frozenset(props))
-            host.note_maker(resource, kind, provider)
+            host.note_resource(resource, kind, name, frozenset(props), provider)
             host.traps.note(provider, kind, name)
             if host.bodies is not None:
                 host.bodies.note(kind, name, frame)

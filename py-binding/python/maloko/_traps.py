@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
-from maloko._registry import METHODS
+from maloko._methods import METHODS
 
 _MISSING = object()
 _facts: dict[CodeType, _Facts] = {}

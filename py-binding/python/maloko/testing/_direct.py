@@ -12,6 +12,7 @@ from typing import Any
 from maloko._calls import _READERS, BadReturnError
 from maloko._configured import Claims, taken_of
 from maloko._errors import MalokoError
+from maloko._methods import has_method
 from maloko.testing._runs import on_a_free_thread
 
 
@@ -76,15 +77,15 @@ class Direct:
         self.provider: Any = provider() if inspect.isclass(provider) else provider
         """The provider object."""
         self._config, self._project = dict(config or {}), project
-        self._claims = Claims(self.close if _has(self.provider, "close") else None)
+        self._claims = Claims(self.close if has_method(self.provider, "close") else None)
         self._under_way = 0
         self._lock = threading.RLock()
-        if config is not None or _has(self.provider, "configure"):
+        if config is not None or has_method(self.provider, "configure"):
             self.configure()
 
     def configure(self) -> None:
         """Calls `configure`, if there is one, with the stack's configuration."""
-        if not _has(self.provider, "configure"):
+        if not has_method(self.provider, "configure"):
             return
         from pulumi.dynamic import Config, ConfigureRequest
 
@@ -97,10 +98,10 @@ class Direct:
 
     def close(self) -> None:
         """Calls `close`, if there is one and `configure` was called. Another call configures the object again."""
-        if not _has(self.provider, "configure") or not self._claims.is_configured(0):
+        if not has_method(self.provider, "configure") or not self._claims.is_configured(0):
             return
         try:
-            if _has(self.provider, "close"):
+            if has_method(self.provider, "close"):
                 self._made(lambda provider: provider.close(), "close", None)
         finally:
             self._claims.release()
@@ -113,14 +114,14 @@ class Direct:
 
     def check(self, olds: Mapping[str, Any], news: Mapping[str, Any]) -> Checked:
         """Calls `check`; without one the inputs stay as they are."""
-        if not _has(self.provider, "check"):
+        if not has_method(self.provider, "check"):
             return Checked(_bag(news, "inputs"), [])
         _, inputs, failures = self._call("check", _bag(olds, "olds"), _bag(news, "news"))
         return Checked(_bag(inputs or {}, "inputs"), failures)
 
     def diff(self, id_: str, olds: Mapping[str, Any], news: Mapping[str, Any]) -> Differs:
         """Calls `diff`; without one the engine compares itself."""
-        if not _has(self.provider, "diff"):
+        if not has_method(self.provider, "diff"):
             return Differs(None, [], [], None)
         return Differs(*self._call("diff", id_, _bag(olds, "olds"), _bag(news, "news"))[1:])
 
@@ -131,7 +132,7 @@ class Direct:
 
     def read(self, id_: str, props: Mapping[str, Any] | None = None) -> Looked:
         """Calls `read`; without one what is stored counts as what is there."""
-        if not _has(self.provider, "read"):
+        if not has_method(self.provider, "read"):
             return Looked(id_, _bag(props or {}, "props"), None)
         return self._looked("read", id_, _bag(props or {}, "props"))
 
@@ -141,13 +142,13 @@ class Direct:
 
     def update(self, id_: str, olds: Mapping[str, Any], news: Mapping[str, Any]) -> dict[str, Any]:
         """Calls `update` and gives the outputs; without one they are the new inputs."""
-        if not _has(self.provider, "update"):
+        if not has_method(self.provider, "update"):
             return _bag(news, "news")
         return _bag(self._call("update", id_, _bag(olds, "olds"), _bag(news, "news"))[1] or {}, "outs")
 
     def delete(self, id_: str, props: Mapping[str, Any] | None = None) -> None:
         """Calls `delete`, if there is one."""
-        if _has(self.provider, "delete"):
+        if has_method(self.provider, "delete"):
             self._call("delete", id_, _bag(props or {}, "props"))
 
     def _looked(self, method: str, *arguments: Any) -> Looked:
@@ -167,9 +168,7 @@ class Direct:
 
     def _made(self, call: Callable[[Any], Any], method: str, config: Mapping[str, Any] | None) -> Any:
         """Makes a call, of the object that is configured for these calls."""
-        from maloko._registry import _attributes_of
-
-        if not _has(self.provider, "configure"):
+        if not has_method(self.provider, "configure"):
             return _called(call, self.provider)
         # Calls may be made on several threads: one of them configures, and the object is free when none goes on.
         with self._lock:
@@ -178,7 +177,7 @@ class Direct:
             self._claims.resume(0)
             if method != "configure" and not self._claims.is_configured(0):
                 self.configure()
-            taken = taken_of(self.provider) or _attributes_of(self.provider)
+            taken = taken_of(self.provider)
             provider, ended = self._claims.begin(0, self.provider, taken, method, config, lambda: None)
         try:
             return _called(call, provider)
@@ -188,13 +187,6 @@ class Direct:
                 self._under_way -= 1
                 if self._under_way == 0:
                     self._claims.pause()
-
-
-def _has(provider: Any, method: str) -> bool:
-    from maloko._registry import METHODS, methods_of
-
-    known = dict(zip(METHODS, methods_of(provider), strict=True))
-    return known.get(method, True)
 
 
 def _called(function: Any, *arguments: Any) -> Any:

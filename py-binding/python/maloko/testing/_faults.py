@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from maloko._errors import MalokoError
-from maloko._registry import METHODS
+from maloko._methods import METHODS
 
 if TYPE_CHECKING:
     from maloko._host import Host

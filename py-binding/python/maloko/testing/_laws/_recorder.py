@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from maloko._registry import has_close
+from maloko._methods import has_method
 
 METHODS = ("configure", "check", "diff", "create", "read", "update", "delete", "close")
 
@@ -42,7 +42,7 @@ class Recorder:
         """Has a provider's calls recorded. Its class becomes one that derives from its own."""
         kind = type(provider)
         methods = {name: self._heard(kind, name) for name in METHODS if defines(kind, name)}
-        if not has_close(provider):
+        if not has_method(provider, "close"):
             methods.pop("close", None)
         made = type(kind.__name__, (kind,), {**methods, "__module__": kind.__module__})
         made.__qualname__ = kind.__qualname__
