@@ -1,11 +1,11 @@
 // The attributes of a provider object, as they stand for it in the state.
-import { type Node, parseExpressionAt } from "acorn";
 import { labelOf } from "./calls";
 import type { Look, Taken } from "./configured";
 import { isMadeByConstructor } from "./constructors";
 import { nameOf } from "./convert";
 import { toJsonText } from "./originals";
 import { VERSION_MEMBER } from "./revision";
+import { classTree, isTree, membersOf } from "./syntax";
 
 const MAX_ATTRIBUTES = 64 * 1024;
 
@@ -125,10 +125,7 @@ function hasPrivateFields(ownClass: object): boolean {
 
 function declaresPrivate(classText: string): boolean {
     try {
-        const expression = parseExpressionAt(classText, 0, { ecmaVersion: "latest" }) as Node & {
-            body?: { body?: { key?: Node }[] };
-        };
-        return expression.body?.body?.some((member) => member.key?.type === "PrivateIdentifier") ?? false;
+        return membersOf(classTree(classText)).some(({ key }) => isTree(key) && key.type === "PrivateIdentifier");
     } catch {
         return true;
     }

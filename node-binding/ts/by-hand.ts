@@ -26,6 +26,7 @@ export type Locate = (wanted: ProviderClass) => Place | undefined;
 type Factories = Map<string | ProviderClass, ProviderFactory>;
 
 const factories: Factories = new Map();
+const successors = new Map<string, ProviderClass | Place>();
 // What this run's own program has registered: its factories may hold what only this run may use.
 const ofRun = new AsyncLocalStorage<Factories>();
 
@@ -34,7 +35,6 @@ export function inRunOf(): <T>(action: () => T) => T {
     const own: Factories = new Map();
     return (action) => ofRun.run(own, action);
 }
-const successors = new Map<string, ProviderClass | Place>();
 
 /**
  * Says where the provider comes from of a resource that the program does not make any more.

@@ -1,7 +1,7 @@
 // Providers whose constructor assigns their methods (`this.create = async (inputs) => ...`, or a class field): functions
 // cannot be stored, but a constructor without parameters makes them again.
-import { type Node, parseExpressionAt } from "acorn";
 import { METHODS } from "./methods";
+import { childrenOf, classTree, isClassTree, membersOf, type Tree } from "./syntax";
 
 /** What the text of a class tells of its constructor. */
 interface Constructor {
@@ -11,8 +11,6 @@ interface Constructor {
     functions: Set<string>;
     text: string;
 }
-
-type Syntax = Node & Record<string, unknown>;
 
 const BOUND = /^function \(\) \{ \[native code\] \}$/;
 const constructors = new WeakMap<object, Constructor>();
@@ -53,15 +51,15 @@ function chainOf(ownClass: object): Constructor[] {
 function read(text: string): Constructor {
     const functions = new Set<string>();
     try {
-        const code = parseExpressionAt(text, 0, { ecmaVersion: "latest" }) as Syntax;
-        if (code.type !== "ClassExpression" && code.type !== "ClassDeclaration") {
+        const code = classTree(text);
+        if (!isClassTree(code)) {
             // A class as older compilers write it; a derived one hands its arguments on.
-            note(code.body, functions);
+            note(code.body as Tree, functions);
             const isBare = text.includes(".apply(this, arguments)") ? undefined : isEmpty(code.params);
             return { isBare, functions, text };
         }
         let isBare: boolean | undefined;
-        for (const member of (code.body as { body: Syntax[] }).body) {
+        for (const member of membersOf(code)) {
             if (member.static === true) {
                 continue;
             }
@@ -69,9 +67,9 @@ function read(text: string): Constructor {
                 functions.add(nameIn(member.key));
             }
             if (member.type === "MethodDefinition" && member.kind === "constructor") {
-                const { params, body } = member.value as Syntax;
+                const { params, body } = member.value as Tree;
                 isBare = isEmpty(params);
-                note(body, functions);
+                note(body as Tree, functions);
             }
         }
         return { isBare, functions, text };
@@ -82,30 +80,22 @@ function read(text: string): Constructor {
 }
 
 // Finds `this.name = ...` wherever it stands in a constructor.
-function note(syntax: unknown, functions: Set<string>): void {
-    if (Array.isArray(syntax)) {
-        syntax.forEach((it) => void note(it, functions));
-        return;
-    }
-    if (syntax === null || typeof syntax !== "object" || typeof (syntax as Syntax).type !== "string") {
-        return;
-    }
-    const node = syntax as Syntax;
+function note(node: Tree, functions: Set<string>): void {
     if (node.type === "AssignmentExpression") {
-        const target = node.left as Syntax;
-        if (target.type === "MemberExpression" && target.computed !== true && isSelf(target.object as Syntax)) {
+        const target = node.left as Tree;
+        if (target.type === "MemberExpression" && target.computed !== true && isSelf(target.object as Tree)) {
             add(nameIn(target.property), node.right, functions);
         }
     }
     if (node.type === "CallExpression") {
         // `__publicField(this, "name", ...)`, as compilers write class fields.
-        const [self, key, value] = node.arguments as (Syntax | undefined)[];
+        const [self, key, value] = node.arguments as (Tree | undefined)[];
         if (self !== undefined && isSelf(self) && key?.type === "Literal" && value !== undefined) {
             add(String(key.value), value, functions);
         }
     }
-    for (const member of Object.values(node)) {
-        note(member, functions);
+    for (const child of childrenOf(node)) {
+        note(child, functions);
     }
 }
 
@@ -129,7 +119,7 @@ function isFunctionType(type: string | undefined): boolean {
     return type === "FunctionExpression" || type === "ArrowFunctionExpression";
 }
 
-function isSelf({ type, name }: Syntax): boolean {
+function isSelf({ type, name }: Tree): boolean {
     return type === "ThisExpression" || (type === "Identifier" && ["_this", "self", "that"].includes(String(name)));
 }
 

@@ -20,9 +20,9 @@ export function sharedError(provider: object, reason: string, abandoned: boolean
 }
 
 /**
- * An object of the same class, made without the constructor unless that makes its methods, with the attributes that the first one had before its first
- * `configure`; or, as a text, the reason why there can be none. `values`: the attributes; `contents`: what the plain arrays
- * and objects among them held; `hasPrivate`: has its class fields that cannot be read?
+ * An object of the same class, made without the constructor unless that makes its methods, with the attributes that the first
+ * one had before its first `configure`; or, as a text, the reason why there can be none. `values`: the attributes; `contents`:
+ * what the plain arrays and objects among them held; `hasPrivate`: has its class fields that cannot be read?
  */
 export function copyForRun(
     provider: object,

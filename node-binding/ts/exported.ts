@@ -1,4 +1,5 @@
 // What CommonJS modules export: where a class is found that no loader of ours has seen.
+
 // What no module exported, and how many modules there were then: looking through them all takes long.
 const notExported = new WeakMap<object, number>();
 

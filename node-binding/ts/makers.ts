@@ -1,6 +1,6 @@
 // How the program makes its resources: what code needs to know that declares another one.
-import { type Node, parseExpressionAt } from "acorn";
 import type { ProviderReference } from "./registry";
+import { classTree, membersOf } from "./syntax";
 
 /** A class of resources; `ResourceClass` of the command line explains the members. */
 export interface ResourceClass {
@@ -53,24 +53,18 @@ function parametersOf(make: object): { names: string[]; inherited: boolean } | u
     return undefined;
 }
 
-interface Method extends Node {
-    kind?: string;
-    value?: { params: Parameter[] };
-}
-
-interface Parameter extends Node {
+interface Parameter {
     name?: string;
     left?: Parameter;
     argument?: Parameter;
 }
 
 function ownParameters(text: string): string[] | undefined {
-    const parsed = parseExpressionAt(text, 0, { ecmaVersion: "latest" }) as unknown as { body?: { body?: Method[] } };
-    const own = parsed.body?.body?.find?.(({ kind }) => kind === "constructor");
-    return own?.value?.params.map(nameOfParameter);
+    const own = membersOf(classTree(text)).find(({ kind }) => kind === "constructor");
+    return (own?.value as { params: Parameter[] } | undefined)?.params.map(nameOfParameter);
 }
 
-const nameOfParameter = (parameter: Parameter): string => {
+function nameOfParameter(parameter: Parameter): string {
     const plain = parameter.left ?? parameter.argument ?? parameter;
     return plain.name ?? "";
-};
+}

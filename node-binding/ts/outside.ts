@@ -1,8 +1,7 @@
 // What a provider's `configure` sets that is not the object's own: variables around it, attributes of its class or of other
 // objects. Read from its source; methods of the object that it calls count as well.
-import { type Node, parse } from "acorn";
-
-type Tree = Node & { [member: string]: unknown };
+import { parse } from "acorn";
+import { childrenOf, type Tree } from "./syntax";
 
 /** What it sets, in words: "the variable `token`"; undefined when nothing is seen. `values`: the object's own attributes. */
 export function setOutside(provider: object, values: ReadonlyMap<string, unknown>): string | undefined {
@@ -225,11 +224,7 @@ class Reader {
 
 function visit(node: Tree, action: (node: Tree) => void): void {
     action(node);
-    for (const member of Object.values(node)) {
-        for (const child of Array.isArray(member) ? (member as unknown[]) : [member]) {
-            if (child !== null && typeof child === "object" && typeof (child as Tree).type === "string") {
-                visit(child as Tree, action);
-            }
-        }
+    for (const child of childrenOf(node)) {
+        visit(child, action);
     }
 }

@@ -7,6 +7,7 @@ import { createHash, type Hash } from "node:crypto";
 import * as path from "node:path";
 import { type Node, type Options, parseExpressionAt } from "acorn";
 import { labelOf } from "./calls";
+import { childrenOf, isTree, type Tree } from "./syntax";
 
 /** What is noted of a provider's code; provider.rs of the engine explains the members. */
 export interface Revision {
@@ -71,21 +72,15 @@ function computed(provider: object, ownClass: object | undefined): string | unde
 
 /** The source of one class, or of the methods of an object. */
 class Part {
-    readonly name: string;
-
-    readonly #trees: readonly (string | Tree)[];
-
-    constructor(name: string, trees: readonly (string | Tree)[]) {
-        this.name = name;
-        this.#trees = trees;
-    }
+    constructor(
+        readonly name: string,
+        private readonly trees: readonly Tree[],
+    ) {}
 
     digest(leftOut: ReadonlySet<string>): string {
         const hash = createHash("sha256");
-        for (const tree of this.#trees) {
-            if (typeof tree === "string") {
-                hash.update(tree);
-            } else if (!isLeftOut(tree, leftOut)) {
+        for (const tree of this.trees) {
+            if (!isLeftOut(tree, leftOut)) {
                 write(tree, hash, leftOut);
             }
         }
@@ -95,10 +90,8 @@ class Part {
     /** The methods asked anew that are mentioned: by that one of them, or ("") by the rest. */
     mentions(by: string): Set<string> {
         const found = new Set<string>();
-        for (const tree of this.#trees) {
-            if (typeof tree !== "string") {
-                addMentions(tree, by === "", by, found);
-            }
+        for (const tree of this.trees) {
+            addMentions(tree, by === "", by, found);
         }
         return found;
     }
@@ -155,10 +148,8 @@ function addMentions(tree: Tree, counts: boolean, by: string, found: Set<string>
     if (inside && name !== undefined && ASKED_ANEW.has(name)) {
         found.add(name);
     }
-    for (const member of Object.values(tree).flat()) {
-        if (isNode(member)) {
-            addMentions(member as Tree, inside, by, found);
-        }
+    for (const child of childrenOf(tree)) {
+        addMentions(child, inside, by, found);
     }
 }
 
@@ -188,7 +179,7 @@ function isOfPackage(wanted: object): boolean {
     });
 }
 
-function classTrees(subject: Callable & { prototype: object }): (string | Tree)[] {
+function classTrees(subject: Callable & { prototype: object }): Tree[] {
     const tree = parsed(textOf(subject)) as Tree;
     // The own name does not count: a class may be renamed.
     tree.id = null;
@@ -196,7 +187,7 @@ function classTrees(subject: Callable & { prototype: object }): (string | Tree)[
 }
 
 // Each as the member of an object, so that it has its name.
-function methodsOf(owner: object): (string | Tree)[] {
+function methodsOf(owner: object): Tree[] {
     return Object.entries(Object.getOwnPropertyDescriptors(owner))
         .sort(byKey)
         .filter(([name, { value }]) => typeof value === "function" && name !== "constructor" && !isNative(value))
@@ -243,8 +234,6 @@ function methodTree(text: string): Node {
     }
 }
 
-type Tree = Node & Record<string, unknown>;
-
 // Members of a syntax tree that say where something is, or how it is written.
 const UNIMPORTANT = new Set(["type", "start", "end", "raw", "directive", "shorthand"]);
 
@@ -278,16 +267,12 @@ function writeMember(tree: Tree, name: string, value: unknown, hash: Hash, leftO
             }
         }
         hash.update("]");
-    } else if (isNode(value)) {
+    } else if (isTree(value)) {
         hash.update(` ${name}`);
         write(value, hash, leftOut);
     } else if (value !== null && value !== undefined) {
         hash.update(` ${name} ${JSON.stringify(value)}`);
     }
-}
-
-function isNode(value: unknown): value is Node {
-    return typeof value === "object" && value !== null && typeof (value as { type?: unknown }).type === "string";
 }
 
 // The loader keeps the names of functions by a call around them.

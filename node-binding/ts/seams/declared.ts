@@ -1,4 +1,5 @@
-// Which outputs the class of a dynamic resource declares: the properties that it hands to the SDK.
+// What is noted of a run's dynamic resources when they are made: their classes, and which outputs these declare (the properties
+// that they hand to the SDK).
 import * as path from "node:path";
 
 import { isOutput } from "../captured";
@@ -10,22 +11,6 @@ export interface DeclaredOutputs {
     outputs: Set<string>;
 }
 
-// The property in which the SDK keeps a provider.
-const PROVIDER = "__provider";
-
-/** What was noted of a run's classes: types say little, for many classes share one. */
-interface Noted {
-    classes: WeakSet<object>;
-    /** The first resource of each class, by type and name. */
-    first: Map<string, DeclaredOutputs>;
-}
-
-const declared = new WeakMap<Store, Noted>();
-
-const key = (type: string, name: string): string => `${type}\0${name}`;
-
-const made = new WeakMap<Store, (type: string, name: string) => void>();
-
 /** A class of resources, and the provider (its handle, as an output) of the first that was made. */
 export interface Maker {
     make: object;
@@ -33,24 +18,45 @@ export interface Maker {
     provider: unknown;
 }
 
-const makers = new WeakMap<Store, Map<object, Maker>>();
+// The property in which the SDK keeps a provider.
+const PROVIDER = "__provider";
+
+/** What was noted of a run's classes: types say little, for many classes share one. */
+interface Noted {
+    makers: Map<object, Maker>;
+    /** What the first resource of each class declares, by type and name. */
+    declared: Map<string, DeclaredOutputs>;
+}
+
+const noted = new WeakMap<Store, Noted>();
+
+function keyOf(type: string, name: string): string {
+    return `${type}\0${name}`;
+}
+
+function noteClass(store: Store, make: { name: string }, type: string, name: string, props: object): void {
+    const { makers, declared } = noted.get(store) ?? { makers: new Map(), declared: new Map() };
+    noted.set(store, { makers, declared });
+    if (!makers.has(make)) {
+        makers.set(make, { make, type, provider: (props as Record<string, unknown>)[PROVIDER] });
+        declared.set(keyOf(type, name), { className: make.name, outputs: new Set(Object.keys(props)) });
+    }
+}
 
 /** The classes of which a run has made dynamic resources. */
 export function makersOf(store: Store): Iterable<Maker> {
-    return makers.get(store)?.values() ?? [];
+    return noted.get(store)?.makers.values() ?? [];
 }
 
-function noteMaker(store: Store, resource: object, type: string, props: object): void {
-    let known = makers.get(store);
-    if (known === undefined) {
-        known = new Map();
-        makers.set(store, known);
-    }
-    const make: object = resource.constructor;
-    if (!known.has(make)) {
-        known.set(make, { make, type, provider: (props as Record<string, unknown>)[PROVIDER] });
-    }
+/** What the class of a resource declares, if it is the first one of its class in a run; given once. */
+export function takeDeclaredOutputs(store: Store, type: string, name: string): DeclaredOutputs | undefined {
+    const declared = noted.get(store)?.declared;
+    const found = declared?.get(keyOf(type, name));
+    declared?.delete(keyOf(type, name));
+    return found;
 }
+
+const made = new WeakMap<Store, (type: string, name: string) => void>();
 
 /** Has a function called in the constructor of each dynamic resource of a run. */
 export function whenMade(store: Store, note: (type: string, name: string) => void): void {
@@ -78,14 +84,6 @@ function expectRejections(resource: object): void {
     }
 }
 
-/** What the class of a resource declares, if it is the first one of its class in a run; given once. */
-export function takeDeclaredOutputs(store: Store, type: string, name: string): DeclaredOutputs | undefined {
-    const first = declared.get(store)?.first;
-    const found = first?.get(key(type, name));
-    first?.delete(key(type, name));
-    return found;
-}
-
 /** Has one copy of the SDK note what each dynamic resource declares. */
 export function noteDeclarations(root: string): void {
     const registration = require(path.join(root, "runtime/resource.js")) as Record<string, unknown>;
@@ -103,16 +101,8 @@ export function noteDeclarations(root: string): void {
             type.startsWith("pulumi-nodejs:dynamic") &&
             props instanceof Object
         ) {
-            const noted = declared.get(store) ?? { classes: new WeakSet(), first: new Map<string, DeclaredOutputs>() };
-            declared.set(store, noted);
             made.get(store)?.(type, String(name));
-            noteMaker(store, resource as object, type, props);
-            const { constructor: ofClass } = resource as object;
-            if (!noted.classes.has(ofClass)) {
-                noted.classes.add(ofClass);
-                const outputs = new Set(Object.keys(props));
-                noted.first.set(key(type, String(name)), { className: ofClass.name, outputs });
-            }
+            noteClass(store, (resource as object).constructor, type, String(name), props);
         }
         const registered: unknown = original.apply(registration, args);
         if (store !== undefined && quiet.has(store) && resource instanceof Object) {
