@@ -95,12 +95,35 @@ test("nothing is told of a create that raised once its resource has left the pro
     expect(its.ok("stack", "--stack", "dev")).toContain("2 suspect creates");
 });
 
+// Registers its resources in another order each time; the service answers the last one first.
 const ORDERED = `
 import * as pulumi from "@pulumi/pulumi";
 
+const group = new pulumi.ComponentResource("demo:index:Group", "group");
+const all: [string, pulumi.Resource?][] = [["z", group], ["a", group]];
+for (let number = 0; number < 12; number++) {
+    all.push([\`thing-\${number}\`]);
+}
+const first = 5 * Number(process.env.TURN);
+const things = [...all.slice(first), ...all.slice(0, first)];
+const unanswered = things.map(([name]) => name);
+const asked = new Map<string, () => void>();
+
+function answer(): void {
+    const last = asked.get(unanswered.at(-1) ?? "");
+    if (last) {
+        unanswered.pop();
+        last();
+        answer();
+    }
+}
+
 class ThingProvider {
-    async check(_olds: object, news: object) {
-        await new Promise((resolve) => setTimeout(resolve, Math.random() * 20));
+    async check(_olds: object, news: { name: string }) {
+        await new Promise<void>((resolve) => {
+            asked.set(news.name, resolve);
+            answer();
+        });
         return { inputs: news };
     }
 
@@ -115,12 +138,7 @@ class Thing extends pulumi.dynamic.Resource {
     }
 }
 
-const group = new pulumi.ComponentResource("demo:index:Group", "group");
-const wanted: [string, pulumi.Resource?][] = [["z", group], ["a", group]];
-for (let number = 0; number < 12; number++) {
-    wanted.push([\`thing-\${number}\`]);
-}
-for (const [name, parent] of wanted.sort(() => Math.random() - 0.5)) {
+for (const [name, parent] of things) {
     new Thing(name, parent);
 }
 `;
@@ -129,8 +147,10 @@ test("text previews list in one order that never varies", () => {
     const its = project({ "index.ts": ORDERED });
     const things = Array.from({ length: 12 }, (_, number) => `thing-${number}`);
     const files = new Set<string>();
-    for (let run = 0; run < 3; run++) {
-        const said = its.ok("preview", "--stack", "dev", "--import-file", "new.json");
+    for (let turn = 0; turn < 3; turn++) {
+        const preview = ["preview", "--stack", "dev", "--parallel", "20", "--import-file", "new.json"];
+        const { stdout: said, status } = its.runWith({ TURN: String(turn) }, ...preview);
+        expect(status, said).toBe(0);
         const lines = said.split("\n").filter((line) => line.startsWith("+ "));
         expect(lines.map((line) => line.split(" ")[2])).toEqual(["test-dev", "group", "a", "z", ...things]);
         files.add(its.read("new.json"));

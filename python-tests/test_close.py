@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from cli import Project, begin, wait_for
 from kit import Echo, Thing
 from pulumi.dynamic import CreateResult
+from runs_at_once import another_run
 
 from maloko import current_call
 from maloko._embedded import Result, Stack
@@ -191,8 +192,6 @@ def test_a_close_that_hangs_is_given_up(stack: Stack) -> None:
 
 
 def test_a_copy_that_a_second_run_was_given_is_closed(stack: Stack) -> None:
-    from test_configured_runs import another_run
-
     provider = Connected()
     with another_run(provider):
         stack.up(lambda: Thing(provider, "a"))

@@ -7,7 +7,6 @@ import random
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,11 @@ import pytest
 from automation_kit import placed
 from kit import Echo, Thing, nothing
 from pulumi.dynamic import CreateResult, ResourceProvider, UpdateResult
+from runs_at_once import another_run
 
 import maloko
 from maloko import automation as auto
-from maloko._embedded import Result, Stack
+from maloko._embedded import Stack
 from maloko.testing import Kit
 
 STACKS = 50
@@ -161,37 +161,6 @@ def test_every_order_of_a_kits_tests_passes() -> None:
             kit = Kit()
             test(kit)
             assert kit.close() == [], seed
-
-
-@contextmanager
-def another_run(provider: Any, **config: str) -> Any:
-    """While another run uses the provider; gives what came of it at its end."""
-    configured, over = threading.Event(), threading.Event()
-
-    def program() -> None:
-        Thing(provider, "first", {"name": "first"})
-
-    class Waiting(Echo):
-        def create(self, props: dict[str, Any]) -> CreateResult:
-            configured.set()
-            assert over.wait(60)
-            return super().create(props)
-
-    def both() -> None:
-        first = Thing(provider, "first", {"name": "first"})
-        Thing(Waiting(), "waiting", {"first": first.id})
-
-    stack = Stack(name="other", config=config)
-    results: list[Result] = []
-    thread = threading.Thread(target=lambda: results.append(stack.run("update", both)))
-    thread.start()
-    try:
-        assert configured.wait(60)
-        yield stack
-    finally:
-        over.set()
-        thread.join(60)
-    assert [result.outcome for result in results] == ["succeeded"], results[0].error
 
 
 TOKEN = ""

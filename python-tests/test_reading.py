@@ -90,15 +90,25 @@ def test_nothing_is_told_of_a_create_that_raised_once_its_resource_has_left_the_
     assert "2 suspect creates" in project.run("stack").stdout
 
 
+# Registers its resources in another order each time; the service answers the last one first.
 ORDERED = """
-import random
+import os, threading
 import pulumi
 from pulumi.dynamic import CreateResult, Resource, ResourceProvider
 
+group = pulumi.ComponentResource("demo:index:Group", "group")
+things = [(f"thing-{number}", None) for number in range(12)] + [("z", group), ("a", group)]
+first = 5 * int(os.environ["TURN"])
+things = things[first:] + things[:first]
+unanswered = [name for name, _ in things]
+answered = threading.Condition()
+
 class ThingProvider(ResourceProvider):
     def check(self, olds, news):
-        import time
-        time.sleep(random.random() / 50)
+        with answered:
+            assert answered.wait_for(lambda: unanswered[-1] == news["name"], 60)
+            unanswered.pop()
+            answered.notify_all()
         return super().check(olds, news)
 
     def create(self, props):
@@ -108,10 +118,7 @@ class Thing(Resource):
     def __init__(self, name, opts=None):
         super().__init__(ThingProvider(), name, {"name": name}, opts)
 
-group = pulumi.ComponentResource("demo:index:Group", "group")
-wanted = [(f"thing-{number}", None) for number in range(12)] + [("z", group), ("a", group)]
-random.shuffle(wanted)
-for name, parent in wanted:
+for name, parent in things:
     Thing(name, pulumi.ResourceOptions(parent=parent))
 """
 
@@ -120,8 +127,9 @@ def test_text_previews_list_in_one_order_that_never_varies(project: Project) -> 
     project.write("__main__.py", ORDERED)
     expected = ["trial-dev", "group", "a", "z", *(f"thing-{number}" for number in range(12))]
     files = set()
-    for _ in range(3):
-        said = project.run("preview", "--stack", "dev", "--import-file", "new.json").stdout
+    for turn in range(3):
+        preview = ("preview", "--stack", "dev", "--parallel", "20", "--import-file", "new.json")
+        said = project.run(*preview, TURN=str(turn)).stdout
         assert [line.split()[2] for line in said.splitlines() if line.startswith("+ ")] == expected
         files.add((project.directory / "new.json").read_text())
     assert len(files) == 1

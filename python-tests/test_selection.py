@@ -3,17 +3,12 @@
 import hashlib
 import json
 import os
-import re
-import select
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
-from cli import MALOKO, Project
+from cli import Project
+from terminal import Terminal
 
-PSEUDO_TERMINAL = Path(__file__).with_name("pseudo_terminal.py")
 UP = ("up", "--yes", "--skip-preview")
 
 
@@ -27,33 +22,12 @@ def fresh(tmp_path: Path) -> Project:
 
 def on_terminal(project: Project, *arguments: str, answers: list[tuple[str, str]]) -> str:
     """Runs a command on a pseudo-terminal; each answer is typed once its question is shown. Gives what was shown."""
-    running = subprocess.Popen(
-        [sys.executable, str(PSEUDO_TERMINAL), *MALOKO, *arguments],
-        cwd=project.directory,
-        env={**project.environment, "TERM": "xterm"},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    assert running.stdin is not None
-    assert running.stdout is not None
-    shown, end = "", time.monotonic() + 60
-    with running:
-        left = list(answers)
-        while True:
-            ready, _, _ = select.select([running.stdout], [], [], end - time.monotonic())
-            if not ready:
-                running.kill()
-                pytest.fail(f"{left[0][0] if left else 'its end'} was never shown:\n{shown}")
-            piece = os.read(running.stdout.fileno(), 65536)
-            if not piece:
-                break
-            shown += re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", piece.decode(errors="replace"))
-            if left and left[0][0] in shown:
-                running.stdin.write(left.pop(0)[1].encode())
-                running.stdin.flush()
-    assert running.returncode == 0, shown
-    assert not left, shown
-    return shown
+    with Terminal(project, *arguments) as terminal:
+        for question, answer in answers:
+            terminal.says(question)
+            terminal.types(answer)
+        terminal.ends()
+        return terminal.text
 
 
 def deployed(project: Project, *arguments: str) -> object:

@@ -1,7 +1,5 @@
 """Commands beside another process that works on the same stack."""
 
-from pathlib import Path
-
 from cli import Project, begin, wait_for
 
 PROGRAM = """
@@ -18,7 +16,7 @@ class Slow(ResourceProvider):
             time.sleep(0.01)
         return CreateResult("1", props)
 
-    def find(self, props, key):
+    def find(self, key, props):
         (HERE / "looked for").touch()
 
 
@@ -40,14 +38,14 @@ def test_a_preview_beside_another_process_s_live_run_says_who_is_at_work(project
         # A run that was interrupted is something else.
         looked_for = (project.directory / "looked for").exists()
     finally:
-        Path(project.directory / "go on").touch()
+        project.write("go on", "")
         said, _ = running.communicate()
     assert running.returncode == 0, said
     who = f"`maloko up`, process {running.pid} on "
     assert "warning: the stack 'dev' is locked by maloko of " in previewed.stderr
     assert who in previewed.stderr
     assert "preview again when that is done" in previewed.stderr
-    assert "+ 1 to create" in previewed.stdout.replace("created", "create"), previewed.stdout
+    assert "1 to create" in previewed.stdout, previewed.stdout
     assert not looked_for
     for text in ("interrupted", "when the run ended"):
         assert text not in previewed.stdout + previewed.stderr + refused.stdout + refused.stderr

@@ -182,7 +182,7 @@ def live(folder: Path) -> str:
     subprocess.run([maloko, "stack", "init", "dev"], cwd=project, env=environment, check=True, capture_output=True)
 
     def wanted(shown: str) -> bool:
-        return all(re.search(it, shown) for it in (r"help-wanted +(creating|waiting)", r"question +created"))
+        return all(re.search(it, shown) for it in (r"help-wanted +creating", r"question +created"))
 
     screen = screen_of([maloko, "up", "--yes", "--skip-preview"], project, environment, wanted, taken.touch)
     return picture_of(text_of(screen), "maloko up")

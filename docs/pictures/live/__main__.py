@@ -22,5 +22,5 @@ class Label(Resource):
 
 
 bug = Label("bug", "bug", "d73a4a")
-Label("help-wanted", "help wanted", "008672", pulumi.ResourceOptions(depends_on=[bug]))
-Label("question", "question", "d876e3")
+question = Label("question", "question", "d876e3", pulumi.ResourceOptions(depends_on=[bug]))
+Label("help-wanted", "help wanted", "008672", pulumi.ResourceOptions(depends_on=[question]))
