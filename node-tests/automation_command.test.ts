@@ -30,6 +30,9 @@ test("a command is run with the official signature", async () => {
     await command.run(["up", "--yes", "--skip-preview", "--stack", "dev"], own, envVars);
     const outputs = await command.run(["stack", "output", "--json", "--stack", "dev"], own, envVars);
     expect(JSON.parse(outputs.stdout)).toEqual({ directory: realpathSync(own) });
+    // So it does wherever its name stands.
+    const previewed = await command.run(["--stack", "dev", "preview", "--expect-no-changes"], own, envVars);
+    expect(previewed.stdout).toContain("unchanged");
 });
 
 /** A command of the caller's own, which notes what it is asked for and may hand it on. */

@@ -33,3 +33,6 @@ def test_a_command_is_run_with_the_official_signature(tmp_path: Path) -> None:
         command.run(arguments, str(own), variables)
     outputs = command.run(["stack", "output", "--json", "--stack", "dev"], str(own), variables)
     assert json.loads(outputs.stdout) == {"directory": str(own / "__main__.py")}
+    # So it does wherever its name stands.
+    previewed = command.run(["--stack", "dev", "preview", "--expect-no-changes"], str(own), variables)
+    assert "unchanged" in previewed.stdout

@@ -17,7 +17,11 @@ from maloko.automation._inside import absolute, run_inside
 from maloko.automation._listeners import Listeners
 from maloko.automation.errors import error_of
 
-_OPERATIONS = frozenset(("up", "update", "preview", "pre", "refresh", "destroy", "down", "import"))
+_OPERATIONS = frozenset(
+    ("up", "update", "preview", "pre", "refresh", "destroy", "down", "dn", "import", "watch"),
+)
+_GROUPS = frozenset(("stack", "config", "cfg", "state"))
+"""Commands whose own commands may have the name of an operation: `stack import`."""
 
 LOG = logging.getLogger("maloko.automation")
 
@@ -65,7 +69,7 @@ class PulumiCommand(official.PulumiCommand):
         :raises CommandError: when the command fails
         """
         listeners = Listeners(on_output, on_error)
-        if next((word for word in args if not word.startswith("-")), "") in _OPERATIONS:
+        if next((word for word in args if word in _OPERATIONS or word in _GROUPS), "") in _OPERATIONS:
             finished = run_child(list(args), absolute(cwd), environment(additional_env), listeners)
             return checked(finished, listeners, inline=False)
         finished = run_inside(list(args), absolute(cwd), environment(additional_env), listeners)
