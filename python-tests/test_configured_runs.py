@@ -8,7 +8,7 @@ import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pulumi
 import pytest
@@ -212,6 +212,18 @@ class WithClient(Echo):
         self.client.token = req.config.get("token")
 
 
+class Limits(NamedTuple):
+    hosts: list[str]
+
+
+class WithRecord(Echo):
+    def __init__(self) -> None:
+        self.limits = Limits([])
+
+    def configure(self, req: Any) -> None:
+        self.limits.hosts.append(req.config.get("token"))
+
+
 class WithMethod(Echo):
     def __init__(self) -> None:
         self.sign = self._sign
@@ -258,6 +270,7 @@ REFUSED = [
     (InItsClass, "its `configure` sets something in 'headers' of its class"),
     (InAModule, "its `configure` sets something in `maloko`"),
     (WithClient, "its attribute 'client' holds a Client that was made before `configure`"),
+    (WithRecord, "its attribute 'limits' holds a list inside of a Limits"),
     (WithMethod, "its attribute 'sign' is a method of an object"),
     (WithFunction, "its attribute 'sign' is a function that uses the object"),
     (WithState, "its class has a `__getstate__`"),

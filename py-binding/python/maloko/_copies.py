@@ -107,8 +107,11 @@ def copy_for_run(provider: Any, values: dict[str, Any], contents: dict[str, Any]
     return copied
 
 
-def _problem(value: Any, provider: Any, depth: int) -> str | None:
-    """Why a value cannot be another object's, too; `None` when it can."""
+def _problem(value: Any, provider: Any, depth: int, holder: type | None = None) -> str | None:
+    """Why a value cannot be another object's, too; `None` when it can.
+
+    :param holder: of what the value is a part that is not copied, so that all that is in it is had in common.
+    """
     if value is provider:
         return "is the object itself"
     if isinstance(value, (*_VALUES, *_LOCKS)):
@@ -120,19 +123,26 @@ def _problem(value: Any, provider: Any, depth: int) -> str | None:
         return "is a function that uses the object in which it was made" if cells else None
     if isinstance(value, functools.partial):
         parts: list[Any] = [value.func, *value.args, *value.keywords.values()]
+        holder = functools.partial
+    elif type(value) in (list, set, dict) and holder is not None:
+        what = f"{type(value).__qualname__} inside of a {holder.__qualname__}"
+        return f"holds a {what} that was made before `configure`, which both runs would change"
     elif type(value) in (list, tuple, set, frozenset):
         parts = list(value)
     elif type(value) is dict:
         parts = [*value.keys(), *value.values()]
     elif dataclasses.is_dataclass(value) and _is_frozen(type(value)):
         parts = [getattr(value, field.name) for field in dataclasses.fields(value)]
+        holder = type(value)
     elif isinstance(value, tuple):
         parts = list(value)
+        holder = type(value)
     else:
         return f"holds a {type(value).__qualname__} that was made before `configure`, which both runs would change"
     if depth > 50:
         return "is nested too deeply, or contains itself"
-    return next((problem for part in parts if (problem := _problem(part, provider, depth + 1)) is not None), None)
+    problems = (_problem(part, provider, depth + 1, holder) for part in parts)
+    return next((problem for problem in problems if problem is not None), None)
 
 
 def _is_frozen(kind: Any) -> bool:
