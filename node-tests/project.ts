@@ -83,7 +83,7 @@ export class Project {
 
     /** Runs a command with other environment variables; `undefined` takes one away. */
     runWith(environment: NodeJS.ProcessEnv, ...args: string[]): Outcome {
-        return this.#spawned([process.execPath, COMMAND, ...args], environment);
+        return this.spawned([process.execPath, COMMAND, ...args], environment);
     }
 
     /** Begins a command on a pseudo-terminal, to be read and typed to; `node` has what stands between Node and the command. */
@@ -93,10 +93,11 @@ export class Project {
 
     /** Runs a command under a shell that closes or redirects descriptors first. */
     runRedirected(redirected: string, ...args: string[]): Outcome {
-        return this.#spawned(["/bin/sh", "-c", `exec "$@" ${redirected}`, "sh", process.execPath, COMMAND, ...args]);
+        return this.spawned(["/bin/sh", "-c", `exec "$@" ${redirected}`, "sh", process.execPath, COMMAND, ...args]);
     }
 
-    #spawned([file = "", ...words]: string[], environment: NodeJS.ProcessEnv = {}): Outcome {
+    /** Runs another command with the variables of ours. */
+    spawned([file = "", ...words]: string[], environment: NodeJS.ProcessEnv = {}): Outcome {
         const { status, stdout, stderr } = spawnSync(file, words, {
             cwd: this.directory,
             encoding: "utf8",

@@ -6,7 +6,10 @@ import { transformSync } from "esbuild";
 import { onTestFinished } from "vitest";
 import { Project } from "./project";
 
-const INSTALLED_PULUMI = join(createRequire(import.meta.url).resolve("@pulumi/pulumi/package.json"), "../..");
+/** Where a package of the tests is. */
+export const installed = (name: string) => dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
+
+const INSTALLED_PULUMI = dirname(installed("@pulumi/pulumi"));
 
 /** A package with an exported and an unexported provider class, and resources of both. */
 export const LABELS = `import * as pulumi from "@pulumi/pulumi";
@@ -45,8 +48,8 @@ export class Hidden extends pulumi.dynamic.Resource {
 
 export type Kind = "source, ESM" | "source, CommonJS" | "compiled, ESM" | "compiled, CommonJS";
 
-/** The files of the package, without its name. */
-function packageFiles(kind: Kind): { manifest: object; files: Record<string, string> } {
+/** What package.json says of the package's modules, and the files of the package. */
+export function packageFiles(kind: Kind): { manifest: object; files: Record<string, string> } {
     const isModule = kind.endsWith("ESM");
     const type = isModule ? "module" : "commonjs";
     if (kind.startsWith("source")) {
@@ -110,6 +113,9 @@ const LAYOUTS = {
 } satisfies Record<string, { place: string; links: Record<string, string> }>;
 
 export type Layout = keyof typeof LAYOUTS;
+
+/** What the providers of the package say that they have deleted, sorted. */
+export const deletedIn = (project: Project) => project.read("deleted").split(";").filter(Boolean).sort();
 
 /** A project in `infra` of a workspace, and a package beside it. */
 export class Workspace {
@@ -184,6 +190,6 @@ export class Workspace {
 
     /** What was deleted, sorted. */
     get deleted(): string[] {
-        return this.project.read("deleted").split(";").filter(Boolean).sort();
+        return deletedIn(this.project);
     }
 }

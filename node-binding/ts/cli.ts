@@ -21,6 +21,7 @@ import {
     ProjectError,
     prepareLoader,
     type RuntimeOptions,
+    requirePackages,
 } from "./program";
 import { ProviderRegistry } from "./registry";
 import { Run } from "./run";
@@ -120,6 +121,7 @@ export class Command implements Front {
         try {
             run.registry.setRoot(description.projectRoot);
             const entry = await this.#entryOf(description);
+            requirePackages(entry.directory);
             if (description.attachOnly !== true) {
                 checkTypes(entry, options);
             }

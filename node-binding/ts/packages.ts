@@ -1,6 +1,7 @@
 // Which package a file belongs to, and where a package of that name is: references in the state name the files of
 // packages by the package, so that npm, pnpm and yarn may lay them out as they like.
 import * as fs from "node:fs";
+import Module from "node:module";
 import * as path from "node:path";
 
 /** What a package.json says, as far as it is needed here. */
@@ -14,6 +15,8 @@ export interface Package {
 
 const MODULES = "node_modules";
 const PREFIX = `${MODULES}/`;
+// How Plug'n'Play names the files of a package of the workspace that has peer dependencies: with their hash.
+const VIRTUAL = /(^|[\\/])(__virtual__|\$\$virtual)[\\/]/;
 // More than any project has; a project whose packages are laid out in a circle of links ends here.
 const MAX_SEARCHED = 20_000;
 
@@ -96,7 +99,8 @@ export class FileNames {
 
     /** Is it a file of the project itself, and of no package? */
     isOwn(file: string): boolean {
-        return isWithin(this.root, file) && !inModules(path.relative(this.root, file));
+        const relative = path.relative(this.root, file);
+        return isWithin(this.root, file) && !inModules(relative) && !VIRTUAL.test(relative);
     }
 
     /** The file of a name, or of one that was given while the packages were laid out in another way. */
@@ -164,7 +168,23 @@ export class FileNames {
     }
 }
 
+// What Yarn's Plug'n'Play adds to Node's `module`, where it is at work.
+interface PlugAndPlay {
+    resolveToUnqualified(name: string, issuer: string, options: { considerBuiltins: boolean }): string | null;
+}
+
+/** Where a package is that code in a directory imports by its name. */
 function installedAbove(directory: string, name: string): string | undefined {
+    const issuer = directory + path.sep;
+    const found = (Module as { findPnpApi?: (issuer: string) => PlugAndPlay | null }).findPnpApi?.(issuer);
+    if (found) {
+        try {
+            return found.resolveToUnqualified(name, issuer, { considerBuiltins: false }) ?? undefined;
+        } catch {
+            // Not among the dependencies of the package that the directory belongs to.
+            return undefined;
+        }
+    }
     for (let current = directory; ; current = path.dirname(current)) {
         const candidate = path.join(current, MODULES, name);
         if (fs.existsSync(path.join(candidate, "package.json"))) {

@@ -98,6 +98,23 @@ export function entryWithout(place: string): Entry {
     return { file, directory, workingDirectory: directory, isModule: isModule(file) };
 }
 
+/** Refuses a project whose packages only Yarn's Plug'n'Play finds, where this process runs without it. */
+export function requirePackages(directory: string): void {
+    const plugAndPlay = process.versions.pnp === undefined ? findUp(directory, ".pnp.cjs") : undefined;
+    if (plugAndPlay === undefined) {
+        return;
+    }
+    try {
+        createRequire(path.join(directory, "index.js")).resolve("@pulumi/pulumi/package.json");
+    } catch {
+        throw new ProjectError(
+            `the packages of this project are found through Yarn's Plug'n'Play (${plugAndPlay}), and this process runs without it: ` +
+                "add maloko to the project's dependencies and run it as `yarn maloko ...`, or set " +
+                "`nodeLinker: node-modules` in .yarnrc.yml and run `yarn install`",
+        );
+    }
+}
+
 function entryOf(file: string, workingDirectory: string): Entry {
     const real = fs.realpathSync(file);
     return { file: real, directory: path.dirname(real), workingDirectory, isModule: isModule(real) };
