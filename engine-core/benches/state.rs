@@ -14,7 +14,7 @@ use futures::future::join_all;
 use maloko_core::provider::{ProviderReference, Revision, StoredProvider};
 use maloko_core::state::{
     Backend, Change, Checkpoint, Crypter, LEAST_GENERATIONS, LocalBackend, Passphrase, PendingKind, PendingOperation,
-    Session, SessionOptions, Snapshot, StackName, Surroundings, integrity,
+    Session, SessionOptions, Snapshot, StackName, Surroundings, integrity, order,
 };
 use maloko_core::value::Value;
 use maloko_core::{PropertyMap, Row, Urn};
@@ -98,7 +98,7 @@ fn checkpoints(c: &mut Criterion) {
         b.iter_batched(|| (), |()| Checkpoint::decode(black_box(&bytes), "bench").unwrap(), BatchSize::LargeInput);
     });
     group.bench_function("check", |b| b.iter(|| integrity::check(black_box(&read.snapshot)).unwrap()));
-    group.bench_function("sort", |b| b.iter(|| black_box(integrity::sorted(&read.snapshot.rows))));
+    group.bench_function("sort", |b| b.iter(|| black_box(order::canonical(&read.snapshot.rows))));
     group.finish();
 }
 

@@ -18,6 +18,7 @@ use crate::prompt;
 use crate::shell;
 
 pub(crate) use login::{forget_login, record_login};
+pub(crate) use pulumi_login::selected_in_pulumi;
 
 /// The directory in a project that holds what is maloko's: embedded state, key file, selected stack.
 pub(crate) const PROJECT_DIRECTORY: &str = ".maloko";
@@ -221,11 +222,6 @@ pub(crate) fn make_project_directory(project: &Project) -> Result<PathBuf> {
     };
     make().map_err(|error| Failure::io(format!("the directory {} cannot be made", directory.display()), &error))?;
     Ok(directory)
-}
-
-/// The stack that Pulumi's command line has selected in the project's directory, as it writes its name.
-pub(crate) fn selected_in_pulumi(context: &Context, project: &Project) -> Option<String> {
-    pulumi_login::selected(context, project)
 }
 
 /// Before a first stack is made in embedded state: stops when Pulumi knows this project, so that an empty state beside

@@ -69,13 +69,12 @@ fn stored_stacks(directory: &Path, project: &str) -> Vec<String> {
     stacks
 }
 
-/// The stack that Pulumi's command line has selected in this very project directory.
-pub(super) fn selected(context: &Context, project: &Project) -> Option<String> {
+/// The stack that Pulumi's command line has selected in this very project directory, as it writes its name.
+pub(crate) fn selected_in_pulumi(context: &Context, project: &Project) -> Option<String> {
     selected_stack(&pulumi_home(context)?, project)
 }
 
-/// Where that choice is kept: Pulumi names the file by the hash of the project
-/// file's path.
+/// Where that choice is kept: Pulumi names the file by the hash of the project file's path.
 fn selected_stack(home: &Path, project: &Project) -> Option<String> {
     let path = project.file.to_str()?;
     let digest = ring::digest::digest(&ring::digest::SHA1_FOR_LEGACY_USE_ONLY, path.as_bytes());

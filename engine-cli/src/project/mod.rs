@@ -14,7 +14,8 @@ use crate::yaml;
 
 pub(crate) use declaration::{Declaration, Kind};
 
-const FILE_NAMES: [&str; 2] = ["Pulumi.yaml", "Pulumi.yml"];
+/// The names of a project's file, the usual one first.
+pub(crate) const FILE_NAMES: [&str; 2] = ["Pulumi.yaml", "Pulumi.yml"];
 
 /// A project as its file describes it.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::event::{Event, Outcome, Severity, Summary};
 use crate::operation::OperationKind;
-use crate::plan::{Refusal, ambiguous, closest, unmatched};
+use crate::plan::{Refusal, bearers, is_unmatched};
 use crate::planted::{self, Bug};
 use crate::row::Row;
 use crate::state::Snapshot;
@@ -49,21 +49,23 @@ impl Engine {
             .await;
     }
 
-    fn selections(&self) -> [(&'static str, &Vec<String>); 3] {
+    /// Each text of the selection with its option.
+    fn selected_texts(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let operation = &self.operation;
-        [("--target", &operation.targets), ("--exclude", &operation.excludes), ("--replace", &operation.replace)]
+        let selections =
+            [("--target", &operation.targets), ("--exclude", &operation.excludes), ("--replace", &operation.replace)];
+        selections.into_iter().flat_map(|(option, texts)| texts.iter().map(move |text| (option, text.as_str())))
     }
 
     /// Refuses a selection by a name that several resources bear, before anything is done.
     pub(super) fn refuse_ambiguous_targets(&self) {
         let refusals: Vec<Refusal> = {
             let book = self.book();
-            let rows = book.planner.base();
-            let texts =
-                self.selections().into_iter().flat_map(|(option, texts)| texts.iter().map(move |text| (option, text)));
-            let several = texts.map(|(option, text)| (option, text, ambiguous(text, rows)));
-            let several = several.filter(|(.., urns)| !urns.is_empty());
-            several.map(|(option, text, urns)| Refusal::ambiguous_target(option, text, &urns)).collect()
+            let refusal = |(option, text): (&str, &str)| {
+                let several = bearers(text, book.planner.base().iter().map(|row| &row.urn));
+                (several.len() > 1).then(|| Refusal::ambiguous_target(option, text, &several))
+            };
+            self.selected_texts().filter_map(refusal).collect()
         };
         for refusal in &refusals {
             self.refuse(refusal);
@@ -74,13 +76,9 @@ impl Engine {
     fn refuse_unknown_targets(&self) -> bool {
         let missing: Vec<Refusal> = {
             let book = self.book();
-            let rows = book.planner.base();
-            let seen: Vec<Urn> = book.planner.all_seen().cloned().collect();
-            let known = || rows.iter().map(|row| &row.urn).chain(&seen);
-            let unknown = self.selections().into_iter().flat_map(|(option, patterns)| {
-                unmatched(patterns, rows, &seen).into_iter().map(move |text| (option, text))
-            });
-            unknown.map(|(option, text)| Refusal::unknown_target(option, text, &closest(text, known()))).collect()
+            let known = || book.planner.base().iter().map(|row| &row.urn).chain(book.planner.all_seen());
+            let unknown = self.selected_texts().filter(|(_, text)| is_unmatched(text, known()));
+            unknown.map(|(option, text)| Refusal::unknown_target(option, text, known())).collect()
         };
         for refusal in &missing {
             self.refuse(refusal);

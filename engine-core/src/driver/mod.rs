@@ -17,6 +17,7 @@ mod import;
 mod intents;
 mod limits;
 mod migrations;
+mod no_provider;
 mod numbers;
 mod pending;
 mod planned;

@@ -23,6 +23,7 @@ use crate::value::PropertyMap;
 
 use super::closing::Closable;
 use super::fit::shown_assets;
+use super::no_provider::{explained, foreign, not_found, plain_reference};
 use super::plain_config;
 use super::served::{Served, Server, class_of};
 use super::turns::TurnsByClass;
@@ -337,14 +338,18 @@ impl Providers {
         Ok(())
     }
 
+    /// Lists a call among those in flight, until what this gives is dropped.
+    fn list(&self, call: &ProviderCall) -> Listed<'_> {
+        let (urn, method, began) = (call.urn.clone(), call.method.name(), self.host.now());
+        self.calls().insert(call.number, InFlight { urn, method, began, told: Duration::ZERO });
+        Listed(self, call.number)
+    }
+
     /// Makes a call, which counts as one in flight until it is answered or given up.
     async fn ask_host(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
-        let number = call.number;
-        let (urn, method, began) = (call.urn.clone(), call.method.name(), self.host.now());
-        self.calls().insert(number, InFlight { urn, method, began, told: Duration::ZERO });
-        let _listed = Listed(self, number);
+        let _listed = self.list(&call);
         if self.cancelled.load(Ordering::Acquire) {
-            self.host.cancel(&[number]);
+            self.host.cancel(&[call.number]);
         }
         let (urn, method) = (call.urn.clone(), call.method.name());
         self.host.call(object, call).await.map_err(|error| {
@@ -439,9 +444,7 @@ impl Providers {
 
     /// Calls `close`, also in a run that was cancelled.
     pub(super) async fn close(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
-        let (number, urn, began) = (call.number, call.urn.clone(), self.host.now());
-        self.calls().insert(number, InFlight { urn, method: call.method.name(), began, told: Duration::ZERO });
-        let _listed = Listed(self, number);
+        let _listed = self.list(&call);
         self.host.call(object, call).await.map_err(ProviderError::bounded)
     }
 }
@@ -471,64 +474,4 @@ fn default_answer(capabilities: Capabilities, method: &Method) -> Option<Answer>
         }
         _ => None,
     }
-}
-
-/// Does the row hold another tool's code, of which nothing but that is known?
-pub(super) fn is_foreign(row: &Row, session: &Session) -> bool {
-    match &row.stored_provider {
-        StoredProvider::Absent | StoredProvider::Reference(_) => false,
-        StoredProvider::Sealed(ciphertext) => {
-            session.unseal(ciphertext).is_ok_and(|text| serde_json::from_str::<ProviderReference>(&text).is_err())
-        }
-        StoredProvider::Foreign(value) => plain_reference(value).is_none(),
-    }
-}
-
-/// A reference that was decrypted outside of a row: after a change of the passphrase, or by an export in plain text.
-fn plain_reference(value: &serde_json::Value) -> Option<ProviderReference> {
-    let plaintext: String = serde_json::from_str(value.get("plaintext")?.as_str()?).ok()?;
-    serde_json::from_str(&plaintext).ok()
-}
-
-fn foreign(row: &Row) -> ProviderError {
-    ProviderError::new(
-        ProviderErrorKind::NoProvider,
-        format!(
-            "no provider object for '{}': the program does not register it, and the state holds another tool's \
-             serialised code, which maloko never runs. Put the resource back into the program and run `maloko up` once \
-             (it changes nothing and records where the provider is found), or, if the object is already gone, run \
-             `maloko state delete '{}'`",
-            row.urn, row.urn
-        ),
-    )
-}
-
-fn not_found(row: &Row, reference: &ProviderReference) -> ProviderError {
-    let place = reference.place();
-    let why = reference.incomplete.as_ref().map_or_else(
-        || format!("{place} was not found"),
-        |reason| format!("it was made by {place}, of which an object cannot be made again: {reason}"),
-    );
-    ProviderError::new(ProviderErrorKind::NoProvider, ways_out(row, reference, &why))
-}
-
-/// The host's own reason why an object could not be found again, with what can be done.
-fn explained(row: &Row, reference: &ProviderReference, error: ProviderError) -> ProviderError {
-    if error.kind != ProviderErrorKind::NoProvider {
-        return error;
-    }
-    let why = format!("{} cannot be looked for: {}", reference.place(), error.message);
-    ProviderError { message: ways_out(row, reference, &why), ..error }
-}
-
-fn ways_out(row: &Row, reference: &ProviderReference, why: &str) -> String {
-    format!(
-        "no provider object for '{}': the program does not register it, and {why}. Ways out: keep the class where it was \
-         until the resource is gone; put the resource back into the program; register an object for it by hand (Python: \
-         maloko.register_provider, Node: registerProvider, with the key '{}'), or say with `formerly` that the class was \
-         renamed or moved; or, if the object is already gone, run `maloko state delete '{}'`",
-        row.urn,
-        reference.place(),
-        row.urn
-    )
 }

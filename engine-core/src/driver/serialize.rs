@@ -12,7 +12,7 @@ use crate::urn::Urn;
 use crate::value::{SECRET_SIGNATURE, SIGNATURE_KEY};
 
 use super::Engine;
-use super::providers::is_foreign;
+use super::no_provider::is_foreign;
 use super::served::Server;
 
 /// A resource whose provider could not be serialised, and why.

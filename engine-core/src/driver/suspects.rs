@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::event::Severity;
 use crate::operation::OperationKind;
+use crate::plan::first_few;
 use crate::planted::{self, Bug};
 use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::state::{Attempt, Change, Doubt, PendingKind, Suspect};
@@ -249,11 +250,7 @@ fn counted(creates: usize) -> String {
 
 /// The names of the first few, and how many more there are.
 fn named(urns: &[Urn]) -> String {
-    let names: Vec<&str> = urns.iter().take(NAMED_IN_A_LINE).map(Urn::name).collect();
-    match urns.len() - names.len() {
-        0 => names.join(", "),
-        more => format!("{} and {more} more", names.join(", ")),
-    }
+    first_few(&urns.iter().map(Urn::name).collect::<Vec<_>>(), NAMED_IN_A_LINE)
 }
 
 /// A line for each, with what happened; the errors were said when they came.

@@ -2,6 +2,7 @@
 
 use crate::urn::Urn;
 
+use super::names::first_few;
 use super::refusals::Refusal;
 
 /// So many properties are named in the first line.
@@ -17,7 +18,10 @@ impl Refusal {
                  every input is as the program has it; look at what 'diff' compares"
             ),
             names => {
-                format!("the object '{id}' cannot be imported: it is not as the program says in {}", some_of(names))
+                format!(
+                    "the object '{id}' cannot be imported: it is not as the program says in {}",
+                    first_few(names, NAMED)
+                )
             }
         };
         for line in lines {
@@ -34,11 +38,4 @@ impl Refusal {
         );
         Self::on(urn, text)
     }
-}
-
-/// The first of some names, and how many more there are.
-fn some_of(names: &[&str]) -> String {
-    let more = names.len().saturating_sub(NAMED);
-    let first = names.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
-    if more == 0 { first } else { format!("{first} and {more} more") }
 }

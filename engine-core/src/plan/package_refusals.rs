@@ -4,6 +4,7 @@
 use crate::builtin;
 use crate::urn::Urn;
 
+use super::default_provider::package_of;
 use super::refusals::Refusal;
 
 impl Refusal {
@@ -46,7 +47,7 @@ impl Refusal {
 /// The refusal of a function or method, by its token, whose package has no host here.
 #[must_use]
 pub fn function_not_hosted(what: &str, token: &str, version: &str) -> String {
-    let package = token.split(':').next().unwrap_or_default();
+    let package = package_of(token);
     let reason = if package == builtin::PACKAGE {
         "which has none of that name"
     } else {

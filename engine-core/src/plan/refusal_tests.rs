@@ -220,7 +220,7 @@ fn a_protected_deletion_says_three_ways_out() {
 
 #[test]
 fn an_unknown_target_names_its_option() {
-    assert_snapshot!(shown(&Refusal::unknown_target("--replace", urn("a").as_str(), &[])));
+    assert_snapshot!(shown(&Refusal::unknown_target("--replace", urn("a").as_str(), std::iter::empty())));
 }
 
 #[test]

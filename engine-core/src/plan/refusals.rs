@@ -4,6 +4,8 @@
 use crate::provider::CheckFailure;
 use crate::urn::Urn;
 
+use super::names::{did_you_mean, several_bear_it};
+
 /// A registration, or a whole run, that cannot go on: the messages are for the user, the resource is at fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
@@ -349,24 +351,16 @@ impl Refusal {
         )
     }
 
-    /// What `--target`, `--exclude` or `--replace` names, and nothing is; `close`: what may have been meant.
-    #[must_use]
-    pub fn unknown_target(option: &str, urn: &str, close: &[&Urn]) -> Self {
-        let advice = match close {
-            [] => "; see `maloko stack --show-urns`".to_owned(),
-            close => format!("; did you mean{}", listed(close.iter().copied())),
-        };
-        Self::of_run(format!("{option}: Target '{urn}' could not be found in the stack or in the program{advice}"))
+    /// What `--target`, `--exclude` or `--replace` names, and none of these resources is.
+    pub fn unknown_target<'a>(option: &str, text: &str, known: impl Iterator<Item = &'a Urn>) -> Self {
+        let advice = did_you_mean(text, known, "see `maloko stack --show-urns`");
+        Self::of_run(format!("{option}: Target '{text}' could not be found in the stack or in the program; {advice}"))
     }
 
     /// A name at `--target`, `--exclude` or `--replace` that several resources bear.
     #[must_use]
-    pub fn ambiguous_target(option: &str, name: &str, urns: &[Urn]) -> Self {
-        let several = urns.len();
-        let urns = listed(urns.iter());
-        Self::of_run(format!(
-            "{option} '{name}': {several} resources have that name; give the URN of the one that is meant:{urns}"
-        ))
+    pub fn ambiguous_target(option: &str, name: &str, several: &[&Urn]) -> Self {
+        Self::of_run(format!("{option} '{name}': {}", several_bear_it(several)))
     }
 
     /// A resource that is not as an update plan has it.
@@ -470,8 +464,4 @@ pub(super) fn no_provider_in_reserved_property() -> String {
 #[must_use]
 pub fn not_a_path(option: &str, error: &crate::diff::PathError) -> String {
     format!("the option '{option}' is passed over: {error}; a path is written like a.b[0][\"odd key\"] or a[*].b")
-}
-
-fn listed<'a>(urns: impl Iterator<Item = &'a Urn>) -> String {
-    urns.map(|urn| format!("\n    {urn}")).collect::<Vec<_>>().concat()
 }

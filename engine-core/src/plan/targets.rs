@@ -10,12 +10,8 @@ use crate::schedule::references;
 use crate::state::RowNumber;
 use crate::urn::{Urn, UrnSet};
 
+use super::names::bears;
 use super::refusals::Refusal;
-
-/// So many resources are suggested in place of one that is not there.
-const MOST_SUGGESTED: usize = 5;
-/// A part of a name that is at least as long as this stands for it among suggestions.
-const SHORTEST_PART: usize = 3;
 
 /// Rows by their numbers, which are in state order.
 pub type Leftovers = BTreeMap<RowNumber, Arc<Row>>;
@@ -132,67 +128,9 @@ fn matching<'a>(patterns: &[String], follow: bool, rows: impl Iterator<Item = &'
     matching
 }
 
-/// Texts in the selection that name no resource of the rows (patterns with `*` may name none).
-#[must_use]
-pub fn unmatched<'a>(patterns: &'a [String], rows: &[Arc<Row>], seen: &[Urn]) -> Vec<&'a String> {
-    patterns
-        .iter()
-        .filter(|pattern| !pattern.contains('*'))
-        .filter(|pattern| {
-            let names = |urn: &Urn| matches(pattern, urn);
-            !rows.iter().any(|row| names(&row.urn)) && !seen.iter().any(names)
-        })
-        .collect()
-}
-
-/// The resources that a text of the selection may mean, if it is a name that several of the rows bear.
-#[must_use]
-pub fn ambiguous(pattern: &str, rows: &[Arc<Row>]) -> Vec<Urn> {
-    if !is_name(pattern) {
-        return Vec::new();
-    }
-    let named: UrnSet = rows.iter().map(|row| &row.urn).filter(|urn| matches(pattern, urn)).cloned().collect();
-    let mut named: Vec<Urn> = named.into_iter().collect();
-    named.sort();
-    if named.len() > 1 { named } else { Vec::new() }
-}
-
-/// The resources whose names are most like a text, the likeliest first.
-#[must_use]
-pub fn closest<'a>(text: &str, urns: impl Iterator<Item = &'a Urn>) -> Vec<&'a Urn> {
-    let name = if is_name(text) { text } else { text.rsplit("::").next().unwrap_or(text) };
-    let length = name.chars().count();
-    let likely = urns.filter(|urn| urn.provider_package().is_none() && !urn.is_root_stack());
-    let mut likely: Vec<(usize, &Urn)> = likely
-        .map(|urn| (distance(&name.to_lowercase(), &urn.name().to_lowercase()), urn))
-        // Of a short name little must be another; a part of one is long enough to mean it.
-        .filter(|(distance, urn)| {
-            *distance < length.min(length.div_ceil(3) + 1) || (length >= SHORTEST_PART && urn.name().contains(name))
-        })
-        .collect();
-    likely.sort();
-    likely.dedup();
-    likely.into_iter().take(MOST_SUGGESTED).map(|(_, urn)| urn).collect()
-}
-
-/// How many characters have to be put in, taken out or exchanged to come from one text to the other.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut before: Vec<usize> = (0..=other.len()).collect();
-    for (row, x) in one.chars().enumerate() {
-        let mut now = vec![row + 1];
-        for (column, y) in other.iter().enumerate() {
-            let exchanged = before[column] + usize::from(x != *y);
-            now.push(exchanged.min(before[column + 1] + 1).min(now[column] + 1));
-        }
-        before = now;
-    }
-    before.last().copied().unwrap_or_default()
-}
-
-/// Is it the name of a resource, and neither a URN nor a pattern?
-fn is_name(pattern: &str) -> bool {
-    !pattern.is_empty() && !pattern.contains('*') && !pattern.starts_with("urn:")
+/// Does a text of the selection name none of these resources? Patterns with `*` may name none.
+pub fn is_unmatched<'a>(pattern: &str, mut urns: impl Iterator<Item = &'a Urn>) -> bool {
+    !pattern.contains('*') && !urns.any(|urn| matches(pattern, urn))
 }
 
 pub(super) fn matches_any(patterns: &[String], urn: &Urn) -> bool {
@@ -202,8 +140,7 @@ pub(super) fn matches_any(patterns: &[String], urn: &Urn) -> bool {
 /// Does a text of the selection mean that resource: as its URN, as a pattern, or as its name? Providers and the stack, which
 /// nobody selects, are meant by their URNs alone.
 fn matches(pattern: &str, urn: &Urn) -> bool {
-    let by_name = is_name(pattern) && urn.provider_package().is_none() && !urn.is_root_stack();
-    matches_text(pattern, urn.as_str()) || (by_name && urn.name() == pattern)
+    matches_text(pattern, urn.as_str()) || bears(urn, pattern)
 }
 
 /// Does a URN match a pattern in which `*` stands for any run without a colon, and `**` for anything?
@@ -220,7 +157,7 @@ fn matches_text(pattern: &str, text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{ambiguous, closest, distance, matches, matches_text, unmatched};
+    use super::{is_unmatched, matches, matches_text};
     use crate::row::Row;
     use crate::urn::Urn;
     use std::sync::Arc;
@@ -230,30 +167,15 @@ mod tests {
     }
 
     #[test]
-    fn a_name_means_the_resource_that_alone_bears_it() {
+    fn a_name_selects_the_resource_that_bears_it() {
         let rows = [row("a:b:C", "web"), row("a:b:C", "db"), row("a:b:D", "db"), row("pulumi:providers:a", "default")];
         assert!(matches("web", &rows[0].urn) && !matches("we", &rows[0].urn));
         assert!(!matches("default", &rows[3].urn), "a provider is nobody's target by its name");
-        assert_eq!(ambiguous("web", &rows), []);
-        assert_eq!(ambiguous("db", &rows), [rows[1].urn.clone(), rows[2].urn.clone()]);
-        assert_eq!(ambiguous("**::db", &rows), []);
-        let patterns = ["web", "nobody", "*", "urn:pulumi:dev::p::a:b:C::web"].map(str::to_owned);
-        assert_eq!(unmatched(&patterns, &rows, &[]), ["nobody"]);
-        assert_eq!(unmatched(&patterns, &rows, &[Urn::new("dev", "p", "", "x:y:Z", "nobody")]), Vec::<&String>::new());
-    }
-
-    #[test]
-    fn names_that_are_most_alike_are_suggested() {
-        let rows =
-            [row("a:b:C", "queue-1"), row("a:b:C", "queue-2"), row("a:b:C", "table"), row("a:b:C", "table-index")];
-        let names = |text: &str| {
-            closest(text, rows.iter().map(|row| &row.urn)).iter().map(|urn| urn.name()).collect::<Vec<_>>()
-        };
-        assert_eq!(names("quee-1"), ["queue-1", "queue-2"]);
-        assert_eq!(names("urn:pulumi:dev::p::a:b:C::tabel"), ["table"]);
-        assert_eq!(names("table"), ["table", "table-index"]);
-        assert_eq!(names("nothing"), Vec::<&str>::new());
-        assert_eq!([distance("", "ab"), distance("kitten", "sitting"), distance("a", "a")], [2, 3, 0]);
+        let known = || rows.iter().map(|row| &row.urn);
+        let unmatched = ["web", "nobody", "*", "urn:pulumi:dev::p::a:b:C::web"].map(|text| is_unmatched(text, known()));
+        assert_eq!(unmatched, [false, true, false, false]);
+        let registered = Urn::new("dev", "p", "", "x:y:Z", "nobody");
+        assert!(!is_unmatched("nobody", known().chain([&registered])));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::urn::Urn;
 use crate::value::Value;
 
 use super::Snapshot;
+use super::order::canonical;
 
 /// Lowercase hex SHA-256.
 pub(super) fn sha256_hex(bytes: &[u8]) -> String {
@@ -99,52 +100,21 @@ pub(super) fn references(row: &Row) -> impl Iterator<Item = (&'static str, &Urn)
     parent.chain(dependencies).chain(of_properties).chain(deleted_with).chain(replace_with)
 }
 
-/// Puts each row after everything that it refers to, and changes the order no more than that needs.
-#[must_use]
-pub fn sorted(rows: &[Arc<Row>]) -> Vec<Arc<Row>> {
-    let mut by_urn: HashMap<&str, usize> = HashMap::with_capacity(rows.len());
-    let mut by_provider: HashMap<(&str, &str), usize> = HashMap::new();
-    for (index, row) in rows.iter().enumerate() {
-        // Of several rows with one URN the living one counts.
-        let place = by_urn.entry(row.urn.as_str()).or_insert(index);
-        if rows[*place].delete && !row.delete {
-            *place = index;
-        }
+/// Does each row stand after everything in the state that it refers to?
+fn is_in_order(rows: &[Arc<Row>]) -> bool {
+    let mut first: HashMap<&str, usize> = HashMap::with_capacity(rows.len());
+    let mut first_provider: HashMap<(&str, &str), usize> = HashMap::new();
+    for (place, row) in rows.iter().enumerate() {
+        first.entry(row.urn.as_str()).or_insert(place);
         if row.urn.provider_package().is_some() {
-            by_provider.entry((row.urn.as_str(), &row.id)).or_insert(index);
+            first_provider.entry((row.urn.as_str(), &row.id)).or_insert(place);
         }
     }
-    let needs = |index: usize| -> Vec<usize> {
-        let row = &rows[index];
-        let provider = row.provider.rsplit_once("::").and_then(|parts| by_provider.get(&parts).copied());
-        let named = references(row).filter_map(|(_, urn)| by_urn.get(urn.as_str()).copied());
-        provider.into_iter().chain(named).filter(|needed| *needed != index).collect()
-    };
-    let mut out = Vec::with_capacity(rows.len());
-    let mut placed = vec![false; rows.len()];
-    let mut entered = vec![false; rows.len()];
-    // An explicit stack: chains of dependencies may be as long as the state.
-    let mut open: Vec<(usize, std::vec::IntoIter<usize>)> = Vec::new();
-    for start in 0..rows.len() {
-        if entered[start] {
-            continue;
-        }
-        entered[start] = true;
-        open.push((start, needs(start).into_iter()));
-        while let Some((index, needed)) = open.last_mut() {
-            if let Some(next) = needed.find(|next| !entered[*next]) {
-                entered[next] = true;
-                open.push((next, needs(next).into_iter()));
-            } else {
-                if !placed[*index] {
-                    placed[*index] = true;
-                    out.push(Arc::clone(&rows[*index]));
-                }
-                open.pop();
-            }
-        }
-    }
-    out
+    rows.iter().enumerate().all(|(place, row)| {
+        let provider = row.provider.rsplit_once("::").and_then(|parts| first_provider.get(&parts));
+        let named = references(row).filter_map(|(_, urn)| first.get(urn.as_str()));
+        provider.into_iter().chain(named).all(|needed| *needed <= place)
+    })
 }
 
 /// Sorts the rows, drops references to rows that do not exist and rows that are there twice, and gives dynamic resources
@@ -163,10 +133,9 @@ pub fn repair(snapshot: &mut Snapshot) -> Vec<String> {
         done.extend(missing.iter().map(|(how, urn)| format!("{}: dropped the missing {how} {urn}", row.urn)));
         Arc::make_mut(row).retain_references(|urn| known.contains(urn));
     }
-    let in_order = sorted(&snapshot.rows);
-    if in_order.iter().zip(&snapshot.rows).any(|(new, old)| !Arc::ptr_eq(new, old)) {
+    if !is_in_order(&snapshot.rows) {
         done.push("put every resource after those that it refers to".into());
-        snapshot.rows = in_order;
+        snapshot.rows = canonical(&snapshot.rows);
     }
     done
 }

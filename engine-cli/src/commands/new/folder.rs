@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use serde_norway::Value;
 
 use crate::failure::{Failure, Result};
+use crate::project::FILE_NAMES;
 use crate::yaml;
 
-const PROJECT_FILES: [&str; 2] = ["Pulumi.yaml", "Pulumi.yml"];
 /// What belongs to where the template came from, and not to the project.
 const LEFT_OUT: [&str; 3] = [".git", ".maloko", "node_modules"];
 /// Deeper nesting is no template but a file system that goes round in circles.
@@ -114,7 +114,7 @@ impl Folder {
 }
 
 fn project_file(directory: &Path) -> Option<&'static str> {
-    PROJECT_FILES.into_iter().find(|name| directory.join(name).is_file())
+    FILE_NAMES.into_iter().find(|name| directory.join(name).is_file())
 }
 
 /// Names the templates in the folders of a folder.

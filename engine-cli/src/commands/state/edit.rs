@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use maloko_core::plan::closest;
+use maloko_core::plan::{bearers, did_you_mean, several_bear_it};
 use maloko_core::state::Snapshot;
 use maloko_core::{Row, Urn};
 
@@ -51,35 +51,18 @@ pub(super) fn not_found(snapshot: &Snapshot, urn: &Urn) -> Failure {
             suspect.summary()
         ));
     }
-    let close = closest(urn.as_str(), snapshot.rows.iter().map(|row| &row.urn));
-    let advice = match close.as_slice() {
-        [] => "; `maloko stack --show-urns` lists them".to_owned(),
-        close => format!("; did you mean{}", listed(close)),
-    };
-    Failure::new(format!("No such resource \"{urn}\" exists in the current state{advice}"))
-}
-
-fn listed(urns: &[&Urn]) -> String {
-    urns.iter().map(|urn| format!("\n    {urn}")).collect::<Vec<_>>().concat()
+    let advice =
+        did_you_mean(urn.as_str(), snapshot.rows.iter().map(|row| &row.urn), "`maloko stack --show-urns` lists them");
+    Failure::new(format!("No such resource \"{urn}\" exists in the current state; {advice}"))
 }
 
 /// The resource that a command's argument means: by its URN, or by its name where one resource alone bears it.
 pub(super) fn meant(snapshot: &Snapshot, text: &str) -> Result<Urn> {
-    let urn = Urn::unchecked(text);
-    if text.starts_with("urn:") || snapshot.rows.iter().any(|row| row.urn == urn) {
-        return Ok(urn);
-    }
-    let rows = snapshot.rows.iter().map(|row| &row.urn);
-    let named = rows.filter(|urn| urn.name() == text && urn.provider_package().is_none() && !urn.is_root_stack());
-    let named: BTreeSet<&Urn> = named.collect();
-    match named.into_iter().collect::<Vec<_>>().as_slice() {
-        [] => Err(not_found(snapshot, &urn)),
+    match bearers(text, snapshot.rows.iter().map(|row| &row.urn)).as_slice() {
+        [] if text.starts_with("urn:") => Ok(Urn::unchecked(text)),
+        [] => Err(not_found(snapshot, &Urn::unchecked(text))),
         [urn] => Ok((*urn).clone()),
-        several => Err(Failure::new(format!(
-            "'{text}': {} resources have that name; give the URN of the one that is meant:{}",
-            several.len(),
-            listed(several)
-        ))),
+        several => Err(Failure::new(format!("'{text}': {}", several_bear_it(several)))),
     }
 }
 
