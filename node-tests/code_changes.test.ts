@@ -212,6 +212,9 @@ test("changed code is told of in one line that can be dismissed", async () => {
     const quiet = newStack({ config: { "maloko:codeChanges": "ignore" } });
     await up(quiet, label());
     expectUnchanged(await up(quiet, label(changed)));
+    const odd = newStack({ config: { "maloko:codeChanges": "off" } });
+    const refused = messagesOf(await odd.run("update", label()), "error");
+    expect(refused).toEqual([expect.stringContaining("'maloko:codeChanges' is 'off', and can only be 'ignore'")]);
 });
 
 test("a class that only has another name is no change of code", async () => {

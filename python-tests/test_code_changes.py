@@ -221,6 +221,9 @@ def test_changed_code_is_told_of_in_one_line_that_can_be_dismissed(stack: Stack,
     assert "`maloko config set maloko:codeChanges ignore`" in told
     stack.config["maloko:codeChanges"] = "ignore"
     assert_unchanged(up(stack, label(changed)))
+    stack.config["maloko:codeChanges"] = "off"
+    (refused,) = stack.run("update", label(changed)).messages("error")
+    assert "'maloko:codeChanges' is 'off', and can only be 'ignore'" in refused
 
 
 def test_a_class_that_only_has_another_name_is_no_change_of_code(stack: Stack, label: Write) -> None:

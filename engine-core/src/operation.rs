@@ -148,20 +148,23 @@ impl Operation {
     /// Is there to be a warning of outputs that a provider returned and the program cannot read? An error says what is wrong
     /// with the configuration.
     pub fn warns_of_undeclared_outputs(&self) -> Result<bool, String> {
-        match self.config.get(UNDECLARED_OUTPUTS).map(|entry| entry.value.trim()) {
-            None => Ok(true),
-            Some("ignore") => Ok(false),
-            Some(text) => Err(format!(
-                "the configuration '{UNDECLARED_OUTPUTS}' is '{text}', and can only be 'ignore'; set it with \
-                 `maloko config set {UNDECLARED_OUTPUTS} ignore`, or remove it with `maloko config rm {UNDECLARED_OUTPUTS}`"
-            )),
-        }
+        self.is_ignored(UNDECLARED_OUTPUTS).map(|ignored| !ignored)
     }
 
-    /// Is the user told that the code of providers changed?
-    #[must_use]
-    pub fn tells_of_changed_code(&self) -> bool {
-        self.config.get(CODE_CHANGES).is_none_or(|entry| entry.value.trim() != "ignore")
+    /// Is the user told that the code of providers changed? An error says what is wrong with the configuration.
+    pub fn tells_of_changed_code(&self) -> Result<bool, String> {
+        self.is_ignored(CODE_CHANGES).map(|ignored| !ignored)
+    }
+
+    fn is_ignored(&self, key: &str) -> Result<bool, String> {
+        match self.config.get(key).map(|entry| entry.value.trim()) {
+            None => Ok(false),
+            Some("ignore") => Ok(true),
+            Some(text) => Err(format!(
+                "the configuration '{key}' is '{text}', and can only be 'ignore'; set it with `maloko config set {key} \
+                 ignore`, or remove it with `maloko config rm {key}`"
+            )),
+        }
     }
 
     /// How long a call of a provider may take where the option `customTimeouts` says nothing; `None` without a limit. An

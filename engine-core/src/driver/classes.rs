@@ -118,7 +118,7 @@ impl Engine {
     /// Tells what was noticed: of changed code once, of the rest once for each class.
     pub(super) async fn tell_of_classes(&self) {
         let Noticed { classes, changed } = std::mem::take(&mut *self.classes.lock());
-        if !changed.is_empty() && self.operation.tells_of_changed_code() && !self.operation.previewed {
+        if !changed.is_empty() && self.operation.tells_of_changed_code().unwrap_or(true) && !self.operation.previewed {
             let changed: Vec<_> =
                 changed.iter().map(|(name, count)| format!("{name} ({})", resources(*count))).collect();
             let consequence = if self.operation.update_changed_providers {

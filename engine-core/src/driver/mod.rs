@@ -201,6 +201,7 @@ impl Engine {
             .call_limit()
             .map(|limit| limit.map(|time| limits::Limit { time, from: "the configuration 'maloko:callLimit'" }));
         let undeclared = operation.warns_of_undeclared_outputs();
+        let changed_code = operation.tells_of_changed_code();
         let engine = Arc::new_cyclic(|this| Self {
             this: Weak::clone(this),
             providers: Providers::new(Arc::clone(&host), &operation),
@@ -227,7 +228,7 @@ impl Engine {
             host,
             events,
         });
-        for message in call_limit.err().into_iter().chain(undeclared.err()) {
+        for message in [call_limit.err(), undeclared.err(), changed_code.err()].into_iter().flatten() {
             engine.diagnose(None, Severity::Error, message.clone());
             engine.stop.fail(stop::Failure::new(message), true);
         }
