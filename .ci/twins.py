@@ -165,10 +165,6 @@ PYTHON_ONLY: dict[str, list[str]] = {
     "about files of both languages at once": ["a connection of our own is noticed"],
 }
 NODE_ONLY: dict[str, list[str]] = {
-    "the official API takes any object with `run` in Node; in Python it is a class, which refuses another one": [
-        "a command that cannot run an inline program is told so",
-        "a workspace runs everything through the command that it was given",
-    ],
     "worker threads, and copies of the SDK that npm may install twice": [
         "a worker that is ended in the middle leaves the process whole",
         "programs run inside worker threads",

@@ -43,7 +43,7 @@ from pulumi.automation import (
 )
 
 from maloko.automation import errors, events
-from maloko.automation._command import PulumiCommand
+from maloko.automation._command import CommandRunner, PulumiCommand
 from maloko.automation._create import (
     create_or_select_stack,
     create_or_select_stack_async,
@@ -94,6 +94,7 @@ __all__ = [
     "CancelEvent",
     "CommandError",
     "CommandResult",
+    "CommandRunner",
     "CompilationError",
     "ConcurrentUpdateError",
     "ConfigMap",

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import contextvars
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from pulumi import automation as official
-from pulumi.automation import CommandResult, OnOutput
+from pulumi.automation import CommandResult, OnEvent, OnOutput, PulumiFn
 from semver import VersionInfo
 
+from maloko._errors import MalokoError
 from maloko._sdk import sdk_version
 from maloko.automation._child import run_child
-from maloko.automation._finished import Finished
+from maloko.automation._finished import Finished, Operation
 from maloko.automation._inside import absolute, run_inside
 from maloko.automation._listeners import Listeners
+from maloko.automation._threads import Cancellable
 from maloko.automation.errors import error_of
 
 _OPERATIONS = frozenset(
@@ -24,6 +29,68 @@ _GROUPS = frozenset(("stack", "config", "cfg", "state"))
 """Commands whose own commands may have the name of an operation: `stack import`."""
 
 LOG = logging.getLogger("maloko.automation")
+
+
+class CommandRunner(Protocol):
+    """What runs commands: a `PulumiCommand`, or an object of the caller's own, which may hand them on to one."""
+
+    command: str
+    version: Any
+
+    def run(
+        self,
+        args: list[str],
+        cwd: str,
+        additional_env: Mapping[str, str],
+        on_output: OnOutput | None = None,
+        on_error: OnOutput | None = None,
+    ) -> CommandResult:
+        """Runs a command, and raises a `CommandError` when it fails."""
+
+
+@dataclass
+class Request:
+    """What an operation asks of a command beyond the official signature."""
+
+    program: PulumiFn | None
+    """The inline program."""
+    on_event: OnEvent | None
+    began: Callable[[Cancellable], None]
+    """Is given what the command can be cancelled by."""
+    taken: bool = False
+    """Has a `PulumiCommand` of this package run it?"""
+    operation: Operation | None = None
+    """What came of it."""
+
+
+_asking: contextvars.ContextVar[Request | None] = contextvars.ContextVar("maloko-automation-asking", default=None)
+"""The first command that is run through this package in here is the one that is asked for."""
+
+
+def run_through(
+    command: CommandRunner,
+    arguments: list[str],
+    directory: str,
+    variables: Mapping[str, str],
+    on_output: OnOutput | None,
+    on_error: OnOutput | None,
+    request: Request,
+) -> CommandResult:
+    """Has a workspace's command run an operation.
+
+    :raises MalokoError: when a caller's own command has not handed an inline program on
+    """
+    token = _asking.set(request)
+    try:
+        result = command.run(arguments, directory, variables, on_output, on_error)
+    finally:
+        _asking.reset(token)
+    if request.program is not None and not request.taken:
+        raise MalokoError(
+            f"the command that the workspace was given ('{command.command}') cannot run an inline program: it has to "
+            "hand its arguments on to `run` of a PulumiCommand of maloko.automation"
+        )
+    return result
 
 
 class PulumiCommand(official.PulumiCommand):
@@ -68,12 +135,18 @@ class PulumiCommand(official.PulumiCommand):
         :param on_error: is called with each line of the messages
         :raises CommandError: when the command fails
         """
-        listeners = Listeners(on_output, on_error)
-        if next((word for word in args if word in _OPERATIONS or word in _GROUPS), "") in _OPERATIONS:
-            finished = run_child(list(args), absolute(cwd), environment(additional_env), listeners)
-            return checked(finished, listeners, inline=False)
-        finished = run_inside(list(args), absolute(cwd), environment(additional_env), listeners)
-        return checked(finished, listeners, inline=True)
+        asked = _asking.get()
+        request = Request(None, None, lambda run: None) if asked is None or asked.taken else asked
+        request.taken = True
+        listeners = Listeners(on_output, on_error, request.on_event)
+        directory, variables, program = absolute(cwd), environment(additional_env), request.program
+        verb = next((word for word in args if word in _OPERATIONS or word in _GROUPS), "")
+        if program is None and verb in _OPERATIONS:
+            finished = run_child(list(args), directory, variables, listeners, request.began)
+        else:
+            finished = run_inside(list(args), directory, variables, listeners, program, request.began)
+        request.operation = finished.operation
+        return checked(finished, listeners, inline=program is not None)
 
 
 def environment(additional: Mapping[str, str]) -> dict[str, str]:

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, cast
 
 from pulumi import automation as official
 from pulumi.automation import (
-    CommandResult,
     DestroyResult,
     OnEvent,
     OnOutput,
@@ -25,12 +24,8 @@ from pulumi.automation import (
 from pulumi.automation._stack import ImportResource, ImportResult, StackInitMode
 
 from maloko.automation import _running
-from maloko.automation._child import run_child
-from maloko.automation._command import checked, environment
-from maloko.automation._finished import Operation
+from maloko.automation._command import Request, run_through
 from maloko.automation._flags import flags
-from maloko.automation._inside import absolute, run_inside
-from maloko.automation._listeners import Listeners
 from maloko.automation._results import RenameResult
 from maloko.automation._threads import twin
 from maloko.automation._workspace import LocalWorkspace
@@ -413,18 +408,21 @@ class Stack(official.Stack):
     def _operate(self, verb: list[str], given: Mapping[str, Any]) -> _Done:
         workspace = self.workspace
         program = given.get("program") or workspace.program
-        listeners = Listeners(given.get("on_output"), given.get("on_error"), given.get("on_event"))
         kind = "auto.local" if program is None else "auto.inline"
         arguments = [*verb, *flags(given), "--exec-kind", kind, "--stack", self.name]
-        directory, variables = absolute(workspace.work_dir), environment(workspace.variables())
         with _running.noted(self) as runs:
-            if program is None:
-                finished = run_child(arguments, directory, variables, listeners, runs.append)
-            else:
-                finished = run_inside(arguments, directory, variables, listeners, program, runs.append)
-        result: CommandResult = checked(finished, listeners, inline=program is not None)
+            request = Request(program, given.get("on_event"), runs.append)
+            result = run_through(
+                workspace.command,
+                arguments,
+                workspace.work_dir,
+                workspace.variables(),
+                given.get("on_output"),
+                given.get("on_error"),
+                request,
+            )
         workspace.post_command_callback(self.name)
-        operation: Operation | None = finished.operation
+        operation = request.operation
         return _Done(result.stdout, result.stderr, {} if operation is None else operation.changes)
 
     up_async = twin(up)

@@ -8,7 +8,7 @@ import tempfile
 import weakref
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from pulumi import automation as official
 from pulumi.automation import (
@@ -21,10 +21,12 @@ from pulumi.automation import (
     PulumiFn,
     StackSettings,
     StackSummary,
+    WhoAmIResult,
 )
 
 from maloko._errors import MalokoError
-from maloko.automation._command import LOG, PulumiCommand
+from maloko._sdk import sdk_version
+from maloko.automation._command import LOG, CommandRunner, PulumiCommand
 from maloko.automation._threads import twin
 from maloko.automation.errors import UnsupportedError
 
@@ -49,12 +51,12 @@ class LocalWorkspace(official.LocalWorkspace):
         secrets_provider: str | None = None,
         project_settings: ProjectSettings | None = None,
         stack_settings: Mapping[str, StackSettings] | None = None,
-        pulumi_command: official.PulumiCommand | None = None,
+        pulumi_command: CommandRunner | official.PulumiCommand | None = None,
     ) -> None:
-        if pulumi_command is not None and not isinstance(pulumi_command, PulumiCommand):
+        if getattr(type(pulumi_command), "run", None) is official.PulumiCommand.run:
             raise UnsupportedError(
-                "pulumi_command: maloko.automation drives no `pulumi` executable; leave the argument out, or make it "
-                "with maloko.automation.PulumiCommand"
+                "pulumi_command: maloko.automation drives no `pulumi` executable; leave the argument out, make it with "
+                "maloko.automation.PulumiCommand, or give an object with a `run` of its own"
             )
         self._selected: str | None = None
         self._is_temporary = work_dir is None
@@ -69,15 +71,18 @@ class LocalWorkspace(official.LocalWorkspace):
             secrets_provider=secrets_provider,
             project_settings=project_settings,
             stack_settings=stack_settings,
-            pulumi_command=pulumi_command or PulumiCommand(),
+            pulumi_command=cast("official.PulumiCommand", pulumi_command or PulumiCommand()),
         )
 
     @property
-    def command(self) -> PulumiCommand:
+    def command(self) -> CommandRunner:
         """What runs the workspace's commands."""
-        command = self.pulumi_command
-        assert isinstance(command, PulumiCommand)
-        return command
+        return self.pulumi_command
+
+    @property
+    def pulumi_version(self) -> str:  # type: ignore[override]
+        """The version of the command; that of the SDK whose behaviour is followed, where it names none."""
+        return str(self.command.version or sdk_version())
 
     def variables(self) -> dict[str, str]:
         """The variables that commands get beside those of the process."""
@@ -131,6 +136,11 @@ class LocalWorkspace(official.LocalWorkspace):
             if self._selected is not None:
                 stack.current = stack.name.rsplit("/", 1)[-1] == self._selected.rsplit("/", 1)[-1]
         return stacks
+
+    def who_am_i(self) -> WhoAmIResult:
+        """The name under which others see what is done, and where the state is kept."""
+        told = json.loads(self._command(["whoami", "--json"]).stdout)
+        return WhoAmIResult(user=told["user"], url=told.get("url"), organizations=told.get("organizations"))
 
     # Configuration.
 
@@ -340,7 +350,7 @@ class LocalWorkspace(official.LocalWorkspace):
     stack_outputs_async = twin(official.LocalWorkspace.stack_outputs)
     export_stack_async = twin(official.LocalWorkspace.export_stack)
     import_stack_async = twin(official.LocalWorkspace.import_stack)
-    who_am_i_async = twin(official.LocalWorkspace.who_am_i)
+    who_am_i_async = twin(who_am_i)
     get_config_async = twin(official.LocalWorkspace.get_config)
     get_all_config_async = twin(official.LocalWorkspace.get_all_config)
     set_config_async = twin(official.LocalWorkspace.set_config)
