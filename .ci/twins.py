@@ -194,6 +194,7 @@ NODE_ONLY: dict[str, list[str]] = {
         "providers in packages that yarn lays out delete, whatever its linker",
         "the working directory is the project's whatever package.json names: %s",
         "typecheck: true refuses a program whose types are wrong",
+        "what the ES modules of a service declare is found again",
     ],
     "objects without a class, private fields, and the SDK's serialiser of functions": [
         "code that uses the SDK is serialised",

@@ -210,10 +210,7 @@ export async function prepareLoader(entry: Entry, projectRoot: string, options: 
     acceptDeclarations();
     const typescript = isOn(options.typescript, true);
     const hasTypeScript = typescript && (/ts$/.test(entry.file) || findUp(entry.directory) !== undefined);
-    hookModules = () => {
-        hookModules = () => {};
-        Module.register(pathToFileURL(path.join(__dirname, "esm-hooks.js")), { data: { root: projectRoot } });
-    };
+    prepareHooks(projectRoot);
     if (hasTypeScript) {
         const config = loaderConfig(entry.directory, options.tsconfig);
         if (config !== undefined) {
@@ -233,11 +230,26 @@ export async function prepareLoader(entry: Entry, projectRoot: string, options: 
     if (entry.isModule) {
         hookModules();
     }
-    declareScripts(projectRoot);
+    declareScripts(projectRoot, withoutCopies);
+}
+
+function prepareHooks(root: string): void {
+    hookModules = () => {
+        hookModules = () => {};
+        Module.register(pathToFileURL(path.join(__dirname, "esm-hooks.js")), { data: { root } });
+    };
+}
+
+/** Has noted what files declare that others load from here on, by whatever loader: those of a service. */
+export function noteDeclarations(root: string): void {
+    acceptDeclarations();
+    prepareHooks(root);
+    hookModules();
+    declareScripts(root, (source) => source);
 }
 
 // CommonJS files, whichever loader read them, are compiled by this method.
-function declareScripts(root: string): void {
+function declareScripts(root: string, changed: (source: string) => string): void {
     const prototype = Module.prototype as unknown as {
         _compile?: (source: string, file: string, ...rest: unknown[]) => unknown;
     };
@@ -255,7 +267,7 @@ function declareScripts(root: string): void {
         }
         // Node also compiles ES modules that were required through here; it says so in a further argument.
         const kind = rest[0] === "module" ? "module" : "script";
-        return compile.call(this, withDeclarations(withoutCopies(source), file, kind), file, ...rest);
+        return compile.call(this, withDeclarations(changed(source), file, kind), file, ...rest);
     };
 }
 

@@ -199,7 +199,7 @@ export class ProviderRegistry {
             reference.incomplete =
                 known !== undefined
                     ? `${what} is not declared at the top level of a file of the program`
-                    : `${what} has no name to be found by: the program was loaded by others (an inline one), and of its files only the exports of CommonJS modules are known`;
+                    : `${what} has no name to be found by: the program was loaded by others (an inline one), and of its files only the exports of CommonJS modules are known (all that they declare with \`node --import maloko/register\`)`;
         } else {
             Object.assign(reference, found);
         }
