@@ -5,18 +5,10 @@
 const { spawnSync } = require("node:child_process");
 const fs = require("node:fs");
 const path = require("node:path");
+const { LIBRARIES, platformKey } = require("./platform.js");
 
 const root = path.dirname(__dirname);
 const source = path.join(root, "source");
-const library = { darwin: "libmaloko_node.dylib", win32: "maloko_node.dll" }[process.platform] ?? "libmaloko_node.so";
-
-function platformKey() {
-    if (process.platform !== "linux") {
-        return `${process.platform}-${process.arch}`;
-    }
-    const { header } = process.report.getReport();
-    return `linux-${process.arch}-${header.glibcVersionRuntime === undefined ? "musl" : "gnu"}`;
-}
 
 function fail(...lines) {
     process.stderr.write(`${lines.join("\n")}\n`);
@@ -55,7 +47,7 @@ if (built.status !== 0) {
         `It needs Rust ${rust} or newer and a C compiler. To repeat this: ${process.execPath} ${__filename}`,
     );
 }
-fs.copyFileSync(path.join(target, "release", library), `${addon}.new`);
+fs.copyFileSync(path.join(target, "release", LIBRARIES[process.platform] ?? LIBRARIES.linux), `${addon}.new`);
 fs.renameSync(`${addon}.new`, addon);
 if (given === undefined) {
     fs.rmSync(target, { recursive: true, force: true });

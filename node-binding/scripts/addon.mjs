@@ -5,6 +5,7 @@ import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import platform from "../bin/platform.js";
 
 const here = dirname(dirname(fileURLToPath(import.meta.url)));
 const cargo = process.env.CARGO ?? "cargo";
@@ -19,12 +20,8 @@ if (target === undefined) {
     throw new Error(`no way is known to build for ${wanted}`);
 }
 const linux = system === "linux";
-const key = [
-    { darwin: "darwin", linux: "linux", windows: "win32" }[system],
-    { aarch64: "arm64", x86_64: "x64" }[machine],
-    ...(linux ? [libc] : []),
-].join("-");
-const library = { darwin: "libmaloko_node.dylib", linux: "libmaloko_node.so", windows: "maloko_node.dll" }[system];
+const nodeSystem = system === "windows" ? "win32" : system;
+const key = [nodeSystem, { aarch64: "arm64", x86_64: "x64" }[machine], ...(linux ? [libc] : [])].join("-");
 
 // A library for musl's loader is linked with musl, not made to contain it.
 const flags = [process.env.RUSTFLAGS, libc === "musl" ? "-C target-feature=-crt-static" : ""].filter(Boolean).join(" ");
@@ -51,5 +48,5 @@ const { target_directory: built } = JSON.parse(
 );
 mkdirSync(resolve(directory), { recursive: true });
 const addon = join(resolve(directory), `maloko.${key}.node`);
-copyFileSync(join(built, target, "release", library), addon);
+copyFileSync(join(built, target, "release", platform.LIBRARIES[nodeSystem]), addon);
 process.stdout.write(`${addon}\n`);

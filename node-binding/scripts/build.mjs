@@ -14,18 +14,10 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import platform from "../bin/platform.js";
 
 const here = dirname(dirname(fileURLToPath(import.meta.url)));
 const profile = process.env.MALOKO_PROFILE ?? "release";
-const libraries = { linux: "libmaloko_node.so", darwin: "libmaloko_node.dylib", win32: "maloko_node.dll" };
-
-function platformKey() {
-    if (process.platform !== "linux") {
-        return `${process.platform}-${process.arch}`;
-    }
-    const { header } = process.report.getReport();
-    return `linux-${process.arch}-${header.glibcVersionRuntime === undefined ? "musl" : "gnu"}`;
-}
 
 /** Writes native.d.ts from napi-derive's records, one JSON object a line. */
 function writeTypes(records) {
@@ -80,8 +72,12 @@ run(cargo, ["build", "--quiet", "-p", "maloko-node", "--profile", profile], {
 });
 writeTypes(readFileSync(join(types, "maloko-node"), "utf8"));
 
-const library = join(metadata.target_directory, profile === "dev" ? "debug" : profile, libraries[process.platform]);
-const addon = join(here, `maloko.${platformKey()}.node`);
+const library = join(
+    metadata.target_directory,
+    profile === "dev" ? "debug" : profile,
+    platform.LIBRARIES[process.platform],
+);
+const addon = join(here, `maloko.${platform.platformKey()}.node`);
 // Beside first, then moved: a process that has the old addon loaded keeps it.
 copyFileSync(library, `${addon}.new`);
 renameSync(`${addon}.new`, addon);

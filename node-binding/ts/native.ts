@@ -11,14 +11,8 @@ interface Addon {
 /** The addon's side of a thread, and what it tells. */
 export type { Bridge as NativeBridge, Message as NativeMessage, TestStack as NativeStack };
 
-/** The platforms for which a tarball is built; others are named in the error. */
-function platformKey(): string {
-    if (process.platform !== "linux") {
-        return `${process.platform}-${process.arch}`;
-    }
-    const report = process.report?.getReport() as { header?: { glibcVersionRuntime?: string } } | undefined;
-    return `linux-${process.arch}-${report?.header?.glibcVersionRuntime === undefined ? "musl" : "gnu"}`;
-}
+// Plain JavaScript: the build needs it before this is compiled.
+const { platformKey } = require("../bin/platform.js") as { platformKey: () => string };
 
 let addon: Addon | undefined;
 
