@@ -11,8 +11,7 @@ from runs_at_once import another_run
 
 from maloko import current_call
 from maloko._embedded import Result, Stack
-from maloko.testing import Kit, ProviderLaws
-from maloko.testing._laws._life import Lifecycle
+from maloko.testing import Kit, Lifecycle, ProviderLaws
 
 
 class Pool:

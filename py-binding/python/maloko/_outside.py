@@ -25,7 +25,7 @@ def set_outside(provider: Any, values: dict[str, Any]) -> str | None:
 
 class _Reader:
     def __init__(self, provider: Any, values: dict[str, Any]) -> None:
-        self._kind = type(provider)
+        self.kind = type(provider)
         self._values = values
         self._todo: list[tuple[FunctionType, bool]] = []
         self._seen: set[Any] = set()
@@ -43,7 +43,7 @@ class _Reader:
         own = self._values.get(name)
         if isinstance(own, FunctionType):
             self._follow(own, False)
-        for base in self._kind.__mro__:
+        for base in self.kind.__mro__:
             found = vars(base).get(name)
             function = getattr(found, "__func__", found)
             if isinstance(function, FunctionType) and not base.__module__.startswith(("pulumi.", "maloko.")):
@@ -79,7 +79,7 @@ class _Reader:
 
     def is_of_class(self, name: str) -> bool:
         """Is that an attribute of the class, which the object has not of its own?"""
-        found = inspect.getattr_static(self._kind, name, None)
+        found = inspect.getattr_static(self.kind, name, None)
         return name not in self._values and found is not None and not hasattr(type(found), "__get__")
 
 
@@ -193,7 +193,7 @@ class _Function:
                 return self._function.__globals__.get(expression.id)
         if isinstance(expression, ast.Attribute):
             if self._is_self(expression.value):
-                kind = self._reader._kind
+                kind = self._reader.kind
                 return getattr(kind, expression.attr, None) if self._reader.is_of_class(expression.attr) else None
             holder = self._value(expression.value)
             return None if holder is None else getattr(holder, expression.attr, None)
