@@ -30,11 +30,6 @@ export function acceptDeclarations(): void {
     });
 }
 
-/** Forgets everything, for a new run of other programs in the same process. */
-export function forgetDeclarations(): void {
-    files.clear();
-}
-
 /** The files that told what they declare. */
 export function declaredFiles(): Iterable<string> {
     return files.keys();

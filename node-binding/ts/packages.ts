@@ -5,7 +5,7 @@ import Module from "node:module";
 import * as path from "node:path";
 
 /** What a package.json says, as far as it is needed here. */
-export interface Package {
+interface Package {
     /** Where the package.json is. */
     directory: string;
     name: string;
@@ -23,7 +23,7 @@ const MAX_SEARCHED = 20_000;
 const byDirectory = new Map<string, Package | undefined>();
 
 /** The package that a file belongs to: the nearest package.json above it that has a name. */
-export function packageOf(file: string): Package | undefined {
+function packageOf(file: string): Package | undefined {
     const directory = path.dirname(file);
     if (directory === file || path.basename(directory) === MODULES) {
         return undefined;

@@ -221,6 +221,14 @@ def taken_of(provider: Any) -> Taken:
     return attributes_of(provider)
 
 
+def _origin_of(provider: Any, taken: Taken) -> Origin:
+    origin = _known.get(provider)
+    if origin is None:
+        origin = Origin(provider, taken)
+        _known.add(provider, origin)
+    return origin
+
+
 class _Claim(NamedTuple):
     called: Any
     """The object that is called for this run."""
@@ -237,11 +245,6 @@ class Claims:
         """
         self.on_taken = on_taken
         self._claims: dict[int, _Claim] = {}
-
-    def object_of(self, number: int, provider: Any) -> Any:
-        """The object that is called for this run where the program has handed over that one."""
-        claim = self._claims.get(number)
-        return provider if claim is None else claim.called
 
     def begin(
         self, number: int, provider: Any, taken: Taken, method: str, config: Any, ended: Callable[[], object]
@@ -280,10 +283,7 @@ class Claims:
     def _claim(self, number: int, provider: Any, taken: Taken) -> _Claim:
         self.evict(provider)
         with _lock:
-            origin = _known.get(provider)
-            if origin is None:
-                origin = Origin(provider, taken)
-                _known.add(provider, origin)
+            origin = _origin_of(provider, taken)
             if origin.hold(self, provider):
                 claim = self._claims[number] = _Claim(provider, origin, False)
                 return claim
@@ -292,10 +292,7 @@ class Claims:
         made = factory_made(provider, origin.taken)
         if made is not None and made is not provider:
             with _lock:
-                own = _known.get(made)
-                if own is None:
-                    own = Origin(made, origin.taken)
-                    _known.add(made, own)
+                own = _origin_of(made, origin.taken)
                 if own.hold(self, made):
                     claim = self._claims[number] = _Claim(made, own, False)
                     return claim

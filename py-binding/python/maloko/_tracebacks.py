@@ -9,7 +9,6 @@ import threading
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 
 
 def _machinery() -> tuple[str, ...]:
@@ -100,8 +99,3 @@ def _parts(formatted: traceback.TracebackException, seen: set[int]) -> Iterator[
     for other in (formatted.__cause__, formatted.__context__, *members):
         if other is not None:
             yield from _parts(other, seen)
-
-
-def user_frames(tb: TracebackType | None) -> list[str]:
-    """`file:line` of the user's frames, outermost first."""
-    return [f"{frame.filename}:{frame.lineno}" for frame in traceback.extract_tb(tb) if not is_hidden(frame.filename)]

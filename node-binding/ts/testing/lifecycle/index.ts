@@ -59,12 +59,6 @@ function rulesOf({ without = {} }: { without?: LifecycleOptions["without"] }): R
     return RULES.filter((rule) => without[rule] === undefined);
 }
 
-/** The state of a lifecycle that goes on. */
-export interface Lifecycle {
-    model: Model;
-    machine: Machine;
-}
-
 type Drawn = (model: Readonly<Model>) => Step;
 
 // Steps as fast-check has them, most often one. What an edit makes depends on what there is when its turn comes.
