@@ -172,10 +172,6 @@ export class Trial {
         );
     }
 
-    isVolatile(path: string): boolean {
-        return isListed(path, this.laboratory.volatile);
-    }
-
     async #call<T>(method: string, action: () => Promise<T>): Promise<T> {
         try {
             return await action();
