@@ -4,7 +4,6 @@ import { parseJson } from "../../originals";
 import { SECRET_SIGNATURE, SIGNATURE_KEY } from "../../signatures";
 import { type Direct, direct } from "../direct";
 import type { Inputs } from "../subject";
-import { isListed } from "../values";
 import { objectsOf, type World } from "../worlds";
 import { breach, Discarded, firstDifference, told } from "./broken";
 import { type ConfigSource, type Place, type ProviderSource, providerOf, removerOf } from "./options";
