@@ -213,7 +213,7 @@ test("changed code is told of in one line that can be dismissed", async () => {
     await up(quiet, label());
     expectUnchanged(await up(quiet, label(changed)));
     const odd = newStack({ config: { "maloko:codeChanges": "off" } });
-    const refused = messagesOf(await odd.run("update", label()), "error");
+    const refused = messagesOf(await odd.run("update", () => {}), "error");
     expect(refused).toEqual([expect.stringContaining("'maloko:codeChanges' is 'off', and can only be 'ignore'")]);
 });
 
