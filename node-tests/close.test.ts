@@ -3,7 +3,7 @@
 import { currentCall } from "maloko";
 import { checkLaws, checkLifecycle, Kit } from "maloko/vitest";
 import { beforeEach, expect, test } from "vitest";
-import { Echo, newStack, type Props, Thing } from "./kit";
+import { besideAnotherRun, Echo, newStack, type Props, Thing } from "./kit";
 import { bucketInputs, bucketOptions, GoodProvider, Service } from "./planted";
 import { project } from "./project";
 
@@ -218,30 +218,13 @@ test("a close that hangs is given up", async () => {
 
 test("a copy that a second run was given is closed", async () => {
     const provider = new Connected();
-    let begun = (): void => {};
-    let end = (): void => {};
-    const configured = new Promise<void>((resolve) => {
-        begun = resolve;
-    });
-    const over = new Promise<void>((resolve) => {
-        end = resolve;
-    });
-    const waiting = {
-        create: async () => {
-            begun();
-            await over;
-            return { id: "made", outs: {} };
+    await besideAnotherRun(
+        () => new Thing(provider, "first"),
+        async () => {
+            await newStack().up(() => void new Thing(provider, "a"));
+            expect(log).toEqual(["configure", "create", "configure", "create", "close"]);
         },
-    };
-    const other = newStack().up(() => void new Thing(waiting, "waiting", { first: new Thing(provider, "first").id }));
-    await Promise.race([configured, other]);
-    try {
-        await newStack().up(() => void new Thing(provider, "a"));
-        expect(log).toEqual(["configure", "create", "configure", "create", "close"]);
-    } finally {
-        end();
-    }
-    await other;
+    );
     expect(open).toBe(0);
 });
 

@@ -6,7 +6,7 @@ import { type EmbeddedStack, forgetProviders } from "maloko/embedded";
 import { Kit } from "maloko/vitest";
 import { expect, onTestFinished, test } from "vitest";
 import { placed } from "./automation-kit";
-import { Echo, newStack, type Props, Thing } from "./kit";
+import { besideAnotherRun, Echo, newStack, type Props, Thing } from "./kit";
 
 const STACKS = 50;
 const RESOURCES = 20;
@@ -146,34 +146,8 @@ test("every order of a kit's tests passes", async () => {
 });
 
 /** Does something while another run uses the provider. */
-async function besideAnotherRun(provider: object, config: Record<string, string>, action: () => Promise<void>) {
-    let begun = (): void => {};
-    let end = (): void => {};
-    const configured = new Promise<void>((resolve) => {
-        begun = resolve;
-    });
-    const over = new Promise<void>((resolve) => {
-        end = resolve;
-    });
-    const waiting = {
-        create: async (inputs: Props) => {
-            begun();
-            await over;
-            return { id: "made", outs: inputs };
-        },
-    };
-    const run = newStack({ stack: "other", config }).up(() => {
-        const first = thing(provider, "first");
-        new Thing(waiting, "waiting", { first: first.id });
-    });
-    await Promise.race([configured, run]);
-    try {
-        await action();
-    } finally {
-        end();
-    }
-    await run;
-}
+const besideAnother = (provider: object, config: Record<string, string>, action: () => Promise<void>) =>
+    besideAnotherRun(() => thing(provider, "first"), action, { stack: "other", config });
 
 const settings: Record<string, string> = {};
 let assigned = "";
@@ -284,7 +258,7 @@ test.for(REFUSED)("a run that can have no provider of its own is refused: %s", a
     });
     const provider = make();
     const stack = newStack({ config: { "project:token": "second" } });
-    await besideAnotherRun(provider, { "project:token": "first" }, async () => {
+    await besideAnother(provider, { "project:token": "first" }, async () => {
         const { outcome, diagnostics } = await stack.run("update", () => void thing(provider, "a"));
         expect(outcome).toBe("failed");
         const told = diagnostics.map(({ message }) => message).find((message) => message.includes(reason)) ?? "";
@@ -313,7 +287,7 @@ class Common extends Tenant {
 
 test("what runs may have in common is no reason to refuse", async () => {
     const provider = new Common();
-    await besideAnotherRun(provider, { "project:token": "first" }, async () => {
+    await besideAnother(provider, { "project:token": "first" }, async () => {
         const stack = newStack({ config: { "project:token": "second" } });
         await stack.up(() => void thing(provider, "a"));
         expect((stack.resources().a?.outputs as Props).seen).toEqual(of("second"));
@@ -330,7 +304,7 @@ test("a factory makes the object of a second run", async () => {
         return one;
     });
     const provider = new WithClient();
-    await besideAnotherRun(provider, { "project:token": "first" }, async () => {
+    await besideAnother(provider, { "project:token": "first" }, async () => {
         await newStack({ config: { "project:token": "second" } }).up(() => void thing(provider, "a"));
     });
     expect([provider.client.token, ...made.map(({ client }) => client.token)]).toEqual(["first", "second"]);
@@ -380,7 +354,7 @@ class Assigned {
 
 test("an object whose constructor makes its methods is made again for a second run", async () => {
     const provider = new Assigned();
-    await besideAnotherRun(provider, { "project:token": "first" }, async () => {
+    await besideAnother(provider, { "project:token": "first" }, async () => {
         const stack = newStack({ config: { "project:token": "second" } });
         await stack.up(() => void new Thing(provider, "a"));
         expect((stack.resources().a?.outputs as Props).token).toBe("second");

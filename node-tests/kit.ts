@@ -67,6 +67,37 @@ export class Echo {
     }
 }
 
+/** Does something while another run, which has made this resource, goes on. */
+export async function besideAnotherRun(
+    first: () => Thing,
+    action: () => Promise<void>,
+    options: StackOptions = {},
+): Promise<void> {
+    let begun = (): void => {};
+    let end = (): void => {};
+    const configured = new Promise<void>((resolve) => {
+        begun = resolve;
+    });
+    const over = new Promise<void>((resolve) => {
+        end = resolve;
+    });
+    const waiting = {
+        create: async (inputs: Props) => {
+            begun();
+            await over;
+            return { id: "made", outs: inputs };
+        },
+    };
+    const run = newStack(options).up(() => void new Thing(waiting, "waiting", { first: first().id }));
+    await Promise.race([configured, run]);
+    try {
+        await action();
+    } finally {
+        end();
+    }
+    await run;
+}
+
 /** A provider whose `create` returns exactly that. */
 export function creating(outs: unknown, ...id: [unknown?]): object {
     return { create: async () => ({ id: id.length === 0 ? "made" : id[0], outs }) };

@@ -31,6 +31,14 @@ export interface Interrupted {
     said(text: string): Promise<void>;
 }
 
+/** What a command that has succeeded wrote; throws for one that has not. */
+export function succeeded(command: string, { status, stdout, output }: Outcome): string {
+    if (status !== 0) {
+        throw new Error(`${command} ended with ${status}:\n${output}`);
+    }
+    return stdout;
+}
+
 export class Project {
     readonly directory = mkdtempSync(join(tmpdir(), "maloko-project-"));
 
@@ -176,11 +184,7 @@ export class Project {
     }
 
     ok(...args: string[]): string {
-        const { status, stdout, output } = this.run(...args);
-        if (status !== 0) {
-            throw new Error(`maloko ${args.join(" ")} ended with ${status}:\n${output}`);
-        }
-        return stdout;
+        return succeeded(`maloko ${args.join(" ")}`, this.run(...args));
     }
 
     up(): string {

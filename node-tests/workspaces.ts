@@ -1,10 +1,10 @@
 // Projects with packages as npm, pnpm and yarn lay them out.
 import { mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { transformSync } from "esbuild";
 import { onTestFinished } from "vitest";
-import { Project } from "./project";
+import { type Outcome, Project, succeeded } from "./project";
 
 /** Where a package of the tests is. */
 export const installed = (name: string) => dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
@@ -82,35 +82,22 @@ function link(target: string, place: string): void {
     symlinkSync(target, place);
 }
 
-/** Where each package manager puts the package `@acme/labels`, and the links to it. */
+const LINK = "node_modules/@acme/labels";
+const PNPM_STORE = "infra/node_modules/.pnpm";
+
+/** Where each package manager puts the package `@acme/labels`, and the link to it. */
 const LAYOUTS = {
-    "an npm or yarn workspace": {
-        place: "packages/labels",
-        links: { "node_modules/@acme/labels": "../../packages/labels" },
-    },
-    "a pnpm workspace": {
-        place: "packages/labels",
-        links: { "infra/node_modules/@acme/labels": "../../../packages/labels" },
-    },
-    "node_modules of npm": { place: "infra/node_modules/@acme/labels", links: {} },
-    "the store of pnpm": {
-        place: "infra/node_modules/.pnpm/@acme+labels@1.0.0/node_modules/@acme/labels",
-        links: { "infra/node_modules/@acme/labels": "../.pnpm/@acme+labels@1.0.0/node_modules/@acme/labels" },
-    },
-    "the store of yarn": {
-        place: "node_modules/.store/@acme-labels-npm-1.0.0-0123456789/package",
-        links: { "node_modules/@acme/labels": "../.store/@acme-labels-npm-1.0.0-0123456789/package" },
-    },
+    "an npm or yarn workspace": { place: "packages/labels", link: LINK },
+    "a pnpm workspace": { place: "packages/labels", link: `infra/${LINK}` },
+    "node_modules of npm": { place: `infra/${LINK}`, link: undefined },
+    "the store of pnpm": { place: `${PNPM_STORE}/@acme+labels@1.0.0/${LINK}`, link: `infra/${LINK}` },
+    "the store of yarn": { place: "node_modules/.store/@acme-labels-npm-1.0.0-0123456789/package", link: LINK },
     // Seen only by another package that the project depends on.
     "a dependency of a dependency in pnpm": {
-        place: "infra/node_modules/.pnpm/@acme+labels@1.0.0/node_modules/@acme/labels",
-        links: {
-            "infra/node_modules/.pnpm/stickers@1.0.0/node_modules/@acme/labels":
-                "../../../@acme+labels@1.0.0/node_modules/@acme/labels",
-            "infra/node_modules/stickers": ".pnpm/stickers@1.0.0/node_modules/stickers",
-        },
+        place: `${PNPM_STORE}/@acme+labels@1.0.0/${LINK}`,
+        link: `${PNPM_STORE}/stickers@1.0.0/${LINK}`,
     },
-} satisfies Record<string, { place: string; links: Record<string, string> }>;
+} satisfies Record<string, { place: string; link: string | undefined }>;
 
 export type Layout = keyof typeof LAYOUTS;
 
@@ -130,23 +117,24 @@ export class Workspace {
         const { manifest: own, files } = packageFiles(kind);
         const dependencies = { "@pulumi/pulumi": "^3.0.0" };
         const described = { name: "@acme/labels", version: "1.0.0", dependencies, ...own };
-        const { place, links } = LAYOUTS[layout];
+        const { place } = LAYOUTS[layout];
         this.project.write({
             "infra/Pulumi.yaml": "name: test\nruntime: nodejs\n",
             "infra/package.json": JSON.stringify({ dependencies: { "@acme/labels": "*", stickers: "*" }, ...manifest }),
-            "infra/node_modules/.pnpm/stickers@1.0.0/node_modules/stickers/package.json": JSON.stringify({
+            [`${PNPM_STORE}/stickers@1.0.0/node_modules/stickers/package.json`]: JSON.stringify({
                 name: "stickers",
                 main: "./index.cjs",
                 dependencies: { "@acme/labels": "*" },
             }),
-            "infra/node_modules/.pnpm/stickers@1.0.0/node_modules/stickers/index.cjs":
+            [`${PNPM_STORE}/stickers@1.0.0/node_modules/stickers/index.cjs`]:
                 'module.exports = require("@acme/labels");',
             [`${place}/package.json`]: JSON.stringify(described),
         });
         for (const [name, text] of Object.entries(files)) {
             this.project.write({ [`${place}/${name}`]: text });
         }
-        this.#link(links);
+        link(".pnpm/stickers@1.0.0/node_modules/stickers", join(directory, "infra/node_modules/stickers"));
+        this.#link(layout);
         this.#laidOut = layout;
         this.ok("stack", "init", "dev");
     }
@@ -155,33 +143,30 @@ export class Workspace {
     layOut(layout: Layout): void {
         const { directory } = this.project;
         const [from, to] = [LAYOUTS[this.#laidOut], LAYOUTS[layout]];
-        for (const place of Object.keys(from.links)) {
-            rmSync(join(directory, place));
+        if (from.link !== undefined) {
+            rmSync(join(directory, from.link));
         }
         mkdirSync(dirname(join(directory, to.place)), { recursive: true });
         renameSync(join(directory, from.place), join(directory, to.place));
-        this.#link(to.links);
+        this.#link(layout);
         this.#laidOut = layout;
     }
 
-    #link(links: Record<string, string>): void {
-        for (const [place, target] of Object.entries(links)) {
-            link(target, join(this.project.directory, place));
+    #link(layout: Layout): void {
+        const { place, link: from } = LAYOUTS[layout];
+        if (from !== undefined) {
+            link(relative(dirname(from), place), join(this.project.directory, from));
         }
     }
 
     /** Runs a command in `infra`. */
-    run(...args: string[]): { status: number | null; output: string; stdout: string } {
+    run(...args: string[]): Outcome {
         const file = join(this.project.directory, "deleted");
         return this.project.runWith({ DELETED: file }, "-C", join(this.project.directory, "infra"), ...args);
     }
 
     ok(...args: string[]): string {
-        const { status, stdout, output } = this.run(...args);
-        if (status !== 0) {
-            throw new Error(`maloko ${args.join(" ")} ended with ${status}:\n${output}`);
-        }
-        return stdout;
+        return succeeded(`maloko ${args.join(" ")}`, this.run(...args));
     }
 
     up(): string {

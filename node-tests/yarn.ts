@@ -2,7 +2,7 @@
 // was compiled. All else is linked from the tests' own packages, so that nothing is downloaded.
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { type Outcome, Project } from "./project";
+import { type Outcome, Project, succeeded } from "./project";
 import { installed, packageFiles } from "./workspaces";
 
 /** How yarn lays the packages out; `pnp` is Plug'n'Play. */
@@ -41,10 +41,7 @@ export class YarnWorkspace {
             "infra/package.json": JSON.stringify({ name: "infra", type: "module", dependencies }),
             ".yarnrc.yml": `nodeLinker: ${linker}\nenableGlobalCache: false\nenableNetwork: false\nenableTelemetry: false\n`,
         });
-        const { status, output } = this.#yarn("install", "--no-immutable");
-        if (status !== 0) {
-            throw new Error(`yarn install ended with ${status}:\n${output}`);
-        }
+        succeeded("yarn install", this.#yarn("install", "--no-immutable"));
     }
 
     #pack(version: string): string {
@@ -67,11 +64,7 @@ export class YarnWorkspace {
 
     /** Runs maloko as `yarn maloko` does. */
     ok(...args: string[]): string {
-        const { status, stdout, output } = this.#yarn("node", COMMAND, ...args);
-        if (status !== 0) {
-            throw new Error(`yarn maloko ${args.join(" ")} ended with ${status}:\n${output}`);
-        }
-        return stdout;
+        return succeeded(`yarn maloko ${args.join(" ")}`, this.#yarn("node", COMMAND, ...args));
     }
 
     /** Writes the program, and deploys it. */

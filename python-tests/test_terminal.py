@@ -25,6 +25,7 @@ class Thing(Resource):
 
 Thing("asked")
 """
+ASKING_PROGRAM = 'import pulumi\npulumi.export("name", input("What is your name? "))\n'
 
 
 @pytest.fixture
@@ -37,6 +38,15 @@ def project(tmp_path: Path) -> Project:
 def asking(project: Project, body: str) -> None:
     """A program with a resource whose `create` has this body."""
     project.write("__main__.py", KEPT.format(body=textwrap.indent(textwrap.dedent(body), " " * 8).strip()))
+
+
+def answer(project: Project, *answers: tuple[str, str]) -> None:
+    """Deploys on a terminal; each answer is typed once its question is seen."""
+    with Terminal(project, *UP) as terminal:
+        for question, typed in answers:
+            terminal.says(question)
+            terminal.types(typed)
+        terminal.ends()
 
 
 def free_port() -> int:
@@ -111,21 +121,13 @@ def test_a_question_of_a_provider_is_seen_and_answered(project: Project) -> None
         return CreateResult("made", {**props, "answer": f"{name}, {why}"})
         """,
     )
-    with Terminal(project, *UP) as terminal:
-        terminal.says("Which color, and for whom? ")
-        terminal.types("Ada\n")
-        terminal.says("Why? ")
-        terminal.types("because\n")
-        terminal.ends()
+    answer(project, ("Which color, and for whom? ", "Ada\n"), ("Why? ", "because\n"))
     assert "Ada, because" in project.state()
 
 
 def test_a_question_of_the_program_is_seen_and_answered(project: Project) -> None:
-    project.write("__main__.py", 'import pulumi\npulumi.export("name", input("What is your name? "))\n')
-    with Terminal(project, *UP) as terminal:
-        terminal.says("What is your name? ")
-        terminal.types("Ada\n")
-        terminal.ends()
+    project.write("__main__.py", ASKING_PROGRAM)
+    answer(project, ("What is your name? ", "Ada\n"))
     assert "Ada" in project.run("stack", "output", "name").stdout
 
 
@@ -162,7 +164,7 @@ def test_a_debugger_of_the_program_gets_ctrl_c(project: Project) -> None:
 
 
 def test_ctrl_c_at_a_question_cancels_the_run_and_says_so(project: Project) -> None:
-    project.write("__main__.py", 'import pulumi\npulumi.export("name", input("What is your name? "))\n')
+    project.write("__main__.py", ASKING_PROGRAM)
     with Terminal(project, *UP) as terminal:
         terminal.says("What is your name? ")
         terminal.types("\x03")

@@ -45,6 +45,8 @@ export interface CommandRunner {
     ): Promise<{ stdout: string; stderr: string; code: number }>;
 }
 
+type RunArguments = Parameters<CommandRunner["run"]>;
+
 // What a workspace asks of a caller's own command beyond the official signature. The first command that is run through
 // this package in there is it.
 const asking = new AsyncLocalStorage<{ request: CommandRequest | undefined }>();
@@ -75,14 +77,7 @@ export class PulumiCommand implements CommandRunner {
      * Runs a command; one that fails throws a `CommandError`. `args` are without the program's name; `additionalEnv` is added
      * to the environment of this process. An operation runs the program of the directory `cwd`.
      */
-    run(
-        args: string[],
-        cwd: string,
-        additionalEnv: Record<string, string>,
-        onOutput?: (text: string) => void,
-        onError?: (text: string) => void,
-        signal?: AbortSignal,
-    ): Promise<CommandResult> {
+    run(...[args, cwd, additionalEnv, onOutput, onError, signal]: RunArguments): Promise<CommandResult> {
         const asked = asking.getStore();
         const { program, runsDirectory, onEvent } = asked?.request ?? { runsDirectory: true };
         if (asked !== undefined) {
