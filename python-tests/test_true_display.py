@@ -1,8 +1,5 @@
 """What the display says of calls that are under way."""
 
-from pathlib import Path
-
-import pytest
 from cli import Project, begin
 from terminal import Terminal
 
@@ -21,13 +18,6 @@ class Thing(Resource):
     def __init__(self, name, gate, after=None):
         super().__init__(Gated(), name, {"gate": gate}, pulumi.ResourceOptions(depends_on=after))
 """
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    made = Project(tmp_path)
-    made.run("stack", "init", "dev")
-    return made
 
 
 def gated(project: Project) -> None:
