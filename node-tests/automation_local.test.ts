@@ -1,5 +1,5 @@
 import { symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
     CommandError,
@@ -8,7 +8,7 @@ import {
     type LocalWorkspaceOptions,
     type Stack,
 } from "maloko/automation";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { directory, placed } from "./automation-kit";
 import { failureOf } from "./kit";
 
@@ -80,6 +80,16 @@ test("a local program runs in its own directory", async () => {
     expect((await stack.preview()).changeSummary).toEqual({ same: 2 });
     expect((await stack.refresh()).summary.kind).toBe("refresh");
     expect((await stack.destroy()).summary.resourceChanges).toEqual({ delete: 2 });
+});
+
+test("a local program may be in a relative directory", async () => {
+    const { workspace } = await local("export const made = true;");
+    const before = process.cwd();
+    onTestFinished(() => process.chdir(before));
+    process.chdir(dirname(workspace.workDir));
+    const args = { stackName: "dev", workDir: basename(workspace.workDir) };
+    const stack = await LocalWorkspace.selectStack(args, { envVars: workspace.envVars });
+    expect((await stack.up()).outputs.made?.value).toBe(true);
 });
 
 test("an error of a local program names resource and method", async () => {

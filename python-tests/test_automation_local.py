@@ -77,6 +77,14 @@ print("printed by the program")
     assert stack.destroy().summary.resource_changes == {"delete": 2}
 
 
+def test_a_local_program_may_be_in_a_relative_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace = local(tmp_path, "pulumi.export('made', True)").workspace
+    options = auto.LocalWorkspaceOptions(env_vars=workspace.env_vars)
+    monkeypatch.chdir(tmp_path)
+    stack = auto.select_stack("dev", work_dir="project", opts=options)
+    assert stack.up().outputs["made"].value is True
+
+
 def test_an_error_of_a_local_program_names_resource_and_method(tmp_path: Path) -> None:
     stack = local(tmp_path, 'Thing("a", "bad")')
     with pytest.raises(auto.CommandError) as raised:

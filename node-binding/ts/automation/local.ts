@@ -27,7 +27,8 @@ export interface ChildError {
 
 /** Runs a command; one that fails throws a `CommandError`. */
 export async function runInChild(request: CommandRequest): Promise<CommandResult> {
-    const { directory, variables, signal } = request;
+    const { variables, signal } = request;
+    const directory = path.resolve(request.directory);
     const child = spawn(process.execPath, [...nodeFlagsOf(directory), path.join(__dirname, "child.js")], {
         cwd: directory,
         env: { ...process.env, ...variables },
