@@ -285,6 +285,11 @@ impl Bucket {
 
     /// Those of the names that sort after another one.
     pub(crate) async fn list_after(&self, below: &str, after: Option<&str>) -> Result<Vec<String>> {
+        Ok(self.list_sizes(below, after).await?.into_iter().map(|(key, _)| key).collect())
+    }
+
+    /// The same names, each with the number of its object's bytes, which a store tells along with them.
+    pub(crate) async fn list_sizes(&self, below: &str, after: Option<&str>) -> Result<Vec<(String, u64)>> {
         let (store, path) = (Arc::clone(&self.store), self.path(below)?);
         let after = after.map(|after| self.path(after)).transpose()?;
         let list = async move {
@@ -292,13 +297,13 @@ impl Bucket {
                 Some(after) => store.list_with_offset(Some(&path), after),
                 None => store.list(Some(&path)),
             };
-            found.map_ok(|meta| meta.location.to_string()).try_collect::<Vec<_>>().await
+            found.map_ok(|meta| (meta.location.to_string(), meta.size)).try_collect::<Vec<_>>().await
         };
         let listed = self.io.run(list).await?;
         let mut keys = listed.map_err(|error| failed(&format!("list {}", self.place(below)), &error))?;
         keys.sort();
         let prefix = self.prefix.as_str();
-        Ok(keys.into_iter().filter_map(|key| key.strip_prefix(prefix).map(str::to_owned)).collect())
+        Ok(keys.into_iter().filter_map(|(key, size)| Some((key.strip_prefix(prefix)?.to_owned(), size))).collect())
     }
 
     /// Finds out whether the store refuses writes whose condition does not hold. `key` is a name that nobody else uses:

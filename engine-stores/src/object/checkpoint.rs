@@ -29,6 +29,11 @@ impl Stored {
     pub(crate) fn content(&self) -> Vec<u8> {
         mark::unmarked(&self.bytes).to_vec()
     }
+
+    /// How many bytes there are, with the mark.
+    pub(crate) fn size(&self) -> u64 {
+        self.bytes.len() as u64
+    }
 }
 
 /// Reads the checkpoint; an error when there is no such stack.
@@ -124,13 +129,38 @@ pub(crate) async fn load_generation(bucket: &Bucket, keys: &StackKeys, number: u
 }
 
 /// Keeps the checkpoint as the newest generation, and as Pulumi's backup; within the store, so that its bytes do not
-/// travel. Gives the generations that are more than are to be kept.
-pub(crate) async fn keep_generation(bucket: &Bucket, keys: &StackKeys, keep: usize) -> Result<Vec<String>> {
-    let known = generations(bucket, keys).await?;
-    let number = known.first().map_or(1, |newest| newest.number + 1);
+/// travel. Gives the generations that are more than are to be kept. `size`: of the checkpoint, where it may have been kept
+/// before, by a writer that was killed before the next one was in its place.
+pub(crate) async fn keep_generation(
+    bucket: &Bucket,
+    keys: &StackKeys,
+    keep: usize,
+    size: Option<u64>,
+) -> Result<Vec<String>> {
+    let listed = bucket.list_sizes(&keys.generations, None).await?;
+    let known: Vec<(u64, u64)> =
+        listed.iter().rev().filter_map(|(key, size)| Some((keys.generation_of(key)?, *size))).collect();
+    let is_kept = match (known.first(), size) {
+        (Some((newest, kept)), Some(size)) if mark::may_be_alike(*kept, size) => is_copy(bucket, keys, *newest).await?,
+        _ => false,
+    };
+    let backup = bucket.copy(&keys.checkpoint, &keys.backup);
+    if is_kept {
+        backup.await?;
+    } else {
+        let generation = keys.generation(known.first().map_or(1, |(newest, _)| newest + 1));
+        futures::future::try_join(bucket.copy(&keys.checkpoint, &generation), backup).await?;
+    }
+    let others = keep.max(LEAST_GENERATIONS).saturating_sub(usize::from(!is_kept));
+    Ok(known.iter().skip(others).map(|(old, _)| keys.generation(*old)).collect())
+}
+
+/// Is the generation what the checkpoint is now? Whoever took the stack over has given the checkpoint another mark.
+async fn is_copy(bucket: &Bucket, keys: &StackKeys, number: u64) -> Result<bool> {
     let generation = keys.generation(number);
-    futures::future::try_join(bucket.copy(&keys.checkpoint, &generation), bucket.copy(&keys.checkpoint, &keys.backup))
-        .await?;
-    let others = keep.max(LEAST_GENERATIONS).saturating_sub(1);
-    Ok(known.iter().skip(others).map(|old| keys.generation(old.number)).collect())
+    let (present, kept) = futures::future::try_join(bucket.get(&keys.checkpoint), bucket.get(&generation)).await?;
+    Ok(match (&present, &kept) {
+        (Some(present), Some(kept)) => mark::unmarked(&present.bytes) == mark::unmarked(&kept.bytes),
+        _ => false,
+    })
 }

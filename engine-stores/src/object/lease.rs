@@ -69,6 +69,8 @@ struct Files {
     /// The pieces that the journal consists of; `None` before they were looked for.
     pieces: Option<Vec<String>>,
     checkpoint: Seen,
+    /// The bytes of the checkpoint, where somebody else wrote it, who may have kept a copy of it already.
+    found_size: Option<u64>,
     seal: Seen,
     /// Counts what this lease wrote, so that no two of its writes are alike.
     writes: u64,
@@ -81,7 +83,8 @@ impl ObjectLease {
         // Between two leases that were given back there is no journal, unless it was left on purpose.
         let pieces = (record.journal_start == next).then(Vec::new);
         let (checkpoint, seal) = (Seen::NotYet, Seen::NotYet);
-        let files = Files { next, doubtful: false, pieces, checkpoint, seal, writes: 0, removed: false };
+        let (found_size, writes) = (None, 0);
+        let files = Files { next, doubtful: false, pieces, checkpoint, found_size, seal, writes, removed: false };
         let right = Arc::new(Right::new(store, stack, keys, bucket, (record, version, asked)));
         let heartbeat = Heartbeat::start(Arc::clone(&right))?;
         let files = futures::lock::Mutex::new(files);
@@ -152,6 +155,7 @@ impl Shared {
         .await?;
         let pieces = self.pieces(&mut files).await?;
         files.checkpoint = found.version.clone().into();
+        files.found_size = Some(found.size());
         files.seal = seal_version.into();
         Ok(StoredStack {
             checkpoint: found.content(),
@@ -241,11 +245,15 @@ impl Shared {
         let version = match std::mem::take(&mut files.checkpoint) {
             Seen::There(version) => Some(version),
             Seen::Missing => None,
-            Seen::NotYet => checkpoint::read(bucket, &self.right.stack, keys).await?.version,
+            Seen::NotYet => {
+                let found = checkpoint::read(bucket, &self.right.stack, keys).await?;
+                files.found_size = Some(found.size());
+                found.version
+            }
         };
         // The right was ours after the version was known: who takes over from now on changes the version.
         self.right.renew().await?;
-        let surplus = checkpoint::keep_generation(bucket, keys, keep).await?;
+        let surplus = checkpoint::keep_generation(bucket, keys, keep, files.found_size).await?;
         files.writes += 1;
         let bytes = mark::marked(content, self.right.epoch, files.writes);
         let written = match version {
@@ -253,7 +261,7 @@ impl Shared {
             None => bucket.put_new(&keys.checkpoint, bytes).await?,
         };
         match written {
-            Some(version) => files.checkpoint = Seen::There(version),
+            Some(version) => (files.checkpoint, files.found_size) = (Seen::There(version), None),
             None => return Err(self.overtaken().await),
         }
         bucket.delete_all(&surplus).await

@@ -27,6 +27,11 @@ pub(crate) fn unmarked(bytes: &[u8]) -> &[u8] {
     if bits.iter().all(|byte| matches!(byte, b' ' | b'\t')) { content } else { bytes }
 }
 
+/// May content of these sizes be the same, but for the marks?
+pub(crate) fn may_be_alike(one: u64, other: u64) -> bool {
+    [0, LENGTH as u64].contains(&one.abs_diff(other))
+}
+
 #[cfg(test)]
 #[path = "mark_tests.rs"]
 mod tests;

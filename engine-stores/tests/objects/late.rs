@@ -18,9 +18,9 @@ fn after_a_late_record(folds: bool, records_before: &[&[u8]]) -> Option<Vec<u8>>
         for record in records_before {
             lease.append(record).await.unwrap();
         }
-        store.hang(true);
+        store.hang("/journal/");
         lease.append(b"late\n").await.unwrap_err();
-        store.hang(false);
+        store.answer();
         if folds {
             lease.replace(b"folded", 3).await.unwrap();
             lease.remove_journal().await.unwrap();
@@ -61,7 +61,7 @@ fn a_record_that_came_although_nobody_was_told_stays_in_the_journal() {
         with_stack(&backend).await;
         let lease = backend.lease(&stack(), "up").await.unwrap();
         lease.append(b"one\n").await.unwrap();
-        store.hang(true);
+        store.hang("/journal/");
         lease.append(b"late\n").await.unwrap_err();
         store.wake().await;
         lease.release().await.unwrap();

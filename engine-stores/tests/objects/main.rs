@@ -7,6 +7,7 @@ mod conformance;
 mod cost;
 mod damage;
 mod errors;
+mod kept;
 mod late;
 mod leases;
 mod outages;

@@ -1,7 +1,6 @@
 //! A store in memory that tells a test of each request when it has been carried out, and can be late with writes.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -26,25 +25,31 @@ type Listener = Box<dyn Fn(&InMemory, Request<'_>) + Send + Sync>;
 pub(super) struct Told {
     store: InMemory,
     listener: Listener,
-    hangs: AtomicBool,
+    /// A part of the names whose writes hang.
+    hangs: Mutex<Option<&'static str>>,
     under_way: Mutex<Vec<(Path, PutPayload, PutOptions)>>,
 }
 
 /// A store whose requests `listener` is told of. It may change the store, as another machine might.
 pub(super) fn told(listener: impl Fn(&InMemory, Request<'_>) + Send + Sync + 'static) -> Arc<Told> {
     let (store, listener) = (InMemory::new(), Box::new(listener));
-    Arc::new(Told { store, listener, hangs: AtomicBool::new(false), under_way: Mutex::default() })
+    Arc::new(Told { store, listener, hangs: Mutex::default(), under_way: Mutex::default() })
 }
 
 impl Told {
-    /// While it hangs, no write of the journal is answered or carried out.
-    pub(super) fn hang(&self, hangs: bool) {
-        self.hangs.store(hangs, Ordering::SeqCst);
+    /// From now on no write to an object with this in its name is answered or carried out.
+    pub(super) fn hang(&self, part: &'static str) {
+        *self.hangs.lock().unwrap() = Some(part);
+    }
+
+    /// It answers again.
+    pub(super) fn answer(&self) {
+        *self.hangs.lock().unwrap() = None;
     }
 
     /// It answers again; what it was sent in the meantime it gets now.
     pub(super) async fn wake(&self) {
-        self.hang(false);
+        self.answer();
         let under_way = std::mem::take(&mut *self.under_way.lock().unwrap());
         assert!(!under_way.is_empty(), "nothing was sent");
         for (location, payload, options) in under_way {
@@ -73,7 +78,8 @@ impl fmt::Debug for Told {
 #[async_trait]
 impl ObjectStore for Told {
     async fn put_opts(&self, location: &Path, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
-        if self.hangs.load(Ordering::SeqCst) && location.as_ref().contains("/journal/") {
+        let hangs = *self.hangs.lock().unwrap();
+        if hangs.is_some_and(|part| location.as_ref().contains(part)) {
             self.under_way.lock().unwrap().push((location.clone(), payload, options));
             return Err(Error::Generic { store: "hanging", source: "no answer".into() });
         }

@@ -1,0 +1,64 @@
+//! Former checkpoints, where a writer was killed after it had kept one and before the next was in its place.
+
+use std::sync::Arc;
+
+use maloko_core::state::{Backend, Lease};
+use maloko_stores::object::ObjectBackend;
+
+use super::told::{Told, told};
+use super::world::{CHECKPOINT, block, brisk, stack, with_stack, world};
+
+const FIRST: &[u8] = b"{\"version\": 3, \"checkpoint\": {\"serial\": 1}}";
+const SECOND: &[u8] = b"{\"version\": 3, \"checkpoint\": {\"serial\": 2}}";
+const THIRD: &[u8] = b"{\"version\": 3, \"checkpoint\": {\"serial\": 3}}";
+const KEEP: usize = 3;
+
+/// A stack with one former state, and a holder that kept the present one as the next and did not get further.
+async fn half_way(store: &Arc<Told>) -> (ObjectBackend, Arc<dyn Lease>) {
+    let backend = ObjectBackend::over(Arc::clone(store) as _, world(&[]), brisk());
+    with_stack(&backend).await;
+    let lease = backend.lease(&stack(), "up").await.unwrap();
+    lease.load().await.unwrap();
+    lease.replace(FIRST, KEEP).await.unwrap();
+    store.hang("/stacks/shop/dev.json");
+    lease.replace(SECOND, KEEP).await.unwrap_err();
+    store.answer();
+    assert_eq!(former(&backend).await, [FIRST, CHECKPOINT]);
+    (backend, lease)
+}
+
+/// The former states, the newest first.
+async fn former(backend: &ObjectBackend) -> Vec<Vec<u8>> {
+    let mut found = Vec::new();
+    for generation in backend.generations(&stack()).await.unwrap() {
+        found.push(backend.load_generation(&stack(), generation.number).await.unwrap());
+    }
+    found
+}
+
+#[test]
+fn a_former_state_is_kept_once_whoever_goes_on() {
+    for (who, breaks) in [("the same run", None), ("the next run", Some(false)), ("who takes it over", Some(true))] {
+        block(async {
+            let store = told(|_, _| {});
+            let (backend, mut lease) = half_way(&store).await;
+            if breaks == Some(true) {
+                backend.break_locks(&stack()).await.unwrap();
+            }
+            if breaks.is_some() {
+                lease.release().await.unwrap();
+                lease = backend.lease(&stack(), "up").await.unwrap();
+                assert_eq!(lease.load().await.unwrap().checkpoint, FIRST, "{who}");
+            }
+            lease.replace(SECOND, KEEP).await.unwrap();
+            assert_eq!(former(&backend).await, [FIRST, CHECKPOINT], "{who}");
+            // A state of the same size is another one all the same; and none goes before its time.
+            lease.release().await.unwrap();
+            let lease = backend.lease(&stack(), "up").await.unwrap();
+            lease.load().await.unwrap();
+            lease.replace(THIRD, KEEP).await.unwrap();
+            assert_eq!(former(&backend).await, [SECOND, FIRST, CHECKPOINT], "{who}");
+            lease.release().await.unwrap();
+        });
+    }
+}
