@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 
 use super::backend::Holder;
+use super::name::StackName;
 
 /// Pulumi ignores the last two members.
 #[derive(Serialize, Deserialize)]
@@ -58,6 +59,22 @@ pub fn decode(bytes: &[u8]) -> Holder {
         maloko: content.maloko.is_some(),
         operation: content.operation,
     }
+}
+
+/// The error for a stack that others work on. No holder at all: one on this machine that has not said yet who it is.
+/// `advice` goes on after "until it is done".
+#[must_use]
+pub fn locked(stack: &StackName, holders: &[&Holder], advice: &str) -> Error {
+    let who = match holders {
+        [] => "by another maloko process on this machine that has just begun".to_owned(),
+        some => by_whom(some),
+    };
+    // It begins with Pulumi's words, which scripts look for to try again later.
+    Error::Locked(format!(
+        "the stack is currently locked by {} lock(s): '{}' is locked {who}. Wait until it is done{advice}",
+        holders.len().max(1),
+        stack.stack()
+    ))
 }
 
 /// Lines of a message, one below the other.

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::planted::{self, Bug};
 
 use super::backend::{Backend, Generation, Holder, LEAST_GENERATIONS, Lease, StoredEntry, StoredStack, no_generation};
+use super::lock_file;
 use super::name::StackName;
 use super::surroundings::Surroundings;
 
@@ -125,10 +126,7 @@ impl Backend for MemoryBackend {
         let epoch = content.epoch + 1;
         let stored = content.stacks.get_mut(stack).ok_or_else(|| no_stack(stack))?;
         if let Some(holder) = &stored.holder {
-            return Err(Error::Locked(format!(
-                "the stack is currently locked by 1 lock(s): '{}' is locked by {holder}. Wait until it is done",
-                stack.stack()
-            )));
+            return Err(lock_file::locked(stack, &[holder], ""));
         }
         stored.holder = Some(Holder::here(operation, &self.surroundings));
         stored.epoch = epoch;

@@ -34,21 +34,14 @@ pub(crate) async fn others(bucket: &Bucket, keys: &StackKeys, own: Option<&str>)
 
 /// The error for a stack that another maloko works on.
 pub(crate) fn held(stack: &StackName, holder: &Holder) -> Error {
-    Error::Locked(format!(
-        "the stack is currently locked by 1 lock(s): '{}' is locked by {holder}. Wait until it is done; if it hangs, `maloko \
-         cancel` takes the lock from it.",
-        stack.stack()
-    ))
+    lock_file::locked(stack, &[holder], "; if it hangs, `maloko cancel` takes the lock from it.")
 }
 
 /// The error for a stack that `pulumi` works on.
 pub(crate) fn foreign(bucket: &Bucket, stack: &StackName, locks: &[LockFile]) -> Error {
-    let who = lock_file::by_whom(&locks.iter().map(|lock| &lock.holder).collect::<Vec<_>>());
+    let holders: Vec<&Holder> = locks.iter().map(|lock| &lock.holder).collect();
     let places = lock_file::listed(locks.iter().map(|lock| bucket.place(&lock.key)));
-    Error::Locked(format!(
-        "the stack is currently locked by {} lock(s): '{}' is locked {who}. Wait until it is done. If that process is gone, \
-         `maloko cancel` or `pulumi cancel` removes its lock; or remove:{places}",
-        locks.len(),
-        stack.stack()
-    ))
+    let advice =
+        format!(". If that process is gone, `maloko cancel` or `pulumi cancel` removes its lock; or remove:{places}");
+    lock_file::locked(stack, &holders, &advice)
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use maloko_core::error::{Error, Result};
 use maloko_core::planted::{self, Bug};
-use maloko_core::state::Holder;
+use maloko_core::state::{Holder, lock_file};
 use tokio::time::{Instant, sleep};
 use tokio_postgres::Row;
 
@@ -162,9 +162,6 @@ async fn try_to_take(store: &Store, wanted: &Wanted, seen: &Seen) -> Result<Opti
 }
 
 fn locked(wanted: &Wanted, holder: &Holder) -> Error {
-    let stack = wanted.stack.stack();
-    Error::Locked(format!(
-        "the stack is currently locked by 1 lock(s): '{stack}' is locked by {holder}. Wait until it is done; a holder that has \
-         died is replaced by itself, and `maloko cancel` replaces one that hangs"
-    ))
+    let advice = "; a holder that has died is replaced by itself, and `maloko cancel` replaces one that hangs";
+    lock_file::locked(&wanted.stack, &[holder], advice)
 }

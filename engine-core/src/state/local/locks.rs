@@ -63,21 +63,12 @@ pub(super) fn sync(disk: &dyn Files, lock: &Path) -> std::io::Result<()> {
 /// The error for a stack that others work on.
 pub(super) fn locked(stack: &StackName, locks: &[LockFile]) -> Error {
     let holders: Vec<&Holder> = locks.iter().map(|lock| &lock.holder).collect();
-    let who = match &holders[..] {
-        [] => "by another maloko process on this machine that has just begun".to_owned(),
-        some => lock_file::by_whom(some),
-    };
     let foreign = locks.iter().filter(|lock| !lock.holder.maloko);
     let paths: Vec<String> = foreign.map(|lock| lock.path.display().to_string()).collect();
     let advice = if paths.is_empty() {
-        " If it hangs, `maloko cancel` takes the stack over from it.".to_owned()
+        ". If it hangs, `maloko cancel` takes the stack over from it.".to_owned()
     } else {
-        format!(" If that process is gone, `pulumi cancel` removes its lock; or remove:{}", lock_file::listed(paths))
+        format!(". If that process is gone, `pulumi cancel` removes its lock; or remove:{}", lock_file::listed(paths))
     };
-    // It begins with Pulumi's words, which scripts look for to try again later.
-    Error::Locked(format!(
-        "the stack is currently locked by {} lock(s): '{}' is locked {who}. Wait until it is done.{advice}",
-        locks.len().max(1),
-        stack.stack()
-    ))
+    lock_file::locked(stack, &holders, &advice)
 }
