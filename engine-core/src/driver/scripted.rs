@@ -18,7 +18,6 @@ use crate::provider::{
 use crate::value::{PropertyMap, Value};
 
 use super::limits::LAST_WORD;
-use super::watch::LOOK;
 
 /// One provider object that echoes its inputs, replaces when `zone` changes, and fails where it is told to. Its
 /// objects are numbered; every call is written down.
@@ -334,20 +333,6 @@ impl Host for ScriptedHost {
         if time == LAST_WORD && has_told {
             return Box::pin(futures::future::pending());
         }
-        if time == LOOK {
-            let mut looks = lock(&self.looks);
-            if *looks == 0 {
-                return Box::pin(futures::future::pending());
-            }
-            // Time passes once there is something to see.
-            self.wait_until_held();
-            *looks -= 1;
-            self.pass(time);
-            if *looks == 0 {
-                self.let_go();
-            }
-            return Box::pin(futures::future::ready(()));
-        }
         if self.limits.is_some() {
             self.pass(time);
             lock(&self.calls).push(format!("waited {time:?}"));
@@ -358,5 +343,21 @@ impl Host for ScriptedHost {
         } else {
             Box::pin(futures::future::ready(()))
         }
+    }
+
+    /// So often as a test allows.
+    fn watch(&self, time: Duration) -> BoxFuture<'static, ()> {
+        let mut looks = lock(&self.looks);
+        if *looks == 0 {
+            return Box::pin(futures::future::pending());
+        }
+        // Time passes once there is something to see.
+        self.wait_until_held();
+        *looks -= 1;
+        self.pass(time);
+        if *looks == 0 {
+            self.let_go();
+        }
+        Box::pin(futures::future::ready(()))
     }
 }

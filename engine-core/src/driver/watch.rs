@@ -11,7 +11,7 @@ use crate::event::{Diagnostic, Event, Severity};
 use super::Engine;
 
 /// So often the calls in flight are looked at.
-pub(super) const LOOK: Duration = Duration::from_secs(10);
+const LOOK: Duration = Duration::from_secs(10);
 /// A call is first told of when it has taken this long, and again each time that this has doubled.
 const FIRST: Duration = Duration::from_secs(20);
 
