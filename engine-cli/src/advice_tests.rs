@@ -84,7 +84,13 @@ fn what_the_program_prints_stays_as_it_is() {
     let sink = Aimed { to: Arc::clone(&heard) as Arc<_>, aim: aimed("up", Some("dev")) };
     for severity in [Severity::Warning, Severity::Output] {
         let message = "`maloko refresh`".to_owned();
-        sink.emit(Event::Diagnostic(Diagnostic { urn: None, severity, message, ephemeral: false }));
+        sink.emit(Event::Diagnostic(Diagnostic {
+            urn: None,
+            severity,
+            message,
+            ephemeral: false,
+            still_waiting: false,
+        }));
     }
     assert_eq!(*heard.0.lock().unwrap(), ["`maloko refresh --stack dev`", "`maloko refresh`"]);
 }

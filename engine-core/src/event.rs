@@ -220,6 +220,8 @@ pub struct Diagnostic {
     pub message: String,
     /// Only while it runs (a progress note).
     pub ephemeral: bool,
+    /// It says no more than that a call has not come to its end: nothing new where the time of each call is shown.
+    pub still_waiting: bool,
 }
 
 /// How an operation ended.

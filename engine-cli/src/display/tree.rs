@@ -155,7 +155,8 @@ impl Tree {
     }
 
     fn diagnostic(&mut self, message: Diagnostic) {
-        if message.severity == Severity::Debug {
+        // How long a call takes stands beside its resource, and is true at each moment.
+        if message.severity == Severity::Debug || message.still_waiting {
             return;
         }
         let text = self.redactor.message(&message.message).into_owned();

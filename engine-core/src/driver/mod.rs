@@ -258,7 +258,8 @@ impl Engine {
     /// A message from the program or from provider code; `urn` empty: from the run as a whole.
     pub fn log(&self, urn: &str, severity: Severity, message: &str, ephemeral: bool) {
         let urn = (!urn.is_empty()).then(|| Urn::unchecked(urn));
-        self.events.emit(Event::Diagnostic(Diagnostic { urn, severity, message: message.to_owned(), ephemeral }));
+        let message = message.to_owned();
+        self.events.emit(Event::Diagnostic(Diagnostic { urn, severity, message, ephemeral, still_waiting: false }));
     }
 
     /// The text without the secrets that this run knows: those of the configuration, of the state, of registrations and of
@@ -316,7 +317,8 @@ impl Engine {
     }
 
     fn diagnose(&self, urn: Option<&Urn>, severity: Severity, message: impl Into<String>) {
-        let diagnostic = Diagnostic { urn: urn.cloned(), severity, message: message.into(), ephemeral: false };
+        let diagnostic =
+            Diagnostic { urn: urn.cloned(), severity, message: message.into(), ephemeral: false, still_waiting: false };
         self.events.emit(Event::Diagnostic(diagnostic));
     }
 }

@@ -43,10 +43,11 @@ impl Engine {
 
     fn tell_of_slow_calls(&self) {
         for (urn, method, age) in self.providers.take_slow(self.host.now(), FIRST) {
-            let text = format!("still waiting for {method} of '{}' ({} s)", urn.name(), age.as_secs());
+            let message = format!("still waiting for {method} of '{}' ({} s)", urn.name(), age.as_secs());
             // It is of interest while it lasts: displays do not list it at the end.
             let (urn, severity) = (Some(urn), Severity::Info);
-            self.events.emit(Event::Diagnostic(Diagnostic { urn, severity, message: text, ephemeral: true }));
+            let diagnostic = Diagnostic { urn, severity, message, ephemeral: true, still_waiting: true };
+            self.events.emit(Event::Diagnostic(diagnostic));
         }
     }
 }

@@ -57,6 +57,7 @@ fn run() -> Vec<Event> {
             severity: Severity::Info,
             message: CANARY.to_owned(),
             ephemeral: true,
+            still_waiting: false,
         }),
         Event::StepDone(update.clone()),
         Event::StepFailed(update),

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use insta::assert_snapshot;
-use maloko_core::event::{Event, Op, Severity, StepMetadata};
+use maloko_core::event::{Diagnostic, Event, Op, Severity, StepMetadata};
 use maloko_core::row::Row;
 use maloko_core::urn::Urn;
 
@@ -88,6 +88,24 @@ fn while_it_runs_the_tree_shows_who_does_what_since_when() {
     let mut stage = Stage::new(options(), 24, 100);
     stage.play_in_progress();
     assert_snapshot!(stage.terminal.text());
+}
+
+#[test]
+fn beside_what_a_call_does_since_when_stands_what_it_said_and_not_that_it_lasts() {
+    let mut stage = Stage::new(options(), 24, 100);
+    stage.play_in_progress();
+    let call = |method: &str, urn: Urn| {
+        let message = format!("still waiting for {method} of '{}' (20 s)", urn.name());
+        let severity = Severity::Info;
+        Event::Diagnostic(Diagnostic { urn: Some(urn), severity, message, ephemeral: true, still_waiting: true })
+    };
+    stage.play([call("create", child("two").urn), call("check", child("three").urn)]);
+    stage.tree.called(stage.now, &child("three").urn);
+    stage.now = Duration::from_secs(60);
+    stage.tree.frame(stage.now, &mut stage.terminal).unwrap();
+    let text = stage.terminal.text();
+    assert!(text.contains("two       creating (59s)    it says: 12 % of the way"), "{text}");
+    assert!(text.contains("three     creating (59s)") && !text.contains("still waiting"), "{text}");
 }
 
 #[test]
