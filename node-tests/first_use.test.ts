@@ -264,17 +264,33 @@ test("new writes an install line that works before and after publication", () =>
     expect(said("file:maloko-9.9.9.tgz")).toContain("  npm install\n");
 });
 
+const LAZY = `import * as pulumi from "@pulumi/pulumi";
+class Lazy {
+    async create() { return { id: String(require("./other")) }; }
+}
+class Thing extends pulumi.dynamic.Resource {
+    constructor(name: string) { super(new Lazy(), name, {}); }
+}
+new Thing("a");
+`;
+
 test("a syntax error's summary names the error", () => {
     const it = project({ "index.ts": "export const size = (;\n" });
     const place = join(realpathSync(it.directory), "index.ts");
     const said = failing(it, "preview");
-    expect(said).toContain(`SyntaxError: Unexpected ";" (${place}:1:21)`);
+    expect(said).toContain(`error: SyntaxError: Unexpected ";" (${place}:1:21)\n`);
     expect(said).not.toContain("esbuild");
     it.write({ "index.ts": 'import "./other";\n', "other.ts": "export const size = 1;\nconst a = [;\nconst b = {;\n" });
     const other = failing(it, "preview");
-    expect(other).toContain(`SyntaxError: Unexpected ";" (${join(dirname(place), "other.ts")}:2:11)`);
+    const mistake = `SyntaxError: Unexpected ";" (${join(dirname(place), "other.ts")}:2:11)\n`;
+    expect(other).toContain(`error: ${mistake}`);
     expect(other).not.toContain("esbuild");
     expect(other).not.toContain("Transform failed");
+    // And where a method of a provider meets it.
+    it.write({ "index.ts": LAZY });
+    const late = failing(it, "up", "--yes", "--skip-preview");
+    expect(late).toContain(mistake);
+    expect(late).not.toContain("Transform failed");
 });
 
 test("yes with preview-only works", () => {

@@ -247,15 +247,34 @@ def test_new_writes_an_install_line_that_works_before_and_after_publication(proj
     assert "  pip install -r requirements.txt\n" in origin(from_file)
 
 
+LAZY = """
+from pulumi.dynamic import Resource, ResourceProvider
+class Lazy(ResourceProvider):
+    def create(self, props):
+        import other
+class Thing(Resource):
+    def __init__(self, name):
+        super().__init__(Lazy(), name, {})
+Thing("a")
+"""
+
+
 def test_a_syntax_error_s_summary_names_the_error(project: Project) -> None:
     place = project.write("__main__.py", "size = (\nwidth = 1\n")
     said = project.failing("preview")
-    assert re.search(rf"SyntaxError: .*\({re.escape(str(place))}:1\)", said), said
+    assert re.search(rf"^error: SyntaxError: .*\({re.escape(str(place))}:1\)\n +size = \(\n +\^$", said, re.M), said
     project.write("__main__.py", "import other\n")
     other = project.write("other.py", "size = 1\nwidth = [2\n")
     said = project.failing("preview")
-    assert re.search(rf"SyntaxError: .*\({re.escape(str(other))}:2\)", said), said
+    assert re.search(rf"^error: SyntaxError: .*\({re.escape(str(other))}:2\)\n +width = \[2\n +\^\n", said, re.M), said
+    # Who imported it, and none of the frames between.
+    assert re.findall(r' File "(.*)", line \d+', said) == [str(place)], said
     assert "import other" in said
+    # And where a method of a provider meets it.
+    project.write("__main__.py", LAZY)
+    said = project.failing("up", "--yes", "--skip-preview")
+    assert re.search(rf"SyntaxError: .*\({re.escape(str(other))}:2\)$", said, re.M), said
+    assert "at other.py:2, from create (__main__.py:" in said
 
 
 def test_yes_with_preview_only_works(project: Project) -> None:

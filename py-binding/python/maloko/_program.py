@@ -21,7 +21,7 @@ from maloko._forks import OwnProcess
 from maloko._loops import loop_of_thread, new_loop
 from maloko._sdk import newer_than_tested
 from maloko._tasks import ProgramTasks
-from maloko._tracebacks import format_error, message_of
+from maloko._tracebacks import format_program_error, message_of
 
 if TYPE_CHECKING:
     from maloko._host import Host
@@ -176,7 +176,7 @@ def _failure(error: BaseException, monitor: Monitor) -> Failure | None:
         return Failure(str(error), error)
     if isinstance(error, MalokoError):
         return Failure(message_of(error), error)
-    return Failure(format_error(error), error)
+    return Failure(format_program_error(error), error)
 
 
 def _comes_from_shutdown(error: BaseException | None) -> bool:

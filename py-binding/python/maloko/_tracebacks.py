@@ -8,7 +8,9 @@ import os
 import threading
 import traceback
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
+from typing import TypeGuard
 
 
 def _machinery() -> tuple[str, ...]:
@@ -34,12 +36,17 @@ def is_hidden(filename: str) -> bool:
 
 
 def message_of(error: BaseException) -> str:
-    """The last line of a traceback, without the traceback: `ValueError: no such label`.
+    """The last line of a traceback without the traceback: `ValueError: no such label`; a syntax error with its place.
 
     Never raises, whatever the exception does when it is looked at.
     """
     try:
-        return as_text("".join(traceback.format_exception_only(type(error), error)).strip())
+        lines = "".join(traceback.format_exception_only(type(error), error)).strip().splitlines()
+        if _has_place(error):
+            # The file, the line and a sign below it come first.
+            lines = lines[1 + len(_excerpt(error)) :]
+            lines[0] += f" ({error.filename}:{error.lineno})"
+        return as_text("\n".join(lines))
     except BaseException:  # the exception is a user's object
         return f"{type(error).__name__} (it cannot be shown: its text raises)"
 
@@ -55,12 +62,39 @@ def format_error(error: BaseException) -> str:
         return ""
 
 
+def format_program_error(error: BaseException) -> str:
+    """What ended a program: its traceback; of a syntax error what is wrong and where, the line, and who imported it."""
+    formatted = format_error(error)
+    try:
+        if not _has_place(error) or error.__cause__ is not None or error.__context__ is not None:
+            return formatted
+        frames = as_text("".join(_own_frames_of(error).stack.format()).rstrip())
+        return "\n".join([message_of(error), *_excerpt(error), frames]).rstrip()
+    except BaseException:  # the exception is a user's object
+        return formatted
+
+
+def _has_place(error: BaseException) -> TypeGuard[SyntaxError]:
+    return isinstance(error, SyntaxError) and bool(error.msg and error.filename)
+
+
+def _excerpt(error: SyntaxError) -> list[str]:
+    """The line that is wrong, and a sign below it, as they stand in a traceback."""
+    lines = "".join(traceback.format_exception_only(type(error), error)).splitlines()[1:]
+    return list(takewhile(lambda line: line.startswith("    "), lines))
+
+
 def as_text(text: str) -> str:
     """A text that every file can hold: half of a surrogate pair becomes a question mark."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _formatted(error: BaseException) -> str:
+    text = "".join(_own_frames_of(error).format()).rstrip()
+    return _with_place(text, error) if isinstance(error, SyntaxError) else text
+
+
+def _own_frames_of(error: BaseException) -> traceback.TracebackException:
     formatted = traceback.TracebackException.from_exception(error)
     parts = list(_parts(formatted, set()))
     has_own = any(_is_own(part) for part in parts)
@@ -68,8 +102,7 @@ def _formatted(error: BaseException) -> str:
         frames = (frame for frame in part.stack if not frame.filename.startswith(_always_hidden))
         kept = [frame for frame in frames if not (has_own and is_hidden(frame.filename))]
         part.stack = traceback.StackSummary.from_list(kept)
-    text = "".join(formatted.format()).rstrip()
-    return _with_place(text, error) if isinstance(error, SyntaxError) else text
+    return formatted
 
 
 def _with_place(text: str, error: SyntaxError) -> str:
