@@ -2,6 +2,7 @@
 
 mod delta;
 mod diff;
+mod drift;
 mod failures;
 mod json;
 mod json_value;

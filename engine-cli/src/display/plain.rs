@@ -12,6 +12,7 @@ use maloko_core::value::PropertyMap;
 
 use super::DisplayOptions;
 use super::diff::{DiffText, changed_keys};
+use super::drift;
 use super::failures::{ErrorText, Failures};
 use super::json::prefix;
 use super::order::Held;
@@ -21,9 +22,6 @@ use super::redact::Redactor;
 use super::summary;
 use super::words::{TypeNames, clean, duration, heading, reason, result, words};
 use super::worker::Renderer;
-
-/// The heading of what a refresh found before an operation of another kind.
-pub(super) const DRIFT: &str = "Drift, changed since the last run and not by it:";
 
 /// Writes lines.
 pub(super) struct Plain {
@@ -93,7 +91,7 @@ impl Plain {
         let row = step.new.as_ref().or(step.old.as_ref());
         let custom = row.is_none_or(|row| row.custom);
         self.reasons.note(step);
-        self.refreshes |= self.is_drift(step.op);
+        self.refreshes |= drift::is_drift(self.options.kind, step.op);
         if self.options.is_preview {
             let parent = row.and_then(|row| row.parent.as_ref());
             self.held.place(&step.urn, parent);
@@ -103,27 +101,18 @@ impl Plain {
         self.active.insert(step.urn.clone(), active);
     }
 
-    /// Does a step find something out, in an operation that goes on to do something about it?
-    fn is_drift(&self, op: Op) -> bool {
-        op == Op::Refresh && self.options.kind != OperationKind::Refresh
-    }
-
     fn done(&mut self, at: Duration, step: &StepMetadata, out: &mut dyn Write) -> io::Result<()> {
         step.new.iter().for_each(|row| self.redactor.learn_row(row));
         let active = self.active.remove(&step.urn);
         let refreshed = active.as_ref().is_some_and(|active| active.op == Op::Refresh);
         let op = result(step);
-        let drift = self.is_drift(step.op);
+        let is_drift = drift::is_drift(self.options.kind, step.op);
         let in_state = if self.options.kind == OperationKind::Update { state_changes(step) } else { Vec::new() };
         let in_state = in_state.join("; ");
         if self.shows(op, refreshed) {
             let words = words(op);
-            let verb = match (op, self.options.is_preview) {
-                (Op::Update, _) if drift => "changed",
-                (Op::Delete, _) if drift => "gone",
-                (_, true) => words.plan,
-                (_, false) => words.done,
-            };
+            let verb = if self.options.is_preview { words.plan } else { words.done };
+            let verb = drift::word(op).filter(|_| is_drift).unwrap_or(verb);
             let mut shown = step.clone();
             if refreshed {
                 shown.op = Op::Refresh;
@@ -134,7 +123,7 @@ impl Plain {
                 line.push_str(&self.elapsed(at, active.as_ref()));
             }
             let because = self.reasons.because(step, &self.names).unwrap_or_default();
-            let gone = drift && op == Op::Delete;
+            let gone = is_drift && op == Op::Delete;
             let details = [reason(step), if self.options.diff || gone { "" } else { &changes }, &because, &in_state];
             let details: Vec<&str> = details.into_iter().filter(|text| !text.is_empty()).collect();
             if !details.is_empty() {
@@ -144,47 +133,42 @@ impl Plain {
             if self.options.diff {
                 lines.extend(self.diff_text().properties(&shown));
             }
-            self.write_step(&step.urn, drift, lines, out)?;
+            self.write_step(&step.urn, is_drift, lines, out)?;
         } else if op == Op::Same && !in_state.is_empty() {
             let line = format!("  {}: {in_state}", self.names.title(&step.urn));
-            self.write_step(&step.urn, drift, vec![line], out)?;
+            self.write_step(&step.urn, is_drift, vec![line], out)?;
         }
         self.write_errors(&step.urn, active.map(|active| active.errors).unwrap_or_default(), out)
     }
 
     /// Writes the lines of a step: what a refresh found apart from what is done.
-    fn write_step(&mut self, urn: &Urn, drift: bool, lines: Vec<String>, out: &mut dyn Write) -> io::Result<()> {
-        if self.options.is_preview && drift {
+    fn write_step(&mut self, urn: &Urn, is_drift: bool, lines: Vec<String>, out: &mut dyn Write) -> io::Result<()> {
+        if self.options.is_preview && is_drift {
             self.drift.hold(urn, lines);
             return Ok(());
         }
-        if !self.options.is_preview && self.refreshes && self.section != Some(drift) {
-            if self.section.is_none() && !drift {
-                writeln!(out, "{}", self.no_drift())?;
+        if !self.options.is_preview && self.refreshes && self.section != Some(is_drift) {
+            if self.section.is_none() && !is_drift {
+                writeln!(out, "{}", drift::heading(self.paint, false))?;
             }
-            let heading = if drift { DRIFT } else { "Update:" };
-            writeln!(out, "{}", self.paint.bold(heading))?;
-            self.section = Some(drift);
+            let heading =
+                if is_drift { drift::heading(self.paint, true) } else { drift::heading_of_the_rest(self.paint, false) };
+            writeln!(out, "{heading}")?;
+            self.section = Some(is_drift);
         }
         self.write(Some(urn), lines, out)
     }
 
-    fn no_drift(&self) -> String {
-        self.paint.bold("Drift: none")
-    }
-
     /// In a preview: all that was held.
     fn write_held(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        let (drift, plan) = (self.drift.take(), self.held.take());
+        let (found, plan) = (self.drift.take(), self.held.take());
         if std::mem::take(&mut self.refreshes) {
-            match drift.is_empty() {
-                true if self.section.is_none() => writeln!(out, "{}", self.no_drift())?,
-                true => {}
-                false => writeln!(out, "{}", self.paint.bold(DRIFT))?,
+            if !found.is_empty() || self.section.is_none() {
+                writeln!(out, "{}", drift::heading(self.paint, !found.is_empty()))?;
             }
-            drift.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+            found.iter().try_for_each(|line| writeln!(out, "{line}"))?;
             if self.options.is_preview {
-                writeln!(out, "{}", self.paint.bold("Plan:"))?;
+                writeln!(out, "{}", drift::heading_of_the_rest(self.paint, true))?;
             }
         }
         plan.iter().try_for_each(|line| writeln!(out, "{line}"))

@@ -12,11 +12,11 @@ use maloko_core::value::PropertyMap;
 
 use super::DisplayOptions;
 use super::diff::{DiffText, changed_keys};
+use super::drift;
 use super::failures::{ErrorText, Failures};
 use super::json::prefix;
 use super::nodes::{Counts, Messages, NodeId, Nodes};
 use super::paint::Paint;
-use super::plain::DRIFT;
 use super::reasons::{Reasons, state_changes};
 use super::redact::Redactor;
 use super::screen::{Screen, Size, SizeProbe};
@@ -108,19 +108,14 @@ impl Tree {
 
     /// Keeps what a finished step has to say beside what its line does.
     fn explain(&mut self, id: NodeId, step: &StepMetadata) {
-        if step.op == Op::Refresh && self.options.kind != OperationKind::Refresh {
+        if drift::is_drift(self.options.kind, step.op) {
             let op = result(step);
-            let found = match op {
-                Op::Update => Some("changed"),
-                Op::Delete => Some("gone"),
-                _ => None,
-            };
-            let drift = self.drift.get_or_insert_default();
-            if let Some(found) = found {
+            let all = self.drift.get_or_insert_default();
+            if let Some(found) = drift::word(op) {
                 let (changes, title) = (changed_keys(step), self.nodes.names.title(&step.urn));
                 let changes =
                     if changes.is_empty() || op == Op::Delete { String::new() } else { format!(" [{changes}]") };
-                drift.insert(step.urn.clone(), format!("{} {title} {found}{changes}", words(op).marker));
+                all.insert(step.urn.clone(), format!("{} {title} {found}{changes}", words(op).marker));
             }
             // What is done about it is another matter.
             self.nodes.forget_refresh(id);
@@ -138,7 +133,7 @@ impl Tree {
     fn describe(&mut self, id: NodeId, step: &StepMetadata) {
         let Some(op) = self.nodes.get(id).map(|node| node.op) else { return };
         // Deletions of replaced resources would hide what the replacement changes.
-        if step.op == Op::Refresh && self.options.kind != OperationKind::Refresh {
+        if drift::is_drift(self.options.kind, step.op) {
             return;
         }
         if op == Op::Same || matches!(step.op, Op::Same | Op::DeleteReplaced | Op::DiscardReplaced) {
@@ -214,10 +209,10 @@ impl Tree {
         let mut lines = Vec::new();
         if let Some(drift) = &self.drift {
             let found = self.in_order(drift, |_, text| format!("  {text}"));
-            lines.push(self.paint.bold(if found.is_empty() { "Drift: none" } else { DRIFT }));
+            lines.push(drift::heading(self.paint, !found.is_empty()));
             lines.extend(found);
             lines.push(String::new());
-            lines.push(self.paint.bold(if self.options.is_preview { "Plan:" } else { "Update:" }));
+            lines.push(drift::heading_of_the_rest(self.paint, self.options.is_preview));
         }
         // In a preview the details say all that the tree does.
         if !(self.options.diff && self.options.is_preview) {
