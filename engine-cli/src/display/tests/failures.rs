@@ -13,22 +13,22 @@ use crate::display::{DisplayMode, DisplayOptions};
 
 const PYTHON: &str = r#"Refused: HTTP 422 on POST /labels: the quota of labels is used up (20 of 20), ask for more at the desk
 Traceback (most recent call last):
-  File "/work/shop/labels.py", line 16, in create
+  File "/srv/shop/labels.py", line 16, in create
     made = post("/labels", {"title": props["title"]})
            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  File "/work/shop/labels.py", line 11, in post
+  File "/srv/shop/labels.py", line 11, in post
     raise Refused(f"HTTP 422 on POST {path}: the quota of labels is used up (20 of 20), ask for more at the desk")
 Refused: HTTP 422 on POST /labels: the quota of labels is used up (20 of 20), ask for more at the desk"#;
 
 const NODE: &str = "KeyError: no member 'id'
-    at post (/work/shop/labels.ts:8:11)
-    at async LabelProvider.create (file:///work/shop/labels.ts:13:28)";
+    at post (/srv/shop/labels.ts:8:11)
+    at async LabelProvider.create (file:///srv/shop/labels.ts:13:28)";
 
 const RAISED: &str = "10 creates raised: by the SDK's rules they made nothing, and the next run makes them again; \
                       `maloko stack` shows their errors in full";
 
 fn shop(options: DisplayOptions) -> DisplayOptions {
-    DisplayOptions { directory: "/work/shop".into(), ..options }
+    DisplayOptions { directory: "/srv/shop".into(), ..options }
 }
 
 /// An `up` in which so many creates fail at one place.
@@ -93,7 +93,7 @@ fn ten_failures_fit_a_screen_of_a_terminal() {
 #[test]
 fn what_an_error_says_comes_first_and_then_where_it_was_raised() {
     let said = |text: &str| {
-        let error = ErrorText::of(text, Path::new("/work/shop"));
+        let error = ErrorText::of(text, Path::new("/srv/shop"));
         let rest = error.rest(false, &mut std::collections::BTreeSet::new());
         std::iter::once(error.first().to_owned()).chain(rest).collect::<Vec<_>>().join("\n")
     };
@@ -114,16 +114,16 @@ fn what_an_error_says_comes_first_and_then_where_it_was_raised() {
 #[test]
 fn of_a_deep_traceback_the_place_and_the_providers_method_are_named() {
     let frames = [
-        ("/work/shop/labels.py", 16, "create"),
-        ("/work/shop/client.py", 3, "post"),
-        ("/work/shop/client.py", 9, "send"),
+        ("/srv/shop/labels.py", 16, "create"),
+        ("/srv/shop/client.py", 3, "post"),
+        ("/srv/shop/client.py", 9, "send"),
         ("/venv/lib/python3.12/site-packages/requests/models.py", 1021, "raise_for_status"),
     ];
     let frames = frames.map(|(file, line, name)| format!("  File \"{file}\", line {line}, in {name}\n    code\n"));
-    let cause = "Traceback (most recent call last):\n  File \"/work/shop/deep.py\", line 1, in deep\nKeyError: 1\n\nThe above \
+    let cause = "Traceback (most recent call last):\n  File \"/srv/shop/deep.py\", line 1, in deep\nKeyError: 1\n\nThe above \
                  exception was the direct cause of the following exception:\n\n";
     let text = format!("HTTPError: 500\n{cause}Traceback (most recent call last):\n{}HTTPError: 500", frames.concat());
-    let error = ErrorText::of(&text, Path::new("/work/shop"));
+    let error = ErrorText::of(&text, Path::new("/srv/shop"));
     assert_eq!(error.first(), "HTTPError: 500");
     let rest = error.rest(false, &mut std::collections::BTreeSet::new());
     assert_eq!(
