@@ -264,6 +264,29 @@ test("new writes an install line that works before and after publication", () =>
     expect(said("file:maloko-9.9.9.tgz")).toContain("  npm install\n");
 });
 
+test("output json says what changes, and with diff from what to what", () => {
+    const withToken = PROGRAM.replace("{ label }, opts", '{ label, token: pulumi.secret("t-" + label) }, opts');
+    expect(withToken).not.toBe(PROGRAM);
+    const it = project({ "index.ts": withToken });
+    it.ok("up", "--yes", "--skip-preview");
+    it.write({ "index.ts": withToken.replace('"bug"', '"wart"') });
+    const first = (...flags: string[]): Record<string, unknown> => {
+        const said = it.ok("preview", "--output", "json", ...flags);
+        expect(said).not.toContain("t-bug");
+        expect(said).not.toContain("t-wart");
+        const line = JSON.parse(said) as { resources: Record<string, unknown>[] };
+        return line.resources.find(({ name }) => name === "first") ?? {};
+    };
+    expect(first().op).toBe("update");
+    expect(first().diffReasons).toEqual(["label", "token"]);
+    expect(first().detailedDiff).toMatchObject({ label: { kind: "update" } });
+    expect(first().diff).toBeUndefined();
+    expect(first("--diff").diff).toMatchObject({
+        label: { kind: "update", old: "bug", new: "wart" },
+        token: { kind: "update", old: "[secret]", new: "[secret]" },
+    });
+});
+
 const LAZY = `import * as pulumi from "@pulumi/pulumi";
 class Lazy {
     async create() { return { id: String(require("./other")) }; }

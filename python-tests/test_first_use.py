@@ -7,6 +7,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli import Project
@@ -245,6 +246,28 @@ def test_new_writes_an_install_line_that_works_before_and_after_publication(proj
     assert "  pip install -r requirements.txt\n" in origin(None)
     file.unlink()
     assert "  pip install -r requirements.txt\n" in origin(from_file)
+
+
+def test_output_json_says_what_changes_and_with_diff_from_what_to_what(project: Project) -> None:
+    program = PROGRAM.replace('{"label": label}', '{"label": label, "token": pulumi.Output.secret("t-" + label)}')
+    assert program != PROGRAM
+    project.write("__main__.py", program)
+    project.run("up", "--yes", "--skip-preview")
+    project.write("__main__.py", program.replace('"bug"', '"wart"'))
+
+    def first(*flags: str) -> dict[str, Any]:
+        done = project.run("preview", "--output", "json", *flags)
+        assert "t-bug" not in done.stdout
+        assert "t-wart" not in done.stdout
+        return next(it for it in json.loads(done.stdout)["resources"] if it["name"] == "first")
+
+    assert first()["op"] == "update"
+    assert first()["diffReasons"] == ["label", "token"]
+    assert first()["detailedDiff"]["label"]["kind"] == "update"
+    assert "diff" not in first()
+    changed = first("--diff")["diff"]
+    assert changed["label"] == {"kind": "update", "old": "bug", "new": "wart"}
+    assert changed["token"] == {"kind": "update", "old": "[secret]", "new": "[secret]"}
 
 
 LAZY = """

@@ -97,7 +97,7 @@ impl DiffText<'_> {
                 None => self.block(&label, value, change.kind, level, &reason, lines),
             },
             Body::Pair(old, new) => {
-                if self.is_secret(old) || self.is_secret(new) {
+                if self.redactor.is_secret(old) || self.redactor.is_secret(new) {
                     // Not even what a value was before it became a secret.
                     return one_line("[secret] => [secret]");
                 }
@@ -114,10 +114,6 @@ impl DiffText<'_> {
                 self.write(inside, level + 2, lines);
             }
         }
-    }
-
-    fn is_secret(&self, value: &Value) -> bool {
-        matches!(self.redactor.see(value), Visible::Secret)
     }
 
     /// A value that takes several lines.
@@ -210,6 +206,12 @@ pub(super) fn changed_keys(step: &StepMetadata) -> String {
     named.truncate(NAMED_KEYS);
     let list = named.join(", ");
     if rest == 0 { list } else { format!("{list} and {} more", count(rest)) }
+}
+
+/// What a step changes, but for what the user does not want to see.
+#[must_use]
+pub(super) fn changes_of(step: &StepMetadata) -> Vec<Change<'_>> {
+    changes(step, &hidden_paths(step))
 }
 
 /// What changed: as the step says in detail, or else by comparing old and new.

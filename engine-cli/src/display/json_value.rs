@@ -9,6 +9,7 @@ use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
 use super::redact::{Redactor, Visible};
+use super::values::UNKNOWN;
 use maloko_core::scrub::SECRET_TEXT;
 
 /// What is written for a secret.
@@ -18,6 +19,8 @@ pub(super) enum SecretForm {
     Signature,
     /// The plain string `[secret]`.
     Text,
+    /// The same, and `[unknown]` for what is not known yet.
+    Words,
 }
 
 /// How values are written.
@@ -40,7 +43,7 @@ impl Serialize for Properties<'_> {
 }
 
 /// A value as it is written.
-struct Shown<'a>(Writing<'a>, &'a Value);
+pub(super) struct Shown<'a>(pub(super) Writing<'a>, pub(super) &'a Value);
 
 impl Serialize for Shown<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -58,13 +61,14 @@ impl Serialize for Shown<'_> {
                 list.end()
             }
             Visible::Object(members) => Properties(writing, members).serialize(serializer),
-            Visible::Secret if writing.secrets == SecretForm::Text => serializer.serialize_str(SECRET_TEXT),
+            Visible::Secret if writing.secrets != SecretForm::Signature => serializer.serialize_str(SECRET_TEXT),
             Visible::Secret => {
                 let mut object = serializer.serialize_map(Some(2))?;
                 object.serialize_entry(SIGNATURE_KEY, SECRET_SIGNATURE)?;
                 object.serialize_entry("ciphertext", SECRET_TEXT)?;
                 object.end()
             }
+            Visible::Unknown if writing.secrets == SecretForm::Words => serializer.serialize_str(UNKNOWN),
             Visible::Unknown => serializer.serialize_str(UNKNOWN_TEXT),
             Visible::Resource(reference) => {
                 let mut object = serializer.serialize_map(None)?;

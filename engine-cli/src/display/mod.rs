@@ -150,7 +150,9 @@ fn renderer(mode: DisplayMode, options: DisplayOptions, opened: SystemTime) -> B
             Box::new(json::JsonLines::new(redactor, options.is_preview, internal, opened))
         }
         DisplayMode::PreviewJson => Box::new(preview_json::PreviewDocument::new(redactor, options.show_sames)),
-        DisplayMode::SummaryJson => Box::new(summary_json::SummaryLine::new(options.show_sames)),
+        DisplayMode::SummaryJson => {
+            Box::new(summary_json::SummaryLine::new(redactor, options.show_sames, options.diff))
+        }
         DisplayMode::Tree => {
             let probe = screen::controlling_terminal(options.fallback_size);
             Box::new(tree::Tree::new(options, redactor, probe))

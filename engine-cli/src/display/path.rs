@@ -25,6 +25,20 @@ impl Segment {
     }
 }
 
+/// The path as a text, which [`parse`] reads.
+#[must_use]
+pub(super) fn text(path: &[Segment]) -> String {
+    let segment = |(place, segment): (usize, &Segment)| match segment {
+        Segment::Index(index) => format!("[{index}]"),
+        Segment::Key(key) if key.is_empty() || key.contains(['.', '[', ']', '"', '\\']) => {
+            format!("[\"{}\"]", key.replace('\\', "\\\\").replace('"', "\\\""))
+        }
+        Segment::Key(key) if place == 0 => key.clone(),
+        Segment::Key(key) => format!(".{key}"),
+    };
+    path.iter().enumerate().map(segment).collect()
+}
+
 /// Reads a path. What has not the shape of one is a single key.
 #[must_use]
 pub(super) fn parse(text: &str) -> Vec<Segment> {

@@ -144,7 +144,8 @@ impl<'a> Step<'a> {
     }
 }
 
-struct Kinds<'a>(&'a DetailedDiff);
+/// A detailed diff as documents have it.
+pub(super) struct Kinds<'a>(pub(super) &'a DetailedDiff);
 
 impl Serialize for Kinds<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

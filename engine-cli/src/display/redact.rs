@@ -73,6 +73,12 @@ impl Redactor {
         }
     }
 
+    /// Must nothing of a value be shown?
+    #[must_use]
+    pub(super) fn is_secret(&self, value: &Value) -> bool {
+        matches!(self.see(value), Visible::Secret)
+    }
+
     /// The members of an object that may be named: all but the provider's reference.
     pub(super) fn members(map: &PropertyMap) -> impl Iterator<Item = (&str, &Value)> {
         map.iter().filter(|(key, _)| *key != PROVIDER_KEY).map(|(key, value)| (key.as_str(), value))

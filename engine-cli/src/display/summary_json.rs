@@ -1,34 +1,54 @@
 //! An operation as one line of JSON (semantics 14.5).
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
 use maloko_core::event::{Event, Op, StepMetadata, Summary};
-use serde::Serialize;
+use maloko_core::urn::Urn;
+use serde::{Serialize, Serializer};
 
+use super::delta::{Body, Change, Kind};
+use super::diff::changes_of;
 use super::json::outcome_name;
+use super::json_value::{SecretForm, Shown, Writing};
+use super::path;
+use super::preview_json::Kinds;
+use super::redact::Redactor;
 use super::worker::Renderer;
 
 /// Notes what is done, and writes it down when it is over.
 pub(super) struct SummaryLine {
+    redactor: Redactor,
     show_sames: bool,
-    resources: Vec<Resource>,
+    diff: bool,
+    steps: Vec<StepMetadata>,
     summary: Option<Summary>,
 }
 
 impl SummaryLine {
-    /// With `show_sames` unchanged resources are listed too.
+    /// With `show_sames` unchanged resources are listed too, with `diff` the values that change.
     #[must_use]
-    pub(super) fn new(show_sames: bool) -> Self {
-        Self { show_sames, resources: Vec::new(), summary: None }
+    pub(super) fn new(redactor: Redactor, show_sames: bool, diff: bool) -> Self {
+        Self { redactor, show_sames, diff, steps: Vec::new(), summary: None }
     }
 }
 
 impl Renderer for SummaryLine {
     fn event(&mut self, _at: Duration, event: Event, _out: &mut dyn Write) -> io::Result<()> {
+        if let Event::StepStarted(step) | Event::StepDone(step) = &event {
+            step.old.iter().chain(&step.new).for_each(|row| self.redactor.learn_row(row));
+        }
         match event {
             Event::StepStarted(step) if !step.internal && (step.op != Op::Same || self.show_sames) => {
-                self.resources.push(Resource::new(&step));
+                self.steps.push(step);
+            }
+            // What a refresh found is known when it is done.
+            Event::StepDone(step) if step.op == Op::Refresh => {
+                let begun = self.steps.iter_mut().rfind(|begun| begun.op == step.op && begun.urn == step.urn);
+                if let Some(begun) = begun {
+                    *begun = step;
+                }
             }
             Event::Summary(summary) => self.summary = Some(summary),
             _ => {}
@@ -39,11 +59,12 @@ impl Renderer for SummaryLine {
     fn finish(&mut self, now: Duration, out: &mut dyn Write) -> io::Result<()> {
         let Some(summary) = self.summary.take() else { return Ok(()) };
         let duration = Duration::try_from_secs_f64(summary.duration_seconds).unwrap_or(now);
+        let writing = Writing { redactor: &self.redactor, secrets: SecretForm::Words };
         let line = Line {
             result: outcome_name(summary.outcome),
             duration: u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX),
             summary: summary.changes,
-            resources: std::mem::take(&mut self.resources),
+            resources: self.steps.iter().map(|step| Resource::new(step, self.diff.then_some(writing))).collect(),
         };
         serde_json::to_writer(&mut *out, &line)?;
         out.write_all(b"\n")
@@ -51,37 +72,123 @@ impl Renderer for SummaryLine {
 }
 
 #[derive(Serialize)]
-struct Line {
+struct Line<'a> {
     /// `succeeded`, `failed` or `canceled`.
     result: &'static str,
     /// In nanoseconds.
     duration: u64,
-    #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
-    summary: std::collections::BTreeMap<&'static str, u64>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    summary: BTreeMap<&'static str, u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    resources: Vec<Resource>,
+    resources: Vec<Resource<'a>>,
 }
 
 #[derive(Serialize)]
-struct Resource {
-    urn: String,
+#[serde(rename_all = "camelCase")]
+struct Resource<'a> {
+    urn: &'a str,
     #[serde(rename = "type")]
-    kind: String,
-    name: String,
+    kind: &'a str,
+    name: &'a str,
     op: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    parent: Option<String>,
+    parent: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    diff_reasons: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    replace_reasons: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detailed_diff: Option<Kinds<'a>>,
+    #[serde(skip_serializing_if = "Differences::is_empty")]
+    diff: Differences<'a>,
 }
 
-impl Resource {
-    fn new(step: &StepMetadata) -> Self {
+impl<'a> Resource<'a> {
+    /// `values`: how those that change are written, where they are wanted.
+    fn new(step: &'a StepMetadata, values: Option<Writing<'a>>) -> Self {
         let row = step.new.as_deref().or(step.old.as_deref());
         Self {
-            urn: step.urn.to_string(),
-            kind: step.urn.own_type().to_owned(),
-            name: step.urn.name().to_owned(),
+            urn: step.urn.as_str(),
+            kind: step.urn.own_type(),
+            name: step.urn.name(),
             op: step.op.name(),
-            parent: row.and_then(|row| row.parent.as_ref()).map(ToString::to_string),
+            parent: row.and_then(|row| row.parent.as_ref()).map(Urn::as_str),
+            diff_reasons: &step.diffs,
+            replace_reasons: &step.keys,
+            detailed_diff: step.detailed_diff.as_ref().map(Kinds),
+            diff: Differences::of(step, values),
         }
+    }
+}
+
+/// By path what changes, as far down as it can be said.
+struct Differences<'a>(Vec<(String, Difference<'a>)>);
+
+impl<'a> Differences<'a> {
+    fn of(step: &'a StepMetadata, values: Option<Writing<'a>>) -> Self {
+        let mut all = Vec::new();
+        if let Some(writing) = values {
+            collect(changes_of(step), writing, &mut Vec::new(), &mut all);
+        }
+        Self(all)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Serialize for Differences<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(path, difference)| (path, difference)))
+    }
+}
+
+#[derive(Serialize)]
+struct Difference<'a> {
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    old: Option<Shown<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new: Option<Shown<'a>>,
+}
+
+fn collect<'a>(
+    changes: Vec<Change<'a>>,
+    writing: Writing<'a>,
+    path: &mut Vec<path::Segment>,
+    all: &mut Vec<(String, Difference<'a>)>,
+) {
+    for Change { segment, kind, replace, body } in changes {
+        path.push(segment);
+        let shown = |value| Some(Shown(writing, value));
+        let (old, new) = match (kind, body) {
+            (_, Body::Nested(inside)) => {
+                collect(inside, writing, path, all);
+                path.pop();
+                continue;
+            }
+            (Kind::Add, Body::One(value)) => (None, shown(value)),
+            (Kind::Delete, Body::One(value)) => (shown(value), None),
+            (_, Body::Pair(old, new)) => {
+                // Not even what a value was before it became a secret.
+                let secret = [old, new].into_iter().find(|value| writing.redactor.is_secret(value));
+                (shown(secret.unwrap_or(old)), shown(secret.unwrap_or(new)))
+            }
+            (_, Body::One(_) | Body::Hidden | Body::Unsaid) => (None, None),
+        };
+        let kind = match (kind, replace) {
+            (Kind::Add, false) => Some("add"),
+            (Kind::Add, true) => Some("add-replace"),
+            (Kind::Delete, false) => Some("delete"),
+            (Kind::Delete, true) => Some("delete-replace"),
+            (Kind::Update, false) => Some("update"),
+            (Kind::Update, true) => Some("update-replace"),
+            (Kind::Same, _) => None,
+        };
+        if let Some(kind) = kind {
+            all.push((path::text(path), Difference { kind, old, new }));
+        }
+        path.pop();
     }
 }

@@ -6,7 +6,7 @@ use maloko_core::value::{PropertyMap, Value};
 use super::story::{list, map, options, row, step, with_outputs};
 use crate::display::diff::{DiffText, changed_keys};
 use crate::display::paint::Paint;
-use crate::display::path::{Segment, is_hidden, look_up, parse};
+use crate::display::path::{Segment, is_hidden, look_up, parse, text as as_text};
 use crate::display::redact::Redactor;
 
 fn text(step: &StepMetadata) -> String {
@@ -212,6 +212,9 @@ fn paths_are_read_as_the_state_writes_them() {
         [key("a"), key("b"), Segment::Index(0), key("odd \"key\""), key("c")]
     );
     assert_eq!(parse("[\"a.b\"]"), [key("a.b")]);
+    for path in ["a.b[0].c", "[\"a.b\"].c[\"odd \\\"key\\\"\"]", "a[\"\"]"] {
+        assert_eq!(as_text(&parse(path)), path);
+    }
     for odd in ["a..b", "a[", "a[x]", "a[\"b", ".a", "a.", ""] {
         assert_eq!(parse(odd), [key(odd)], "what is no path is one key");
     }

@@ -2,13 +2,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use maloko_core::event::{DetailedDiff, DiffKind, Event, Op, PropertyDiff};
+use maloko_core::event::{DetailedDiff, DiffKind, Event, Op, Outcome, PropertyDiff};
 use maloko_core::row::Row;
 use maloko_core::value::{Asset, AssetSource, ResourceReference, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT, Value};
 use serde_json::{Value as Json, json};
 
 use super::story::{
-    changes, creation, failure, list, map, options, preview, preview_options, row, shown, stack_urn, step, urn,
+    changes, creation, failure, list, map, options, preview, preview_options, row, shown, stack_urn, step, summary,
+    urn, with_outputs,
 };
 use crate::display::{DisplayMode, DisplayOptions};
 
@@ -230,4 +231,54 @@ fn a_row_in_the_document_has_its_members_in_the_order_of_the_state() {
             "created"
         ]
     );
+}
+
+fn resources(options: DisplayOptions, events: Vec<Event>) -> Vec<Json> {
+    let line: Json = serde_json::from_str(&shown(DisplayMode::SummaryJson, options, events)).unwrap();
+    line["resources"].as_array().unwrap().clone()
+}
+
+#[test]
+fn the_line_of_an_operation_has_why_and_with_diff_what_changes() {
+    let plain = resources(options(), changes());
+    assert!(plain.iter().all(|resource| resource.get("diff").is_none()));
+    let found = resources(DisplayOptions { diff: true, ..options() }, changes());
+    let of = |op: &str| found.iter().find(|resource| resource["op"] == op).unwrap();
+    assert_eq!(of("update")["diffReasons"], json!(["color", "tags"]));
+    let changed = json!({
+        "color": { "kind": "update", "old": "ff0000", "new": "00ff00" },
+        "tags[1]": { "kind": "add", "new": "b" },
+    });
+    assert_eq!(of("update")["diff"], changed);
+    assert_eq!(of("create-replacement")["replaceReasons"], json!(["name"]));
+    let renamed = json!({ "name": { "kind": "update-replace", "old": "x", "new": "y" } });
+    assert_eq!(of("create-replacement")["diff"], renamed);
+    assert_eq!(of("delete")["diff"], json!({ "color": { "kind": "delete", "old": "bbbbbb" } }));
+    // The new half says it.
+    assert!(of("delete-replaced").get("diff").is_none());
+    // What a refresh found is known when it is done.
+    let seen = |size: f64| with_outputs(row("drifted", "1", []), [("size", size.into())]);
+    let refresh = |new| step(Op::Refresh, Some(seen(1.0)), Some(new));
+    let summary = summary(Outcome::Succeeded, [("update", 1)]);
+    let events =
+        vec![Event::StepStarted(refresh(seen(1.0))), Event::StepDone(refresh(seen(2.0))), Event::Summary(summary)];
+    let found = resources(DisplayOptions { diff: true, ..options() }, events);
+    assert_eq!(found[0]["diff"], json!({ "size": { "kind": "update", "old": 1, "new": 2 } }));
+}
+
+#[test]
+fn what_is_secret_or_unknown_stands_as_a_word_in_the_line_of_an_operation() {
+    let found = resources(DisplayOptions { diff: true, ..preview_options() }, preview());
+    let update = found.iter().find(|resource| resource["op"] == "update").unwrap();
+    let token = json!({ "kind": "update", "old": "[secret]", "new": "[secret]" });
+    assert_eq!(update["diff"]["token"], token);
+    assert_eq!(update["diff"]["from"], json!({ "kind": "update", "old": "arn:1", "new": "[unknown]" }));
+    assert_eq!(update["diff"]["list"], json!({ "kind": "add", "new": ["x", "[unknown]"] }));
+    // What becomes a secret is not shown as it was.
+    let row_with = |value: Value| row("a", "1", [("odd.key", value)]);
+    let hides = step(Op::Update, Some(row_with("plain".into())), Some(row_with(Value::secret("hidden-now".into()))));
+    let summary = summary(Outcome::Succeeded, [("update", 1)]);
+    let events = vec![Event::StepStarted(hides), Event::Summary(summary)];
+    let found = resources(DisplayOptions { diff: true, ..options() }, events);
+    assert_eq!(found[0]["diff"], json!({ "[\"odd.key\"]": token }));
 }
