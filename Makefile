@@ -1,8 +1,8 @@
 # maloko: everything from a clean clone with Rust, Python >= 3.10, Node >= 20 and make.
 #
-#   make build    .venv/bin/maloko (from the wheel) and node-tests/node_modules/.bin/maloko (from the npm package);
-#                 PROFILE=dev builds them quickly, for work on maloko itself
-#   make test     every suite
+#   make build    .venv/bin/maloko (from the wheel) and node-tests/node_modules/.bin/maloko (from the npm package), as they are
+#                 shipped; PROFILE=dev builds them quickly, for work on maloko itself
+#   make test     every suite, on a quick build; what each stage took is told at the end, and `make budget` judges it
 #   make test-python-versions   the testing kit, breakpoints and coverage on every Python that is found
 #   make demo     the examples, deployed, changed, previewed and destroyed in both languages
 #   make verify   formatting, lints, types, generated files
@@ -27,8 +27,9 @@ PYTHON ?= python3
 CARGO ?= cargo
 NODE ?= node
 NPM ?= npm
-# `make build PROFILE=dev` builds quickly, for work on maloko itself; what is shipped and measured is the release build.
-PROFILE ?= release
+# What is shipped and measured is the release build. Tests and checks run on one that shares what cargo made for the tests in Rust:
+# dependencies optimised, our own crates lightly.
+PROFILE ?= $(if $(filter build build-% demo bench% soak%,$(MAKECMDGOALS)),release,dev)
 
 # The ends of the SDK range that is tested (the newest stands in requirements-dev.txt and node-tests/package.json).
 OLDEST_PULUMI_PYTHON := 3.139.0
@@ -75,12 +76,17 @@ $(STAMPS)/node-binding-modules: node-binding/package.json node-binding/package-l
 # ---------------------------------------------------------------------------------------------------------------------
 # Build
 
+# What was built with another profile is built anew.
+$(STAMPS)/profile-$(PROFILE): | $(STAMPS)
+	@rm -f $(STAMPS)/profile-*
+	@touch $@
+
 .PHONY: build build-python build-node
 build: build-python build-node
 build-python: $(STAMPS)/python
 build-node: $(STAMPS)/node
 
-$(STAMPS)/wheel: $(RUST_SOURCES) $(PY_SOURCES) $(STAMPS)/venv
+$(STAMPS)/wheel: $(RUST_SOURCES) $(PY_SOURCES) $(STAMPS)/venv $(STAMPS)/profile-$(PROFILE)
 	rm -rf $(STAMPS)/wheels
 	CARGO=$(CARGO) $(VENV)/bin/maturin build --profile $(PROFILE) --quiet --manifest-path py-binding/Cargo.toml --out $(STAMPS)/wheels
 	@touch $@
@@ -89,7 +95,7 @@ $(STAMPS)/python: $(STAMPS)/wheel
 	$(PIP) --force-reinstall --no-deps $(STAMPS)/wheels/maloko-*.whl
 	@touch $@
 
-$(STAMPS)/npm-package: $(RUST_SOURCES) $(NODE_SOURCES) $(STAMPS)/node-binding-modules
+$(STAMPS)/npm-package: $(RUST_SOURCES) $(NODE_SOURCES) $(STAMPS)/node-binding-modules $(STAMPS)/profile-$(PROFILE)
 	rm -rf $(STAMPS)/npm && mkdir -p $(STAMPS)/npm
 	MALOKO_PROFILE=$(PROFILE) $(NPM) --prefix node-binding run --silent build
 	cd node-binding && $(NPM) pack --silent --pack-destination ../$(STAMPS)/npm
@@ -158,9 +164,18 @@ try-sources:
 # ---------------------------------------------------------------------------------------------------------------------
 # Test
 
-.PHONY: test test-rust test-python test-node conformance adoption test-examples kill-sample
-test: build test-rust model test-python test-node conformance conformance-oldest adoption test-examples kill-sample
+# Each is told with its seconds at the end; the first makes what the others need.
+STAGES := test-build test-rust model-sample test-python test-node conformance conformance-oldest adoption test-examples kill-sample
+.PHONY: test budget $(STAGES)
+test: | $(STAMPS)/tools-checked
+	@$(PYTHON) .ci/stages.py run $(STAGES)
 	@echo "make test: every suite passed"
+# Did each stage of the last `make test` keep to its budget (.ci/budget.json)?
+budget:
+	@$(PYTHON) .ci/stages.py budget
+
+test-build: build $(STAMPS)/examples-python $(STAMPS)/examples-node $(STAMPS)/oldest-python $(STAMPS)/oldest-node $(STAMPS)/test-servers
+	$(CARGO_TEST) --no-run
 
 # The object stores' servers: moto is in requirements-dev.txt, Azurite here.
 $(STAMPS)/test-servers: engine-stores/tests/servers/package.json engine-stores/tests/servers/package-lock.json $(STAMPS)/venv
@@ -176,11 +191,14 @@ BUILT = $${CARGO_TARGET_DIR:-target}/debug
 
 # Each bug that is planted in the engine on purpose is noticed: among these tests.
 test-rust: $(STAMPS)/test-servers
-	$(CARGO_TEST)
+	$(subst --quiet,,$(CARGO_TEST)) -- --quiet
 
 # Generated lifecycles against the engine and the model (docs/model.md); one of them again: make model SEED=1 PROGRAM=17. Those of
 # seed 1 exercise every rule.
 PROGRAMS ?= 10000
+# A sample in which every rule is exercised: the first of seed 1, and those later ones that exercise what the first do not (`make
+# model` names them).
+SAMPLE := --programs 1500 $(addprefix --and ,2690 2707 3129 3138 3966 4337)
 .PHONY: model model-bugs
 # Each bug that is planted in the engine on purpose is noticed.
 model-bugs: $(STAMPS)/test-servers
@@ -189,6 +207,9 @@ model-bugs: $(STAMPS)/test-servers
 model:
 	$(CARGO_TEST) --no-run
 	$(BUILT)/maloko-model --seed $(SEED) $(if $(PROGRAM),--program $(PROGRAM),--programs $(PROGRAMS) $(if $(filter 1,$(SEED)),--all-rules))
+model-sample:
+	$(CARGO_TEST) --no-run
+	$(BUILT)/maloko-model --seed 1 $(SAMPLE) --all-rules
 
 # The engine in a simulated world, cut off at every edge (docs/simulation.md); `make simulate` repeats one case with its trace.
 .PHONY: simulate soak soak-simulation
@@ -227,8 +248,10 @@ soak-simulation:
 	$(CARGO_TEST) --no-run
 	$(SIMULATE) --seed $(SEED) --programs $(PROGRAMS)
 
+# Where a stage's times are to be told, its runner writes them down.
+PYTEST_REPORT = $(if $(REPORTS),--junitxml=$(REPORTS)/pytest.xml)
 test-python: $(STAMPS)/python
-	$(PY) -m pytest python-tests -q -n 2 --dist loadfile
+	$(PY) -m pytest python-tests -q -n 2 --dist loadfile $(PYTEST_REPORT)
 
 # The kit, breakpoints and coverage on each Python from 3.10 on that is found, or on those of PYTHONS="python3.10 /opt/...".
 # An old Python gets the newest tools that still know it.
@@ -319,7 +342,7 @@ $(STAMPS)/examples-node: examples/typescript/package.json examples/typescript/pa
 	@touch $@
 
 test-examples: build $(STAMPS)/examples-python $(STAMPS)/examples-node
-	$(PY) -m pytest examples/tests -q
+	$(PY) -m pytest examples/tests -q $(PYTEST_REPORT)
 
 KILLS ?= 50
 KILL_STORE ?= directory
@@ -427,7 +450,7 @@ verify-node: $(STAMPS)/node $(STAMPS)/node-binding-modules $(STAMPS)/examples-no
 # Rewrites the committed .pyi and .d.ts from the bindings (the .d.ts is written by the build itself); stale ones fail the second target.
 types: build
 	rm -rf $(STAMPS)/stubs
-	cd py-binding && ../$(VENV)/bin/maturin generate-stubs --quiet --profile release --out ../$(STAMPS)/stubs
+	cd py-binding && ../$(VENV)/bin/maturin generate-stubs --quiet --profile $(PROFILE) --out ../$(STAMPS)/stubs
 	@# A file that is as it was stays as old as it was: otherwise the wheel would be built once more.
 	cmp -s $(STAMPS)/stubs/maloko/_maloko.pyi py-binding/python/maloko/_maloko.pyi || cp $(STAMPS)/stubs/maloko/_maloko.pyi py-binding/python/maloko/_maloko.pyi
 types-fresh: types

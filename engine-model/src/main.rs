@@ -1,16 +1,17 @@
 //! Runs generated lifecycles on all cores and reports. `make model PROGRAMS=10000 SEED=1`, or one with `PROGRAM=17`.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::PoisonError;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use maloko_model::program::Lifecycle;
-use maloko_model::rules::{Counts, OUT_OF_REACH};
+use maloko_model::rules::{Counts, OUT_OF_REACH, Rule};
 use maloko_model::run::{Failure, run};
 use maloko_model::{generate, shrink};
 
@@ -18,17 +19,22 @@ use maloko_model::{generate, shrink};
 const THREADS_PER_CORE: usize = 2;
 /// How many failures are shrunk and shown; the others are only counted.
 const SHOWN: usize = 5;
+/// So many of the rules that took longest to come up are named.
+const RAREST: usize = 8;
 
 struct Request {
     seed: u64,
+    /// The first so many of the seed,
     programs: u64,
+    /// and these later ones, which exercise what the first do not.
+    more: Vec<u64>,
     program: Option<u64>,
     /// Does it fail when a rule was never exercised? A seed may leave out a rare one.
     all_rules: bool,
 }
 
 fn request() -> Result<Request, String> {
-    let mut request = Request { seed: 1, programs: 1000, program: None, all_rules: false };
+    let mut request = Request { seed: 1, programs: 1000, more: Vec::new(), program: None, all_rules: false };
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
         if name == "--all-rules" {
@@ -41,7 +47,10 @@ fn request() -> Result<Request, String> {
             "--seed" => request.seed = number,
             "--programs" => request.programs = number,
             "--program" => request.program = Some(number),
-            other => return Err(format!("{other}: there are --seed, --programs, --program and --all-rules only")),
+            "--and" => request.more.push(number),
+            other => {
+                return Err(format!("{other}: there are --seed, --programs, --and, --program and --all-rules only"));
+            }
         }
     }
     Ok(request)
@@ -99,30 +108,33 @@ fn show(seed: u64, program: u64, lifecycle: &Lifecycle, failure: &Failure) -> Re
 
 fn many(request: &Request) -> Result<bool, String> {
     let Request { seed, programs, .. } = *request;
+    let numbers: Vec<u64> =
+        (0..programs).chain(request.more.iter().copied().filter(|program| *program >= programs)).collect();
     let started = Instant::now();
     let threads = THREADS_PER_CORE * std::thread::available_parallelism().map_or(2, usize::from);
-    let next = AtomicU64::new(0);
-    let counts = Mutex::new(Counts::default());
+    let next = AtomicUsize::new(0);
+    let counted: Mutex<(Counts, FirstSeen)> = Mutex::default();
     let failures: Mutex<Vec<(u64, Failure)>> = Mutex::default();
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                let mut own = Counts::default();
-                loop {
-                    let program = next.fetch_add(1, Ordering::Relaxed);
-                    if program >= programs {
-                        break;
-                    }
+                while let Some(program) = numbers.get(next.fetch_add(1, Ordering::Relaxed)).copied() {
+                    let mut own = Counts::default();
                     if let Err(failure) = run(&generate::lifecycle(seed, program), &mut own) {
                         failures.lock().unwrap_or_else(PoisonError::into_inner).push((program, failure));
                     }
+                    let (counts, first_seen) = &mut *counted.lock().unwrap_or_else(PoisonError::into_inner);
+                    counts.add(&own);
+                    for rule in own.exercised() {
+                        let first = first_seen.entry(rule).or_insert(program);
+                        *first = program.min(*first);
+                    }
                 }
-                counts.lock().unwrap_or_else(PoisonError::into_inner).add(&own);
             });
         }
     });
     let mut failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let counts = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let (counts, first_seen) = counted.into_inner().unwrap_or_else(PoisonError::into_inner);
     failures.sort_by_key(|(program, _)| *program);
     for (program, failure) in failures.iter().take(SHOWN) {
         show(seed, *program, &generate::lifecycle(seed, *program), failure)?;
@@ -132,14 +144,29 @@ fn many(request: &Request) -> Result<bool, String> {
         fs::write(Path::new(&path), &report).map_err(|error| error.to_string())?;
     }
     say(&report);
+    say(&rarest(&first_seen));
     let seconds = started.elapsed().as_secs();
-    say(&format!("{programs} programs of seed {seed} in {seconds} s: {} failed", failures.len()));
-    let numbers: Vec<String> =
+    say(&format!("{} programs of seed {seed} in {seconds} s: {} failed", numbers.len(), failures.len()));
+    let failed: Vec<String> =
         failures.iter().take(40).map(|(p, f)| format!("{p}:{}", f.broken.invariant.name())).collect();
-    if !numbers.is_empty() {
-        say(&numbers.join(" "));
+    if !failed.is_empty() {
+        say(&failed.join(" "));
     }
     Ok(failures.is_empty() && (!request.all_rules || counts.never().is_empty()))
+}
+
+/// By rule: the first program that exercised it.
+type FirstSeen = BTreeMap<Rule, u64>;
+
+/// The rules that came up last, with the program that one has to run to meet them.
+fn rarest(first_seen: &FirstSeen) -> String {
+    let mut rules: Vec<_> = first_seen.iter().collect();
+    rules.sort_by_key(|(_, program)| std::cmp::Reverse(**program));
+    let lines = rules.into_iter().take(RAREST).map(|(rule, program)| {
+        let (section, title) = rule.title();
+        format!("\n    {program:>6}  {section} {title}")
+    });
+    format!("The rules that came up last, by the first program of each:{}", lines.collect::<String>())
 }
 
 fn report(counts: &Counts) -> String {

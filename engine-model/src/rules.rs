@@ -209,6 +209,11 @@ impl Counts {
         self.0.get(&rule).copied().unwrap_or_default()
     }
 
+    /// The rules that were exercised.
+    pub fn exercised(&self) -> impl Iterator<Item = Rule> + '_ {
+        self.0.keys().copied()
+    }
+
     /// The rules that never were.
     #[must_use]
     pub fn never(&self) -> Vec<Rule> {
