@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
-import { type Project, project } from "./project";
+import { expect, onTestFinished, test } from "vitest";
+import { Project, project } from "./project";
 
 const ECHO = `const pulumi = require("@pulumi/pulumi");
 class Provider { async create(inputs) { return { id: "made", outs: inputs }; } }
@@ -25,7 +25,7 @@ function refused(it: Project, args: string[] = UP, environment: NodeJS.ProcessEn
 /** Without the age of a lock: the clock goes on between two commands. */
 const ageless = (said: string) => said.replace(/\d+ seconds? ago/g, "N seconds ago");
 
-const stackFile = (it: Project) => join(it.directory, ".pulumi", "stacks", "test", "dev.json");
+const stackFile = (it: Project) => join(it.directory, ".maloko", ".pulumi", "stacks", "test", "dev.json");
 
 test("a missing project file says where it was looked for", () => {
     const it = project({ "index.js": "" });
@@ -149,7 +149,8 @@ test("a command without a stack says how to choose one", () => {
 });
 
 test("a wrong or missing passphrase changes nothing", () => {
-    const it = project({ "index.js": `${ECHO}new Thing("a");` });
+    const files = { "index.js": `${ECHO}new Thing("a");` };
+    const it = new Project(files, onTestFinished, { PULUMI_CONFIG_PASSPHRASE: "test" });
     it.up();
     it.write({ "index.js": `${ECHO}new Thing("b");` });
     const before = readFileSync(stackFile(it), "utf8");
@@ -171,7 +172,7 @@ test("a wrong or missing passphrase changes nothing", () => {
 // The suites may run as root, whom no mode keeps from writing: a file stands where a directory is needed.
 test("a state that cannot be written begins nothing", () => {
     const it = project({ "index.js": `require("fs").writeFileSync("ran", "");${ECHO}new Thing("a");` });
-    const locks = join(it.directory, ".pulumi", "locks");
+    const locks = join(it.directory, ".maloko", ".pulumi", "locks");
     rmSync(locks, { recursive: true });
     writeFileSync(locks, "");
     const said = refused(it, [...UP, "--skip-preview"]);

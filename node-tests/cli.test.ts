@@ -36,7 +36,7 @@ test("no secret is ever in plain text in the state", () => {
     it.ok("config", "set", "--secret", "token", "very-secret-token", "--stack", "dev");
     it.up();
     expect(it.resources()).toEqual(["a"]);
-    const state = join(it.directory, ".pulumi");
+    const state = join(it.directory, ".maloko", ".pulumi");
     const kept = readdirSync(state, { recursive: true, encoding: "utf8" }).map((name) => join(state, name));
     const files = [...kept, join(it.directory, "Pulumi.dev.yaml")].filter((file) => statSync(file).isFile());
     expect(files.length).toBeGreaterThan(1);

@@ -26,7 +26,7 @@ test.each([
     expect(output.split("from the program").length - 1).toBeLessThanOrEqual(2);
     expect(it.outputs()).toEqual({ answer: 42 });
     // Nothing that is shown was written into a file of the state's.
-    const state = join(it.directory, ".pulumi");
+    const state = join(it.directory, ".maloko", ".pulumi");
     for (const name of readdirSync(state, { recursive: true, encoding: "utf8" })) {
         const file = join(state, name);
         expect(statSync(file).isFile() ? readFileSync(file, "utf8") : "", name).not.toContain("from the pro");

@@ -226,7 +226,7 @@ test("new takes a template folder", async () => {
     const envVars = { PULUMI_CONFIG_PASSPHRASE: "test", PULUMI_BACKEND_URL: `file://${it.directory}` };
     const workspace = await LocalWorkspace.create({ workDir: it.directory, envVars });
     await workspace.new({ templateOrUrl: inside, dir: "again", name: "again", stack: "live", config: ["color=blue"] });
-    expect(it.ok("config", "get", "color", "--stack", "live", "--cwd", "again")).toBe("blue\n");
+    expect(it.runWith(envVars, "config", "get", "color", "--stack", "live", "--cwd", "again").stdout).toBe("blue\n");
     await workspace.new({ templateOrUrl: inside, dir: "files", name: "files", generateOnly: true });
     expect(it.ok("stack", "ls", "--cwd", "files")).not.toContain("dev");
 });

@@ -93,8 +93,10 @@ test("main is looked for in the nearest package.json above", () => {
     });
     it.up();
     expect(it.outputs()).toEqual({ where: "deploy" });
-    it.ok("-C", join(it.directory, "infra"), "up", "--yes", "--skip-preview", "--stack", "dev");
-    expect(it.outputs()).toEqual({ where: "infra" });
+    const infra = (...args: string[]) => it.ok("-C", join(it.directory, "infra"), ...args);
+    infra("stack", "init", "dev");
+    infra("up", "--yes", "--skip-preview");
+    expect(JSON.parse(infra("stack", "output", "--json"))).toEqual({ where: "infra" });
 });
 
 test("a function that a CommonJS module exports is called through its namespace", () => {

@@ -96,7 +96,7 @@ export class Project {
 
     /** Begins a command on a pseudo-terminal, to be read and typed to; `node` has what stands between Node and the command. */
     watchedOnTerminal(args: string[], node: string[] = []): Terminal {
-        return new Terminal([process.execPath, ...node, COMMAND, ...args], this.directory, this.#environment());
+        return new Terminal([process.execPath, ...node, COMMAND, ...args], this.directory, this.#environment(args));
     }
 
     /** Runs a command under a shell that closes or redirects descriptors first. */
@@ -111,7 +111,7 @@ export class Project {
             encoding: "utf8",
             timeout: 50_000,
             maxBuffer: 1 << 28,
-            env: { ...this.#environment(), ...environment },
+            env: this.#environment(words, environment),
         });
         return { status, stdout, stderr, output: stdout + stderr };
     }
@@ -122,7 +122,7 @@ export class Project {
         interrupt: (child: Interrupted) => Promise<void>,
         environment: NodeJS.ProcessEnv = {},
     ): Promise<Outcome> {
-        const env = { ...this.#environment(), ...environment };
+        const env = this.#environment(args, environment);
         const child = spawn(process.execPath, [COMMAND, ...args], { cwd: this.directory, env });
         onTestFinished(() => void child.kill("SIGKILL"));
         let output = "";
@@ -150,7 +150,7 @@ export class Project {
      * Runs a command on a pseudo-terminal; each answer is typed once its question is shown. Gives what was shown.
      */
     async onTerminal(args: string[], ...answers: [question: string, typed: string][]): Promise<string> {
-        const env = { ...this.#environment(), TERM: "xterm" };
+        const env = this.#environment(args, { TERM: "xterm" });
         const words = [PSEUDO_TERMINAL, process.execPath, COMMAND, ...args];
         const child = spawn("python3", words, { cwd: this.directory, env });
         onTestFinished(() => void child.kill("SIGKILL"));
@@ -172,15 +172,22 @@ export class Project {
         return shown;
     }
 
-    #environment(): NodeJS.ProcessEnv {
-        return {
-            ...process.env,
-            PULUMI_CONFIG_PASSPHRASE: "test",
-            PULUMI_BACKEND_URL: `file://${this.directory}`,
+    /** The variables of a command. Only the project's own state has a key file, whose key is derived once. */
+    #environment(words: string[], environment: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+        const own = Object.entries(process.env).filter(([name]) => !/^(PULUMI|MALOKO)/.test(name));
+        const variables: NodeJS.ProcessEnv = {
+            ...Object.fromEntries(own),
+            HOME: join(this.directory, "home"),
             NODE_OPTIONS: "",
             NO_COLOR: "1",
             ...this.#variables,
+            ...environment,
         };
+        const elsewhere = variables.PULUMI_BACKEND_URL ?? variables.MALOKO_BACKEND_URL ?? words.includes("--backend");
+        if (elsewhere && !("PULUMI_CONFIG_PASSPHRASE" in variables || "PULUMI_CONFIG_PASSPHRASE_FILE" in variables)) {
+            variables.PULUMI_CONFIG_PASSPHRASE = "test";
+        }
+        return variables;
     }
 
     ok(...args: string[]): string {

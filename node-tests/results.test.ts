@@ -271,7 +271,7 @@ test("cancelling a run reaches the methods", async () => {
     expect(status).not.toBe(0);
     expect(existsSync(join(trial.directory, "cleaned"))).toBe(true);
     expect(output).toContain("it was cancelled before it ended; what it has done is not known");
-    const state = readFileSync(join(trial.directory, ".pulumi/stacks/test/dev.json"), "utf8");
+    const state = readFileSync(join(trial.directory, ".maloko/.pulumi/stacks/test/dev.json"), "utf8");
     expect(state).toContain('"id":"ended"');
     expect(state).toContain("pending_operations");
 });

@@ -152,7 +152,7 @@ test("secrets stay secret where they are and nothing else does", () => {
     const part = rows["secret part"]?.outputs.value;
     expect(part).toEqual({ plain: 1, hidden: { ...secret, plaintext: '[1,{"x":"hidden-text"}]' } });
     expect(rows.secret?.outputs.deep).toEqual(deep({ ...secret, plaintext: '"hidden-text"' }));
-    const state = join(it.directory, ".pulumi");
+    const state = join(it.directory, ".maloko", ".pulumi");
     for (const entry of readdirSync(state, { recursive: true, withFileTypes: true }).filter((file) => file.isFile())) {
         expect(readFileSync(join(entry.parentPath, entry.name), "utf8"), entry.name).not.toContain("hidden-text");
     }

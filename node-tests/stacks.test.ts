@@ -70,7 +70,7 @@ test("secret outputs of another stack stay secret", () => {
     const said = it.run("up", "--yes", "--diff", "--stack", "dev").output;
     expect(outputs(it).token).toBe("[secret]");
     expect(outputs(it, "--show-secrets").token).toBe("t0p-secret");
-    const state = join(it.directory, ".pulumi");
+    const state = join(it.directory, ".maloko", ".pulumi");
     const files = readdirSync(state, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     const kept = files.map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"));
     expect(kept.filter((text) => text.includes("t0p-secret"))).toEqual([]);

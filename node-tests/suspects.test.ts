@@ -338,7 +338,7 @@ test("no secret of an error or a result is kept in plain text", () => {
     const up = () => leaking.run("up", "--yes", "--skip-preview", "--stack", "dev");
     const listed = (...more: string[]): any[] =>
         JSON.parse(leaking.ok("stack", "--json", "--stack", "dev", ...more)).suspects;
-    const state = () => leaking.read(".pulumi/stacks/test/dev.json");
+    const state = () => leaking.read(".maloko/.pulumi/stacks/test/dev.json");
     expect(up().status).not.toBe(0);
     expect(state()).not.toContain("correct-horse");
     expect(listed()[0].error).toBe("Error: refused with [secret]");

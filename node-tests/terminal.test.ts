@@ -26,8 +26,9 @@ test("a breakpoint on a terminal has the terminal", async () => {
     const it = asking(`const shade = { color: props.color };
         debugger;
         return { id: "made", outs: { ...props, answer: shade.color } };`);
-    const terminal = it.watchedOnTerminal(UP, ["inspect"]);
-    expect(await terminal.says("debug> ")).toContain("Debugger attached");
+    const terminal = it.watchedOnTerminal(UP, ["inspect", "--port=0"]);
+    expect(await terminal.says("Break on start in")).toContain("Debugger attached");
+    await terminal.says("debug> ");
     terminal.types("cont\n");
     await terminal.says("break in index.js");
     await terminal.says("debug> ");

@@ -55,7 +55,7 @@ function files(directory: string): Record<string, unknown> {
 
 test("a run that changes nothing writes nothing", () => {
     const it = project({ "index.ts": PROGRAM });
-    const state = join(it.directory, ".pulumi");
+    const state = join(it.directory, ".maloko", ".pulumi");
     const run = (verb: string, seed: number) =>
         it.runWith({ SEED: String(seed) }, verb, "--yes", "--skip-preview", "--stack", "dev");
     expect(run("up", 0).output).toContain("29 created");

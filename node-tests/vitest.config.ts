@@ -11,7 +11,9 @@ export default defineConfig({
         // Each file has a process of its own; two at a time are what a small machine bears.
         maxWorkers: 2,
         // `make test` reads from there what each test took.
-        reporters: reports ? ["default", ["junit", { outputFile: `${reports}/vitest-${process.pid}.xml` }]] : ["default"],
+        reporters: reports
+            ? ["default", ["junit", { outputFile: `${reports}/vitest-${process.pid}.xml` }]]
+            : ["default"],
         testTimeout: 60_000,
         hookTimeout: 60_000,
     },

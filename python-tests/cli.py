@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 MALOKO = [sys.executable, "-m", "maloko"]
@@ -20,7 +21,6 @@ class Project:
             **{key: value for key, value in os.environ.items() if not key.startswith(("PULUMI", "MALOKO"))},
             "HOME": str(directory / "home"),
             "NO_COLOR": "1",
-            "PULUMI_CONFIG_PASSPHRASE": "test",
         }
 
     def write(self, name: str, text: str) -> Path:
@@ -28,6 +28,14 @@ class Project:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
         return file
+
+    def variables(self, arguments: Iterable[str] = (), **environment: str) -> dict[str, str]:
+        """The environment of a command. Only the project's own state has a key file, whose key is derived once."""
+        variables = {**self.environment, **environment}
+        elsewhere = "--backend" in arguments or variables.keys() & {"PULUMI_BACKEND_URL", "MALOKO_BACKEND_URL"}
+        if elsewhere and "PULUMI_CONFIG_PASSPHRASE_FILE" not in variables:
+            variables.setdefault("PULUMI_CONFIG_PASSPHRASE", "test")
+        return variables
 
     def run(self, *arguments: str, code: int | None = 0, **environment: str) -> subprocess.CompletedProcess[str]:
         """Runs a command; `code` is the exit code that it must have, `None` for any."""
@@ -43,7 +51,7 @@ class Project:
         return subprocess.run(
             words,
             cwd=self.directory,
-            env={**self.environment, **environment},
+            env=self.variables(words, **environment),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -72,7 +80,7 @@ def begin(project: Project, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [*MALOKO, *arguments],
         cwd=project.directory,
-        env=project.environment,
+        env=project.variables(arguments),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -25,7 +25,7 @@ class Terminal:
         self._process = subprocess.Popen(
             [sys.executable, str(PSEUDO_TERMINAL), *MALOKO, *arguments],
             cwd=project.directory,
-            env={**project.environment, "TERM": "xterm", **environment},
+            env=project.variables(arguments, TERM="xterm", **environment),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )

@@ -163,7 +163,10 @@ def test_a_command_without_a_stack_says_how_to_choose_one(tmp_path: Path) -> Non
     assert "maloko stack select NAME" in said
 
 
-def test_a_wrong_or_missing_passphrase_changes_nothing(project: Project) -> None:
+def test_a_wrong_or_missing_passphrase_changes_nothing(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.environment["PULUMI_CONFIG_PASSPHRASE"] = "test"
+    project.run("stack", "init", "dev")
     project.write("__main__.py", f"{ECHO}\nThing('a')\n")
     project.run(*UP, "--skip-preview")
     project.write("__main__.py", f"{ECHO}\nThing('b')\n")

@@ -362,7 +362,6 @@ def test_messages_name_help_topics_instead_of_paths_of_the_repository(project: P
 @pytest.mark.parametrize("given", ["variable", "file"])
 def test_a_wrong_key_beside_another_one_names_both_once(tmp_path: Path, given: str) -> None:
     project = Project(tmp_path)
-    del project.environment["PULUMI_CONFIG_PASSPHRASE"]
     project.write("secret.txt", "another one\n")
     project.run("stack", "init", "other")
     project.run("config", "set", "--secret", "token", "hush", "--stack", "other")

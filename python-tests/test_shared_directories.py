@@ -43,8 +43,9 @@ def modes(directory: Path) -> dict[str, int]:
 
 @pytest.mark.parametrize(("directories", "files"), [(0o2770, 0o660), (0o2775, 0o664), (0o755, 0o600)])
 def test_what_exists_keeps_its_mode_and_new_files_beside_it_take_its_mode(
-    project: Project, tmp_path: Path, directories: int, files: int
+    tmp_path: Path, directories: int, files: int
 ) -> None:
+    project = Project(tmp_path)
     project.write("__main__.py", PROGRAM)
     team = shared(tmp_path / "team", directories, files)
     before = modes(team)

@@ -30,15 +30,12 @@ class Fields {
 }
 
 function Ancient() {
-    var _this = this;
     var secret = "known to the constructor alone";
     counted.made++;
     this.region = "here";
-    this.create = async function () {
-        return { id: "made", outs: {} };
-    };
-    _this.delete = async function (id) {
-        deleted.push([_this.region, id, secret]);
+    this.create = async () => ({ id: "made", outs: {} });
+    this.delete = async (id) => {
+        deleted.push([this.region, id, secret]);
     };
 }
 
