@@ -3,6 +3,7 @@
 #   make build    .venv/bin/maloko (from the wheel) and node-tests/node_modules/.bin/maloko (from the npm package), as they are
 #                 shipped; PROFILE=dev builds them quickly, for work on maloko itself
 #   make test     every suite, on a quick build; what each stage took is told at the end, and `make budget` judges it
+#   make quick    what a commit would change, in under a minute; `make hook` makes git run it before each commit
 #   make test-python-versions   the testing kit, breakpoints and coverage on every Python that is found
 #   make demo     the examples, deployed, changed, previewed and destroyed in both languages
 #   make verify   formatting, lints, types, generated files
@@ -173,6 +174,15 @@ test: | $(STAMPS)/tools-checked
 # Did each stage of the last `make test` keep to its budget (.ci/budget.json)?
 budget:
 	@$(PYTHON) .ci/stages.py budget
+
+# What a commit would change, against BASE.
+.PHONY: quick hook
+BASE ?= HEAD
+quick:
+	@$(PYTHON) .ci/quick.py $(BASE)
+hook:
+	printf '#!/bin/sh\nexec make --no-print-directory quick\n' > "$$(git rev-parse --git-path hooks/pre-commit)"
+	chmod +x "$$(git rev-parse --git-path hooks/pre-commit)"
 
 test-build: build $(STAMPS)/examples-python $(STAMPS)/examples-node $(STAMPS)/oldest-python $(STAMPS)/oldest-node $(STAMPS)/test-servers
 	$(CARGO_TEST) --no-run

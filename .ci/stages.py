@@ -30,6 +30,14 @@ ALLOWED = 1.5
 RUNNING = re.compile(r"^\s*Running (?:unittests )?(?P<source>\S+) \(\S*?/deps/(?P<binary>[\w-]+)-[0-9a-f]+\)")
 RESULT = re.compile(r"^test result: .* finished in (?P<seconds>[\d.]+)s")
 
+# What runners that write no JUnit files say at their end: (passed, failed) or (all, failed).
+PASSED_AND_FAILED = (
+    re.compile(r"^test result: \w+\. (?P<passed>\d+) passed; (?P<failed>\d+) failed"),
+    re.compile(r"^(?P<passed>\d+) passed, (?P<failed>\d+) failed"),
+    re.compile(r"^Tests: +(?:(?P<failed>\d+) failed, )?(?P<passed>\d+) passed"),
+    re.compile(r"^(?P<all>\d+) (?:programs|kills)\b.*: (?P<failed>\d+) failed"),
+)
+
 Test = tuple[float, str]
 
 
@@ -43,11 +51,20 @@ def cargo_tests(lines: Iterable[str]) -> Iterator[Test]:
             yield float(found["seconds"]), binary
 
 
-def junit_tests(folder: Path) -> Iterator[Test]:
-    """The seconds of each test in a folder's JUnit files."""
-    for file in sorted(folder.glob("*.xml")):
-        for case in ElementTree.parse(file).iter("testcase"):
-            yield float(case.get("time") or 0), f"{case.get('classname', '')} {case.get('name', '')}".strip()
+def junit_cases(folder: Path) -> list[ElementTree.Element]:
+    """The tests in a folder's JUnit files."""
+    return [case for file in sorted(folder.glob("*.xml")) for case in ElementTree.parse(file).iter("testcase")]
+
+
+def counts(lines: Iterable[str], cases: list[ElementTree.Element]) -> tuple[int, int]:
+    """How many tests passed, and how many failed."""
+    failed = sum(1 for case in cases if case.find("failure") is not None or case.find("error") is not None)
+    passed = len(cases) - failed
+    for found in (found for line in lines for kind in PASSED_AND_FAILED if (found := kind.match(line))):
+        said = {name: int(number) for name, number in found.groupdict().items() if number}
+        failed += said.get("failed", 0)
+        passed += said.get("passed", said.get("all", 0) - said.get("failed", 0))
+    return passed, failed
 
 
 def run_stage(stage: str) -> dict[str, Any]:
@@ -73,16 +90,25 @@ def run_stage(stage: str) -> dict[str, Any]:
         for line in made.stdout or ():
             lines.append(line)
             print(line, end="", flush=True)
-    slowest = sorted([*cargo_tests(lines), *junit_tests(folder)], reverse=True)[:SLOWEST]
-    return {"stage": stage, "seconds": time.monotonic() - began, "failed": made.returncode != 0, "slowest": slowest}
+    cases = junit_cases(folder)
+    times = [(float(case.get("time") or 0), f"{case.get('classname', '')} {case.get('name', '')}") for case in cases]
+    passed, failed = counts(lines, cases)
+    return {
+        "stage": stage,
+        "seconds": time.monotonic() - began,
+        "passed": passed,
+        # A stage that ends badly without a failed test has failed as a whole.
+        "failed": max(failed, 1) if made.returncode else 0,
+        "slowest": sorted([*cargo_tests(lines), *times], reverse=True)[:SLOWEST],
+    }
 
 
 def table(stages: list[dict[str, Any]], budgets: dict[str, int]) -> str:
     """What each stage cost, and its slowest tests."""
-    lines = ["", "stage                    seconds   budget"]
+    lines = ["", "stage                    seconds   budget   passed   failed"]
     for it in stages:
-        result = "  FAILED" if it["failed"] else ""
-        lines.append(f"{it['stage']:<24} {it['seconds']:>7.0f}  {budgets.get(it['stage'], '-'):>7}{result}")
+        budget = budgets.get(it["stage"], "-")
+        lines.append(f"{it['stage']:<24} {it['seconds']:>7.0f}  {budget:>7} {it['passed']:>8} {it['failed']:>8}")
     lines.append(f"{'all':<24} {sum(it['seconds'] for it in stages):>7.0f}")
     for it in (it for it in stages if it["slowest"]):
         lines += ["", f"slowest of {it['stage']}:"]
@@ -102,6 +128,7 @@ def run(names: list[str]) -> int:
     failed = [it["stage"] for it in stages if it["failed"]]
     for stage in failed:
         print(f"{stage} failed; again: make {stage}")
+    print(f"{sum(it['passed'] for it in stages)} passed, {sum(it['failed'] for it in stages)} failed")
     return 1 if failed else 0
 
 
