@@ -316,6 +316,20 @@ test("a syntax error's summary names the error", () => {
     expect(late).not.toContain("Transform failed");
 });
 
+test("an error of the program begins with what it is and where", () => {
+    const it = project({ "index.ts": "const size = 1;\nthrow new RangeError(`not ${size}`);\n" });
+    const place = join(realpathSync(it.directory), "index.ts");
+    const [first, second] = failing(it, "preview").split("error: ")[1]?.split("\n") ?? [];
+    expect(first).toBe("RangeError: not 1");
+    expect(second).toContain(`${place}:2:`);
+    // What was behind it is told below.
+    it.write({ "index.ts": 'throw new Error("no token", { cause: new TypeError("empty") });\n' });
+    const said = failing(it, "preview");
+    expect(said).toContain("error: Error: no token\n");
+    expect(said).toContain("caused by TypeError: empty");
+    expect(said.split("no token")).toHaveLength(2);
+});
+
 test("yes with preview-only works", () => {
     const it = project({ "index.ts": PROGRAM });
     for (const verb of ["up", "refresh", "destroy"]) {

@@ -300,6 +300,49 @@ def test_a_syntax_error_s_summary_names_the_error(project: Project) -> None:
     assert "at other.py:2, from create (__main__.py:" in said
 
 
+BELOW = """
+import json
+import other
+
+other.work()
+"""
+
+WORKING = """
+import json
+
+def work():
+    json.loads("{")
+"""
+
+
+def test_an_error_of_the_program_begins_with_what_it_is_and_where(project: Project) -> None:
+    place = project.write("__main__.py", "size = 1\nimport requestz\n")
+    first, *rest = project.failing("preview").partition("error: ")[2].splitlines()
+    assert first == f"ModuleNotFoundError: No module named 'requestz' ({place}:2)"
+    assert f'File "{place}", line 2, in <module>' in "\n".join(rest)
+    assert "import requestz" in "\n".join(rest)
+    # The message is not told again below the frames.
+    assert "No module named" not in "\n".join(rest)
+    project.write("__main__.py", "raise ValueError\n")
+    assert f"error: ValueError ({place}:1)\n" in project.failing("preview")
+    project.write("__main__.py", "raise ValueError('one\\ntwo')\n")
+    assert f"error: ValueError: one ({place}:1)\n" in project.failing("preview")
+    # The user's own line, where it is a library that raises.
+    project.write("__main__.py", BELOW)
+    other = project.write("other.py", WORKING)
+    said = project.failing("preview")
+    assert re.search(rf"^error: json\.decoder\.JSONDecodeError: .* \({re.escape(str(other))}:5\)$", said, re.M), said
+    # What was behind it is told below.
+    project.write(
+        "__main__.py", "try:\n    {}['token']\nexcept KeyError as e:\n    raise ValueError('no token') from e\n"
+    )
+    said = project.failing("preview")
+    assert f"error: ValueError: no token ({place}:4)\n" in said
+    assert "KeyError: 'token'" in said
+    assert "direct cause of the following exception" in said
+    assert said.count("ValueError: no token") == 1
+
+
 def test_yes_with_preview_only_works(project: Project) -> None:
     project.write("__main__.py", PROGRAM)
     for verb in ("up", "refresh", "destroy"):

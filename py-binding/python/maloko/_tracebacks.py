@@ -63,15 +63,45 @@ def format_error(error: BaseException) -> str:
 
 
 def format_program_error(error: BaseException) -> str:
-    """What ended a program: its traceback; of a syntax error what is wrong and where, the line, and who imported it."""
+    """What ended a program: what is wrong and where, and below it the frames; of a syntax error the line, and who
+    imported it."""
     formatted = format_error(error)
     try:
-        if not _has_place(error) or error.__cause__ is not None or error.__context__ is not None:
-            return formatted
-        frames = as_text("".join(_own_frames_of(error).stack.format()).rstrip())
-        return "\n".join([message_of(error), *_excerpt(error), frames]).rstrip()
+        lines = message_of(error).splitlines() or [type(error).__name__]
+        if _has_place(error):
+            lines += _excerpt(error)
+        else:
+            place = _place_of(error)
+            lines[0] += f" ({place})" if place else ""
+        return "\n".join([*lines, as_text(_frames_of(error))]).rstrip()
     except BaseException:  # the exception is a user's object
         return formatted
+
+
+def _frames_of(error: BaseException) -> str:
+    """A traceback without the error at its end; with all of the exceptions behind it."""
+    own = _own_frames_of(error)
+    if getattr(own, "exceptions", None):
+        return "".join(own.format())
+    if own.__cause__ is None and own.__context__ is None:
+        heading = "" if _has_place(error) or not own.stack else "Traceback (most recent call last):\n"
+        return heading + "".join(own.stack.format())
+    return "".join(own.format()).removesuffix("".join(own.format_exception_only()))
+
+
+def _place_of(error: BaseException) -> str:
+    """The innermost line of the user's own code, or of a library's where no frame is the user's."""
+    frames = [frame for frame in reversed(_own_frames_of(error).stack) if not frame.filename.startswith("<")]
+    frames = [frame for frame in frames if not is_hidden(frame.filename)]
+    own = (frame for frame in frames if not _is_library(frame.filename))
+    found = next(own, frames[0] if frames else None)
+    return "" if found is None else f"{found.filename}:{found.lineno}"
+
+
+def _is_library(filename: str) -> bool:
+    """Is it a file of the standard library, or of an installed package?"""
+    standard = f"{Path(os.__file__).parent}{os.sep}"
+    return filename.startswith(standard) or not {"site-packages", "dist-packages"}.isdisjoint(Path(filename).parts)
 
 
 def _has_place(error: BaseException) -> TypeGuard[SyntaxError]:
