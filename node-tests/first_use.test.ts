@@ -317,10 +317,10 @@ test("a syntax error's summary names the error", () => {
 });
 
 test("an error of the program begins with what it is and where", () => {
-    const it = project({ "index.ts": "const size = 1;\nthrow new RangeError(`not ${size}`);\n" });
+    const it = project({ "index.ts": "const size = 1;\nthrow new RangeError(String(size));\n" });
     const place = join(realpathSync(it.directory), "index.ts");
     const [first, second] = failing(it, "preview").split("error: ")[1]?.split("\n") ?? [];
-    expect(first).toBe("RangeError: not 1");
+    expect(first).toBe("RangeError: 1");
     expect(second).toContain(`${place}:2:`);
     // What was behind it is told below.
     it.write({ "index.ts": 'throw new Error("no token", { cause: new TypeError("empty") });\n' });
@@ -328,6 +328,33 @@ test("an error of the program begins with what it is and where", () => {
     expect(said).toContain("error: Error: no token\n");
     expect(said).toContain("caused by TypeError: empty");
     expect(said.split("no token")).toHaveLength(2);
+});
+
+const ASKING = `import * as pulumi from "@pulumi/pulumi";
+class Asking {
+    async create() { return { id: new pulumi.Config("store").require("zone") }; }
+}
+class Thing extends pulumi.dynamic.Resource {
+    constructor(name: string) { super(new Asking(), name, {}); }
+}
+new Thing("a");
+`;
+
+test("missing configuration is set with a command that is there", () => {
+    const asking = 'import * as pulumi from "@pulumi/pulumi";\nnew pulumi.Config("store").require';
+    const it = project({ "index.ts": `${asking}("zone");\n` });
+    const said = failing(it, "preview");
+    expect(said).toContain("Missing required configuration variable 'store:zone'");
+    expect(said).toContain("using the command `maloko config set store:zone <value>`");
+    it.write({ "index.ts": `${asking}Secret("zone");\n` });
+    expect(failing(it, "preview")).toContain("using the command `maloko config set --secret store:zone <value>`");
+    it.write({ "index.ts": ASKING });
+    const late = failing(it, "up", "--yes", "--skip-preview", "--show-tracebacks");
+    expect(late).toContain("using the command `maloko config set store:zone <value>`");
+    expect(late).not.toContain("pulumi config set");
+    // What others say is theirs.
+    it.write({ "index.ts": 'throw new Error("run `pulumi config set a b`");\n' });
+    expect(failing(it, "preview")).toContain("Error: run `pulumi config set a b`");
 });
 
 test("yes with preview-only works", () => {

@@ -343,6 +343,36 @@ def test_an_error_of_the_program_begins_with_what_it_is_and_where(project: Proje
     assert said.count("ValueError: no token") == 1
 
 
+ASKING = """
+import pulumi
+from pulumi.dynamic import Resource, ResourceProvider
+class Asking(ResourceProvider):
+    def create(self, props):
+        pulumi.Config("store").require("zone")
+class Thing(Resource):
+    def __init__(self, name):
+        super().__init__(Asking(), name, {})
+Thing("a")
+"""
+
+
+def test_missing_configuration_is_set_with_a_command_that_is_there(project: Project) -> None:
+    asking = "import pulumi\npulumi.Config('store').require"
+    project.write("__main__.py", f"{asking}('zone')\n")
+    said = project.failing("preview")
+    assert "Missing required configuration variable 'store:zone'" in said
+    assert "using the command `maloko config set store:zone <value>`" in said
+    project.write("__main__.py", f"{asking}_secret('zone')\n")
+    assert "using the command `maloko config set --secret store:zone <value>`" in project.failing("preview")
+    project.write("__main__.py", ASKING)
+    said = project.failing("up", "--yes", "--skip-preview", "--show-tracebacks")
+    assert "using the command `maloko config set store:zone <value>`" in said
+    assert "pulumi config set" not in said
+    # What others say is theirs.
+    project.write("__main__.py", "raise ValueError('run `pulumi config set a b`')\n")
+    assert "ValueError: run `pulumi config set a b`" in project.failing("preview")
+
+
 def test_yes_with_preview_only_works(project: Project) -> None:
     project.write("__main__.py", PROGRAM)
     for verb in ("up", "refresh", "destroy"):

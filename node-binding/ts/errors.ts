@@ -10,7 +10,7 @@ const MAX_MEMBERS = 20;
 export function describe(thrown: unknown): string {
     try {
         if (isErrorLike(thrown)) {
-            const message = String(thrown.message);
+            const message = withOwnCommand(String(thrown.message), thrown);
             const mistakes = syntaxErrors(message);
             if (mistakes.length > 0) {
                 return mistakes.join("\n");
@@ -30,7 +30,7 @@ export function describe(thrown: unknown): string {
 /** The message alone, where the class says nothing to the reader. */
 export function messageOf(thrown: unknown): string {
     try {
-        const message = isErrorLike(thrown) ? String(thrown.message) : "";
+        const message = isErrorLike(thrown) ? withOwnCommand(String(thrown.message), thrown) : "";
         return message === "" ? describe(thrown) : message;
     } catch {
         return describe(thrown);
@@ -49,6 +49,14 @@ export function tracebackOf(thrown: unknown): string {
 export function textOf(thrown: unknown): string {
     const traceback = tracebackOf(thrown);
     return traceback === "" ? describe(thrown) : `${describe(thrown)}\n${traceback}`;
+}
+
+/** The message of an error, in which the SDK's advice on missing configuration names the command of maloko. */
+export function withOwnCommand(message: string, thrown: unknown): string {
+    const isMissing =
+        (thrown as { __pulumiRunError?: unknown }).__pulumiRunError === true &&
+        (thrown as { constructor?: { name?: unknown } }).constructor?.name === "ConfigMissingError";
+    return isMissing ? message.replaceAll("`pulumi config set ", "`maloko config set ") : message;
 }
 
 function isErrorLike(thrown: unknown): thrown is { name?: unknown; message: unknown } {

@@ -5,6 +5,7 @@ import * as fs from "node:fs";
 import { createRequire } from "node:module";
 import * as path from "node:path";
 
+import { withOwnCommand } from "../errors";
 import { callbackServer } from "./callbacks";
 import { stubClosures } from "./closures";
 import { noteDeclarations } from "./declared";
@@ -216,7 +217,7 @@ export class Sdk {
     plainMessage(thrown: unknown): string | undefined {
         const { RunError, ResourceError } = this.#modules.errors;
         if (RunError?.isInstance(thrown) === true) {
-            return (thrown as Error).message;
+            return withOwnCommand((thrown as Error).message, thrown);
         }
         if (ResourceError?.isInstance(thrown) === true && (thrown as { hideStack?: boolean }).hideStack === true) {
             return (thrown as Error).message;

@@ -21,7 +21,7 @@ from maloko._forks import OwnProcess
 from maloko._loops import loop_of_thread, new_loop
 from maloko._sdk import newer_than_tested
 from maloko._tasks import ProgramTasks
-from maloko._tracebacks import format_program_error, message_of
+from maloko._tracebacks import format_program_error, message_of, with_own_command
 
 if TYPE_CHECKING:
     from maloko._host import Host
@@ -173,7 +173,7 @@ def _failure(error: BaseException, monitor: Monitor) -> Failure | None:
         return None
     if isinstance(error, RunError):
         # The SDK's way of ending a program with a message for its user, who needs no traceback.
-        return Failure(str(error), error)
+        return Failure(with_own_command(str(error), error), error)
     if isinstance(error, MalokoError):
         return Failure(message_of(error), error)
     return Failure(format_program_error(error), error)

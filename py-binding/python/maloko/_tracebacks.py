@@ -23,6 +23,7 @@ def _sdk() -> tuple[str, ...]:
     return () if pulumi is None or pulumi.origin is None else (f"{Path(pulumi.origin).parent}{os.sep}",)
 
 
+_CONFIG_MISSING = ("pulumi.config", "ConfigMissingError")
 _always_hidden = _machinery()
 _hidden: tuple[str, ...] | None = None
 
@@ -46,7 +47,7 @@ def message_of(error: BaseException) -> str:
             # The file, the line and a sign below it come first.
             lines = lines[1 + len(_excerpt(error)) :]
             lines[0] += f" ({error.filename}:{error.lineno})"
-        return as_text("\n".join(lines))
+        return as_text(with_own_command("\n".join(lines), error))
     except BaseException:  # the exception is a user's object
         return f"{type(error).__name__} (it cannot be shown: its text raises)"
 
@@ -57,7 +58,7 @@ def format_error(error: BaseException) -> str:
     Where no frame is the user's, those of the SDK are left. Never raises.
     """
     try:
-        return as_text(_formatted(error))
+        return as_text(with_own_command(_formatted(error), error))
     except BaseException:  # the exception is a user's object
         return ""
 
@@ -73,7 +74,7 @@ def format_program_error(error: BaseException) -> str:
         else:
             place = _place_of(error)
             lines[0] += f" ({place})" if place else ""
-        return "\n".join([*lines, as_text(_frames_of(error))]).rstrip()
+        return "\n".join([*lines, as_text(with_own_command(_frames_of(error), error))]).rstrip()
     except BaseException:  # the exception is a user's object
         return formatted
 
@@ -112,6 +113,27 @@ def _excerpt(error: SyntaxError) -> list[str]:
     """The line that is wrong, and a sign below it, as they stand in a traceback."""
     lines = "".join(traceback.format_exception_only(type(error), error)).splitlines()[1:]
     return list(takewhile(lambda line: line.startswith("    "), lines))
+
+
+def with_own_command(text: str, error: BaseException) -> str:
+    """A text about an exception, in which the SDK's advice on missing configuration names the command of maloko."""
+    for missing in _chain(error):
+        if any((kind.__module__, kind.__name__) == _CONFIG_MISSING for kind in type(missing).__mro__):
+            said = str(missing)
+            text = text.replace(said, said.replace("`pulumi config set ", "`maloko config set "))
+    return text
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The exception, and those behind it."""
+    waiting: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while waiting:
+        found = waiting.pop()
+        if found is not None and id(found) not in seen:
+            seen.add(id(found))
+            yield found
+            waiting += [found.__cause__, found.__context__]
 
 
 def as_text(text: str) -> str:
