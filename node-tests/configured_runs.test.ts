@@ -84,7 +84,7 @@ test("runs one after the other leave nothing of a configuration in a state", asy
         expect(stack.rows()).toEqual([]);
         await kit.finish();
     }
-    // What methods other than `configure` set is the object's own.
+    // What had a value before is the object's own, whatever methods other than `configure` make of it.
     expect(provider.made).toHaveLength(RUNS);
     const options = placed();
     for (let number = 0; number < 4; number++) {

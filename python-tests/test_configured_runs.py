@@ -108,7 +108,7 @@ def test_runs_one_after_the_other_leave_nothing_of_a_configuration_in_a_state(tm
         assert set(re.findall(r"hush-\d+-end", text)) <= {token}
         stack.destroy(nothing)
         assert stack.resources() == {}
-    # What methods other than `configure` set is the object's own.
+    # What had a value before is the object's own, whatever methods other than `configure` make of it.
     assert provider.made == ["thing"] * RUNS
     options = placed(tmp_path)
     for number in range(4):

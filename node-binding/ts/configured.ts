@@ -2,11 +2,12 @@
 //
 // A process may hand one object to many runs: one that is made at the top of a file is the same for every stack that a service
 // deploys, and for every test. The first run that needs it configured holds it, and its very methods are called. A run that
-// comes after that one finds it as it was before: what `configure` had set is taken back first. A run that comes while
-// another one goes on gets a copy of its own, made of what the object was before its first `configure`; where that cannot be
+// comes after that one finds it as it was before: what `configure` had set is taken back first, and so is what any method has
+// made where nothing was (a client made on first use holds a token, too). A run that comes while another one goes on gets a copy of its own, made of what the object was before its first `configure`; where that cannot be
 // done without a surprise it is refused.
 import { isDeepStrictEqual } from "node:util";
 import { copyForRun, copyOf, isPlain, sharedError } from "./copies";
+import { accessorsOf, contentsOf, inherited, isAbsent, valuesOf } from "./own-values";
 
 /** The attributes that stand for an object in the state (JSON), and why those are not all of them. */
 export interface Taken {
@@ -44,9 +45,11 @@ class Origin {
     readonly #setInside = new Map<string, Change>();
     #left: Map<string, unknown> | undefined;
     #contentsLeft = new Map<string, unknown>();
+    readonly #accessors: Map<string, PropertyDescriptor>;
 
     constructor(provider: object, taken: Taken) {
         this.taken = taken;
+        this.#accessors = accessorsOf(provider);
         this.values = valuesOf(provider);
         this.contents = contentsOf(this.values);
     }
@@ -66,18 +69,18 @@ class Origin {
     }
 
     /**
-     * Before the next run sees it: what `configure` has set is taken back. What the program itself has set since the last
-     * run stays, and counts from now on as what the object was made with.
+     * Before the next run sees it: what `configure` has set is taken back, and what methods have made where nothing was.
+     * What the program itself has set since the last run stays, and counts from now on as what the object was made with.
      */
     makeReady(provider: object, look: Look): void {
         if (!this.isFree) {
             return;
         }
         this.#configuredBy = undefined;
-        const left = this.#left;
-        this.#left = undefined;
+        const left = this.#noteProgram(provider, look);
         if (left !== undefined) {
-            this.#noteChanges(left, valuesOf(provider), provider, look);
+            const now = valuesOf(provider);
+            this.#takeMade(provider, (key) => !this.#isChanged(key, left, now));
         }
         const own = provider as Record<string, unknown>;
         for (const [key, { before, after }] of this.#set) {
@@ -92,14 +95,46 @@ class Origin {
         this.#setInside.clear();
     }
 
+    /** Before `configure` is called again for the same run: what it has not set itself, and was made where nothing was, goes. */
+    configuresAgain(claims: Claims, provider: object): void {
+        if (this.isConfiguredBy(claims) && this.#calls === 0) {
+            this.#takeMade(provider, (key) => !this.#set.has(key));
+        }
+    }
+
+    // Takes back what was made where nothing was before the first `configure`: it may hold what the run was configured with.
+    #takeMade(provider: object, isTaken: (key: string) => boolean): void {
+        for (const [key, now] of valuesOf(provider)) {
+            const before = valueIn(this.values, key);
+            const hadNone = before === MISSING ? isAbsent(inherited(provider, key)) : isAbsent(before);
+            if (hadNone && now !== before && isTaken(key)) {
+                restore(provider as Record<string, unknown>, key, before, this.#accessors.get(key));
+            }
+        }
+    }
+
+    // What the program has set since the last call counts. Gives how the object was left then, once.
+    #noteProgram(provider: object, look: Look): Map<string, unknown> | undefined {
+        const left = this.#left;
+        this.#left = undefined;
+        if (left !== undefined) {
+            this.#noteChanges(left, valuesOf(provider), provider, look);
+        }
+        return left;
+    }
+
+    #isChanged(key: string, left: Map<string, unknown>, now: Map<string, unknown>): boolean {
+        const [before, after] = [valueIn(left, key), valueIn(now, key)];
+        return (
+            before !== after || (this.#contentsLeft.has(key) && !isDeepStrictEqual(this.#contentsLeft.get(key), after))
+        );
+    }
+
     #noteChanges(left: Map<string, unknown>, now: Map<string, unknown>, provider: object, look: Look): void {
         let some = false;
         for (const key of new Set([...left.keys(), ...now.keys()])) {
-            const [before, after] = [valueIn(left, key), valueIn(now, key)];
-            if (
-                before !== after ||
-                (this.#contentsLeft.has(key) && !isDeepStrictEqual(this.#contentsLeft.get(key), after))
-            ) {
+            const after = valueIn(now, key);
+            if (this.#isChanged(key, left, now)) {
                 some = true;
                 this.values.delete(key);
                 this.contents.delete(key);
@@ -128,7 +163,9 @@ class Origin {
         if (!this.isFree) {
             return false;
         }
-        if (!this.isConfiguredBy(claims)) {
+        if (this.isConfiguredBy(claims)) {
+            this.#noteProgram(provider, look);
+        } else {
             this.makeReady(provider, look);
         }
         this.#holder = new WeakRef(claims);
@@ -256,6 +293,9 @@ export class Claims {
             return action(claim?.called ?? provider);
         }
         const { called, origin } = claim;
+        if (method === "configure") {
+            origin.configuresAgain(this, called);
+        }
         origin.callBegins();
         const before = method === "configure" ? stateOf(called) : undefined;
         try {
@@ -346,33 +386,6 @@ export class Claims {
     }
 }
 
-// What is computed by a getter cannot be copied or set: it is no attribute here.
-function valuesOf(provider: object): Map<string, unknown> {
-    const values = new Map<string, unknown>();
-    for (const [key, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(provider))) {
-        if ("value" in descriptor) {
-            values.set(key, descriptor.value);
-        }
-    }
-    return values;
-}
-
-function contentsOf(values: Map<string, unknown>): Map<string, unknown> {
-    return new Map(
-        [...values].filter(([, value]) => isPlainData(value, 0)).map(([key, value]) => [key, copyOf(value)]),
-    );
-}
-
-function isPlainData(value: unknown, depth: number): boolean {
-    return (
-        isPlain(value) && depth < 50 && Object.values(value).every((it) => isSimple(it) || isPlainData(it, depth + 1))
-    );
-}
-
-function isSimple(value: unknown): boolean {
-    return value === null || (typeof value !== "object" && typeof value !== "function");
-}
-
 function stateOf(provider: object): State {
     const values = valuesOf(provider);
     return [values, contentsOf(values)];
@@ -388,9 +401,11 @@ function note(changes: Map<string, Change>, key: string, change: Change): void {
     changes.set(key, { before, after: change.after });
 }
 
-function restore(holder: Record<string, unknown>, key: string, before: unknown): void {
+function restore(holder: Record<string, unknown>, key: string, before: unknown, accessor?: PropertyDescriptor): void {
     try {
-        if (before === MISSING) {
+        if (accessor !== undefined) {
+            Object.defineProperty(holder, key, accessor);
+        } else if (before === MISSING) {
             delete holder[key];
         } else {
             holder[key] = before;

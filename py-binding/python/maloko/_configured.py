@@ -2,14 +2,16 @@
 
 A process may hand one object to many runs: one that is made at the top of a module is the same for every stack that a
 service deploys, and for every test. The first run that needs it configured holds it, and its very methods are called. A
-run that comes after that one finds it as it was before: what `configure` had set is taken back first. A run that comes
-while another one goes on gets a copy of its own, made of what the object was before its first `configure`; where that
-cannot be done without a surprise it is refused.
+run that comes after that one finds it as it was before: what `configure` had set is taken back first, and so is what
+any method has made where nothing was (a client made on first use holds a token, too). A run that comes while another
+one goes on gets a copy of its own, made of what the object was before its first `configure`; where that cannot be done
+without a surprise it is refused.
 """
 
 from __future__ import annotations
 
 import copy
+import inspect
 import sys
 import threading
 import weakref
@@ -57,14 +59,16 @@ class Origin:
         return self._calls > 0 and (self._holder is None or self._holder() is None)
 
     def make_ready(self, provider: Any) -> None:
-        """Before the next run sees it: what `configure` has set is taken back. What the program itself has set since
-        the last run stays, and counts from now on as what the object was made with."""
+        """Before the next run sees it: what `configure` has set is taken back, and what methods have made where
+        nothing was. What the program itself has set since the last run stays, and counts from now on as what the object
+        was made with."""
         if not self.is_free:
             return
         self._configured_by = None
-        left, self._left = self._left, None
-        if left is not None and not has_own_state(provider):
-            self._note_changes(left, values_of(provider), provider)
+        left = self._note_program(provider)
+        if left is not None:
+            now = values_of(provider)
+            self._take_made(provider, {name for name in now if not self._is_changed(name, left, now)})
         for name, change in self._set.items():
             if getattr(provider, name, _MISSING) is change.after:
                 _restore(provider, name, change.before)
@@ -72,6 +76,28 @@ class Origin:
             _restore_inside(getattr(provider, name, None), change.before, change.after)
         self._set.clear()
         self._set_inside.clear()
+
+    def configures_again(self, claims: Claims, provider: Any) -> None:
+        """Before `configure` is called again for the same run: what it has not set itself, and was made where nothing
+        was, goes."""
+        if self.is_configured_by(claims) and self._calls == 0:
+            self._take_made(provider, set(values_of(provider)) - set(self._set))
+
+    def _take_made(self, provider: Any, names: set[str]) -> None:
+        """Takes back what was made where nothing was before the first `configure`: it may hold what the run was
+        configured with."""
+        for name in names:
+            before = self.values.get(name, _MISSING)
+            had = _inherited(provider, name) if before is _MISSING else before
+            if had is None:
+                _restore(provider, name, before)
+
+    def _note_program(self, provider: Any) -> dict[str, Any] | None:
+        """What the program has set since the last call counts. Gives how the object was left then, once."""
+        left, self._left = self._left, None
+        if left is not None and not has_own_state(provider):
+            self._note_changes(left, values_of(provider), provider)
+        return left
 
     def _note_changes(self, left: dict[str, Any], now: dict[str, Any], provider: Any) -> None:
         changed = {name for name in {**left, **now} if self._is_changed(name, left, now)}
@@ -94,7 +120,9 @@ class Origin:
             return True
         if not self.is_free:
             return False
-        if not self.is_configured_by(claims):
+        if self.is_configured_by(claims):
+            self._note_program(provider)
+        else:
             self.make_ready(provider)
         self._holder = weakref.ref(claims)
         return True
@@ -260,6 +288,8 @@ class Claims:
         if is_copy:
             return called, ended
         with _lock:
+            if method == "configure":
+                origin.configures_again(self, called)
             origin.call_begins()
             before = _state_of(called) if method == "configure" else None
 
@@ -351,6 +381,12 @@ def _contents(values: dict[str, Any]) -> dict[str, Any]:
         for name, value in values.items()
         if type(value) in (list, dict) and not_plain(value, 0) is None
     }
+
+
+def _inherited(provider: Any, name: str) -> Any:
+    """What an object has of its class where it has nothing of its own: no method, and nothing else that makes it."""
+    value = inspect.getattr_static(type(provider), name, None)
+    return None if hasattr(type(value), "__get__") else value
 
 
 def _note(changes: dict[str, Change], name: str, change: Change) -> None:
