@@ -139,7 +139,9 @@ test("the causes of an error are shown with their frames", async () => {
             throw new RefusedError("not allowed", { cause });
         }
     });
-    expect(said).toMatch(/^RefusedError: not allowed\n {4}at .*bad-input-program\.test\.ts/);
+    expect(said).toMatch(
+        /^RefusedError: not allowed \(caused by RangeError: no token\)\n {4}at .*bad-input-program\.test\.ts/,
+    );
     expect(said).toMatch(/caused by RangeError: no token\n {4}at deeper .*bad-input-program\.test\.ts/);
 });
 

@@ -181,3 +181,43 @@ test("a failing component child leaves no unhandled rejection", async () => {
     // vitest fails a run with unhandled rejections.
     expect(await failureOf(newStack().up(() => void new Component("c", provider)))).toBe(boom);
 });
+
+const REFUSED = new Error("connect ECONNREFUSED 127.0.0.1:1");
+const CHAINED: [name: string, error: Error, said: string][] = [
+    [
+        "a cause",
+        new TypeError("fetch failed", { cause: REFUSED }),
+        "TypeError: fetch failed (caused by Error: connect ECONNREFUSED 127.0.0.1:1)",
+    ],
+    [
+        "the cause of a cause",
+        new Error("outer", { cause: new Error("middle", { cause: REFUSED }) }),
+        "Error: outer (caused by Error: middle; Error: connect ECONNREFUSED 127.0.0.1:1)",
+    ],
+    [
+        "a group",
+        new AggregateError([new Error("one"), new Error("two")], "several"),
+        "AggregateError: several (caused by Error: one; Error: two)",
+    ],
+    [
+        "a large group",
+        new AggregateError(
+            ["one", "two", "three", "four"].map((text) => new Error(text)),
+            "several",
+        ),
+        "AggregateError: several (caused by Error: one; Error: two; Error: three)",
+    ],
+    ["a cause that is told", new Error(`no: ${REFUSED.message}`, { cause: REFUSED }), `Error: no: ${REFUSED.message}`],
+];
+
+test.each(CHAINED)("the first line of an error tells what caused it: %s", async (_name, error, said) => {
+    const provider = {
+        create: async () => {
+            throw error;
+        },
+    };
+    const result = await newStack().run("update", () => void new Thing(provider, "a"));
+    const shown = result.diagnostics.find(({ severity, urn }) => severity === "error" && urn?.endsWith("::a"));
+    expect(shown?.message.split("\n")[0]).toBe(said);
+    expect(result.thrown).toEqual({ value: error });
+});

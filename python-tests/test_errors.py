@@ -1,6 +1,7 @@
 """What raises in the program or in a provider comes out as it went in."""
 
 import asyncio
+import sys
 import traceback
 
 import pulumi
@@ -206,3 +207,43 @@ def test_two_resources_with_one_urn_are_refused(stack: Stack) -> None:
     assert result.outcome == "failed"
     assert "Duplicate resource URN" in (result.error or "") + str(result.diagnostics)
     assert "twin" in (result.error or "") + str(result.diagnostics)
+
+
+def caused(error: BaseException, cause: BaseException | None, context: BaseException | None = None) -> BaseException:
+    error.__cause__, error.__context__ = cause, context
+    return error
+
+
+GONE = ConnectionError("no route to 127.0.0.1")
+CHAINED = {
+    "a cause": (
+        caused(ValueError("no quota"), GONE),
+        "ValueError: no quota (caused by ConnectionError: no route to 127.0.0.1)",
+    ),
+    "the cause of a cause": (
+        caused(ValueError("outer"), caused(KeyError("middle"), GONE)),
+        "ValueError: outer (caused by KeyError: 'middle'; ConnectionError: no route to 127.0.0.1)",
+    ),
+    "a cause that is told": (caused(ValueError(f"no: {GONE}"), GONE), f"ValueError: no: {GONE}"),
+    # Without `from` it is not said that one comes from the other.
+    "a context": (caused(ValueError("no quota"), None, GONE), "ValueError: no quota"),
+}
+if sys.version_info >= (3, 11):
+    members = [ValueError(text) for text in ("one", "two", "three", "four")]
+    CHAINED["a group"] = (
+        ExceptionGroup("several", members[:2]),  # noqa: F821 only defined where it exists
+        "ExceptionGroup: several (2 sub-exceptions) (caused by ValueError: one; ValueError: two)",
+    )
+    CHAINED["a large group"] = (
+        ExceptionGroup("several", members),  # noqa: F821 only defined where it exists
+        "ExceptionGroup: several (4 sub-exceptions) (caused by ValueError: one; ValueError: two; ValueError: three)",
+    )
+
+
+@pytest.mark.parametrize("name", CHAINED)
+def test_the_first_line_of_an_error_tells_what_caused_it(stack: Stack, name: str) -> None:
+    error, said = CHAINED[name]
+    result = stack.run("update", lambda: Thing(Raising(error), "a"))
+    shown = [text for severity, urn, text in result.diagnostics if severity == "error" and urn.endswith("::a")]
+    assert shown[0].splitlines()[0] == said
+    assert result.exception is error

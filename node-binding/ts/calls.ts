@@ -2,7 +2,7 @@
 import { BadValue, type Bag, fromText, isSpecial, nameOf, type Reservations, toBag, usable } from "./convert";
 import { isInterruption } from "./current";
 import { describeResult, idIn } from "./described";
-import { describe, tracebackOf } from "./errors";
+import { describe, describeWithCauses, tracebackOf } from "./errors";
 import { METHODS } from "./methods";
 import { toJsonText } from "./originals";
 import { Outputs } from "./outputs";
@@ -319,7 +319,8 @@ function readAnswer(result: Record<string, unknown>, notes: Reservations): objec
 }
 
 function failureOf(thrown: unknown, method: string, outputs: Outputs): Failure {
-    const failure: Failure = { kind: "raised", message: describe(thrown), traceback: tracebackOf(thrown) };
+    const message = describeWithCauses(thrown);
+    const failure: Failure = { kind: "raised", message, traceback: tracebackOf(thrown) };
     const partial = thrown as { id?: unknown; properties?: unknown; reasons?: unknown } | null | undefined;
     if (
         !["create", "update", "read", "find"].includes(method) ||
@@ -337,7 +338,7 @@ function failureOf(thrown: unknown, method: string, outputs: Outputs): Failure {
         reasons = [`a reason that cannot be shown: ${describe(fault)}`];
     }
     if (reasons.length === 0) {
-        reasons.push(describe(thrown));
+        reasons.push(message);
     }
     let properties: Bag = {};
     try {

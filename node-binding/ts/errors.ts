@@ -5,6 +5,7 @@ import { toJsonText } from "./originals";
 
 const MAX_CAUSES = 10;
 const MAX_MEMBERS = 20;
+const MAX_CAUSES_IN_A_LINE = 3;
 
 /** The class and the message of what was thrown, in one or more lines without a stack. */
 export function describe(thrown: unknown): string {
@@ -24,6 +25,31 @@ export function describe(thrown: unknown): string {
         return typeof thrown === "object" ? toJsonText(thrown) : String(thrown);
     } catch {
         return "something that cannot be shown was thrown";
+    }
+}
+
+/** The same, with what caused it (`Error.cause`, the members of an `AggregateError`): three at most. */
+export function describeWithCauses(thrown: unknown): string {
+    const text = describe(thrown);
+    const causes = causesOf(thrown, new Set()).filter((cause) => !text.includes(messageOf(cause)));
+    // Whole texts: the engine finds a secret only where all of it is there.
+    const told = [...new Set(causes.map(describe))].slice(0, MAX_CAUSES_IN_A_LINE);
+    return told.length === 0 ? text : `${text} (caused by ${told.join("; ")})`;
+}
+
+function causesOf(thrown: unknown, seen: Set<unknown>): unknown[] {
+    if (!isErrorLike(thrown) || seen.has(thrown) || seen.size >= MAX_CAUSES) {
+        return [];
+    }
+    seen.add(thrown);
+    try {
+        const { cause, errors } = thrown as { cause?: unknown; errors?: unknown };
+        const members: unknown[] = Array.isArray(errors) && thrown instanceof Error ? errors : [];
+        // An object that is no error may be anything, such as a whole response.
+        const found = [cause, ...members].filter((it) => isErrorLike(it) || (typeof it === "string" && it !== ""));
+        return found.flatMap((it) => (seen.has(it) ? [] : [it, ...causesOf(it, seen)]));
+    } catch {
+        return [];
     }
 }
 

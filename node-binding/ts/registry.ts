@@ -9,7 +9,7 @@ import { assignsFunctions } from "./constructors";
 import { nameOf } from "./convert";
 import { Shared } from "./copies";
 import { declaredFiles, declaredIn, declaredValue, findDeclaration } from "./declarations";
-import { describe, tracebackOf } from "./errors";
+import { describeWithCauses, tracebackOf } from "./errors";
 import { exportOf, findExport } from "./exported";
 import { limitsOf } from "./limits";
 import { parseJson, toJsonText } from "./originals";
@@ -382,7 +382,8 @@ export class ProviderRegistry {
 }
 
 function notFoundFor(thrown: unknown): CallFailed {
-    return new CallFailed({ kind: "noProvider", message: describe(thrown), traceback: tracebackOf(thrown) }, thrown);
+    const message = describeWithCauses(thrown);
+    return new CallFailed({ kind: "noProvider", message, traceback: tracebackOf(thrown) }, thrown);
 }
 
 function attributesIn({ attributes }: { attributes?: string | undefined }): Record<string, unknown> {

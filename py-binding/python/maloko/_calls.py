@@ -20,7 +20,7 @@ from maloko._current import CURRENT_CALL, ProviderCall
 from maloko._described import describe, id_in
 from maloko._errors import PartialFailure
 from maloko._forks import OwnProcess
-from maloko._tracebacks import as_text, format_error, message_of
+from maloko._tracebacks import as_text, format_error, message_of, message_with_causes
 
 if TYPE_CHECKING:
     from maloko._loops import ProviderLoop
@@ -109,11 +109,12 @@ def _end_printed_lines() -> None:
 def raised(error: BaseException, method: str = "") -> Answer:
     """The answer of a call that raised. Only `create`, `update`, `read` and `find` can fail in part."""
     # The frames that are ours are of no use to anybody who catches the error later.
-    described = ("raised", message_of(error), format_error(error), error)
+    message = message_with_causes(error)
+    described = ("raised", message, format_error(error), error)
     # By its real class: what it says of its class may be anything.
     if issubclass(type(error), PartialFailure) and method in ("create", "update", "read", "find"):
         partial = cast("PartialFailure", error)
-        reasons = [_reason(reason) for reason in partial.reasons] or [message_of(error)]
+        reasons = [_reason(reason) for reason in partial.reasons] or [message]
         return ("partial", *described[1:], _text_id(partial.id) or "", partial.outs, reasons)
     return described
 

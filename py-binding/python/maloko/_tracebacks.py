@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import builtins
 import importlib.util
 import os
 import threading
@@ -27,6 +28,9 @@ _CONFIG_MISSING = ("pulumi.config", "ConfigMissingError")
 _always_hidden = _machinery()
 _hidden: tuple[str, ...] | None = None
 
+_MOST_CAUSES = 10
+_CAUSES_IN_A_LINE = 3
+
 
 def is_hidden(filename: str) -> bool:
     """Is the file part of the machinery?"""
@@ -50,6 +54,31 @@ def message_of(error: BaseException) -> str:
         return as_text(with_own_command("\n".join(lines), error))
     except BaseException:  # the exception is a user's object
         return f"{type(error).__name__} (it cannot be shown: its text raises)"
+
+
+def message_with_causes(error: BaseException) -> str:
+    """The same, with what caused it (`raise ... from`, the members of an exception group): three at most."""
+    text = message_of(error)
+    try:
+        # Whole texts: the engine finds a secret only where all of it is there.
+        causes = [cause for cause in _causes(error, set()) if not (str(cause) and as_text(str(cause)) in text)]
+        told = list(dict.fromkeys(message_of(cause) for cause in causes))[:_CAUSES_IN_A_LINE]
+        return f"{text} (caused by {'; '.join(told)})" if told else text
+    except BaseException:  # the exception is a user's object
+        return text
+
+
+def _causes(error: BaseException, seen: set[int]) -> Iterator[BaseException]:
+    if id(error) in seen or len(seen) >= _MOST_CAUSES:
+        return
+    seen.add(id(error))
+    # Groups exist from Python 3.11 on.
+    group = getattr(builtins, "BaseExceptionGroup", None)
+    members = error.exceptions if group is not None and isinstance(error, group) else ()
+    for cause in (error.__cause__, *members):
+        if cause is not None and id(cause) not in seen:
+            yield cause
+            yield from _causes(cause, seen)
 
 
 def format_error(error: BaseException) -> str:
