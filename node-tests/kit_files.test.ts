@@ -138,7 +138,15 @@ test("a logged call that failed has to fail in the same way", async ({ stack, wo
     stub.restore();
     const { create } = s.calls;
     saveCall(create.b as NonNullable<typeof create.b>, file);
-    const failing = (text: string) => ({ create: () => Promise.reject(new Error(text)) });
+    const failing = (text: string, cause?: Error) => ({ create: () => Promise.reject(new Error(text, { cause })) });
+    await replay(failing("no more buckets", new Error("no room")), file);
+    const told = {
+        method: "create",
+        args: { props: {} },
+        result: null,
+        error: "Error: full (caused by Error: no room)",
+    };
+    await replay(failing("full", new Error("no room")), told);
     await replay(failing("no more buckets"), file);
     await expect(replay(failing("other"), file)).rejects.toThrow("fails otherwise than logged: other");
     const working = { create: () => ({ id: "x", outs: {} }) };

@@ -166,6 +166,17 @@ def test_a_logged_call_that_failed_has_to_fail_in_the_same_way(maloko: Kit, tmp_
     with pytest.raises(AssertionError, match="and did not fail here"):
         maloko.replay(file, Working)
 
+    def caused() -> OSError:
+        error = OSError("full")
+        error.__cause__ = ConnectionError("no route")
+        return error
+
+    other = maloko.stack(failing(caused()), inputs={})
+    with maloko.fails("it"):
+        other.up()
+    other.calls.create["it"].save(file)
+    assert maloko.replay(file, failing(caused())) is None
+
 
 def test_values_stand_for_others_in_what_is_expected() -> None:
     id_ = capture()

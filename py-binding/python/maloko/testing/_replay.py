@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from maloko._errors import MalokoError
+from maloko._tracebacks import message_with_causes
 from maloko.testing._direct import Direct
 from maloko.testing._values import ANY, HIDDEN, mismatches
 
@@ -48,7 +49,7 @@ def replay(path: str | Path, provider: Any, **settings: Any) -> Any:
         if expected_error is None:
             raise
         told = f"{type(error).__name__}: {error}"
-        if expected_error not in _WILD and expected_error not in (told, str(error)):
+        if expected_error not in (*_WILD, told, str(error), message_with_causes(error)):
             raise AssertionError(f"{method} failed otherwise than in {path}: {told}, not: {expected_error}") from error
         return None
     if expected_error is not None:
