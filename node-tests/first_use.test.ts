@@ -101,7 +101,8 @@ interface Line {
     result: string;
     duration: number;
     summary: Record<string, number>;
-    resources?: { name: string; op: string }[];
+    resources?: { name: string; op: string; failed?: boolean }[];
+    errors?: { urn?: string; message: string }[];
 }
 
 test("output json prints one line with the result", () => {
@@ -125,7 +126,11 @@ test("output json prints one line with the result", () => {
     it.ok("state", "delete", "--yes", "--force", urnOf(it, "second"));
     const failed = it.run("up", "--yes", "--skip-preview", "--output", "json");
     expect(failed.status).toBe(1);
-    expect((JSON.parse(failed.stdout) as Line).result).toBe("failed");
+    const why = JSON.parse(failed.stdout) as Line;
+    expect(why.result).toBe("failed");
+    expect(why.resources?.filter((it) => it.failed).map(({ name }) => name)).toEqual(["second"]);
+    const errors = why.errors?.filter(({ urn }) => urn?.endsWith("::second"));
+    expect(errors).toEqual([expect.objectContaining({ message: expect.stringContaining("RangeError: no route") })]);
     expect(failed.stderr).toContain("RangeError: no route");
 
     for (const words of [["stack", "ls"], ["stack"], ["config"], ["about"], ["whoami"], ["stack", "history"]]) {

@@ -77,13 +77,13 @@ test("the next run tells of creates that raised in one line", () => {
     const planned = others(its.ok("preview", "--stack", "dev"));
     expect(planned).toHaveLength(1);
     expect(planned[0]).toContain(
-        "10 creates that raised in an earlier run are made again by an update: queue-0, queue-1, queue-2 and 7 more",
+        "10 creates that raised in an earlier run are tried again by an update: queue-0, queue-1, queue-2 and 7 more",
     );
     expect(planned[0]).toContain("`maloko stack` shows how each failed");
     its.write({ healed: "" });
     const done = others(its.ok(...UP));
     expect(done).toHaveLength(1);
-    expect(done[0]).toContain("10 creates that raised in an earlier run were made again");
+    expect(done[0]).toContain("10 creates that raised in an earlier run were tried again");
 });
 
 test("nothing is told of a create that raised once its resource has left the program", () => {
@@ -92,7 +92,7 @@ test("nothing is told of a create that raised once its resource has left the pro
     expect(noted(its.ok("preview", "--stack", "dev"))).toEqual([]);
     expect(noted(its.ok(...UP))).toEqual([]);
     // It is not forgotten.
-    expect(its.ok("stack", "--stack", "dev")).toContain("2 suspect creates");
+    expect(its.ok("stack", "--stack", "dev")).toContain("2 creates raised, which by the SDK's rules made nothing");
 });
 
 // Registers its resources in another order each time; the service answers the last one first.

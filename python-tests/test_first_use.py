@@ -103,7 +103,11 @@ def test_output_json_prints_one_line_with_the_result(project: Project) -> None:
     project.write("__main__.py", PROGRAM.replace("return CreateResult(", 'raise OSError("no route")\n        return ('))
     project.run("state", "delete", "--yes", "--force", urn_of(project, "second"))
     failed = project.run("up", "--yes", "--skip-preview", "--output", "json", code=1)
-    assert json.loads(failed.stdout)["result"] == "failed"
+    line = json.loads(failed.stdout)
+    assert line["result"] == "failed"
+    assert [it["name"] for it in line["resources"] if it.get("failed")] == ["second"]
+    (error,) = [it["message"] for it in line["errors"] if it.get("urn", "").endswith("::second")]
+    assert "OSError: no route" in error
     assert "OSError: no route" in failed.stderr
 
     for words in (["stack", "ls"], ["stack"], ["config"], ["about"], ["whoami"], ["stack", "history"]):

@@ -70,7 +70,7 @@ def test_ten_failures_fit_a_screen(project: Project) -> None:
 def test_the_next_run_tells_of_creates_that_raised_in_one_line(project: Project) -> None:
     failing(project, 10)
     said = project.run("preview", "--stack", "dev").stdout
-    again = "10 creates that raised in an earlier run are made again by an update: queue-0, queue-1, queue-2 and 7 more"
+    again = "10 creates that raised in an earlier run are tried again by an update: queue-0, queue-1, queue-2 and 7 more"
     lines = [line for line in noted(said) if not line.startswith("+ ")]
     assert len(lines) == 1
     assert again in lines[0]
@@ -78,7 +78,7 @@ def test_the_next_run_tells_of_creates_that_raised_in_one_line(project: Project)
     project.write("healed", "")
     lines = [line for line in noted(project.run(*UP).stdout) if not line.startswith("+ ")]
     assert len(lines) == 1
-    assert "10 creates that raised in an earlier run were made again" in lines[0]
+    assert "10 creates that raised in an earlier run were tried again" in lines[0]
 
 
 def test_nothing_is_told_of_a_create_that_raised_once_its_resource_has_left_the_program(project: Project) -> None:
@@ -87,7 +87,7 @@ def test_nothing_is_told_of_a_create_that_raised_once_its_resource_has_left_the_
     assert noted(project.run("preview", "--stack", "dev").stdout) == []
     assert noted(project.run(*UP).stdout) == []
     # It is not forgotten.
-    assert "2 suspect creates" in project.run("stack").stdout
+    assert "2 creates raised, which by the SDK's rules made nothing" in project.run("stack").stdout
 
 
 # Registers its resources in another order each time; the service answers the last one first.

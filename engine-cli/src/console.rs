@@ -98,6 +98,10 @@ impl Console {
     #[must_use]
     pub(crate) fn system(global: &GlobalArguments, variable: &dyn Fn(&str) -> Option<std::ffi::OsString>) -> Self {
         let is_terminal = std::io::stdout().is_terminal();
+        if matches!(global.color, ColorChoice::Never | ColorChoice::Raw) {
+            // Questions are painted by their library.
+            console::set_colors_enabled_stderr(false);
+        }
         let lost = Lost::default();
         Self {
             out: Stream::new(Box::new(std::io::stdout()), lost.clone()),

@@ -6,7 +6,7 @@ use maloko_core::{PropertyMap, Value};
 /// What stands in place of a secret.
 pub(crate) const HIDDEN: &str = "[secret]";
 /// What stands in place of a value that is not known yet.
-const UNKNOWN: &str = maloko_core::value::UNKNOWN_TEXT;
+const UNKNOWN: &str = "[unknown]";
 
 /// The value as JSON; secrets are hidden unless `show_secrets`. A secret that is still sealed stays hidden.
 #[must_use]

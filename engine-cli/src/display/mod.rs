@@ -54,6 +54,8 @@ pub enum DisplayMode {
     PreviewJson,
     /// One line of JSON at the end: the result, and what was done (`--output json`).
     SummaryJson,
+    /// The same where it does not succeed, and nothing else: of the preview, after which the operation has a line of its own.
+    FailureJson,
     /// One line per event, for logs and pipes.
     Plain,
     /// A tree that is redrawn in place, on a terminal that can move its cursor.
@@ -150,8 +152,9 @@ fn renderer(mode: DisplayMode, options: DisplayOptions, opened: SystemTime) -> B
             Box::new(json::JsonLines::new(redactor, options.is_preview, internal, opened))
         }
         DisplayMode::PreviewJson => Box::new(preview_json::PreviewDocument::new(redactor, options.show_sames)),
-        DisplayMode::SummaryJson => {
-            Box::new(summary_json::SummaryLine::new(redactor, options.show_sames, options.diff))
+        DisplayMode::SummaryJson | DisplayMode::FailureJson => {
+            let always = mode == DisplayMode::SummaryJson;
+            Box::new(summary_json::SummaryLine::new(redactor, options.show_sames, options.diff, always))
         }
         DisplayMode::Tree => {
             let probe = screen::controlling_terminal(options.fallback_size);

@@ -1,20 +1,24 @@
 //! An operation as one line of JSON (semantics 14.5).
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 use std::time::Duration;
 
-use maloko_core::event::{Event, Op, StepMetadata, Summary};
+use maloko_core::event::{Diagnostic, Event, Op, Outcome, Severity, StepMetadata, Summary};
 use maloko_core::urn::Urn;
 use serde::{Serialize, Serializer};
 
 use super::delta::{Body, Change, Kind};
 use super::diff::changes_of;
+use super::drift;
 use super::json::outcome_name;
 use super::json_value::{SecretForm, Shown, Writing};
+use super::order::in_order;
 use super::path;
 use super::preview_json::Kinds;
 use super::redact::Redactor;
+use super::words::result;
 use super::worker::Renderer;
 
 /// Notes what is done, and writes it down when it is over.
@@ -22,16 +26,46 @@ pub(super) struct SummaryLine {
     redactor: Redactor,
     show_sames: bool,
     diff: bool,
-    steps: Vec<StepMetadata>,
+    always: bool,
+    steps: Vec<Begun>,
+    errors: Vec<Diagnostic>,
     summary: Option<Summary>,
 }
 
+/// A step, and whether it failed.
+struct Begun {
+    step: StepMetadata,
+    failed: bool,
+}
+
 impl SummaryLine {
-    /// With `show_sames` unchanged resources are listed too, with `diff` the values that change.
+    /// With `show_sames` unchanged resources are listed too, with `diff` the values that change; without `always` what
+    /// succeeds writes nothing.
     #[must_use]
-    pub(super) fn new(redactor: Redactor, show_sames: bool, diff: bool) -> Self {
-        Self { redactor, show_sames, diff, steps: Vec::new(), summary: None }
+    pub(super) fn new(redactor: Redactor, show_sames: bool, diff: bool, always: bool) -> Self {
+        Self { redactor, show_sames, diff, always, steps: Vec::new(), errors: Vec::new(), summary: None }
     }
+
+    fn begun(&mut self, step: &StepMetadata) -> Option<&mut Begun> {
+        self.steps.iter_mut().rfind(|begun| begun.step.op == step.op && begun.step.urn == step.urn)
+    }
+
+    /// The steps that are listed: of a preview in the order of its text, else as they began.
+    fn listed(&self, is_preview: bool) -> Vec<&Begun> {
+        let is_unchanged = |begun: &Begun| result(&begun.step) == Op::Same && !begun.failed;
+        let mut listed: Vec<&Begun> =
+            self.steps.iter().filter(|begun| self.show_sames || !is_unchanged(begun)).collect();
+        if is_preview {
+            let places = in_order(listed.iter().map(|begun| (&begun.step.urn, parent(&begun.step))));
+            let places: HashMap<&Urn, usize> = places.iter().zip(0..).collect();
+            listed.sort_by_key(|begun| places.get(&begun.step.urn).copied().unwrap_or(usize::MAX));
+        }
+        listed
+    }
+}
+
+fn parent(step: &StepMetadata) -> Option<&Urn> {
+    step.new.as_deref().or(step.old.as_deref())?.parent.as_ref()
 }
 
 impl Renderer for SummaryLine {
@@ -40,16 +74,19 @@ impl Renderer for SummaryLine {
             step.old.iter().chain(&step.new).for_each(|row| self.redactor.learn_row(row));
         }
         match event {
-            Event::StepStarted(step) if !step.internal && (step.op != Op::Same || self.show_sames) => {
-                self.steps.push(step);
-            }
+            Event::StepStarted(step) if !step.internal => self.steps.push(Begun { step, failed: false }),
             // What a refresh found is known when it is done.
             Event::StepDone(step) if step.op == Op::Refresh => {
-                let begun = self.steps.iter_mut().rfind(|begun| begun.op == step.op && begun.urn == step.urn);
-                if let Some(begun) = begun {
-                    *begun = step;
+                if let Some(begun) = self.begun(&step) {
+                    begun.step = step;
                 }
             }
+            Event::StepFailed(step) => {
+                if let Some(begun) = self.begun(&step) {
+                    begun.failed = true;
+                }
+            }
+            Event::Diagnostic(said) if said.severity == Severity::Error && !said.ephemeral => self.errors.push(said),
             Event::Summary(summary) => self.summary = Some(summary),
             _ => {}
         }
@@ -58,13 +95,21 @@ impl Renderer for SummaryLine {
 
     fn finish(&mut self, now: Duration, out: &mut dyn Write) -> io::Result<()> {
         let Some(summary) = self.summary.take() else { return Ok(()) };
+        if !self.always && summary.outcome == Outcome::Succeeded {
+            return Ok(());
+        }
         let duration = Duration::try_from_secs_f64(summary.duration_seconds).unwrap_or(now);
         let writing = Writing { redactor: &self.redactor, secrets: SecretForm::Words };
         let line = Line {
             result: outcome_name(summary.outcome),
             duration: u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX),
             summary: summary.changes,
-            resources: self.steps.iter().map(|step| Resource::new(step, self.diff.then_some(writing))).collect(),
+            resources: self
+                .listed(summary.is_preview)
+                .into_iter()
+                .map(|begun| Resource::new(begun, self.diff.then_some(writing)))
+                .collect(),
+            errors: self.errors.iter().map(|said| Failure::new(said, &self.redactor)).collect(),
         };
         serde_json::to_writer(&mut *out, &line)?;
         out.write_all(b"\n")
@@ -81,6 +126,22 @@ struct Line<'a> {
     summary: BTreeMap<&'static str, u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     resources: Vec<Resource<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<Failure<'a>>,
+}
+
+/// What went wrong: with a resource, or with the program.
+#[derive(Serialize)]
+struct Failure<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    urn: Option<&'a str>,
+    message: Cow<'a, str>,
+}
+
+impl<'a> Failure<'a> {
+    fn new(said: &'a Diagnostic, redactor: &'a Redactor) -> Self {
+        Self { urn: said.urn.as_ref().map(Urn::as_str), message: redactor.message(said.message.trim_end()) }
+    }
 }
 
 #[derive(Serialize)]
@@ -91,6 +152,12 @@ struct Resource<'a> {
     kind: &'a str,
     name: &'a str,
     op: &'static str,
+    /// Did the step fail? Left out where it did not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    failed: bool,
+    /// What a refresh found: `changed` or `gone`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    found: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     parent: Option<&'a str>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -105,14 +172,16 @@ struct Resource<'a> {
 
 impl<'a> Resource<'a> {
     /// `values`: how those that change are written, where they are wanted.
-    fn new(step: &'a StepMetadata, values: Option<Writing<'a>>) -> Self {
-        let row = step.new.as_deref().or(step.old.as_deref());
+    fn new(begun: &'a Begun, values: Option<Writing<'a>>) -> Self {
+        let step = &begun.step;
         Self {
             urn: step.urn.as_str(),
             kind: step.urn.own_type(),
             name: step.urn.name(),
             op: step.op.name(),
-            parent: row.and_then(|row| row.parent.as_ref()).map(Urn::as_str),
+            failed: begun.failed,
+            found: if step.op == Op::Refresh { drift::word(result(step)) } else { None },
+            parent: parent(step).map(Urn::as_str),
             diff_reasons: &step.diffs,
             replace_reasons: &step.keys,
             detailed_diff: step.detailed_diff.as_ref().map(Kinds),

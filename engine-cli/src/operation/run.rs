@@ -299,10 +299,9 @@ impl Show {
             events.into_iter().map(|to| display::open(DisplayMode::EventLog, options.clone(), to)).collect();
         let mut out = standard_output(workplace, is_pass)?;
         if flags.run.ends_with_json() {
-            // One line for the whole command: the preview before the operation itself has none.
-            if !is_pass {
-                events.push(display::open(DisplayMode::SummaryJson, options.clone(), out));
-            }
+            // One line for the whole command: the preview before the operation has one where nothing follows it.
+            let mode = if is_pass { DisplayMode::FailureJson } else { DisplayMode::SummaryJson };
+            events.push(display::open(mode, options.clone(), out));
             out = standard_error(workplace)?;
         }
         Ok(Self {

@@ -172,16 +172,16 @@ impl Engine {
         self.diagnose(Some(suspect.urn()), severity, format!("in an earlier run, {story}: {consequence}"));
     }
 
-    /// Says at the end of a run, in a line for each kind, what is made again, what was not found, and what became suspect
+    /// Says at the end of a run, in a line for each kind, what is tried again, what was not found, and what became suspect
     /// in it. What each create failed with was said when it failed; `maloko stack` keeps it.
     pub(super) fn tell_of_suspects(&self) {
         let again = self.made_again.take();
         if !again.is_empty() && !self.operation.previewed {
             let (made, more) = match (self.operation.dry_run, again.len()) {
-                (true, 1) => ("is made again by an update", "; `maloko stack` shows how it failed"),
-                (true, _) => ("are made again by an update", "; `maloko stack` shows how each failed"),
-                (false, 1) => ("was made again", ""),
-                (false, _) => ("were made again", ""),
+                (true, 1) => ("is tried again by an update", "; `maloko stack` shows how it failed"),
+                (true, _) => ("are tried again by an update", "; `maloko stack` shows how each failed"),
+                (false, 1) => ("was tried again", ""),
+                (false, _) => ("were tried again", ""),
             };
             let text =
                 format!("{} that raised in an earlier run {made}: {}{more}", counted(again.len()), named(&again));
@@ -214,11 +214,11 @@ impl Engine {
         }
         let text = match raised.len() {
             0 => return,
-            1 => "1 create raised: by the SDK's rules it made nothing, and the next run makes it again; `maloko stack` shows \
+            1 => "1 create raised: by the SDK's rules it made nothing, and the next run tries it again; `maloko stack` shows \
                   its error in full"
                 .to_owned(),
             more => format!(
-                "{more} creates raised: by the SDK's rules they made nothing, and the next run makes them again; `maloko stack` \
+                "{more} creates raised: by the SDK's rules they made nothing, and the next run tries them again; `maloko stack` \
                  shows their errors in full"
             ),
         };

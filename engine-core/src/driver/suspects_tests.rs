@@ -81,7 +81,7 @@ fn every_way_to_fail_leaves_a_suspect_until_the_create_succeeds() {
         assert_eq!(keys(&host), [suspect.key.clone(), suspect.key.clone()], "{kind:?}");
         assert_eq!((second.last.suspects.len(), second.last.pending.len()), (0, 0), "{kind:?}");
         let told =
-            if raised { "1 create that raised in an earlier run was made again: a" } else { "it is created again" };
+            if raised { "1 create that raised in an earlier run was tried again: a" } else { "it is created again" };
         assert!(second.messages.contains(told), "{}", second.messages);
         let unclear = doubt == Doubt::Unreadable;
         assert_eq!(second.messages.contains("ended unclearly (its create returned"), unclear, "{}", second.messages);
@@ -429,7 +429,7 @@ fn ten_creates_that_raise_are_told_of_in_one_line_and_so_are_their_repetitions()
     assert_eq!(said(&first).iter().filter(|line| line.contains("create")).count(), 1, "{}", first.messages);
     assert!(first.messages.contains(told), "{}", first.messages);
     let preview = run_from(&host, Operation { dry_run: true, ..operation() }, first.last.clone(), &wanted);
-    let again = "10 creates that raised in an earlier run are made again by an update: r0, r1, r2 and 7 more; `maloko stack` \
+    let again = "10 creates that raised in an earlier run are tried again by an update: r0, r1, r2 and 7 more; `maloko stack` \
                  shows how each failed";
     assert_eq!(said(&preview).len(), 1, "{}", preview.messages);
     assert!(preview.messages.contains(again), "{}", preview.messages);
@@ -437,7 +437,7 @@ fn ten_creates_that_raise_are_told_of_in_one_line_and_so_are_their_repetitions()
     let done = run_from(&host, operation(), first.last.clone(), &wanted);
     assert_eq!(said(&done).len(), 1, "{}", done.messages);
     assert!(
-        done.messages.contains("10 creates that raised in an earlier run were made again: r0"),
+        done.messages.contains("10 creates that raised in an earlier run were tried again: r0"),
         "{}",
         done.messages
     );

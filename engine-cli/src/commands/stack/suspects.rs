@@ -11,33 +11,34 @@ use crate::plain;
 /// nobody has ended yet may be what it is about.
 pub(super) fn lines(snapshot: &Snapshot, show_secrets: bool, is_in_use: bool) -> Vec<String> {
     let all = snapshot.all_suspects();
-    let (under_way, suspects): (Vec<_>, Vec<_>) =
+    let (under_way, left): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|suspect| is_in_use && suspect.doubt == Doubt::Died);
+    let (raised, unclear): (Vec<_>, Vec<_>) = left.into_iter().partition(|suspect| suspect.doubt == Doubt::Raised);
     let mut lines = Vec::new();
-    if !suspects.is_empty() {
-        let number = count(suspects.len(), "suspect create");
+    if !unclear.is_empty() {
+        let number = count(unclear.len(), "suspect create");
         lines.push(format!("\n{number}, of which nobody knows whether the object exists:"));
-        for suspect in &suspects {
-            lines.push(format!("    {}", suspect.urn()));
-            let fact = |what: &str, text: &str| (!text.is_empty()).then(|| format!("        {what}: {text}"));
-            let since = if suspect.since.is_empty() { String::new() } else { readable(&suspect.since) };
-            let facts = [
-                fact("What happened", suspect.doubt.story()),
-                fact("Begun", &since),
-                fact("Attempts", &suspect.attempts.to_string()).filter(|_| suspect.attempts > 1),
-                fact("Error", &suspect.error.replace('\n', "\n            ")),
-                fact("ID", &suspect.row.id),
-                fact("Returned", &returned(suspect, show_secrets).unwrap_or_default()),
-                fact("Operation key", &suspect.key),
-            ];
-            lines.extend(facts.into_iter().flatten());
-        }
-        lines.extend([
-            "    `maloko up` looks for each with its provider's 'find', where there is one, and creates it again otherwise.".to_owned(),
-            "    An object that you found yourself is taken over by `maloko refresh --import-pending-creates URN ID`; the records"
-                .to_owned(),
-            "    are forgotten by `maloko refresh --clear-pending-creates`.".to_owned(),
-        ]);
+        lines.extend(unclear.iter().flat_map(|suspect| facts(suspect, show_secrets)));
+        lines.extend(
+            [
+                "`maloko up` looks for each with its provider's 'find', where there is one, and creates it again otherwise.",
+                "An object that you found yourself is taken over by `maloko refresh --import-pending-creates URN ID`; the records",
+                "are forgotten by `maloko refresh --clear-pending-creates`.",
+            ]
+            .map(|line| format!("    {line}")),
+        );
+    }
+    if !raised.is_empty() {
+        let number = count(raised.len(), "create");
+        lines.push(format!("\n{number} raised, which by the SDK's rules made nothing:"));
+        lines.extend(raised.iter().flat_map(|suspect| facts(suspect, show_secrets)));
+        lines.extend(
+            [
+                "`maloko up` tries those again that the program still has. An object that there is all the same is taken over by",
+                "`maloko refresh --import-pending-creates URN ID`; the records are forgotten by `maloko refresh --clear-pending-creates`.",
+            ]
+            .map(|line| format!("    {line}")),
+        );
     }
     let creating = under_way.iter().map(|suspect| (suspect.urn().to_string(), PendingKind::Creating.name()));
     let open: Vec<_> = creating.chain(others(snapshot)).collect();
@@ -47,6 +48,23 @@ pub(super) fn lines(snapshot: &Snapshot, show_secrets: bool, is_in_use: bool) ->
         lines.extend(open.into_iter().map(|(urn, kind)| format!("    {urn} while {kind}")));
     }
     lines
+}
+
+/// What is known of a create, in lines.
+fn facts(suspect: &Suspect, show_secrets: bool) -> Vec<String> {
+    let fact = |what: &str, text: &str| (!text.is_empty()).then(|| format!("        {what}: {text}"));
+    let since = if suspect.since.is_empty() { String::new() } else { readable(&suspect.since) };
+    let facts = [
+        Some(format!("    {}", suspect.urn())),
+        fact("What happened", suspect.doubt.story()),
+        fact("Begun", &since),
+        fact("Attempts", &suspect.attempts.to_string()).filter(|_| suspect.attempts > 1),
+        fact("Error", &suspect.error.replace('\n', "\n            ")),
+        fact("ID", &suspect.row.id),
+        fact("Returned", &returned(suspect, show_secrets).unwrap_or_default()),
+        fact("Operation key", &suspect.key),
+    ];
+    facts.into_iter().flatten().collect()
 }
 
 /// The same as JSON: members of the document that `stack --json` prints.

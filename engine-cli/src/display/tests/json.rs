@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use maloko_core::event::{DetailedDiff, DiffKind, Event, Op, Outcome, PropertyDiff};
+use maloko_core::event::{DetailedDiff, DiffKind, Event, Op, Outcome, PropertyDiff, StepMetadata, Summary};
 use maloko_core::row::Row;
 use maloko_core::value::{Asset, AssetSource, ResourceReference, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT, Value};
 use serde_json::{Value as Json, json};
@@ -264,6 +264,47 @@ fn the_line_of_an_operation_has_why_and_with_diff_what_changes() {
         vec![Event::StepStarted(refresh(seen(1.0))), Event::StepDone(refresh(seen(2.0))), Event::Summary(summary)];
     let found = resources(DisplayOptions { diff: true, ..options() }, events);
     assert_eq!(found[0]["diff"], json!({ "size": { "kind": "update", "old": 1, "new": 2 } }));
+}
+
+fn line(mode: DisplayMode, options: DisplayOptions, events: Vec<Event>) -> Json {
+    serde_json::from_str(&shown(mode, options, events)).unwrap()
+}
+
+#[test]
+fn the_line_of_an_operation_says_what_failed_and_why() {
+    let failed = line(DisplayMode::SummaryJson, options(), failure());
+    let marked: Vec<_> =
+        failed["resources"].as_array().unwrap().iter().map(|it| (&it["name"], &it["failed"])).collect();
+    assert_eq!(marked, [(&json!("broken"), &json!(true))]);
+    let errors = failed["errors"].as_array().unwrap();
+    assert_eq!(errors[0]["urn"], failed["resources"][0]["urn"]);
+    assert!(errors[0]["message"].as_str().unwrap().starts_with("HTTP 422: Validation Failed\n"));
+    assert!(errors[1].get("urn").is_none());
+    assert!(errors[1]["message"].as_str().unwrap().starts_with("the program raised an error"));
+    assert!(line(DisplayMode::SummaryJson, options(), creation()).get("errors").is_none());
+    // A preview before an operation has a line where the operation does not follow.
+    assert_eq!(line(DisplayMode::FailureJson, options(), failure()), failed);
+    assert_eq!(shown(DisplayMode::FailureJson, options(), creation()), "");
+}
+
+#[test]
+fn the_line_of_a_preview_has_one_order_and_what_a_refresh_found() {
+    let of = |name: &str| step(Op::Create, None, Some(row(name, "", [])));
+    let begun = ["queue-10", "queue-2", "a"].map(|name| Event::StepStarted(of(name)));
+    let mut events: Vec<Event> = begun.into();
+    events.push(Event::Summary(Summary { is_preview: true, ..summary(Outcome::Succeeded, [("create", 3)]) }));
+    let names: Vec<Json> =
+        resources(preview_options(), events).into_iter().map(|mut resource| resource["name"].take()).collect();
+    assert_eq!(names, ["a", "queue-2", "queue-10"]);
+
+    let found = |name: &str, note| StepMetadata { note, ..step(Op::Refresh, Some(row(name, "1", [])), None) };
+    let all = [("gone", "delete"), ("changed", "update"), ("same", "same")];
+    let mut events: Vec<Event> = all.iter().map(|(name, _)| Event::StepStarted(found(name, ""))).collect();
+    events.extend(all.iter().map(|(name, note)| Event::StepDone(found(name, note))));
+    events.push(Event::Summary(summary(Outcome::Succeeded, [("same", 1)])));
+    let listed = resources(options(), events);
+    let listed: Vec<_> = listed.iter().map(|it| (it["name"].as_str(), it["found"].as_str())).collect();
+    assert_eq!(listed, [(Some("gone"), Some("gone")), (Some("changed"), Some("changed"))]);
 }
 
 #[test]
