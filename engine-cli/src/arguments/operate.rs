@@ -68,7 +68,7 @@ pub(crate) struct OperateArguments {
     /// Do not compare the configuration with what Pulumi.yaml declares
     #[arg(long)]
     pub(crate) skip_config_validation: bool,
-    /// Only these resources: names, or URNs, where * stands for a part between colons and ** for anything
+    /// Only these resources: names, or URNs; in a URN * stands for a part between colons, ** for anything
     #[arg(short, long, value_name = "URN")]
     pub(crate) target: Vec<String>,
     /// Also what depends on the targets

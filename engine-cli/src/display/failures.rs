@@ -17,6 +17,8 @@ const LONGEST_LINE: usize = 600;
 const NAMED: usize = 10;
 /// So many frames are named as the place of an error: where it was raised, and from where that was called.
 const NAMED_FRAMES: usize = 3;
+/// Where packages are installed.
+const PACKAGES: [&str; 3] = ["/site-packages/", "/dist-packages/", "/node_modules/"];
 
 /// An error in its parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -111,7 +113,13 @@ fn frame(line: &str) -> Option<Frame<'_>> {
     number.bytes().all(|byte| byte.is_ascii_digit()).then_some(Frame { function, file, line: number })
 }
 
-/// Where an error was raised, and from where that was called: the frames of the error itself, not of those behind it.
+/// Is it a file of a package, or of the language's own library?
+fn is_library(file: &str) -> bool {
+    file.starts_with("node:") || PACKAGES.iter().chain(&["/lib/python3."]).any(|library| file.contains(library))
+}
+
+/// Where an error was raised, and from where that was called: the frames of the error itself, not of those behind it, and of
+/// the user's own code where it has any.
 fn place(traceback: &[&str], directory: &Path) -> String {
     let python = traceback.iter().rposition(|line| line.starts_with("Traceback (most recent call last)"));
     let mut frames: Vec<Frame<'_>> = match python {
@@ -119,6 +127,9 @@ fn place(traceback: &[&str], directory: &Path) -> String {
         Some(start) => traceback[start..].iter().rev().filter_map(|line| frame(line)).collect(),
         None => traceback.iter().map_while(|line| frame(line)).collect(),
     };
+    if frames.iter().any(|frame| !is_library(frame.file)) {
+        frames.retain(|frame| !is_library(frame.file));
+    }
     if frames.len() > NAMED_FRAMES {
         // The outermost is the provider's own method.
         frames.drain(NAMED_FRAMES - 1..frames.len() - 1);
@@ -136,7 +147,7 @@ fn place(traceback: &[&str], directory: &Path) -> String {
 
 /// A file as seen from the project, or within its package.
 fn short<'a>(file: &'a str, directory: &Path) -> &'a str {
-    for packages in ["/site-packages/", "/dist-packages/", "/node_modules/"] {
+    for packages in PACKAGES {
         if let Some((_, within)) = file.rsplit_once(packages) {
             return within;
         }

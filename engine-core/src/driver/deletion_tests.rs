@@ -230,11 +230,15 @@ fn a_targeted_destroy_tells_of_the_rows_that_stay() {
 
 /// Says of the rows of these names that they were made by a class that nobody finds any more.
 fn orphaned(rows: Vec<Arc<Row>>, names: &[&str]) -> Vec<Arc<Row>> {
+    made_by("Gone", rows, names)
+}
+
+fn made_by(class: &str, rows: Vec<Arc<Row>>, names: &[&str]) -> Vec<Arc<Row>> {
     let reference = ProviderReference {
         maloko: 1,
         language: "nodejs".to_owned(),
         module: String::new(),
-        name: "Gone".to_owned(),
+        name: class.to_owned(),
         attributes: None,
         incomplete: Some("it was local".to_owned()),
         revision: Revision::default(),
@@ -244,6 +248,16 @@ fn orphaned(rows: Vec<Arc<Row>>, names: &[&str]) -> Vec<Arc<Row>> {
         Arc::make_mut(row).stored_provider = StoredProvider::Reference(Arc::new(reference.clone()));
     }
     rows
+}
+
+#[test]
+fn what_an_object_literal_made_is_not_looked_for_by_a_name_that_it_does_not_have() {
+    let host: Arc<ScriptedHost> = Arc::default();
+    let first = up(&host, Vec::new(), &[wanted("a", "x")]);
+    let run = run(&host, OperationKind::Update, false, made_by("", first.rows, &["a"]), &[]);
+    assert_eq!(run.report.summary.outcome, Ended::Failed);
+    assert!(run.messages.contains("its provider was an object literal, which has no name"), "{}", run.messages);
+    assert!(!run.messages.contains("with the key"), "{}", run.messages);
 }
 
 #[test]

@@ -36,6 +36,9 @@ pub(super) fn foreign(row: &Row) -> ProviderError {
 
 pub(super) fn not_found(row: &Row, reference: &ProviderReference) -> ProviderError {
     let place = reference.place();
+    if place.is_empty() {
+        return ProviderError::new(ProviderErrorKind::NoProvider, nameless(row));
+    }
     let why = reference.incomplete.as_ref().map_or_else(
         || format!("{place} was not found"),
         |reason| format!("it was made by {place}, of which an object cannot be made again: {reason}"),
@@ -50,6 +53,16 @@ pub(super) fn explained(row: &Row, reference: &ProviderReference, error: Provide
     }
     let why = format!("{} cannot be looked for: {}", reference.place(), error.message);
     ProviderError { message: ways_out(row, reference, &why), ..error }
+}
+
+/// Of an object that has no class and no name of its own, by which another could be made or registered.
+fn nameless(row: &Row) -> String {
+    format!(
+        "no provider object for '{}': the program does not register it, and its provider was an object literal, which has no name \
+         to be found by. Ways out: put the resource back into the program; give its provider a class, or a name at the top level of a \
+         file, and run `maloko up` once before the resource goes; or, if the object is already gone, run `maloko state delete '{}'`",
+        row.urn, row.urn
+    )
 }
 
 fn ways_out(row: &Row, reference: &ProviderReference, why: &str) -> String {

@@ -424,7 +424,7 @@ fn ten_creates_that_raise_are_told_of_in_one_line_and_so_are_their_repetitions()
     let operation = || Operation { continue_on_error: true, ..Operation::new(OperationKind::Update, "proj", "dev") };
     let first = run_from(&host, operation(), Snapshot::default(), &wanted);
     assert_eq!(first.last.suspects.len(), 10);
-    let told = "10 creates raised: by the SDK's rules they made nothing, and the next run makes them again; `maloko stack` \
+    let told = "10 creates raised: by the SDK's rules they made nothing, and the next run tries them again; `maloko stack` \
                 shows their errors in full";
     assert_eq!(said(&first).iter().filter(|line| line.contains("create")).count(), 1, "{}", first.messages);
     assert!(first.messages.contains(told), "{}", first.messages);
