@@ -112,23 +112,36 @@ fn what_an_error_says_comes_first_and_then_where_it_was_raised() {
 }
 
 #[test]
-fn of_a_deep_traceback_the_place_and_the_providers_method_are_named() {
-    let frames = [
+fn of_a_deep_traceback_the_users_own_code_and_the_providers_method_are_named() {
+    let own = [
         ("/srv/shop/labels.py", 16, "create"),
         ("/srv/shop/client.py", 3, "post"),
         ("/srv/shop/client.py", 9, "send"),
+        ("/srv/shop/client.py", 12, "sign"),
+    ];
+    let libraries = [
+        ("/usr/lib/python3.12/pathlib.py", 1147, "unlink"),
         ("/venv/lib/python3.12/site-packages/requests/models.py", 1021, "raise_for_status"),
     ];
-    let frames = frames.map(|(file, line, name)| format!("  File \"{file}\", line {line}, in {name}\n    code\n"));
-    let cause = "Traceback (most recent call last):\n  File \"/srv/shop/deep.py\", line 1, in deep\nKeyError: 1\n\nThe above \
-                 exception was the direct cause of the following exception:\n\n";
-    let text = format!("HTTPError: 500\n{cause}Traceback (most recent call last):\n{}HTTPError: 500", frames.concat());
-    let error = ErrorText::of(&text, Path::new("/srv/shop"));
-    assert_eq!(error.first(), "HTTPError: 500");
-    let rest = error.rest(false, &mut std::collections::BTreeSet::new());
+    let told = |frames: &[(&str, u32, &str)]| {
+        let frames = frames.iter();
+        let frames: String =
+            frames.map(|(file, line, name)| format!("  File \"{file}\", line {line}, in {name}\n    code\n")).collect();
+        let cause = "Traceback (most recent call last):\n  File \"/srv/shop/deep.py\", line 1, in deep\nKeyError: 1\n\nThe \
+                     above exception was the direct cause of the following exception:\n\n";
+        let text = format!("HTTPError: 500\n{cause}Traceback (most recent call last):\n{frames}HTTPError: 500");
+        let error = ErrorText::of(&text, Path::new("/srv/shop"));
+        assert_eq!(error.first(), "HTTPError: 500");
+        error.rest(false, &mut std::collections::BTreeSet::new())
+    };
     assert_eq!(
-        rest,
-        ["at raise_for_status (requests/models.py:1021), from send (client.py:9), from create (labels.py:16)"]
+        told(&[&own[..], &libraries].concat()),
+        ["at sign (client.py:12), from send (client.py:9), from create (labels.py:16)"]
+    );
+    // Where all of it is a package's, the package is told.
+    assert_eq!(
+        told(&libraries),
+        ["at raise_for_status (requests/models.py:1021), from unlink (/usr/lib/python3.12/pathlib.py:1147)"]
     );
 }
 
