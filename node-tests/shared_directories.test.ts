@@ -1,8 +1,8 @@
 // State in a directory that several people share.
 import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { expect, test } from "vitest";
-import { type Project, project } from "./project";
+import { expect, onTestFinished, test } from "vitest";
+import { Project, project } from "./project";
 
 const PROGRAM = `import * as pulumi from "@pulumi/pulumi";
 class Thing extends pulumi.dynamic.Resource {
@@ -49,7 +49,7 @@ test.each([
     [0o2775, 0o664],
     [0o755, 0o600],
 ])("what exists keeps its mode and new files beside it take its mode", (directories, files) => {
-    const it = project({ "index.ts": PROGRAM });
+    const it = new Project({ "index.ts": PROGRAM }, onTestFinished, {}, false);
     const team = shared(it, directories, files);
     up(it, team, "dev", "1");
     up(it, team, "dev", "2");
