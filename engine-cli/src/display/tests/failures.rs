@@ -125,8 +125,8 @@ fn of_a_deep_traceback_the_users_own_code_and_the_providers_method_are_named() {
     ];
     let told = |frames: &[(&str, u32, &str)]| {
         let frames = frames.iter();
-        let frames: String =
-            frames.map(|(file, line, name)| format!("  File \"{file}\", line {line}, in {name}\n    code\n")).collect();
+        let frames = frames.map(|(file, line, name)| format!("  File \"{file}\", line {line}, in {name}\n    code\n"));
+        let frames = frames.collect::<Vec<_>>().concat();
         let cause = "Traceback (most recent call last):\n  File \"/srv/shop/deep.py\", line 1, in deep\nKeyError: 1\n\nThe \
                      above exception was the direct cause of the following exception:\n\n";
         let text = format!("HTTPError: 500\n{cause}Traceback (most recent call last):\n{frames}HTTPError: 500");
