@@ -70,7 +70,9 @@ def test_ten_failures_fit_a_screen(project: Project) -> None:
 def test_the_next_run_tells_of_creates_that_raised_in_one_line(project: Project) -> None:
     failing(project, 10)
     said = project.run("preview", "--stack", "dev").stdout
-    again = "10 creates that raised in an earlier run are tried again by an update: queue-0, queue-1, queue-2 and 7 more"
+    again = (
+        "10 creates that raised in an earlier run are tried again by an update: queue-0, queue-1, queue-2 and 7 more"
+    )
     lines = [line for line in noted(said) if not line.startswith("+ ")]
     assert len(lines) == 1
     assert again in lines[0]
