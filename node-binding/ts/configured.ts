@@ -3,8 +3,9 @@
 // A process may hand one object to many runs: one that is made at the top of a file is the same for every stack that a service
 // deploys, and for every test. The first run that needs it configured holds it, and its very methods are called. A run that
 // comes after that one finds it as it was before: what `configure` had set is taken back first, and so is what any method has
-// made where nothing was (a client made on first use holds a token, too). A run that comes while another one goes on gets a copy of its own, made of what the object was before its first `configure`; where that cannot be
-// done without a surprise it is refused.
+// made where nothing was (a client made on first use holds a token, too). A run that comes while another one goes on gets a
+// copy of its own, made of what the object was before its first `configure`; where that cannot be done without a surprise it
+// is refused.
 import { isDeepStrictEqual } from "node:util";
 import { copyForRun, copyOf, isPlain, sharedError } from "./copies";
 import { accessorsOf, contentsOf, inherited, isAbsent, valuesOf } from "./own-values";
