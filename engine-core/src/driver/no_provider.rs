@@ -58,9 +58,10 @@ pub(super) fn explained(row: &Row, reference: &ProviderReference, error: Provide
 /// Of an object that has no class and no name of its own, by which another could be made or registered.
 fn nameless(row: &Row) -> String {
     format!(
-        "no provider object for '{}': the program does not register it, and its provider was an object literal, which has no name \
-         to be found by. Ways out: put the resource back into the program; give its provider a class, or a name at the top level of a \
-         file, and run `maloko up` once before the resource goes; or, if the object is already gone, run `maloko state delete '{}'`",
+        "no provider object for '{}': the program does not register it, and its provider was an object literal, which \
+         has no name to be found by. Ways out: put the resource back into the program; give its provider a class, or a \
+         name at the top level of a file, and run `maloko up` once before the resource goes; or, if the object is already \
+         gone, run `maloko state delete '{}'`",
         row.urn, row.urn
     )
 }

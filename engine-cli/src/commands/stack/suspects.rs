@@ -22,8 +22,8 @@ pub(super) fn lines(snapshot: &Snapshot, show_secrets: bool, is_in_use: bool) ->
         lines.extend(
             [
                 "`maloko up` looks for each with its provider's 'find', where there is one, and creates it again otherwise.",
-                "An object that you found yourself is taken over by `maloko refresh --import-pending-creates URN ID`; the records",
-                "are forgotten by `maloko refresh --clear-pending-creates`.",
+                "An object that you found yourself is taken over by `maloko refresh --import-pending-creates URN ID`; the",
+                "records are forgotten by `maloko refresh --clear-pending-creates`.",
             ]
             .map(|line| format!("    {line}")),
         );
@@ -34,8 +34,9 @@ pub(super) fn lines(snapshot: &Snapshot, show_secrets: bool, is_in_use: bool) ->
         lines.extend(raised.iter().flat_map(|suspect| facts(suspect, show_secrets)));
         lines.extend(
             [
-                "`maloko up` tries those again that the program still has. An object that there is all the same is taken over by",
-                "`maloko refresh --import-pending-creates URN ID`; the records are forgotten by `maloko refresh --clear-pending-creates`.",
+                "`maloko up` tries those again that the program still has. An object that there is all the same is taken over",
+                "by `maloko refresh --import-pending-creates URN ID`; the records are forgotten by",
+                "`maloko refresh --clear-pending-creates`.",
             ]
             .map(|line| format!("    {line}")),
         );
