@@ -1,11 +1,26 @@
 //! Suspect creates as `stack` lists them.
 
+use std::sync::Arc;
+
 use maloko_core::state::{Doubt, PendingKind, Snapshot, Suspect};
 use serde_json::{Value as Json, json};
 
 use super::super::count;
 use super::readable;
 use crate::plain;
+
+/// What can be done about a create of which nobody knows what it did.
+const UNCLEAR: [&str; 3] = [
+    "`maloko up` looks for each with its provider's 'find', where there is one, and creates it again otherwise.",
+    "An object that you found yourself is taken over by `maloko refresh --import-pending-creates URN ID`; the",
+    "records are forgotten by `maloko refresh --clear-pending-creates`.",
+];
+/// What can be done about a create that raised.
+const RAISED: [&str; 3] = [
+    "`maloko up` tries those again that the program still has. An object that there is all the same is taken over",
+    "by `maloko refresh --import-pending-creates URN ID`; the records are forgotten by",
+    "`maloko refresh --clear-pending-creates`.",
+];
 
 /// What runs left open, in lines: suspect creates, and other calls that were interrupted. While a run has the stack, what
 /// nobody has ended yet may be what it is about.
@@ -17,29 +32,12 @@ pub(super) fn lines(snapshot: &Snapshot, show_secrets: bool, is_in_use: bool) ->
     let mut lines = Vec::new();
     if !unclear.is_empty() {
         let number = count(unclear.len(), "suspect create");
-        lines.push(format!("\n{number}, of which nobody knows whether the object exists:"));
-        lines.extend(unclear.iter().flat_map(|suspect| facts(suspect, show_secrets)));
-        lines.extend(
-            [
-                "`maloko up` looks for each with its provider's 'find', where there is one, and creates it again otherwise.",
-                "An object that you found yourself is taken over by `maloko refresh --import-pending-creates URN ID`; the",
-                "records are forgotten by `maloko refresh --clear-pending-creates`.",
-            ]
-            .map(|line| format!("    {line}")),
-        );
+        let heading = format!("{number}, of which nobody knows whether the object exists");
+        lines.extend(section(&heading, &unclear, show_secrets, &UNCLEAR));
     }
     if !raised.is_empty() {
-        let number = count(raised.len(), "create");
-        lines.push(format!("\n{number} raised, which by the SDK's rules made nothing:"));
-        lines.extend(raised.iter().flat_map(|suspect| facts(suspect, show_secrets)));
-        lines.extend(
-            [
-                "`maloko up` tries those again that the program still has. An object that there is all the same is taken over",
-                "by `maloko refresh --import-pending-creates URN ID`; the records are forgotten by",
-                "`maloko refresh --clear-pending-creates`.",
-            ]
-            .map(|line| format!("    {line}")),
-        );
+        let heading = format!("{} raised, which by the SDK's rules made nothing", count(raised.len(), "create"));
+        lines.extend(section(&heading, &raised, show_secrets, &RAISED));
     }
     let creating = under_way.iter().map(|suspect| (suspect.urn().to_string(), PendingKind::Creating.name()));
     let open: Vec<_> = creating.chain(others(snapshot)).collect();
@@ -49,6 +47,13 @@ pub(super) fn lines(snapshot: &Snapshot, show_secrets: bool, is_in_use: bool) ->
         lines.extend(open.into_iter().map(|(urn, kind)| format!("    {urn} while {kind}")));
     }
     lines
+}
+
+/// Creates under a heading, and what can be done about them.
+fn section(heading: &str, suspects: &[Arc<Suspect>], show_secrets: bool, advice: &[&str]) -> Vec<String> {
+    let facts = suspects.iter().flat_map(|suspect| facts(suspect, show_secrets));
+    let advice = advice.iter().map(|line| format!("    {line}"));
+    std::iter::once(format!("\n{heading}:")).chain(facts).chain(advice).collect()
 }
 
 /// What is known of a create, in lines.
