@@ -9,7 +9,7 @@ use super::super::count;
 use super::readable;
 use crate::plain;
 
-/// What can be done about a create of which nobody knows what it did.
+/// What can be done about a create whose outcome is unknown.
 const UNCLEAR: [&str; 3] = [
     "`maloko up` looks for each with its provider's 'find', where there is one, and creates it again otherwise.",
     "An object that you found yourself is taken over by `maloko refresh --import-pending-creates URN ID`; the",

@@ -60,7 +60,7 @@ class Request:
     taken: bool = False
     """Has a `PulumiCommand` of this package run it?"""
     operation: Operation | None = None
-    """What came of it."""
+    """The operation's outcome; `None` until it has run."""
 
 
 _asking: contextvars.ContextVar[Request | None] = contextvars.ContextVar("maloko-automation-asking", default=None)
