@@ -58,7 +58,7 @@ async function main() {
                 // Makes the stack and derives its key.
                 await kept.up(first);
                 await kept.destroy(first);
-                const nowhere = new EmbeddedStack({ stack: `nowhere-${round}`, parallel });
+                const nowhere = new EmbeddedStack({ stack: `nowhere-${round}`, unkept: true, parallel });
                 const turns = [
                     [nowhere, without],
                     [kept, withJournal],

@@ -8,8 +8,10 @@ import { type ConfigEntry, type Order, operate } from "./testing/operate";
 
 /** A stack in a directory of this machine. */
 export interface StackOptions {
-    /** Where the state is kept; without it, it begins empty and is forgotten with the operation. */
+    /** Where the state is kept; without it, in memory, for as long as this object lives. */
     directory?: string;
+    /** Each operation begins with an empty state, which is forgotten with it: nothing is journalled. */
+    unkept?: boolean;
     /** Default: `project`. */
     project?: string;
     /** Default: `dev`. */
@@ -117,7 +119,7 @@ export class EmbeddedStack {
 
     /** Does an operation and says how it ended, without throwing. */
     async run(verb: Verb, program: Program, { dryRun = false, ...options }: OperationOptions = {}): Promise<Result> {
-        const { directory, parallel } = this.options;
+        const { unkept, parallel } = this.options;
         const order: Order = {
             ...options,
             verb: verb === "update" ? "up" : verb,
@@ -126,7 +128,7 @@ export class EmbeddedStack {
             config: this.#config(),
             references: {},
             ...(parallel === undefined ? {} : { parallel }),
-            ...(directory === undefined ? { unkept: true } : {}),
+            ...(unkept ? { unkept } : {}),
         };
         const place = { ...this.#names, directory: process.cwd(), providers: [], alive: false };
         try {
