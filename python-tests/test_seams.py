@@ -2,11 +2,13 @@
 
 import asyncio
 import importlib.metadata
+import json
 import subprocess
 import sys
 
 import pulumi
 import pytest
+from cli import Project
 from kit import Echo, Thing
 from pulumi.runtime import settings as sdk_settings
 
@@ -109,3 +111,41 @@ def test_an_sdk_that_is_newer_than_the_tested_ones_is_a_warning(stack: Stack, mo
     monkeypatch.setattr(_sdk, "sdk_version", lambda: "3.9999.0")
     result = stack.up(lambda: Thing(Echo(), "a"))
     assert any("pulumi 3.9999.0 is newer" in text for text in result.messages("warning"))
+
+
+def test_commands_that_run_no_program_load_no_event_loop_and_no_sdk(project: Project) -> None:
+    words = [sys.executable, "-X", "importtime", "-m", "maloko", "stack"]
+    done = subprocess.run(
+        words, cwd=project.directory, env=project.variables(), capture_output=True, text=True, check=True
+    )
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "maloko._front" in loaded
+    assert loaded.isdisjoint({"asyncio", "importlib.metadata", "inspect", "pulumi", "maloko._host"})
+
+
+WITH_ALL_OF_THE_SDK = """
+import sys
+import urllib
+import pulumi
+for part in ("automation", "runtime._instrumentation"):
+    pulumi.export(part, f"pulumi.{part}" in sys.modules)
+pulumi.export("urllib", callable(urllib.request.urlopen))
+pulumi.export("automation later", pulumi.automation.LocalWorkspace.__module__)
+pulumi.export("nothing", hasattr(pulumi, "nothing"))
+"""
+
+
+def test_parts_of_the_sdk_that_programs_hardly_use_are_loaded_when_they_are_asked_for(project: Project) -> None:
+    project.write("__main__.py", WITH_ALL_OF_THE_SDK)
+    project.run("up", "--yes", "--skip-preview")
+    outputs = {
+        "automation": False,
+        "runtime._instrumentation": False,
+        "urllib": True,
+        "automation later": "pulumi.automation._local_workspace",
+        "nothing": False,
+    }
+    assert json.loads(project.run("stack", "output", "--json").stdout) == outputs
+    project.run("up", "--yes", "--skip-preview", TRACEPARENT="00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+    traced = json.loads(project.run("stack", "output", "--json").stdout)
+    assert traced == {**outputs, "runtime._instrumentation": True}

@@ -15,7 +15,7 @@ from maloko._standard import open_standard_streams
 def run(arguments: list[str], *, helper: bool = True) -> int:
     """Runs the command line with these arguments and returns its exit code."""
     from maloko._front import Front
-    from maloko._host import Host
+    from maloko._late import LateHost
     from maloko._maloko import cli_main
     from maloko._passes import fork_helper
     from maloko._signals import leave_to_engine
@@ -28,7 +28,7 @@ def run(arguments: list[str], *, helper: bool = True) -> int:
     child = fork_helper(arguments, lambda more: run(more, helper=False)) if helper else None
     front = Front(child)
     try:
-        return cli_main(arguments, front, Host())
+        return cli_main(arguments, front, LateHost())
     finally:
         front.ends.over()
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextvars
-import inspect
 from collections.abc import Callable, Iterable
+from types import CoroutineType
 from typing import Any
 
 from maloko._errors import MalokoError
@@ -97,7 +97,7 @@ def today(module: str, name: str) -> tuple[str, str]:
 def make(factory: Factory, module: str, name: str, attributes: dict[str, Any]) -> Any:
     """Calls a factory, and looks at what it returns."""
     provider = factory(attributes)
-    if inspect.iscoroutine(provider):
+    if isinstance(provider, CoroutineType):
         provider.close()
         provider = "a coroutine"
     elif provider is not None and not isinstance(provider, (str, type)):

@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 import os
 import platform
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from maloko._ends import DirectEnds
+from maloko._installed import version_of
 from maloko._origin import installed_from
 from maloko._passes import PassHelper
+from maloko._sdk_load import load_sdk
 from maloko._signals import call_own_handler
 
 if TYPE_CHECKING:
+    import subprocess
+
     from maloko._host import Host
+    from maloko._late import LateHost
     from maloko._maloko import Engine
 
 
@@ -55,13 +59,7 @@ class Front:
 
     def about(self) -> tuple[str, str, str, str]:
         """The interpreter's version and path, the SDK's version, and the file that this package was installed from."""
-        from importlib.metadata import PackageNotFoundError, version
-
-        try:
-            sdk = version("pulumi")
-        except PackageNotFoundError:
-            sdk = ""
-        return platform.python_version(), sys.executable, sdk, installed_from()
+        return platform.python_version(), sys.executable, version_of("pulumi"), installed_from()
 
     def describe_error(self, error: BaseException) -> tuple[str, str, str]:
         """The name of an exception's class, its text and its traceback, for another process."""
@@ -79,24 +77,27 @@ class Front:
 
         return described(self._host.makers if self._host is not None else {})
 
-    def run_program(self, host: Host, engine: Engine, entry: str) -> tuple[str, BaseException] | None:
+    def run_program(self, late: LateHost, engine: Engine, entry: str) -> tuple[str, BaseException] | None:
         """Runs the program at a path; returns its error with the exception."""
+        load_sdk()
         from maloko._output import told_by_resource
         from maloko._program import run_path
         from maloko._terminal import lent_to_readers
 
-        self._host = host
+        host = self._host = late.made()
         host.on_close.enter_context(told_by_resource(engine))
         host.on_close.enter_context(lent_to_readers())
         self.ends.begin(preview=engine.dry_run)
         return run_path(host, engine, Path(entry))
 
-    def attach(self, host: Host, engine: Engine, entry: str) -> None:
+    def attach(self, late: LateHost, engine: Engine, entry: str) -> None:
         """Makes the modules of a program importable without running it."""
+        load_sdk()
         from maloko._output import told_by_resource
         from maloko._program import attach
         from maloko._terminal import lent_to_readers
 
+        host = late.made()
         host.on_close.enter_context(told_by_resource(engine))
         host.on_close.enter_context(lent_to_readers())
         self.ends.begin(preview=engine.dry_run)
@@ -116,6 +117,8 @@ class Front:
             self._pass = None
             if code is not None:
                 return code
+        import subprocess  # where there is no helper, which is rare
+
         with subprocess.Popen([sys.executable, "-m", "maloko", *arguments]) as self._pass:
             code = self._pass.wait()
         self._pass = None
@@ -136,6 +139,8 @@ class Front:
                 f"Pulumi.yaml names the virtualenv {virtualenv}, and there is no {python}.\n"
                 f"Make it with: python -m venv {place} && {python} -m pip install maloko"
             )
+        import subprocess  # only for the project whose virtualenv is another one
+
         probe = [str(python), "-c", "import importlib.util as u, sys; sys.exit(u.find_spec('maloko') is None)"]
         if subprocess.run(probe, check=False, stdin=subprocess.DEVNULL).returncode != 0:
             return _refuse(

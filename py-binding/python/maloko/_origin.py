@@ -7,15 +7,14 @@ import os
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from maloko._installed import note_of
+
 
 def installed_from() -> str:
     """The file that this package was installed from; empty when that was an index, or is not known."""
-    from importlib.metadata import PackageNotFoundError, distribution
-
     try:
-        text = distribution("maloko").read_text("direct_url.json")
-        origin = json.loads(text or "{}")
-    except (PackageNotFoundError, OSError, ValueError):
+        origin = json.loads(note_of("maloko", "direct_url.json") or "{}")
+    except ValueError:
         return ""
     address = urlsplit(str(origin.get("url", "")))
     # An installation from a directory would have to be built again.

@@ -12,6 +12,8 @@ import signal
 import sys
 from collections.abc import Callable
 
+from maloko._sdk_load import load_sdk
+
 TWO_PASS_COMMANDS = frozenset({"up", "update", "refresh", "destroy", "import"})
 
 
@@ -47,7 +49,9 @@ def fork_helper(arguments: list[str], main: Callable[[list[str]], int]) -> PassH
         return None
     if {"--skip-preview", "-f", "--preview-only"}.intersection(arguments):
         return None
-    import maloko._program  # noqa: F401 loads the SDK, for both processes
+    # Both processes have it then.
+    load_sdk()
+    import maloko._program  # noqa: F401
 
     read, write = os.pipe()
     sys.stdout.flush()

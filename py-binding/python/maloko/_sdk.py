@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import version
 
 from maloko._errors import MalokoError
+from maloko._installed import version_of
 
 TESTED_UP_TO = (3, 272)
 """The newest minor version of the SDK that the suites have run with."""
@@ -16,7 +16,7 @@ _TESTED = ".".join(map(str, TESTED_UP_TO))
 @cache
 def sdk_version() -> str:
     """The installed SDK's version."""
-    return version("pulumi")
+    return version_of("pulumi")
 
 
 def newer_than_tested() -> str | None:

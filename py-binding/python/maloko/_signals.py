@@ -6,13 +6,15 @@ handler does not take its place: it is called beside it, when the run is cancell
 
 from __future__ import annotations
 
-import asyncio
-import bdb
 import contextlib
 import os
 import signal
+import sys
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import asyncio
 
 _THEIRS = {signal.SIGINT, signal.SIGTERM}
 
@@ -37,8 +39,9 @@ def leave_to_engine() -> None:
             # On another thread this is an error, as ever.
             return set_handler(signalnum, handler)
         previous = get_own(signalnum)
-        # A debugger that goes on would be opened by the Ctrl-C that cancels the run.
-        if not isinstance(getattr(handler, "__self__", None), bdb.Bdb):
+        # A debugger that goes on would be opened by the Ctrl-C that cancels the run. If there is one, `bdb` is loaded.
+        debugger = getattr(sys.modules.get("bdb"), "Bdb", ())
+        if not isinstance(getattr(handler, "__self__", None), debugger):
             _own[signalnum] = handler
         return previous
 
