@@ -23,6 +23,13 @@ def _nothing_is_left_behind() -> Iterator[None]:
 
 
 @pytest.fixture
+def only_the_kit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Test runs of a test have the kit's plugin alone: to load all that are installed takes longer than their tests."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTEST_PLUGINS", "maloko.testing.plugin")
+
+
+@pytest.fixture
 def project(tmp_path: Path) -> Project:
     """A project with a stack `dev`."""
     made = Project(tmp_path)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 pytest_plugins = ["pytester"]
+pytestmark = pytest.mark.usefixtures("only_the_kit")
 
 CLOUD = """
     import os

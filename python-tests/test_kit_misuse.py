@@ -1,5 +1,6 @@
 """Tests that are wrong: each fails, with a reason that says what to do."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -55,7 +56,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What pytest tells of each sample, by its title; empty of one that passes."""
     file = tmp_path_factory.mktemp("misuse") / "report.xml"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={file}", str(SAMPLES)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    only_the_kit = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "maloko.testing.plugin"}
+    done = subprocess.run(command, env={**os.environ, **only_the_kit}, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stdout
     told: dict[str, str] = {}
     for case in ElementTree.parse(file).iter("testcase"):

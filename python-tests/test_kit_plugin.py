@@ -151,7 +151,9 @@ def test_the_plugin_loads_nothing_until_it_is_used(pytester: pytest.Pytester) ->
     assert pytester.runpytest_subprocess().parseoutcomes() == {"passed": 1}
 
 
-def test_workers_of_xdist_share_nothing(pytester: pytest.Pytester) -> None:
+@pytest.mark.usefixtures("only_the_kit")
+def test_workers_of_xdist_share_nothing(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_PLUGINS", "maloko.testing.plugin,xdist.plugin")
     write(
         pytester,
         """
@@ -177,8 +179,9 @@ def test_workers_of_xdist_share_nothing(pytester: pytest.Pytester) -> None:
     assert "PASSED test_it.py::test_crash[kill@before create of it]" in told[0]
 
 
+@pytest.mark.usefixtures("only_the_kit")
 @pytest.mark.parametrize("plugin", ["asyncio", "anyio", "trio"])
-def test_async_tests_await_the_verbs(pytester: pytest.Pytester, plugin: str) -> None:
+def test_async_tests_await_the_verbs(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, plugin: str) -> None:
     marker = {"asyncio": "asyncio", "anyio": "anyio", "trio": "anyio"}[plugin]
     backend = "trio" if plugin == "trio" else "asyncio"
     write(
@@ -199,10 +202,12 @@ def test_async_tests_await_the_verbs(pytester: pytest.Pytester, plugin: str) -> 
             assert await s.aio.preview() == {{}}
         """,
     )
-    options = ("-p", "no:anyio") if plugin == "asyncio" else ("-p", "no:asyncio")
-    assert pytester.runpytest_subprocess(*options).parseoutcomes() == {"passed": 1}
+    its_plugin = "pytest_asyncio.plugin" if plugin == "asyncio" else "anyio.pytest_plugin"
+    monkeypatch.setenv("PYTEST_PLUGINS", f"maloko.testing.plugin,{its_plugin}")
+    assert pytester.runpytest_subprocess().parseoutcomes() == {"passed": 1}
 
 
+@pytest.mark.usefixtures("only_the_kit")
 def test_crash_tests_do_not_confuse_pytests_percentage(pytester: pytest.Pytester) -> None:
     write(
         pytester,
@@ -221,7 +226,7 @@ def test_crash_tests_do_not_confuse_pytests_percentage(pytester: pytest.Pytester
         """,
     )
     for flags in ([], ["-v"]):
-        result = pytester.runpytest_subprocess("-p", "no:randomly", *flags)
+        result = pytester.runpytest_subprocess(*flags)
         outcomes = result.parseoutcomes()
         assert outcomes["passed"] > 5, result.outlines
         shown = [int(found[1]) for line in result.outlines if (found := re.search(r"\[ *(\d+)%\]$", line))]

@@ -10,6 +10,7 @@ import pytest
 from cli import MALOKO
 
 pytest_plugins = ["pytester"]
+pytestmark = pytest.mark.usefixtures("only_the_kit")
 
 IT, OTHER, TWO = (f"test_it.py::{name}" for name in ("test_it", "test_other", "test_two"))
 
