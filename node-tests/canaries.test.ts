@@ -1,8 +1,8 @@
 // Secrets are in plain text nowhere: canaries in every place that can hold a secret, and a search through all that is left.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { CANARIES, files, hits, LINES } from "./canaries";
 import { Project } from "./project";
 
@@ -98,6 +98,10 @@ export const exported = pulumi.secret(WORLD.exported);
 export const made = thing?.made;
 `;
 
+/** What each trial begins with; the commands that made it are those of the first test. */
+const begun = mkdtempSync(join(tmpdir(), "maloko-trial-"));
+afterAll(() => rmSync(begun, { recursive: true, force: true }));
+
 /** A project, all that its commands said, and where they could leave files. */
 class Trial {
     readonly #outside = mkdtempSync(join(tmpdir(), "maloko-canaries-"));
@@ -105,12 +109,21 @@ class Trial {
     readonly #said: { place: string; content: Buffer }[] = [];
     readonly project: Project;
 
-    constructor() {
+    /** From its first command on, or as a copy of one that has a stack with its configuration. */
+    constructor(init = false) {
         for (const directory of [this.#outside, this.#temporary]) {
             onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
         }
         writeFileSync(join(this.#outside, "world.json"), JSON.stringify(CANARIES));
-        this.project = new Project({ "index.ts": PROGRAM });
+        this.project = new Project({ "index.ts": PROGRAM }, onTestFinished, {}, init);
+        if (!init) {
+            if (readdirSync(begun).length === 0) {
+                const { directory } = new Trial(true).project;
+                cpSync(directory, begun, { recursive: true, filter: (name) => !name.endsWith("/node_modules") });
+            }
+            cpSync(begun, this.project.directory, { recursive: true });
+            return;
+        }
         this.run("stack", "init", "trial");
         this.run("config", "set", "--secret", "password", CANARIES.config);
         this.run("config", "set", "--secret", "pem", "--", LINES.join("\n"));
@@ -168,7 +181,7 @@ class Trial {
 const ONCE = ["--yes", "--skip-preview"];
 
 test("a canary in every place shows up nowhere while all goes well", { timeout: 300_000 }, () => {
-    const trial = new Trial();
+    const trial = new Trial(true);
     trial.run("preview", "--diff");
     trial.run("preview", "--json");
     trial.run("preview", "--save-plan", "plan.json");

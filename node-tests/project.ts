@@ -1,15 +1,28 @@
 // Throw-away projects that are driven through the installed command.
 import { spawn, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import {
+    cpSync,
+    existsSync,
+    mkdirSync,
+    mkdtempSync,
+    readFileSync,
+    renameSync,
+    rmSync,
+    symlinkSync,
+    writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
-import { onTestFinished } from "vitest";
+import { inject, onTestFinished } from "vitest";
 import { Terminal } from "./terminal";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const COMMAND = join(HERE, "node_modules", ".bin", "maloko");
+/** Where the stacks are that projects begin with: a directory for one run of vitest (`templates.ts`). */
+const TEMPLATES = inject("templates");
 const PSEUDO_TERMINAL = join(HERE, "..", "python-tests", "pseudo_terminal.py");
 
 export interface Outcome {
@@ -58,9 +71,43 @@ export class Project {
         cleanUp(() => rmSync(this.directory, { recursive: true, force: true }));
         symlinkSync(join(HERE, "node_modules"), join(this.directory, "node_modules"));
         this.write({ "Pulumi.yaml": "name: test\nruntime: nodejs\n", "package.json": "{}", ...files });
-        if (init) {
-            this.ok("stack", "init", "dev");
+        if (!init) {
+            return;
         }
+        // What could make the stack another one than that of the template is left to the command.
+        if (
+            Object.keys(variables).length > 0 ||
+            Object.keys(files).some((name) => /^(\.maloko|Pulumi\.dev\.)/.test(name))
+        ) {
+            this.ok("stack", "init", "dev");
+        } else {
+            this.copyStackInto("");
+        }
+    }
+
+    /** What `stack init dev` does in this folder: a copy of a stack that was made before. */
+    copyStackInto(folder: string): void {
+        const template = Project.#withStack(this.read(join(folder, "Pulumi.yaml")));
+        cpSync(template, join(this.directory, folder), { recursive: true });
+    }
+
+    /** What `stack init dev` makes beside this Pulumi.yaml: made once for all test files, because it derives a key. */
+    static #withStack(description: string): string {
+        const place = join(TEMPLATES, createHash("sha256").update(description).digest("hex"));
+        if (!existsSync(place)) {
+            const made = new Project({ "Pulumi.yaml": description }, () => {}, {}, false);
+            made.ok("stack", "init", "dev");
+            for (const name of ["node_modules", "package.json", "Pulumi.yaml"]) {
+                made.remove(name);
+            }
+            try {
+                renameSync(made.directory, place);
+            } catch {
+                // Another test file was faster.
+                rmSync(made.directory, { recursive: true });
+            }
+        }
+        return place;
     }
 
     write(files: Record<string, string>): void {

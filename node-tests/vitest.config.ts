@@ -5,6 +5,7 @@ const reports = process.env.REPORTS;
 export default defineConfig({
     test: {
         include: ["*.test.ts", "hostile/*.test.ts"],
+        globalSetup: ["./templates.ts"],
         // Our package first: then the SDK loads without its serialiser, and quickly.
         setupFiles: ["./setup.ts"],
         pool: "forks",

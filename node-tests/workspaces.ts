@@ -136,7 +136,7 @@ export class Workspace {
         link(".pnpm/stickers@1.0.0/node_modules/stickers", join(directory, "infra/node_modules/stickers"));
         this.#link(layout);
         this.#laidOut = layout;
-        this.ok("stack", "init", "dev");
+        this.project.copyStackInto("infra");
     }
 
     /** Lays the packages out as another package manager does. */
