@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-SECONDS = 30
+SECONDS = 120
 
 
 class Client:
@@ -20,16 +20,14 @@ class Client:
         self._waiting: list[dict[str, Any]] = []
 
     @classmethod
-    def when_it_listens(cls, port: int, process: subprocess.Popen[Any]) -> "Client":
-        """Connects as soon as the process takes connections."""
+    def when_it_listens(cls, told: Path, process: subprocess.Popen[Any]) -> "Client":
+        """Connects as soon as the process has written, with an end of line, on which port it takes connections."""
         end = time.monotonic() + SECONDS
-        while True:
-            try:
-                return cls(port)
-            except ConnectionRefusedError:
-                if process.poll() is not None or time.monotonic() > end:
-                    raise
-                time.sleep(0.05)
+        while not told.exists() or not told.read_text().endswith("\n"):
+            assert process.poll() is None
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        return cls(int(told.read_text()))
 
     def attach(self, file: Path, lines: list[int]) -> None:
         """Sets breakpoints, and lets the process begin."""

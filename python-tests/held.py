@@ -23,8 +23,8 @@ class Held:
         return cls(_entries("task"), _entries("fd"))
 
     def is_as(self, before: "Held") -> bool:
-        """As many descriptors as before, and no thread more: `before` may have counted one that was ending."""
-        return self.threads <= before.threads and self.files == before.files
+        """No thread and no descriptor more: `before` may have counted one that was ending."""
+        return self.threads <= before.threads and self.files <= before.files
 
 
 def settled(before: Held) -> Held:

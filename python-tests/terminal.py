@@ -82,9 +82,11 @@ class Terminal:
                     raise AssertionError(f"{what} was never shown:\n{self.text}")
                 self._arrived.wait(left)
 
-    def shows(self, pattern: str) -> None:
-        """Waits until the live view has this."""
-        self.until(lambda: re.search(pattern, self.view), pattern)
+    def shows(self, pattern: str) -> re.Match[str]:
+        """Waits until the live view has this, and gives what it has."""
+        found: list[re.Match[str]] = []
+        self.until(lambda: found.extend(re.finditer(pattern, self.view)) or found, pattern)
+        return found[0]
 
     def says(self, words: str) -> str:
         """Waits until this is written, after all that was waited for before; what stands between."""

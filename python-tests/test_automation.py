@@ -123,7 +123,7 @@ def test_configuration_is_set_and_read(tmp_path: Path) -> None:
         stack.get_config("one")
     stack.refresh_config()
     assert set(stack.get_all_config()) == keys
-    assert "hush" not in Path(stack.workspace.work_dir, "Pulumi.dev.yaml").read_text()
+    assert "--hush" not in Path(stack.workspace.work_dir, "Pulumi.dev.yaml").read_text()
 
 
 def test_configuration_that_is_set_at_once_is_all_kept(tmp_path: Path) -> None:

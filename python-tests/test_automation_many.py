@@ -195,7 +195,7 @@ def test_a_hundred_runs_in_a_row_leave_nothing_behind(tmp_path: Path) -> None:
     runs(100)
     after = settled(held)
     assert after.is_as(held), (held, after)
-    assert threading.active_count() == threads
+    assert threading.active_count() <= threads
     # With a run's host go its engine and its program's objects. Beside that, the allocator keeps what it likes.
     assert hosts() <= before
     assert _resident() - resident < 12 * 1024 * 1024

@@ -81,7 +81,7 @@ def test_a_stack_lives_in_a_database(project: Project) -> None:
 
 
 def test_who_is_locked_out_learns_who_works_on_the_stack(project: Project) -> None:
-    project.write("__main__.py", program(wait=60))
+    project.write("__main__.py", program(wait=3600))
     running = begin(project, "up", *ONCE)
     try:
         wait_for(project.directory / "started")
@@ -96,7 +96,7 @@ def test_who_is_locked_out_learns_who_works_on_the_stack(project: Project) -> No
 
 
 def test_a_run_that_was_killed_is_brought_in_without_anybodys_help(project: Project) -> None:
-    project.write("__main__.py", program(wait=60))
+    project.write("__main__.py", program(wait=3600))
     running = begin(project, "up", *ONCE)
     wait_for(project.directory / "started")
     running.send_signal(signal.SIGKILL)

@@ -7,7 +7,6 @@ import inspect
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import textwrap
@@ -103,17 +102,24 @@ def script(directory: Path, text: str = "life(Kit())\n") -> Path:
     return file
 
 
+LISTENING = """
+import pathlib
+import debugpy
+
+pathlib.Path("port").write_text(f"{debugpy.listen(0)[1]}\\n")
+debugpy.wait_for_client()
+import life
+"""
+
+
 def test_breakpoints_of_debugpy_stop_in_every_method(tmp_path: Path) -> None:
-    file = script(tmp_path)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    script(tmp_path)
+    (tmp_path / "debugged.py").write_text(LISTENING)
     # What the test itself runs under is none of the process's.
     environment = {**os.environ, "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
-    command = [sys.executable, "-m", "debugpy", "--listen", f"127.0.0.1:{port}", "--wait-for-client", str(file)]
-    with subprocess.Popen(command, cwd=tmp_path, env=environment) as process:
+    with subprocess.Popen([sys.executable, "debugged.py"], cwd=tmp_path, env=environment) as process:
         try:
-            client = dap.Client.when_it_listens(port, process)
+            client = dap.Client.when_it_listens(tmp_path / "port", process)
             lines = [inspect.getsourcelines(getattr(EveryMethod, method))[1] + 1 for method in METHODS]
             client.attach(tmp_path / FILE.name, lines)
             stops = client.stops()

@@ -1,6 +1,5 @@
 """Debuggers and questions on a terminal."""
 
-import socket
 import textwrap
 from pathlib import Path
 
@@ -47,12 +46,6 @@ def answer(project: Project, *answers: tuple[str, str]) -> None:
             terminal.says(question)
             terminal.types(typed)
         terminal.ends()
-
-
-def free_port() -> int:
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
-        return int(server.getsockname()[1])
 
 
 GOES_ON = r"asked +creating \("
@@ -178,17 +171,15 @@ def test_off_a_terminal_a_question_finds_no_input(project: Project) -> None:
 
 
 def test_debugpy_stops_in_a_provider_beside_the_display(project: Project) -> None:
-    port = free_port()
     asking(project, 'return CreateResult("made", props)')
     program = project.directory / "__main__.py"
     text = program.read_text()
     program.write_text(
-        f'import debugpy\ndebugpy.listen({port})\nprint("attach now")\ndebugpy.wait_for_client()\n{text}'
+        'import debugpy\nprint("attach now to", debugpy.listen(0)[1])\ndebugpy.wait_for_client()\n' + text
     )
     line = program.read_text().splitlines().index('        return CreateResult("made", props)') + 1
     with Terminal(project, *UP) as terminal:
-        terminal.shows("attach now")
-        client = dap.Client(port)
+        client = dap.Client(int(terminal.shows(r"attach now to (\d+)\s")[1]))
         try:
             client.attach(program, [line])
             assert client.stops() == ["create"]
