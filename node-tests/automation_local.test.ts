@@ -119,10 +119,13 @@ test("a local program that ends its process with 0 has failed", async () => {
 
 test("a local operation is ended by a signal", async () => {
     const stack = await local(`
+        import { currentCall } from "maloko";
         class Slow {
             async create(inputs) {
                 console.log("begun");
-                await new Promise((resolve) => setTimeout(resolve, 300));
+                // It ends once the run is cancelled, however long that takes.
+                const { signal } = currentCall();
+                await new Promise((resolve) => signal.aborted ? resolve(0) : signal.addEventListener("abort", resolve));
                 return { id: "made", outs: inputs };
             }
         }

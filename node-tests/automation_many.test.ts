@@ -27,12 +27,20 @@ test("twenty stacks at once keep apart", async () => {
     const { envVars } = placed();
     const running = new Set<string>();
     let most = 0;
+    let meet = () => {};
+    const meeting = new Promise<void>((resolve) => {
+        meet = resolve;
+    });
     const names = Array.from({ length: 20 }, (_, index) => `s${index}`);
     const provider = {
         create: async (inputs: Props) => {
             running.add(inputs.from);
             most = Math.max(most, running.size);
-            await new Promise((resolve) => setTimeout(resolve, 50));
+            if (most > 1) {
+                meet();
+            }
+            // However slow the machine is, two meet.
+            await meeting;
             running.delete(inputs.from);
             return { id: inputs.from, outs: inputs };
         },
@@ -253,10 +261,11 @@ const memory = () => { gc(); return process.memoryUsage(); };
     const args = ["--expose-gc", script, JSON.stringify(placed())];
     const { before, after, n } = JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8" }));
     expect(n).toBe(MANY + 19);
-    expect(after.threads).toBeLessThanOrEqual(before.threads);
-    for (const name of ["files", "handles", "listeners"]) {
-        expect([name, after[name]]).toEqual([name, before[name]]);
+    // One fewer is no leak: what was about to end before has ended.
+    for (const name of ["threads", "files", "handles"]) {
+        expect(after[name], name).toBeLessThanOrEqual(before[name]);
     }
+    expect(after.listeners).toBe(before.listeners);
     const megabyte = 1 << 20;
     expect(after.heapUsed - before.heapUsed).toBeLessThan(4 * megabyte);
     expect(after.rss - before.rss).toBeLessThan(32 * megabyte);

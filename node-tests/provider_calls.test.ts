@@ -69,9 +69,19 @@ test("synchronous and asynchronous methods work alike", async () => {
 test("methods of many resources run at the same time up to parallel", async () => {
     let running = 0;
     let most = 0;
+    let parallel = 4;
+    let meet = () => {};
+    let meeting = new Promise<void>((resolve) => {
+        meet = resolve;
+    });
     const provider = {
         async create() {
             most = Math.max(most, ++running);
+            if (most === parallel) {
+                meet();
+            }
+            // As many as may run do meet, however slow the machine is; another one would have the time to come as well.
+            await meeting;
             await new Promise((resolve) => setTimeout(resolve, 20));
             running--;
             return { id: "made", outs: {} };
@@ -82,10 +92,12 @@ test("methods of many resources run at the same time up to parallel", async () =
             new Thing(provider, `r${n}`);
         }
     };
-    await newStack({ parallel: 4 }).up(program);
+    await newStack({ parallel }).up(program);
     expect(most).toBe(4);
     most = 0;
-    await newStack({ parallel: 1 }).up(program);
+    parallel = 1;
+    meeting = Promise.resolve();
+    await newStack({ parallel }).up(program);
     expect(most).toBe(1);
 });
 

@@ -34,5 +34,5 @@ test("threads that come and go leave no threads and no descriptors", () => {
     const { answers, before, after } = JSON.parse(said) as { answers: number; before: Held; after: Held };
     expect(answers).toBe(CYCLES + 3);
     expect(after.threads, "threads").toBeLessThanOrEqual(before.threads);
-    expect(after.files, "files").toBe(before.files);
+    expect(after.files, "files").toBeLessThanOrEqual(before.files);
 }, 600_000);
