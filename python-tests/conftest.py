@@ -1,5 +1,6 @@
 """What the tests share. They drive the installed wheel: function programs against a state in memory, and the CLI."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,10 +30,17 @@ def only_the_kit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTEST_PLUGINS", "maloko.testing.plugin")
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    """A project with a stack `dev`."""
-    made = Project(tmp_path)
+@pytest.fixture(scope="session")
+def with_a_stack(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory that each project is a copy of: a key is derived for it once, which is most of a `stack init`."""
+    made = Project(tmp_path_factory.mktemp("with-a-stack"))
     made.write("__main__.py", "")
     made.run("stack", "init", "dev")
-    return made
+    return made.directory
+
+
+@pytest.fixture
+def project(tmp_path: Path, with_a_stack: Path) -> Project:
+    """A project with a stack `dev`."""
+    shutil.copytree(with_a_stack, tmp_path, dirs_exist_ok=True)
+    return Project(tmp_path)

@@ -23,7 +23,8 @@ class Thing(Resource):
     def __init__(self, name, props=None):
         super().__init__(Provider(), name, props or {})
 """
-UP = ["up", "--yes"]
+UP = ["up", "--yes", "--skip-preview"]
+AFTER_PREVIEW = ["up", "--yes"]
 
 
 def refused(project: Project, *arguments: str, **environment: str) -> str:
@@ -104,7 +105,7 @@ def test_a_malformed_settings_file_is_refused_with_its_line(project: Project) ->
 
 def test_a_malformed_state_is_refused_and_left_alone(project: Project) -> None:
     project.write("__main__.py", f"{ECHO}\nThing('a')\n")
-    project.run(*UP, "--skip-preview")
+    project.run(*UP)
     file = stack_file(project)
     good = file.read_text()
 
@@ -168,10 +169,10 @@ def test_a_wrong_or_missing_passphrase_changes_nothing(tmp_path: Path) -> None:
     project.environment["PULUMI_CONFIG_PASSPHRASE"] = "test"
     project.run("stack", "init", "dev")
     project.write("__main__.py", f"{ECHO}\nThing('a')\n")
-    project.run(*UP, "--skip-preview")
+    project.run(*UP)
     project.write("__main__.py", f"{ECHO}\nThing('b')\n")
     with unchanged(stack_file(project)):
-        for arguments in ([*UP], [*UP, "--skip-preview"], ["preview"], ["destroy", "--yes"]):
+        for arguments in (AFTER_PREVIEW, UP, ["preview"], ["destroy", "--yes"]):
             said = project.run(*arguments, code=None, PULUMI_CONFIG_PASSPHRASE="wrong")
             assert said.returncode != 0
             assert "incorrect passphrase: the one in PULUMI_CONFIG_PASSPHRASE" in said.stdout + said.stderr
@@ -192,12 +193,12 @@ def test_a_state_that_cannot_be_written_begins_nothing(project: Project) -> None
     locks = project.directory / ".maloko" / ".pulumi" / "locks"
     shutil.rmtree(locks)
     locks.write_text("")
-    said = refused(project, *UP, "--skip-preview")
+    said = refused(project, *UP)
     assert str(locks) in said
     assert "a file is where a directory should be" in said
     assert not (project.directory / "ran").exists()
     locks.unlink()
-    project.run(*UP, "--skip-preview")
+    project.run(*UP)
     elsewhere = project.write("elsewhere", "")
     said = refused(project, *UP, "--backend", f"file://{elsewhere}/state")
     assert str(elsewhere) in said
@@ -210,9 +211,9 @@ def test_a_locked_stack_says_who_holds_it_and_since_when(project: Project) -> No
         "pathlib.Path('begun').touch()\n"
         "while not pathlib.Path('go-on').exists(): time.sleep(0.01)\n",
     )
-    running = begin(project, *UP, "--skip-preview")
+    running = begin(project, *UP)
     wait_for(project.directory / "begun")
-    said = refused(project, *UP, "--skip-preview")
+    said = refused(project, *UP)
     assert f"(`maloko up`, process {running.pid} on " in said
     assert "'dev' is locked by maloko of " in said
     assert " UTC, " in said
@@ -228,10 +229,10 @@ def test_a_native_package_is_named_and_the_rest_stays(project: Project) -> None:
         "__main__.py",
         f"import pulumi\n{ECHO}\nThing('a')\npulumi.CustomResource('aws:s3/bucket:Bucket', 'pictures', {{}})\n",
     )
-    for arguments in (["preview"], [*UP], [*UP, "--skip-preview"]):
+    for arguments in (["preview"], AFTER_PREVIEW, UP):
         said = project.failing(*arguments)
         assert "Bucket pictures: the package 'aws' is not a dynamic one" in said
-    events = project.run(*UP, "--skip-preview", "--json", code=None)
+    events = project.run(*UP, "--json", code=None)
     errors = [json.loads(line).get("diagnosticEvent", {}) for line in events.stdout.splitlines()]
     assert any(error.get("urn", "").endswith("::pictures") for error in errors)
     assert events.stderr == ""
@@ -248,7 +249,7 @@ def test_a_remote_component_is_refused_at_its_registration(project: Project) -> 
         "        super().__init__('acme:web:Site', name, {}, options, remote=True)\n"
     )
     project.write("__main__.py", f"{site}{ECHO}\nThing('a')\nSite('front')\n")
-    for arguments in (["preview"], [*UP], [*UP, "--skip-preview"]):
+    for arguments in (["preview"], AFTER_PREVIEW, UP):
         said = project.failing(*arguments)
         assert "Site front: the package 'acme' (version 1.2.3) is not a dynamic one" in said
         assert "remote component" in said

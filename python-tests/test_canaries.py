@@ -4,6 +4,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -183,12 +184,21 @@ class Trial:
         return found
 
 
-@pytest.fixture
-def trial(tmp_path: Path) -> Trial:
-    trial = Trial(tmp_path)
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    """What each trial begins with, made once: every command derives a key."""
+    trial = Trial(tmp_path_factory.mktemp("begun"))
     trial.run("stack", "init", "dev")
     trial.run("config", "set", "--secret", "password", CANARIES["config"])
     trial.run("config", "set", "--secret", "pem", "--", "\n".join(LINES))
+    return trial
+
+
+@pytest.fixture
+def trial(tmp_path: Path, begun: Trial) -> Trial:
+    trial = Trial(tmp_path)
+    shutil.copytree(begun.directory, tmp_path, dirs_exist_ok=True)
+    trial.said.extend(begun.said)
     return trial
 
 

@@ -2,7 +2,6 @@
 
 import json
 import signal
-from pathlib import Path
 
 import pytest
 from cli import Project, begin, wait_for
@@ -42,11 +41,9 @@ def sized(size: int) -> str:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Project:
-    it = Project(tmp_path)
-    it.write("__main__.py", sized(1))
-    it.run("stack", "init", "dev")
-    return it
+def project(project: Project) -> Project:
+    project.write("__main__.py", sized(1))
+    return project
 
 
 def noted(project: Project) -> list[str]:

@@ -1,10 +1,8 @@
 """Debuggers and questions on a terminal."""
 
 import textwrap
-from pathlib import Path
 
 import dap
-import pytest
 from cli import Project
 from terminal import Terminal
 
@@ -25,13 +23,6 @@ class Thing(Resource):
 Thing("asked")
 """
 ASKING_PROGRAM = 'import pulumi\npulumi.export("name", input("What is your name? "))\n'
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    made = Project(tmp_path)
-    made.run("stack", "init", "dev")
-    return made
 
 
 def asking(project: Project, body: str) -> None:
