@@ -308,21 +308,27 @@ soak-hostile: $(STAMPS)/python $(STAMPS)/node
 cases = $(addprefix conformance/cases/,$(addsuffix .json,$(shell sed 's/\#.*//' $(1))))
 CASES_PYTHON = $(or $(CASES),$(call cases,conformance/pass-python.txt))
 CASES_NODE = $(or $(CASES),$(call cases,conformance/pass-nodejs.txt))
-lifecycle = $(filter conformance/cases/lifecycle-%,$(1))
 JOBS ?= 2
+# Every case runs in a process that has run others, save lifecycle-*. With PROCESSES=--processes, each step of each case is a process of
+# the command line, and secrets need a passphrase.
+PROCESSES ?=
+# What the oldest SDKs run: the command line, the library, components, configuration and secrets. OLDEST=all: every lifecycle.
+OLDEST ?= lifecycle-basic component-tree secret-config
+lifecycles = $(notdir $(basename $(wildcard conformance/cases/lifecycle-*.json)))
+CASES_OLDEST = $(patsubst %,conformance/cases/%.json,$(if $(filter all,$(OLDEST)),$(lifecycles) component-tree secret-config,$(OLDEST)))
 
 .PHONY: conformance-python conformance-node conformance-oldest conformance-oldest-python conformance-oldest-node
 conformance: conformance-python conformance-node
 conformance-python: $(STAMPS)/python
-	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) conformance/run.py --cli $(MALOKO_PY) --lang python --jobs $(JOBS) $(CASES_PYTHON)
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) conformance/run.py --cli $(MALOKO_PY) --lang python --jobs $(JOBS) $(PROCESSES) $(CASES_PYTHON)
 conformance-node: $(STAMPS)/node
-	$(PYTHON) conformance/run.py --cli $(MALOKO_JS) --lang nodejs --node-modules node-tests/node_modules --jobs $(JOBS) $(CASES_NODE)
+	$(PYTHON) conformance/run.py --cli $(MALOKO_JS) --lang nodejs --node-modules node-tests/node_modules --jobs $(JOBS) $(PROCESSES) $(CASES_NODE)
 
 conformance-oldest: conformance-oldest-python conformance-oldest-node
 conformance-oldest-python: $(STAMPS)/oldest-python
-	PATH="$(CURDIR)/$(STAMPS)/oldest-venv/bin:$$PATH" $(PY) conformance/run.py --cli $(CURDIR)/$(STAMPS)/oldest-venv/bin/maloko --lang python --jobs $(JOBS) $(call lifecycle,$(CASES_PYTHON))
+	PATH="$(CURDIR)/$(STAMPS)/oldest-venv/bin:$$PATH" $(PY) conformance/run.py --cli $(CURDIR)/$(STAMPS)/oldest-venv/bin/maloko --lang python --jobs $(JOBS) $(PROCESSES) $(CASES_OLDEST)
 conformance-oldest-node: $(STAMPS)/oldest-node
-	$(PYTHON) conformance/run.py --cli $(CURDIR)/$(STAMPS)/oldest-node-tree/node_modules/.bin/maloko --lang nodejs --node-modules $(STAMPS)/oldest-node-tree/node_modules --jobs $(JOBS) $(call lifecycle,$(CASES_NODE))
+	$(PYTHON) conformance/run.py --cli $(CURDIR)/$(STAMPS)/oldest-node-tree/node_modules/.bin/maloko --lang nodejs --node-modules $(STAMPS)/oldest-node-tree/node_modules --jobs $(JOBS) $(PROCESSES) $(CASES_OLDEST)
 
 $(STAMPS)/oldest-python: $(STAMPS)/wheel
 	test -d $(STAMPS)/oldest-venv || $(PYTHON) -m venv $(STAMPS)/oldest-venv
@@ -352,7 +358,7 @@ $(STAMPS)/examples-node: examples/typescript/package.json examples/typescript/pa
 	@touch $@
 
 test-examples: build $(STAMPS)/examples-python $(STAMPS)/examples-node
-	$(PY) -m pytest examples/tests -q $(PYTEST_REPORT)
+	$(PY) -m pytest examples/tests -q -n 2 $(PYTEST_REPORT)
 
 KILLS ?= 50
 KILL_STORE ?= directory
@@ -360,7 +366,7 @@ KILL_STORE ?= directory
 KILL_JOBS ?= $(if $(filter directory,$(KILL_STORE)),1,8)
 SEED ?= 1
 .PHONY: kill
-kill-sample: KILLS := 5
+kill-sample: KILLS := 3
 kill kill-sample: build $(STAMPS)/examples-python $(STAMPS)/examples-node
 	$(PY) -m examples.kill.run --lang python --kills $(KILLS) --seed $(SEED) --store $(KILL_STORE) --jobs $(KILL_JOBS)
 	$(PY) -m examples.kill.run --lang nodejs --kills $(KILLS) --seed $(SEED) --store $(KILL_STORE) --jobs $(KILL_JOBS)

@@ -2,6 +2,8 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import * as pulumi from "@pulumi/pulumi";
 import { expect, onTestFinished, test } from "vitest";
 import { Echo, failureOf, newStack, type Props, Thing } from "./kit";
@@ -127,6 +129,23 @@ test("what a module registered that does not run again is not deleted", async ()
     delete load.cache[file];
     const without = await stack.run("update", () => void new Thing(new Echo(), "app"));
     expect(without.diagnostics.map(({ message }) => message).join()).toContain("no provider object for");
+    expect(without.diagnostics.map(({ message }) => message).join()).not.toContain("Nothing is deleted");
+});
+
+test("what a module registered that was collected as garbage holds nothing back", async () => {
+    const [stack, file] = [newStack(), bodyFile()];
+    await stack.up(() => {
+        const load = createRequire(import.meta.url);
+        load(file);
+        delete load.cache[file];
+    });
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    // What a weak reference was asked for in a turn of the loop stays until its end.
+    await new Promise(setImmediate);
+    collect();
+    const without = await stack.run("update", () => void new Thing(new Echo(), "app"));
+    expect(without.diagnostics.map(({ message }) => message).join()).not.toContain("Nothing is deleted");
 });
 
 test("a destroy deletes what a module registered too", async () => {

@@ -200,6 +200,27 @@ def test_what_a_module_registered_that_does_not_run_again_is_not_deleted(stack: 
         sys.modules.pop("net_of_a_test", None)
 
 
+def test_what_a_module_registered_that_was_collected_as_garbage_holds_nothing_back(
+    stack: Stack, tmp_path: Path
+) -> None:
+    import importlib
+
+    (tmp_path / "net_of_a_garbage_test.py").write_text("from kit import Echo, Thing\nThing(Echo(), 'net')\n")
+    sys.path.insert(0, str(tmp_path))
+
+    def program() -> None:
+        importlib.import_module("net_of_a_garbage_test")
+        del sys.modules["net_of_a_garbage_test"]
+
+    try:
+        stack.up(program)
+        gc.collect()
+        stack.up(lambda: Thing(Echo(), "app"))
+        assert set(stack.resources()) == {"app"}
+    finally:
+        sys.path.remove(str(tmp_path))
+
+
 def test_a_destroy_deletes_what_a_module_registered_too(stack: Stack, tmp_path: Path) -> None:
     import importlib
 

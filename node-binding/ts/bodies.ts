@@ -46,8 +46,10 @@ export class ModuleBodies {
     notExecutedAgain(): { urn: string; file: string }[] {
         return [...registeredBy]
             .filter(([urn, { file, module }]) => {
-                const isLoaded = module === undefined || module.deref() === require.cache[file];
-                return urn.startsWith(this.#prefix) && !this.#seen.has(urn) && isLoaded;
+                const loaded = module?.deref();
+                // One that was collected as garbage can be loaded anew.
+                const isThere = module === undefined || (loaded !== undefined && loaded === require.cache[file]);
+                return urn.startsWith(this.#prefix) && !this.#seen.has(urn) && isThere;
             })
             .map(([urn, { file }]) => ({ urn, file }));
     }
