@@ -17,7 +17,7 @@ import type { Props } from "./kit";
 import { bucketInputs, GoodProvider, PLANTED, Service } from "./planted";
 
 // Set by `make nightly`: all seeds, and not every fourth.
-const LONG = process.env.MALOKO_LONG === "1";
+const LONG = Boolean(process.env.MALOKO_LONG);
 
 const options = { inputs: bucketInputs, world: Service, seed: 20 };
 
