@@ -19,7 +19,7 @@ import nbformat
 import pulumi
 import pytest
 import uvloop
-from automation_kit import Echo, Thing, echo, new_stack, placed
+from automation_kit import Echo, Thing, echo, new_stack, placed, with_known_key
 from held import Held, settled
 from pulumi.dynamic import CreateResult
 
@@ -67,6 +67,8 @@ def test_twenty_stacks_at_once_keep_apart(tmp_path: Path) -> None:
 
 
 async def _twenty(directory: Path) -> None:
+    for number in range(STACKS):
+        with_known_key(placed(directory, work_dir=str(directory / f"work-{number}")), f"stack-{number}")
     stacks = [own_stack(directory, number) for number in range(STACKS)]
     ticks = 0
 
