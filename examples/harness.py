@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import json
 import os
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +18,13 @@ TIMEOUT = 120
 
 
 class Project:
-    """A copy of an example in a folder of its own, with its own state."""
+    """A copy of an example in a folder of its own, with its own state.
 
-    def __init__(self, language: str, example: str, folder: Path) -> None:
+    :param passphrase: what its secrets are encrypted with; without one, the project has a key file, whose key needs not
+        be derived by each command
+    """
+
+    def __init__(self, language: str, example: str, folder: Path, passphrase: str | None = None) -> None:
         self.language = language
         self.folder = folder / example
         source = ROOT / "examples" / ("python" if language == "python" else "typescript")
@@ -27,13 +34,16 @@ class Project:
         else:
             (self.folder / "node_modules").symlink_to(source / "node_modules")
             self.cli = source / "node_modules" / ".bin" / "maloko"
-        (folder / "state").mkdir(exist_ok=True)
         self.env = {
-            **os.environ,
+            **{name: value for name, value in os.environ.items() if not name.startswith(("PULUMI", "MALOKO"))},
+            "HOME": str(folder / "home"),
             "PATH": f"{ROOT / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}",
-            "PULUMI_BACKEND_URL": f"file://{folder / 'state'}",
-            "PULUMI_CONFIG_PASSPHRASE": "examples",
         }
+        if passphrase is not None:
+            self.env |= {
+                "PULUMI_BACKEND_URL": f"file://{folder / 'state'}",
+                "PULUMI_CONFIG_PASSPHRASE": passphrase,
+            }
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Runs the command line and waits for it."""
@@ -87,12 +97,39 @@ def changes_of(events: str) -> dict[str, int]:
     return found
 
 
-def labels_project(language: str, folder: Path, url: str, token: str | None = "right") -> Project:
-    """The repository-labels example with a stack that points to a local service."""
-    project = Project(language, "repository-labels", folder)
+Setting = tuple[str, ...]
+"""The arguments of `config set`."""
+
+
+@functools.cache
+def _template(language: str, example: str, passphrase: str | None, settings: tuple[Setting, ...]) -> Path:
+    """A folder in which an example has a stack with these settings."""
+    folder = Path(tempfile.mkdtemp(prefix="maloko-template-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    project = Project(language, example, folder, passphrase)
     project.must("stack", "init", "dev")
-    project.must("config", "set", "githubApi", url)
-    project.must("config", "set", "secondsBetweenWrites", "0")
+    for setting in settings:
+        project.must("config", "set", *setting)
+    return folder
+
+
+def with_stack(language: str, example: str, folder: Path, *settings: Setting, passphrase: str | None = None) -> Project:
+    """An example with a stack that has these settings; both are copies of those that were made first."""
+    project = Project(language, example, folder, passphrase)
+    template = _template(language, example, passphrase, settings)
+    shutil.copytree(template, folder, ignore=shutil.ignore_patterns("node_modules"), dirs_exist_ok=True)
+    return project
+
+
+def labels_project(
+    language: str, folder: Path, url: str, token: str | None = "right", passphrase: str | None = None
+) -> Project:
+    """The repository-labels example with a stack that points to a local service."""
+    nowhere = "http://127.0.0.1:1"
+    settings: list[Setting] = [("githubApi", nowhere), ("secondsBetweenWrites", "0")]
     if token is not None:
-        project.must("config", "set", "--secret", "githubToken", token)
+        settings.append(("--secret", "githubToken", token))
+    project = with_stack(language, "repository-labels", folder, *settings, passphrase=passphrase)
+    file = project.folder / "Pulumi.dev.yaml"
+    file.write_text(file.read_text().replace(f"{nowhere}\n", f"{url}\n"))
     return project

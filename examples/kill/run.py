@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from examples.harness import LANGUAGES, Project, changes_of, labels_project
-from examples.kill.stores import STORES, Environment, store
+from examples.kill.stores import STORES, store
 from examples.servers.labels import LabelService
 
 REPOSITORY = "acme/website"
@@ -66,14 +66,16 @@ def main() -> None:
         folder = Path(name)
         template = folder / "template"
         template.mkdir()
-        prepared = prepare(options.lang, template)
+        # In a directory, the state is the project's own, which has a key file.
+        elsewhere = options.store != "directory"
+        prepared = prepare(options.lang, template, "kill" if elsewhere else None)
 
         def one(number: int) -> bool:
             place = folder / f"round-{number}"
             shutil.copytree(template, place, symlinks=True)
             try:
-                project = moved(prepared, template, place, environment)
-                if options.store != "directory":
+                project = moved(prepared, template, place, environment(place) if elsewhere else {})
+                if elsewhere:
                     project.must("stack", "init", "dev")
                 line, passed = kill_once(project, *moments[number - 1]), True
             except AssertionError as error:
@@ -87,9 +89,9 @@ def main() -> None:
     sys.exit(1 if failed else 0)
 
 
-def prepare(language: str, folder: Path) -> Project:
+def prepare(language: str, folder: Path, passphrase: str | None) -> Project:
     """A stack with the thirty labels in its configuration and nothing deployed."""
-    project = labels_project(language, folder, "http://127.0.0.1:1")
+    project = labels_project(language, folder, "http://127.0.0.1:1", passphrase=passphrase)
     settings = project.folder / "Pulumi.dev.yaml"
     lines = settings.read_text().splitlines()
     start = lines.index("  repository-labels:labels:")
@@ -99,12 +101,12 @@ def prepare(language: str, folder: Path) -> Project:
     return project
 
 
-def moved(project: Project, source: Path, target: Path, environment: Environment) -> Project:
+def moved(project: Project, source: Path, target: Path, environment: dict[str, str]) -> Project:
     """The same project in a copy of its folder, with a store of its own."""
     twin = object.__new__(Project)
     twin.__dict__.update(project.__dict__)
     twin.folder = target / project.folder.relative_to(source)
-    twin.env = {**project.env, **environment(target)}
+    twin.env = {**project.env, **environment}
     return twin
 
 

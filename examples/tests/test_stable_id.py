@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from examples.harness import Project
+from examples.harness import Project, with_stack
 
 
 def identifiers(project: Project) -> dict[str, str]:
@@ -11,8 +11,7 @@ def identifiers(project: Project) -> dict[str, str]:
 
 
 def test_identifiers_stay_until_they_leave_the_program(language: str, tmp_path: Path) -> None:
-    project = Project(language, "stable-id", tmp_path)
-    project.must("stack", "init", "dev")
+    project = with_stack(language, "stable-id", tmp_path)
 
     assert project.up() == {"create": 3}
     first = identifiers(project)
@@ -34,8 +33,7 @@ def test_identifiers_stay_until_they_leave_the_program(language: str, tmp_path: 
 
 
 def test_an_identifier_that_is_in_use_is_imported_and_read(language: str, tmp_path: Path) -> None:
-    project = Project(language, "stable-id", tmp_path)
-    project.must("stack", "init", "dev")
+    project = with_stack(language, "stable-id", tmp_path)
     old = "00112233445566aa"
     python = f'pulumi.export("old", StableId("old", size=8, opts=pulumi.ResourceOptions(import_="{old}")).text)'
     typescript = f'export const old = new StableId("old", {{ size: 8 }}, {{ import: "{old}" }}).text;'

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from examples.harness import Project, changes_of
+from examples.harness import Project, changes_of, with_stack
 from examples.servers.widgets import WidgetService
 
 
@@ -22,9 +22,8 @@ def service() -> Iterator[WidgetService]:
 
 @pytest.fixture
 def project(language: str, tmp_path: Path, service: WidgetService) -> Project:
-    project = Project(language, "widgets", tmp_path)
+    project = with_stack(language, "widgets", tmp_path)
     project.env |= {"WIDGETS_URL": service.url, "WIDGETS_TOKEN": "right"}
-    project.must("stack", "init", "dev")
     return project
 
 
