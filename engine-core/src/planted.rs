@@ -120,6 +120,7 @@ pub enum Bug {
 #[cfg(feature = "planted-bugs")]
 mod active {
     use std::cell::Cell;
+    use std::io::Write;
 
     use super::Bug;
 
@@ -153,6 +154,25 @@ mod active {
         move || plant(bug)
     }
 
+    /// Which part of the planted bugs is looked for: `2/5` is the second fifth of each list.
+    const PART_VARIABLE: &str = "MALOKO_PLANTED_PART";
+
+    /// A number and how many there are: the first part of one where nothing, or nothing sensible, is asked for.
+    pub(super) fn part_of(text: &str) -> (usize, usize) {
+        let numbers = text.split_once('/').and_then(|(part, parts)| Some((part.parse().ok()?, parts.parse().ok()?)));
+        numbers.filter(|(part, parts)| (1..=*parts).contains(part)).unwrap_or((1, 1))
+    }
+
+    /// Those of a list that are to be looked for in this run: all of them, or the part that `MALOKO_PLANTED_PART` asks for.
+    /// Which they are is said where no test harness hides it.
+    pub fn of_this_part<T: Copy>(list: &str, all: &[T]) -> Vec<T> {
+        let (part, parts) = part_of(&std::env::var(PART_VARIABLE).unwrap_or_default());
+        let chosen: Vec<T> = all.iter().copied().skip(part - 1).step_by(parts).collect();
+        let said = format!("planted bugs, {list}: part {part} of {parts}, {} of {}\n", chosen.len(), all.len());
+        let _ = std::io::stderr().write_all(said.as_bytes());
+        chosen
+    }
+
     /// Does a test fail while the bug is turned on?
     #[must_use]
     pub fn is_noticed(bug: Bug, test: fn()) -> bool {
@@ -164,7 +184,7 @@ mod active {
 }
 
 #[cfg(feature = "planted-bugs")]
-pub use active::{has, heirs, inherited, is_noticed, plant};
+pub use active::{has, heirs, inherited, is_noticed, of_this_part, plant};
 
 /// Is the bug turned on? Never, without the feature.
 #[cfg(not(feature = "planted-bugs"))]
@@ -183,4 +203,17 @@ pub fn inherited<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
 #[cfg(not(feature = "planted-bugs"))]
 pub fn heirs() -> impl Fn() + Send + Sync + 'static {
     || ()
+}
+
+#[cfg(all(test, feature = "planted-bugs"))]
+mod tests {
+    use super::active::part_of;
+
+    #[test]
+    fn all_bugs_are_looked_for_unless_a_part_is_asked_for() {
+        assert_eq!((part_of("2/5"), part_of("5/5")), ((2, 5), (5, 5)));
+        for nothing_sensible in ["", "2", "0/5", "6/5", "0/0", "x/5", "1/5/5"] {
+            assert_eq!(part_of(nothing_sensible), (1, 1), "{nothing_sensible}");
+        }
+    }
 }

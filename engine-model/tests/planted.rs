@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use maloko_core::planted::{Bug, plant};
+use maloko_core::planted::{Bug, of_this_part, plant};
 use maloko_model::generate;
 use maloko_model::rules::Counts;
 use maloko_model::run::run;
@@ -51,12 +51,13 @@ fn noticed(bug: Bug) -> Option<(u64, &'static str)> {
 
 #[test]
 fn every_planted_bug_is_noticed() {
+    let bugs = of_this_part("the model", &BUGS);
     let next = AtomicUsize::new(0);
     let missed: Mutex<Vec<String>> = Mutex::default();
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                while let Some((bug, invariants)) = BUGS.get(next.fetch_add(1, Ordering::Relaxed)) {
+                while let Some((bug, invariants)) = bugs.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let found = noticed(*bug);
                     if !found.is_some_and(|(_, invariant)| invariants.contains(&invariant)) {
                         let text = format!("{bug:?}: {found:?}, expected one of {invariants:?}");
