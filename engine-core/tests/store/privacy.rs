@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use futures::executor::block_on;
 use maloko_core::state::{
@@ -80,8 +81,12 @@ fn assert_modes(store: &Path, directories: u32, files: u32) {
     }
 }
 
+/// Held by who changes the umask, which all threads share.
+static UMASK: Mutex<()> = Mutex::new(());
+
 #[test]
 pub(crate) fn everything_is_private_whatever_the_umask() {
+    let _alone = UMASK.lock().unwrap_or_else(PoisonError::into_inner);
     let before = rustix::process::umask(Mode::empty());
     let (_directory, store, crypter) = with_stack();
     everything(&store, &crypter).unwrap();

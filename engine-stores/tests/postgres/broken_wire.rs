@@ -1,12 +1,13 @@
 //! Connections that are lost: every write takes effect exactly once, or is refused.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures::executor::block_on;
 use maloko_core::state::{Backend, Lease, StackName};
 use maloko_stores::World;
 use maloko_stores::postgres::PostgresBackend;
+use tokio_postgres::SimpleQueryMessage;
 
 use crate::proxy::{Break, Proxy};
 use crate::server::{Server, machine, world};
@@ -113,24 +114,27 @@ fn a_connection_that_the_server_ends_again_and_again_loses_nothing() {
         let backend = machine(&address);
         backend.create(&dev(), b"first").await.unwrap();
         let held = backend.lease(&dev(), "up").await.unwrap();
-        let ended = Arc::new(AtomicBool::new(false));
+        let (ended, ends) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
         let killer = tokio::spawn({
-            let ended = Arc::clone(&ended);
+            let (ended, ends) = (Arc::clone(&ended), Arc::clone(&ends));
             async move {
                 let client = Server::shared().client().await;
                 let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'victim'";
-                let mut killed = 0;
                 while !ended.load(Ordering::SeqCst) {
-                    killed += client.simple_query(kill).await.unwrap().len();
+                    let rows = client.simple_query(kill).await.unwrap();
+                    let killed = rows.iter().filter(|it| matches!(it, SimpleQueryMessage::Row(_))).count();
+                    ends.fetch_add(killed, Ordering::SeqCst);
                     tokio::time::sleep(std::time::Duration::from_millis(40)).await;
                 }
-                killed
             }
         });
-        let expected = append_many(&held, 400).await;
+        // However fast the one is, and however slow the other.
+        let mut expected = Vec::new();
+        while expected.len() < 1000 || ends.load(Ordering::SeqCst) < 5 {
+            expected.extend(append_many(&held, 10).await);
+        }
         ended.store(true, Ordering::SeqCst);
-        let ends = killer.await.unwrap();
-        assert!(ends > 3, "only {ends} connections were ended");
+        killer.await.unwrap();
         assert_eq!(journal(&backend).await, expected);
         held.release().await.unwrap();
     });
@@ -181,7 +185,8 @@ fn a_server_that_stays_away_is_an_error_in_bounded_time() {
 fn a_record_costs_one_request_however_long_the_journal_is() {
     block_on(async {
         let (proxy, wired, _) = wired();
-        let backend = machine(&wired);
+        // Beats of the heart go over the same wire: seldom ones, so that a slow machine does not fit many in.
+        let backend = machine(&wired.replace("lease=5", "lease=60"));
         backend.create(&dev(), b"first").await.unwrap();
         let held = backend.lease(&dev(), "up").await.unwrap();
         let record = vec![b'x'; 1000];
@@ -195,7 +200,6 @@ fn a_record_costs_one_request_however_long_the_journal_is() {
             costs.push((now.0 - requests, now.1 - bytes));
         }
         for (requests, bytes) in costs {
-            // Beats of the heart go over the same wire.
             assert!((100..=110).contains(&requests), "100 records took {requests} requests");
             assert!(bytes < 100 * (1000 + 1200), "100 records of 1,000 bytes took {bytes} bytes");
         }

@@ -17,6 +17,8 @@ use tokio_postgres::{Client, NoTls};
 
 use crate::authority::Authority;
 
+const PORTS_TRIED: u32 = 5;
+
 /// A server that was started. It ends when `stdin` does.
 pub(crate) struct Server {
     address: String,
@@ -27,27 +29,34 @@ pub(crate) struct Server {
 impl Server {
     /// One of its own: for tests that stop it.
     pub(crate) fn start() -> Self {
-        Self::start_with(&[])
+        Self::start_with(&[]).unwrap_or_else(|| panic!("no server: see above"))
     }
 
     /// One that is reached over the network too, by TLS alone.
     pub(crate) fn start_with_tls(authority: &Authority) -> Self {
         let (certificate, key) = (authority.certificate(), authority.key());
-        // Free a moment ago.
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
-        Self::start_with(&["--tls".as_ref(), certificate.as_os_str(), key.as_os_str(), port.as_ref()])
+        let start = || {
+            // Free a moment ago: if somebody has taken it in the meantime, another one is.
+            let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+            Self::start_with(&["--tls".as_ref(), certificate.as_os_str(), key.as_os_str(), port.as_ref()])
+        };
+        (0..PORTS_TRIED).find_map(|_| start()).unwrap_or_else(|| panic!("no server: see above"))
     }
 
-    fn start_with(options: &[&OsStr]) -> Self {
+    /// Starts one, unless it ends at once.
+    fn start_with(options: &[&OsStr]) -> Option<Self> {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/postgres-server");
         let mut process =
             Command::new(script).args(options).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut answers = BufReader::new(process.stdout.take().unwrap());
         let mut address = String::new();
         answers.read_line(&mut address).unwrap();
-        assert!(!address.is_empty(), "no server: see above");
+        if address.is_empty() {
+            process.wait().unwrap();
+            return None;
+        }
         let requests = Mutex::new((process.stdin.take().unwrap(), answers));
-        Self { address: address.trim().to_owned(), process, requests }
+        Some(Self { address: address.trim().to_owned(), process, requests })
     }
 
     /// The one that all tests share.
