@@ -223,11 +223,9 @@ def test_new_writes_an_install_line_that_works_before_and_after_publication(proj
     def origin(text: str | None) -> str:
         """What `new` says in an installation whose origin is this one."""
         script = (
-            "import importlib.metadata as m, sys\n"
-            "class D:\n"
-            f"    def read_text(self, name): return {text!r}\n"
-            "real = m.distribution\n"
-            "m.distribution = lambda name: D() if name == 'maloko' else real(name)\n"
+            "import sys\n"
+            "from maloko import _origin\n"
+            f"_origin.note_of = lambda package, name: {text or ''!r}\n"
             "from maloko.__main__ import run\n"
             "raise SystemExit(run(sys.argv[1:]))\n"
         )
