@@ -165,11 +165,15 @@ try-sources:
 # ---------------------------------------------------------------------------------------------------------------------
 # Test
 
-# Each is told with its seconds at the end; the first makes what the others need.
-STAGES := test-build test-rust model-sample test-python test-node conformance conformance-oldest adoption test-examples kill-sample
+# The first makes what the others need; then the lanes run beside each other, and their costs are told at the end (.ci/stages.py).
+# A lane's stages run one after the other; LANES=1 runs one lane at a time.
+LANE_RUST := test-rust-build test-rust model-sample test-examples
+LANE_PYTHON := test-python conformance-python conformance-oldest-python adoption-python kill-sample-python
+LANE_NODE := test-node conformance-node conformance-oldest-node adoption-node kill-sample-node
+STAGES := test-build $(LANE_RUST) $(LANE_PYTHON) $(LANE_NODE)
 .PHONY: test budget $(STAGES)
 test: | $(STAMPS)/tools-checked
-	@$(PYTHON) .ci/stages.py run $(STAGES)
+	@$(PYTHON) .ci/stages.py run --first test-build --lane $(LANE_RUST) --lane $(LANE_PYTHON) --lane $(LANE_NODE)
 	@echo "make test: every suite passed"
 # Did each stage of the last `make test` keep to its budget (.ci/budget.json)?
 budget:
@@ -185,6 +189,7 @@ hook:
 	chmod +x "$$(git rev-parse --git-path hooks/pre-commit)"
 
 test-build: build $(STAMPS)/examples-python $(STAMPS)/examples-node $(STAMPS)/oldest-python $(STAMPS)/oldest-node $(STAMPS)/test-servers
+test-rust-build:
 	$(CARGO_TEST) --no-run
 
 # The object stores' servers: moto is in requirements-dev.txt, Azurite here.
@@ -350,8 +355,11 @@ $(STAMPS)/oldest-node: $(STAMPS)/npm-package
 	@touch $@
 
 # A state that the reference engine wrote is adopted without a change, then updated.
-adoption: build
+.PHONY: adoption
+adoption: adoption-python adoption-node
+adoption-python: $(STAMPS)/python
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) conformance/adopt.py --cli $(MALOKO_PY) --lang python
+adoption-node: $(STAMPS)/node
 	$(PYTHON) conformance/adopt.py --cli $(MALOKO_JS) --lang nodejs --node-modules node-tests/node_modules
 
 # The examples' own packages; each project could also be installed by itself.
@@ -372,10 +380,12 @@ KILL_STORE ?= directory
 # How many at a time: over a server each waits for half a minute of silence of the one that was killed.
 KILL_JOBS ?= $(if $(filter directory,$(KILL_STORE)),1,8)
 SEED ?= 1
-.PHONY: kill
-kill-sample: KILLS := 3
-kill kill-sample: build $(STAMPS)/examples-python $(STAMPS)/examples-node
+.PHONY: kill kill-python kill-node
+kill: kill-python kill-node
+kill-sample-%: KILLS := 3
+kill-python kill-sample-python: $(STAMPS)/examples-python
 	$(PY) -m examples.kill.run --lang python --kills $(KILLS) --seed $(SEED) --store $(KILL_STORE) --jobs $(KILL_JOBS)
+kill-node kill-sample-node: $(STAMPS)/examples-python $(STAMPS)/examples-node
 	$(PY) -m examples.kill.run --lang nodejs --kills $(KILLS) --seed $(SEED) --store $(KILL_STORE) --jobs $(KILL_JOBS)
 
 # Real SIGKILLs at each named point of the journal's life, with a build of its own that knows the points.

@@ -1,19 +1,25 @@
 #!/usr/bin/env python3
-"""Runs stages of `make test` one after the other, and tells what each of them cost.
+"""Runs stages of `make test`, and tells what each of them cost.
 
-    stages.py run STAGE...    makes each target, to the end also when one fails; exits with 1 if one failed
-    stages.py budget          fails if a stage of the last run took over one and a half times its budget
+    stages.py run [--first STAGE...] [--lane STAGE...]...
+        makes each target, to the end also when one fails, and exits with 1 if one failed. Those of `--first` one after
+        the other, for all others need them; then each lane beside the other lanes, its stages one after the other.
+        What a stage of a lane says is shown whole at its end. With LANES=1 in the environment one lane runs at a time.
+    stages.py budget
+        fails if a stage of the last run took over one and a half times its budget
 
 A stage is a target of the Makefile. The seconds of its slowest tests are read from the JUnit files that its runner
 writes into $REPORTS, and from the lines of `cargo test`. The budgets, in seconds on two cores, stand in budget.json.
 """
 
 import argparse
+import concurrent.futures
 import json
 import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -25,6 +31,7 @@ BUDGETS = Path(__file__).with_name("budget.json")
 REPORTS = ROOT / ".build" / "reports"
 LAST_RUN = REPORTS / "stages.json"
 SLOWEST = 10
+TELLING = threading.Lock()
 ALLOWED = 1.5
 
 RUNNING = re.compile(r"^\s*Running (?:unittests )?(?P<source>\S+) \(\S*?/deps/(?P<binary>[\w-]+)-[0-9a-f]+\)")
@@ -67,64 +74,91 @@ def counts(lines: Iterable[str], cases: list[ElementTree.Element]) -> tuple[int,
     return passed, failed
 
 
-def run_stage(stage: str) -> dict[str, Any]:
-    """Makes one target, whose output is shown and kept."""
+def make(stage: str, folder: Path, live: bool) -> tuple[list[str], int, float]:
+    """Makes one target; what it said, its exit code, and the processor seconds of it and its children."""
+    lines = []
+    command = [os.environ.get("MAKE", "make"), "--no-print-directory", stage]
+    with (folder / "output.txt").open("w") as kept:
+        made = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env={**os.environ, "REPORTS": str(folder)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        for line in made.stdout or ():
+            lines.append(line)
+            kept.write(line)
+            kept.flush()
+            if live:
+                print(line, end="", flush=True)
+        _, status, used = os.wait4(made.pid, 0)
+        made.returncode = os.waitstatus_to_exitcode(status)
+    return lines, made.returncode, used.ru_utime + used.ru_stime
+
+
+def run_stage(stage: str, live: bool = True) -> dict[str, Any]:
+    """Makes one target, whose output is shown, as it comes or at its end, and kept."""
     folder = REPORTS / stage
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.iterdir():
         old.unlink()
-    print(f"\n== {stage}", flush=True)
+    tell(f"\n== {stage}" if live else f"== {stage} begins")
     began = time.monotonic()
-    lines = []
-    command = [os.environ.get("MAKE", "make"), "--no-print-directory", stage]
-    environment = {**os.environ, "REPORTS": str(folder)}
-    with subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-    ) as made:
-        for line in made.stdout or ():
-            lines.append(line)
-            print(line, end="", flush=True)
+    lines, code, processor = make(stage, folder, live)
+    seconds = time.monotonic() - began
+    if not live:
+        tell(f"\n== {stage}\n{''.join(lines)}== {stage} {'failed' if code else 'ended'} after {seconds:.0f} s")
     cases = junit_cases(folder)
     times = [(float(case.get("time") or 0), f"{case.get('classname', '')} {case.get('name', '')}") for case in cases]
     passed, failed = counts(lines, cases)
     return {
         "stage": stage,
-        "seconds": time.monotonic() - began,
+        "seconds": seconds,
+        "processor": processor,
         "passed": passed,
         # A stage that ends badly without a failed test has failed as a whole.
-        "failed": max(failed, 1) if made.returncode else 0,
+        "failed": max(failed, 1) if code else 0,
         "slowest": sorted([*cargo_tests(lines), *times], reverse=True)[:SLOWEST],
     }
 
 
-def table(stages: list[dict[str, Any]], budgets: dict[str, int]) -> str:
+def run_lane(names: list[str]) -> list[dict[str, Any]]:
+    return [run_stage(name, live=False) for name in names]
+
+
+def tell(text: str) -> None:
+    with TELLING:
+        print(text, flush=True)
+
+
+def table(stages: list[dict[str, Any]], budgets: dict[str, int], seconds: float) -> str:
     """What each stage cost, and its slowest tests."""
-    lines = ["", "stage                    seconds   budget   passed   failed"]
+    lines = ["", "stage                    seconds  processor   budget   passed   failed"]
     for it in stages:
-        budget = budgets.get(it["stage"], "-")
-        lines.append(f"{it['stage']:<24} {it['seconds']:>7.0f}  {budget:>7} {it['passed']:>8} {it['failed']:>8}")
-    lines.append(f"{'all':<24} {sum(it['seconds'] for it in stages):>7.0f}")
+        costs = f"{it['seconds']:>7.0f} {it['processor']:>10.0f} {budgets.get(it['stage'], '-'):>8}"
+        lines.append(f"{it['stage']:<24} {costs} {it['passed']:>8} {it['failed']:>8}")
+    lines.append(f"{'all':<24} {seconds:>7.0f} {sum(it['processor'] for it in stages):>10.0f}")
     for it in (it for it in stages if it["slowest"]):
         lines += ["", f"slowest of {it['stage']}:"]
         lines += [f"{seconds:>8.1f} s  {name}" for seconds, name in it["slowest"]]
     return "\n".join(lines)
 
 
-def run(names: list[str]) -> int:
+def run(first: list[str], lanes: list[list[str]]) -> int:
+    began = time.monotonic()
     stages = []
-    for name in names:
+    for name in first:
         stages.append(run_stage(name))
-        LAST_RUN.write_text(json.dumps(stages, indent=1))
-        if stages[-1]["failed"] and name == names[0]:
-            # What the others need was not built.
-            break
-    print(table(stages, json.loads(BUDGETS.read_text())))
+    # Where what the others need was not built, they would say so each for itself.
+    if not any(it["failed"] for it in stages):
+        with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("LANES") or len(lanes) or 1)) as pool:
+            stages += [it for lane in pool.map(run_lane, lanes) for it in lane]
+    LAST_RUN.write_text(json.dumps(stages, indent=1))
+    print(table(stages, json.loads(BUDGETS.read_text()), time.monotonic() - began))
     failed = [it["stage"] for it in stages if it["failed"]]
     for stage in failed:
         print(f"{stage} failed; again: make {stage}")
@@ -147,10 +181,12 @@ def check_budget() -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("run").add_argument("stage", nargs="+")
+    running = commands.add_parser("run")
+    running.add_argument("--first", nargs="+", default=[])
+    running.add_argument("--lane", nargs="+", action="append", default=[])
     commands.add_parser("budget")
     options = parser.parse_args()
-    return run(options.stage) if options.command == "run" else check_budget()
+    return run(options.first, options.lane) if options.command == "run" else check_budget()
 
 
 if __name__ == "__main__":
