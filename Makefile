@@ -15,7 +15,7 @@
 #   make pictures the pictures of the README, from what a terminal shows
 #   make kill     fifty runs killed at random moments, per language; KILL_STORE=s3 or postgres: over a real server
 #   make kill-points   runs killed at each named point of the journal's life, per language and kind of store
-#   make soak     the long forms of the tests of docs/reliability.md: hours
+#   make nightly  the full form of everything, in parts of at most an hour (.ci/nightly.mk); make soak: without that bound
 #
 # Stamps in .build/ keep a target from being made twice; `make clean` removes what this file made, save Rust's target/.
 
@@ -35,6 +35,9 @@ PROFILE ?= $(if $(filter build build-% demo bench% soak%,$(MAKECMDGOALS)),releas
 # The ends of the SDK range that is tested (the newest stands in requirements-dev.txt and node-tests/package.json).
 OLDEST_PULUMI_PYTHON := 3.139.0
 OLDEST_PULUMI_NODE := 3.139.0
+
+# cargo runs beside other things (make -j) and not under make's count of jobs.
+export CARGO_MAKEFLAGS :=
 
 STAMPS := .build
 VENV := .venv
@@ -173,7 +176,7 @@ LANE_NODE := test-node conformance-node conformance-oldest-node adoption-node ki
 STAGES := test-build $(LANE_RUST) $(LANE_PYTHON) $(LANE_NODE)
 .PHONY: test budget $(STAGES)
 test: | $(STAMPS)/tools-checked
-	@$(PYTHON) .ci/stages.py run --first test-build --lane $(LANE_RUST) --lane $(LANE_PYTHON) --lane $(LANE_NODE)
+	@$(PYTHON) .ci/stages.py run --first test-build --jobs 4 --lane $(LANE_RUST) --lane $(LANE_PYTHON) --lane $(LANE_NODE)
 	@echo "make test: every suite passed"
 # Did each stage of the last `make test` keep to its budget (.ci/budget.json)?
 budget:
@@ -233,42 +236,15 @@ model-sample:
 	$(BUILT)/maloko-model --seed 1 $(SAMPLE) --all-rules
 
 # The engine in a simulated world, cut off at every edge (docs/simulation.md); `make simulate` repeats one case with its trace.
-.PHONY: simulate soak soak-simulation
+.PHONY: simulate corpus
 SERVICE ?= plain
 SIMULATE = MALOKO_COMMIT=$$(git rev-parse --short HEAD) $(BUILT)/simulate
 simulate:
 	$(CARGO_TEST) --no-run
 	$(SIMULATE) --seed $(SEED) --program $(PROGRAM) --step $(STEP) --store $(STORE) --service $(SERVICE) --blow $(BLOW) --point $(POINT) $(if $(AGAIN),--again $(AGAIN))
-# The long forms of the tests of reliability (docs/reliability.md), hours of them.
-soak: soak-simulation soak-damage soak-disks soak-commands soak-races soak-postgres soak-stores soak-hostile kill-points soak-model soak-fuzz
-.PHONY: soak-model soak-damage soak-disks soak-commands soak-races soak-fuzz corpus
-# Built with optimisation, in a place of its own: minutes to compile, hours less to run.
-soak-model soak-simulation soak-fuzz: export CARGO_PROFILE_DEV_OPT_LEVEL = 3
-soak-model soak-simulation soak-fuzz: export CARGO_TARGET_DIR = target/soak
-soak-damage:
-	DAMAGE_SEED=$(SEED) DAMAGE_FLIPS=100000 $(CARGO_TEST) --test store -- --nocapture flipped
-soak-disks:
-	DISK_ERRORS=6 $(CARGO_TEST) --test store -- --nocapture disks
-# Commands that change whole stacks, killed before each change of the disk, and not before every ninth.
-soak-commands:
-	KILL_EACH=1 $(CARGO_TEST) --test operations killed
-soak-races:
-	RACE_SEED=$(SEED) RACES=10000 TAKEOVERS=300 $(CARGO_TEST) --test store -- --nocapture processes
-FUZZ_SECONDS ?= 3600
-soak-fuzz:
-	FUZZ_SEED=$(SEED) FUZZ_SECONDS=$(FUZZ_SECONDS) $(CARGO_TEST) --test fuzz -- --nocapture
-	FUZZ_SEED=$(SEED) FUZZ_SECONDS=$(FUZZ_SECONDS) $(CARGO_TEST) --lib fuzz -- --nocapture
 # The states and journals of this version, for later versions to load.
 corpus:
 	$(CARGO) run --quiet -p maloko-core --example make_corpus engine-core/tests/corpus
-# A million lifecycles.
-soak-model: PROGRAMS := 1000000
-soak-model: model
-soak-simulation: PROGRAMS := 40
-soak-simulation:
-	$(CARGO_TEST) --no-run
-	$(SIMULATE) --seed $(SEED) --programs $(PROGRAMS)
-
 # Where a stage's times are to be told, its runner writes them down.
 PYTEST_REPORT = $(if $(REPORTS),--junitxml=$(REPORTS)/pytest.xml)
 test-python: $(STAMPS)/python
@@ -307,15 +283,11 @@ $(STAMPS)/node-%/stamp: | $(STAMPS)/tools-checked
 	@touch $@
 
 # What comes of misbehaving providers, for docs/hostile-providers.md; and 200 times loaded and unloaded.
-.PHONY: hostile-table soak-hostile
+.PHONY: hostile-table
 hostile-table: $(STAMPS)/python $(STAMPS)/node
 	-MALOKO_HOSTILE_SEEN=$(CURDIR)/$(STAMPS)/hostile-python.json $(PY) -m pytest python-tests/hostile/test_hostile.py -q
 	-cd node-tests && MALOKO_HOSTILE_SEEN=$(CURDIR)/$(STAMPS)/hostile-nodejs.json npx vitest run hostile/hostile.test.ts
 	$(PY) python-tests/hostile/document.py $(STAMPS)/hostile-python.json $(STAMPS)/hostile-nodejs.json
-soak-hostile: $(STAMPS)/python $(STAMPS)/node
-	MALOKO_CYCLES=200 $(PY) -m pytest python-tests/hostile -q
-	cd node-tests && MALOKO_CYCLES=200 npx vitest run hostile
-
 # The cases that must pass stand in conformance/pass-LANGUAGE.txt; `make conformance-python CASES='cases/x.json'` runs others.
 cases = $(addprefix conformance/cases/,$(addsuffix .json,$(shell sed 's/\#.*//' $(1))))
 CASES_PYTHON = $(or $(CASES),$(call cases,conformance/pass-python.txt))
@@ -389,11 +361,12 @@ kill-node kill-sample-node: $(STAMPS)/examples-python $(STAMPS)/examples-node
 	$(PY) -m examples.kill.run --lang nodejs --kills $(KILLS) --seed $(SEED) --store $(KILL_STORE) --jobs $(KILL_JOBS)
 
 # Real SIGKILLs at each named point of the journal's life, with a build of its own that knows the points.
+POINT_STORES ?= directory s3 postgres
 .PHONY: kill-points
 kill-points: $(STAMPS)/kill-points
 	@# What is shipped does not know the points.
 	! grep -q MALOKO_KILL_POINT node-tests/node_modules/maloko/*.node $(VENV)/lib/python3*/site-packages/maloko/*.so
-	for store in directory s3 postgres; do for language in python nodejs; do \
+	for store in $(POINT_STORES); do for language in python nodejs; do \
 		$(PY) -m examples.kill.points --lang $$language --build $(STAMPS)/kill --store $$store --jobs 4; \
 	done; done
 $(STAMPS)/kill-points: $(RUST_SOURCES) $(STAMPS)/python $(STAMPS)/node
@@ -405,16 +378,6 @@ $(STAMPS)/kill-points: $(RUST_SOURCES) $(STAMPS)/python $(STAMPS)/node
 	cp target/debug/libmaloko_node.* $(STAMPS)/kill/ && rm -f $(STAMPS)/kill/*.d
 	for addon in $(STAMPS)/kill/node/node_modules/maloko/*.node; do cp $(STAMPS)/kill/libmaloko_node.* $$addon; done
 	@touch $@
-
-.PHONY: soak-postgres soak-stores
-# Ten thousand races for one stack, in each kind of object store; and every case of the suite in one without conditional writes.
-soak-stores: $(STAMPS)/test-servers
-	MALOKO_RACES=10000 $(CARGO_TEST) --test objects races
-	MALOKO_EVERY_CASE=1 $(CARGO_TEST) --test objects conformance
-
-soak-postgres: RACES ?= 10000
-soak-postgres:
-	RACES=$(RACES) $(CARGO_TEST) --test postgres
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Demo and bench
@@ -493,3 +456,6 @@ types-fresh: types
 .PHONY: clean
 clean:
 	rm -rf $(STAMPS) $(VENV) node-tests/node_modules node-binding/node_modules examples/typescript/node_modules
+
+# What takes hours: make nightly, make soak.
+include .ci/nightly.mk

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Runs stages of `make test`, and tells what each of them cost.
 
-    stages.py run [--first STAGE...] [--lane STAGE...]...
-        makes each target, to the end also when one fails, and exits with 1 if one failed. Those of `--first` one after
-        the other, for all others need them; then each lane beside the other lanes, its stages one after the other.
-        What a stage of a lane says is shown whole at its end. With LANES=1 in the environment one lane runs at a time.
+    stages.py run [--first STAGE...] [--jobs N] [--lane STAGE...]...
+        makes each target, to the end also when one fails, and exits with 1 if one failed. Those of `--first`, which all
+        others need, run one after the other, with N things at a time (make's -j). Then each lane runs beside the other
+        lanes, its stages one after the other. What a stage of a lane says is shown whole at its end. With LANES=1 in
+        the environment one lane runs at a time.
     stages.py budget
         fails if a stage of the last run took over one and a half times its budget
 
@@ -74,10 +75,10 @@ def counts(lines: Iterable[str], cases: list[ElementTree.Element]) -> tuple[int,
     return passed, failed
 
 
-def make(stage: str, folder: Path, live: bool) -> tuple[list[str], int, float]:
+def make(stage: str, folder: Path, live: bool, jobs: int) -> tuple[list[str], int, float]:
     """Makes one target; what it said, its exit code, and the processor seconds of it and its children."""
     lines = []
-    command = [os.environ.get("MAKE", "make"), "--no-print-directory", stage]
+    command = [os.environ.get("MAKE", "make"), "--no-print-directory", *([f"-j{jobs}"] if jobs > 1 else []), stage]
     with (folder / "output.txt").open("w") as kept:
         made = subprocess.Popen(
             command,
@@ -100,7 +101,7 @@ def make(stage: str, folder: Path, live: bool) -> tuple[list[str], int, float]:
     return lines, made.returncode, used.ru_utime + used.ru_stime
 
 
-def run_stage(stage: str, live: bool = True) -> dict[str, Any]:
+def run_stage(stage: str, live: bool = True, jobs: int = 1) -> dict[str, Any]:
     """Makes one target, whose output is shown, as it comes or at its end, and kept."""
     folder = REPORTS / stage
     folder.mkdir(parents=True, exist_ok=True)
@@ -108,7 +109,7 @@ def run_stage(stage: str, live: bool = True) -> dict[str, Any]:
         old.unlink()
     tell(f"\n== {stage}" if live else f"== {stage} begins")
     began = time.monotonic()
-    lines, code, processor = make(stage, folder, live)
+    lines, code, processor = make(stage, folder, live, jobs)
     seconds = time.monotonic() - began
     if not live:
         tell(f"\n== {stage}\n{''.join(lines)}== {stage} {'failed' if code else 'ended'} after {seconds:.0f} s")
@@ -148,11 +149,11 @@ def table(stages: list[dict[str, Any]], budgets: dict[str, int], seconds: float)
     return "\n".join(lines)
 
 
-def run(first: list[str], lanes: list[list[str]]) -> int:
+def run(first: list[str], lanes: list[list[str]], jobs: int) -> int:
     began = time.monotonic()
     stages = []
     for name in first:
-        stages.append(run_stage(name))
+        stages.append(run_stage(name, jobs=jobs))
     # Where what the others need was not built, they would say so each for itself.
     if not any(it["failed"] for it in stages):
         with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("LANES") or len(lanes) or 1)) as pool:
@@ -183,10 +184,11 @@ def main() -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     running = commands.add_parser("run")
     running.add_argument("--first", nargs="+", default=[])
+    running.add_argument("--jobs", type=int, default=1)
     running.add_argument("--lane", nargs="+", action="append", default=[])
     commands.add_parser("budget")
     options = parser.parse_args()
-    return run(options.first, options.lane) if options.command == "run" else check_budget()
+    return run(options.first, options.lane, options.jobs) if options.command == "run" else check_budget()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,93 @@
+# The full form of everything, in parts of at most an hour on two cores; each ends with its own `N passed, N failed`, and
+# docs/how-maloko-is-tested.md says which promise each proves.
+#
+#   make nightly            every part, one after the other, to the end
+#   make nightly-PART       one of them:
+#     python, node          the suites in their long forms, every conformance case on the real command line, the oldest SDKs
+#     rust                  every planted bug, 10,000 lifecycles, every edge of the simulation
+#     release               a look at each suite on what is shipped: the release build
+#     kills                 fifty runs per language killed at random moments
+#     points, points-s3, points-postgres    a kill at each named point of the journal's life
+#     damage, races         flipped bits, failing disks and killed commands; processes that race for a directory
+#     postgres, stores      processes that race for a lock in a database, in object stores
+#     hostile               hostile providers, and 200 times loaded and unloaded
+#     model, fuzz           lifecycles, and malformed input, of the SEED of the night
+
+NIGHTLY := python node rust release kills points points-s3 points-postgres damage races postgres stores hostile model fuzz
+
+NIGHTLY_python := test-python conformance-python conformance-oldest-python adoption-python
+NIGHTLY_node := test-node-long conformance-node conformance-oldest-node adoption-node
+NIGHTLY_rust := test-rust model soak-simulation
+NIGHTLY_release := build smoke test-examples
+NIGHTLY_kills := kill
+NIGHTLY_points := kill-points
+NIGHTLY_points-s3 := kill-points
+NIGHTLY_points-postgres := kill-points
+NIGHTLY_damage := soak-damage soak-disks soak-commands
+NIGHTLY_races := soak-races
+NIGHTLY_postgres := soak-postgres
+NIGHTLY_stores := soak-stores
+NIGHTLY_hostile := soak-hostile
+NIGHTLY_model := soak-model
+NIGHTLY_fuzz := soak-fuzz
+
+# What is asked of each part, so that it takes an hour at most; other numbers by the same names (make nightly-stores RACES=200).
+nightly-python nightly-node: export MALOKO_LONG = 1
+nightly-release: export PROFILE = release
+nightly-points: export POINT_STORES = directory
+nightly-points-s3: export POINT_STORES = s3
+nightly-points-postgres: export POINT_STORES = postgres
+nightly-postgres: export RACES := 5000
+nightly-stores: export RACES := 1500
+nightly-model: export LIFECYCLES := 300000
+nightly-fuzz: export FUZZ_SECONDS := 1200
+
+.PHONY: nightly $(NIGHTLY:%=nightly-%) smoke
+nightly:
+	@failed=; for part in $(NIGHTLY); do \
+		echo; echo "==== nightly-$$part"; $(MAKE) --no-print-directory nightly-$$part || failed="$$failed nightly-$$part"; \
+	done; test -z "$$failed" || { echo "failed:$$failed" >&2; exit 1; }; echo "make nightly: $(words $(NIGHTLY)) parts passed"
+$(NIGHTLY:%=nightly-%): nightly-%: | $(STAMPS)/tools-checked
+	@$(PYTHON) .ci/stages.py run --first $(NIGHTLY_$*)
+
+# A look at each suite: the command line, the engine in process and the testing kit, in each language, and a recorded story.
+smoke: $(STAMPS)/python $(STAMPS)/node
+	$(PY) -m pytest -q $(PYTEST_REPORT) $(addprefix python-tests/test_,results.py cli.py kit_stack.py automation.py)
+	cd node-tests && npx vitest run results cli kit_stack automation.test
+	$(MAKE) --no-print-directory conformance-python conformance-node CASES="$(wildcard conformance/cases/lifecycle-*.json)"
+
+# The long forms of the tests of reliability (docs/reliability.md), with no bound but their numbers: many hours.
+.PHONY: soak soak-simulation soak-damage soak-disks soak-commands soak-races soak-postgres soak-stores soak-hostile soak-model soak-fuzz
+soak: soak-simulation soak-damage soak-disks soak-commands soak-races soak-postgres soak-stores soak-hostile kill-points soak-model soak-fuzz
+RACES ?= 10000
+LIFECYCLES ?= 1000000
+FUZZ_SECONDS ?= 3600
+# Built with optimisation, in a place of its own: minutes to compile, hours less to run.
+soak-model soak-simulation soak-fuzz: export CARGO_PROFILE_DEV_OPT_LEVEL = 3
+soak-model soak-simulation soak-fuzz: export CARGO_TARGET_DIR = target/soak
+soak-damage:
+	DAMAGE_SEED=$(SEED) DAMAGE_FLIPS=100000 $(CARGO_TEST) --test store -- --nocapture flipped
+soak-disks:
+	DISK_ERRORS=6 $(CARGO_TEST) --test store -- --nocapture disks
+# Commands that change whole stacks, killed before each change of the disk, and not before every ninth.
+soak-commands:
+	KILL_EACH=1 $(CARGO_TEST) --test operations killed
+soak-races:
+	RACE_SEED=$(SEED) RACES=$(RACES) TAKEOVERS=300 $(CARGO_TEST) --test store -- --nocapture processes
+# Races for one stack in each kind of object store; and every case of the suite in one without conditional writes.
+soak-stores: $(STAMPS)/test-servers
+	MALOKO_RACES=$(RACES) $(CARGO_TEST) --test objects races
+	MALOKO_EVERY_CASE=1 $(CARGO_TEST) --test objects conformance
+soak-postgres:
+	RACES=$(RACES) $(CARGO_TEST) --test postgres
+soak-hostile: $(STAMPS)/python $(STAMPS)/node
+	MALOKO_CYCLES=200 $(PY) -m pytest python-tests/hostile -q $(PYTEST_REPORT)
+	cd node-tests && MALOKO_CYCLES=200 npx vitest run hostile
+soak-model: PROGRAMS = $(LIFECYCLES)
+soak-model: model
+soak-simulation:
+	$(CARGO_TEST) --no-run
+	$(SIMULATE) --seed $(SEED) --programs 40
+soak-fuzz:
+	FUZZ_SEED=$(SEED) FUZZ_SECONDS=$(FUZZ_SECONDS) $(CARGO_TEST) --test fuzz -- --nocapture
+	FUZZ_SEED=$(SEED) FUZZ_SECONDS=$(FUZZ_SECONDS) $(CARGO_TEST) --lib fuzz -- --nocapture
