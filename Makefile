@@ -375,7 +375,7 @@ $(STAMPS)/kill-points: $(RUST_SOURCES) $(STAMPS)/python $(STAMPS)/node
 	$(PIP) --no-deps --target $(STAMPS)/kill/python $(STAMPS)/kill/wheels/maloko-*.whl
 	$(CARGO) build --quiet -p maloko-node --features kill-points
 	cd $(STAMPS)/kill/node/node_modules && ln -s $(CURDIR)/node-tests/node_modules/* . && rm maloko && cp -r $(CURDIR)/node-tests/node_modules/maloko .
-	cp target/debug/libmaloko_node.* $(STAMPS)/kill/ && rm -f $(STAMPS)/kill/*.d
+	cp $(BUILT)/libmaloko_node.* $(STAMPS)/kill/ && rm -f $(STAMPS)/kill/*.d
 	for addon in $(STAMPS)/kill/node/node_modules/maloko/*.node; do cp $(STAMPS)/kill/libmaloko_node.* $$addon; done
 	@touch $@
 
