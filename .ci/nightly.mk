@@ -33,6 +33,8 @@ NIGHTLY_fuzz := soak-fuzz
 
 # What is asked of each part, so that it takes an hour at most; other numbers by the same names (make nightly-stores RACES=200).
 nightly-python nightly-node: export MALOKO_LONG = 1
+nightly-python nightly-node: export PROCESSES := --processes
+nightly-python nightly-node: export OLDEST := all
 nightly-release: export PROFILE = release
 nightly-points: export POINT_STORES = directory
 nightly-points-s3: export POINT_STORES = s3

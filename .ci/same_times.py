@@ -3,8 +3,8 @@
 
     same_times.py FOLDER    FOLDER: the target folder that is kept between runs, which keeps the list of files as well
 
-cargo compiles what is newer than what it made, and in a clean clone all is. A file with the content of the last run gets
-the time that it had then; one with another content keeps its own, which is newer than anything that was made of it.
+cargo compiles what is newer than what it made, and in a clean clone all is. A file with the content of the last run
+gets the time that it had then; one with another content keeps its own, which is newer than anything made of it.
 """
 
 import hashlib
