@@ -269,6 +269,9 @@ test-python-versions: $(STAMPS)/wheel
 
 test-node: $(STAMPS)/node
 	$(NPM) --prefix node-tests test
+.PHONY: test-node-long
+test-node-long: $(STAMPS)/node
+	$(NPM) --prefix node-tests run test:long
 
 # Debuggers, coverage and the testing kit in both of vitest's pools, under the newest of each Node that is supported. The
 # binaries are those of the npm package `node`.
