@@ -35,6 +35,7 @@ NIGHTLY_fuzz := soak-fuzz
 nightly-python nightly-node: export MALOKO_LONG = 1
 nightly-python nightly-node: export PROCESSES := --processes
 nightly-python nightly-node: export OLDEST := all
+nightly-rust: export PLANTED_PART :=
 nightly-release: export PROFILE = release
 nightly-points: export POINT_STORES = directory
 nightly-points-s3: export POINT_STORES = s3
