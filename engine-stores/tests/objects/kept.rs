@@ -6,7 +6,7 @@ use maloko_core::state::{Backend, Lease};
 use maloko_stores::object::ObjectBackend;
 
 use super::told::{Told, told};
-use super::world::{CHECKPOINT, block, brisk, stack, with_stack, world};
+use super::world::{CHECKPOINT, block, stack, steady, with_stack, world};
 
 const FIRST: &[u8] = b"{\"version\": 3, \"checkpoint\": {\"serial\": 1}}";
 const SECOND: &[u8] = b"{\"version\": 3, \"checkpoint\": {\"serial\": 2}}";
@@ -15,7 +15,7 @@ const KEEP: usize = 3;
 
 /// A stack with one former state, and a holder that kept the present one as the next and did not get further.
 async fn half_way(store: &Arc<Told>) -> (ObjectBackend, Arc<dyn Lease>) {
-    let backend = ObjectBackend::over(Arc::clone(store) as _, world(&[]), brisk());
+    let backend = ObjectBackend::over(Arc::clone(store) as _, world(&[]), steady());
     with_stack(&backend).await;
     let lease = backend.lease(&stack(), "up").await.unwrap();
     lease.load().await.unwrap();

@@ -6,12 +6,12 @@ use maloko_core::state::Backend;
 use maloko_stores::object::ObjectBackend;
 
 use super::told::told;
-use super::world::{block, brisk, stack, with_stack, world};
+use super::world::{block, stack, steady, with_stack, world};
 
 /// A run whose second record is not answered for, and that then ends; what the next one finds, and what it may write.
 fn after_a_late_record(folds: bool, records_before: &[&[u8]]) -> Option<Vec<u8>> {
     let store = told(|_, _| {});
-    let backend = ObjectBackend::over(Arc::clone(&store) as _, world(&[]), brisk());
+    let backend = ObjectBackend::over(Arc::clone(&store) as _, world(&[]), steady());
     block(async {
         with_stack(&backend).await;
         let lease = backend.lease(&stack(), "up").await.unwrap();
@@ -56,7 +56,7 @@ fn a_record_that_comes_after_the_run_is_not_in_the_journal_that_it_left() {
 #[test]
 fn a_record_that_came_although_nobody_was_told_stays_in_the_journal() {
     let store = told(|_, _| {});
-    let backend = ObjectBackend::over(Arc::clone(&store) as _, world(&[]), brisk());
+    let backend = ObjectBackend::over(Arc::clone(&store) as _, world(&[]), steady());
     block(async {
         with_stack(&backend).await;
         let lease = backend.lease(&stack(), "up").await.unwrap();

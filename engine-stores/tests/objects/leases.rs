@@ -9,7 +9,7 @@ use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 
 use super::servers::{S3_KEYS, Server};
-use super::world::{CHECKPOINT, block, brisk, over, overheard, stack, with_stack};
+use super::world::{CHECKPOINT, block, over, overheard, stack, steady, with_stack};
 
 /// Everything that an operation, a crash and the operation after it ask of a store.
 async fn whole_life(here: &ObjectBackend, there: &ObjectBackend) {
@@ -86,7 +86,7 @@ fn a_stack_lives_in_memory() {
 
 #[test]
 fn a_stack_lives_in_s3() {
-    let server = Server::moto(&[]);
+    let server = Server::shared_s3();
     block(whole_life(&server.s3("a/b"), &server.s3("a/b")));
 }
 
@@ -94,7 +94,7 @@ fn a_stack_lives_in_s3() {
 fn a_stack_lives_in_an_s3_store_without_conditional_writes() {
     let server = Server::moto(&["--strip"]);
     let (world, told) = overheard(S3_KEYS);
-    block(whole_life(&server.s3_with("", brisk(), &world), &server.s3("")));
+    block(whole_life(&server.s3_with("", steady(), &world), &server.s3("")));
     assert!(told.lock().unwrap().iter().any(|text| text.contains("does not refuse conditional writes")));
 }
 
@@ -113,7 +113,7 @@ fn writes_that_are_delivered_twice_change_nothing() {
 
 #[test]
 fn a_stack_lives_in_azure() {
-    let server = Server::azurite();
+    let server = Server::shared_azure();
     block(whole_life(&server.azure("a"), &server.azure("a")));
 }
 

@@ -44,34 +44,34 @@ async fn goes_on(near: &ObjectBackend, far: &ObjectBackend, wire: &Wire) {
 
 #[test]
 fn an_outage_of_s3_is_ridden_out() {
-    let server = Server::moto(&[]);
+    let server = Server::shared_s3();
     let wire = Wire::to(server.port);
-    let near = machine(&server.s3_url("x"), &server, &wire, &world(S3_KEYS));
-    block(goes_on(&near, &server.s3("x"), &wire));
+    let near = machine(&server.s3_url("outage"), server, &wire, &world(S3_KEYS));
+    block(goes_on(&near, &server.s3("outage"), &wire));
 }
 
 #[test]
 fn an_outage_of_azure_is_ridden_out() {
-    let server = Server::azurite();
+    let server = Server::shared_azure();
     let wire = Wire::to(server.port);
-    let near = machine(&server.azure_url("x"), &server, &wire, &world(AZURE_KEYS));
-    block(goes_on(&near, &server.azure("x"), &wire));
+    let near = machine(&server.azure_url("outage"), server, &wire, &world(AZURE_KEYS));
+    block(goes_on(&near, &server.azure("outage"), &wire));
 }
 
 #[test]
 fn a_write_that_fails_says_so_and_is_made_up_for_later() {
-    let server = Server::moto(&[]);
+    let server = Server::shared_s3();
     let wire = Wire::to(server.port);
     let (world, told) = overheard(S3_KEYS);
-    let near = machine(&server.s3_url("x"), &server, &wire, &world);
+    let near = machine(&server.s3_url("failing"), server, &wire, &world);
     block(async {
         with_stack(&near).await;
         let lease = near.lease(&stack(), "up").await.unwrap();
         lease.append(b"one\n").await.unwrap();
         wire.break_connections(u32::MAX);
         let error = lease.append(b"two\n").await.unwrap_err().to_string();
-        assert!(error.contains("cannot write s3://states/x/") && error.contains("cannot be reached"), "{error}");
-        assert_eq!(*told.lock().unwrap(), ["no answer from s3://states/x/ for 5 seconds; still trying"]);
+        assert!(error.contains("cannot write s3://states/failing/") && error.contains("cannot be reached"), "{error}");
+        assert_eq!(*told.lock().unwrap(), ["no answer from s3://states/failing/ for 5 seconds; still trying"]);
         // It goes on when the store is back.
         wire.break_connections(0);
         lease.append(b"three\n").await.unwrap();

@@ -65,13 +65,13 @@ fn exactly_one_of_several_writers_wins_in_memory() {
 
 #[test]
 fn exactly_one_of_several_writers_wins_in_s3() {
-    let server = Server::moto(&[]);
-    race(rounds(100), || server.s3_with("race", timing(), &world(S3_KEYS)));
+    let server = Server::shared_s3();
+    race(rounds(30), || server.s3_with("race", timing(), &world(S3_KEYS)));
 }
 
 #[test]
 fn exactly_one_of_several_writers_wins_in_azure() {
-    let server = Server::azurite();
+    let server = Server::shared_azure();
     race(rounds(30), || server.azure_with("race", timing(), &world(AZURE_KEYS)));
 }
 

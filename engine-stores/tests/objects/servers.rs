@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 
 use maloko_stores::World;
 use maloko_stores::object::{ObjectBackend, Timing, open};
@@ -13,7 +14,7 @@ use object_store::path::Path as ObjectPath;
 use object_store::{ClientOptions, ObjectStore, ObjectStoreExt};
 
 use super::authority::Authority;
-use super::world::{Secret, brisk, world};
+use super::world::{Secret, steady, world};
 
 /// A running server; it ends when this is dropped, or the test's process ends in whatever way.
 pub(crate) struct Server {
@@ -22,6 +23,18 @@ pub(crate) struct Server {
 }
 
 impl Server {
+    /// One moto for all tests that have no wishes; their stores are told apart by their prefixes. It ends with the process.
+    pub(crate) fn shared_s3() -> &'static Self {
+        static SERVER: OnceLock<Server> = OnceLock::new();
+        SERVER.get_or_init(|| Self::moto(&[]))
+    }
+
+    /// One Azurite for all tests that have no wishes.
+    pub(crate) fn shared_azure() -> &'static Self {
+        static SERVER: OnceLock<Server> = OnceLock::new();
+        SERVER.get_or_init(Self::azurite)
+    }
+
     /// moto, which speaks S3, with what else stands between it and the client.
     pub(crate) fn moto(options: &[&str]) -> Self {
         let script = here("servers/moto_server.py");
@@ -76,18 +89,18 @@ impl Server {
         lose(&builder.with_endpoint(endpoint).with_http_connector(Plain).build().unwrap(), key);
     }
 
-    /// An S3 store in it, as one machine sees it, with short times.
+    /// An S3 store in it, as one machine sees it, in which nobody is taken over.
     pub(crate) fn s3(&self, prefix: &str) -> ObjectBackend {
-        self.s3_with(prefix, brisk(), &world(S3_KEYS))
+        self.s3_with(prefix, steady(), &world(S3_KEYS))
     }
 
     pub(crate) fn s3_with(&self, prefix: &str, timing: Timing, world: &World) -> ObjectBackend {
         open(&self.s3_url(prefix), world).unwrap().with_timing(timing)
     }
 
-    /// An Azure store in it, as one machine sees it, with short times.
+    /// An Azure store in it, as one machine sees it, in which nobody is taken over.
     pub(crate) fn azure(&self, prefix: &str) -> ObjectBackend {
-        self.azure_with(prefix, brisk(), &world(AZURE_KEYS))
+        self.azure_with(prefix, steady(), &world(AZURE_KEYS))
     }
 
     pub(crate) fn azure_with(&self, prefix: &str, timing: Timing, world: &World) -> ObjectBackend {

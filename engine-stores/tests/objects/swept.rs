@@ -8,7 +8,7 @@ use maloko_stores::object::ObjectBackend;
 use object_store::{ObjectStore, ObjectStoreExt};
 
 use super::told::{Request, Told, told};
-use super::world::{block, brisk, overheard, stack, with_stack};
+use super::world::{block, overheard, stack, steady, with_stack};
 
 /// A store in which another machine removes each lock as soon as it is there, as one that has just won does.
 fn swept() -> Arc<Told> {
@@ -26,8 +26,8 @@ fn a_lock_that_another_removes_says_nothing_about_the_store() {
     let (world, told) = overheard(&[]);
     let store = swept();
     block(async {
-        with_stack(&ObjectBackend::over(Arc::clone(&store) as _, world.clone(), brisk())).await;
-        let backend = ObjectBackend::over(Arc::clone(&store) as _, world, brisk());
+        with_stack(&ObjectBackend::over(Arc::clone(&store) as _, world.clone(), steady())).await;
+        let backend = ObjectBackend::over(Arc::clone(&store) as _, world, steady());
         let lease = backend.lease(&stack(), "up").await.unwrap();
         lease.release().await.unwrap();
         let left: Vec<_> = store.list(None).collect().await;

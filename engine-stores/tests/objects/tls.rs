@@ -4,7 +4,7 @@ use std::process::Command;
 
 use super::authority::Authority;
 use super::servers::{S3_KEYS, Server};
-use super::world::{block, brisk, stack, with_stack, world};
+use super::world::{block, stack, steady, with_stack, world};
 
 use maloko_core::state::Backend;
 use maloko_stores::object::open;
@@ -13,7 +13,7 @@ use maloko_stores::object::open;
 #[test]
 fn a_process_that_trusts_what_it_is_told_to() {
     let Ok(url) = std::env::var("MALOKO_TLS_STORE") else { return };
-    let backend = open(&url, &world(S3_KEYS)).unwrap().with_timing(brisk());
+    let backend = open(&url, &world(S3_KEYS)).unwrap().with_timing(steady());
     block(with_stack(&backend));
     let lease = block(backend.lease(&stack(), "up")).unwrap();
     block(lease.append(b"one\n")).unwrap();

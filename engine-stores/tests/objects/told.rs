@@ -8,7 +8,7 @@ use futures::stream::BoxStream;
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{
-    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
+    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, PutMode,
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
@@ -27,13 +27,21 @@ pub(super) struct Told {
     listener: Listener,
     /// A part of the names whose writes hang.
     hangs: Mutex<Option<&'static str>>,
+    /// Does not know conditions, and writes whatever stands there.
+    heedless: bool,
     under_way: Mutex<Vec<(Path, PutPayload, PutOptions)>>,
 }
 
 /// A store whose requests `listener` is told of. It may change the store, as another machine might.
 pub(super) fn told(listener: impl Fn(&InMemory, Request<'_>) + Send + Sync + 'static) -> Arc<Told> {
     let (store, listener) = (InMemory::new(), Box::new(listener));
-    Arc::new(Told { store, listener, hangs: Mutex::default(), under_way: Mutex::default() })
+    Arc::new(Told { store, listener, hangs: Mutex::default(), heedless: false, under_way: Mutex::default() })
+}
+
+/// A store without conditional writes.
+pub(super) fn heedless() -> Arc<Told> {
+    let (store, listener) = (InMemory::new(), Box::new(|_: &InMemory, _: Request<'_>| {}));
+    Arc::new(Told { store, listener, hangs: Mutex::default(), heedless: true, under_way: Mutex::default() })
 }
 
 impl Told {
@@ -77,7 +85,10 @@ impl fmt::Debug for Told {
 
 #[async_trait]
 impl ObjectStore for Told {
-    async fn put_opts(&self, location: &Path, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
+    async fn put_opts(&self, location: &Path, payload: PutPayload, mut options: PutOptions) -> Result<PutResult> {
+        if self.heedless {
+            options.mode = PutMode::Overwrite;
+        }
         let hangs = *self.hangs.lock().unwrap();
         if hangs.is_some_and(|part| location.as_ref().contains(part)) {
             self.under_way.lock().unwrap().push((location.clone(), payload, options));

@@ -38,9 +38,15 @@ pub(crate) fn overheard(variables: &'static [Secret]) -> (World, Said) {
     (World { notify, ..world(variables) }, said)
 }
 
-/// Times short enough for tests, in the proportions of the real ones.
+/// Times in which a holder that is silent is soon taken over, in the proportions of the real ones.
 pub(crate) fn brisk() -> Timing {
     let [beat, trust, patience, poll] = [250, 750, 1500, 50].map(Duration::from_millis);
+    Timing { beat, trust, patience, poll }
+}
+
+/// Times in which nobody is taken over, however slow the machine is.
+pub(crate) fn steady() -> Timing {
+    let [beat, trust, patience, poll] = [250, 20_000, 60_000, 50].map(Duration::from_millis);
     Timing { beat, trust, patience, poll }
 }
 
@@ -50,7 +56,7 @@ pub(crate) fn over(store: &Arc<InMemory>) -> ObjectBackend {
 }
 
 pub(crate) fn over_any(store: Arc<dyn ObjectStore>) -> ObjectBackend {
-    ObjectBackend::over(store, world(&[]), brisk())
+    ObjectBackend::over(store, world(&[]), steady())
 }
 
 pub(crate) fn stack() -> StackName {

@@ -88,8 +88,8 @@ fn a_process_that_others_put_to_sleep() {
 /// A real process in the middle of its writes is stopped, taken over, and woken.
 #[test]
 fn a_process_that_slept_through_its_takeover_writes_nothing() {
-    let server = Server::moto(&[]);
-    let backend = server.s3("zombie");
+    let server = Server::shared_s3();
+    let backend = server.s3_with("zombie", brisk(), &world(S3_KEYS));
     block(with_stack(&backend));
     let mut sleeper = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "zombies::a_process_that_others_put_to_sleep", "--nocapture"])
