@@ -165,7 +165,7 @@ def killed(project: Project, service: LabelService, after: int, pause: float) ->
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    time.sleep(DELAY * 2)  # requests that were under way reach the service all the same
+    service.settle()  # requests that were under way reach the service all the same
     return Moment(seconds, service.requests.total(), service.made, finished)
 
 

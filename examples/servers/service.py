@@ -8,6 +8,7 @@ import re
 import threading
 import time
 import urllib.parse
+import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -45,6 +46,8 @@ class Service:
         self.answers = threading.Event()
         self.answers.set()
         self.held = threading.Semaphore(0)
+        self.connections = 0
+        self.fewer_connections = threading.Condition()
 
     def routes(self) -> list[tuple[str, str, Callable[..., Answer]]]:
         """The service's (method, path template, handler) triples; a template's {name} becomes an argument."""
@@ -98,7 +101,21 @@ class Service:
                     service.answers.wait()
                 self.send(status, body)
 
-        server = ThreadingHTTPServer(("127.0.0.1", port), Bound)
+        class Counted(ThreadingHTTPServer):
+            def process_request(self, *connection: Any) -> None:
+                with service.fewer_connections:
+                    service.connections += 1
+                super().process_request(*connection)
+
+            def process_request_thread(self, *connection: Any) -> None:
+                try:
+                    super().process_request_thread(*connection)
+                finally:
+                    with service.fewer_connections:
+                        service.connections -= 1
+                        service.fewer_connections.notify_all()
+
+        server = Counted(("127.0.0.1", port), Bound)
         server.daemon_threads = True
         self.url = f"http://127.0.0.1:{server.server_address[1]}"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
@@ -108,6 +125,15 @@ class Service:
         finally:
             server.shutdown()
             server.server_close()
+
+    def settle(self) -> None:
+        """Waits until whatever was asked by clients that are gone has been done."""
+        # Connections are taken in their order: once this one is served, all that were opened before it are counted.
+        with urllib.request.urlopen(urllib.request.Request(self.url, method="OPTIONS")):
+            pass
+        with self.fewer_connections:
+            if not self.fewer_connections.wait_for(lambda: self.connections == 0, timeout=60):
+                raise TimeoutError(f"{self.connections} connections are open a minute after their client ended")
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -142,6 +168,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is BaseHTTPRequestHandler's
         pass
+
+    def do_OPTIONS(self) -> None:
+        self.send(204, None)
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = lambda self: self.respond()  # noqa: N815 - as the base class asks
 
