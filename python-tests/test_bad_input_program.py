@@ -7,11 +7,10 @@ import sys
 from cli import Project, begin, wait_for
 from kit import Echo, Thing
 from pulumi.dynamic import ResourceProvider
-from test_bad_input import ECHO, UP
+from test_bad_input import ECHO
+from test_bad_input import UP as RUN
 
 from maloko._embedded import Stack
-
-RUN = [*UP, "--skip-preview"]
 
 
 def failed(project: Project, program: str, *arguments: str) -> str:
