@@ -24,7 +24,9 @@ CRATES = {
 }
 BINDINGS = {"engine-model": "maloko-model", "py-binding": "maloko-py", "node-binding": "maloko-node"}
 # Those of `make test-rust`, so that nothing is compiled twice.
-FEATURES = [f"--features=maloko-core/{name}" for name in ("planted-bugs", "backend-conformance", "cheap-keys", "kill-points")]
+FEATURES = [
+    f"--features=maloko-core/{name}" for name in ("planted-bugs", "backend-conformance", "cheap-keys", "kill-points")
+]
 FIRST_LOOK = {"python": ["python-tests/test_results.py"], "node": ["results.test.ts"]}
 
 
