@@ -194,6 +194,10 @@ hook:
 test-build: build $(STAMPS)/examples-python $(STAMPS)/examples-node $(STAMPS)/oldest-python $(STAMPS)/oldest-node $(STAMPS)/test-servers
 test-rust-build:
 	$(CARGO_TEST) --no-run
+# The tests beside the code: seconds.
+.PHONY: test-rust-units
+test-rust-units:
+	$(CARGO_TEST) --lib
 
 # The object stores' servers: moto is in requirements-dev.txt, Azurite here.
 $(STAMPS)/test-servers: engine-stores/tests/servers/package.json engine-stores/tests/servers/package-lock.json $(STAMPS)/venv
