@@ -208,7 +208,7 @@ $(STAMPS)/test-servers: engine-stores/tests/servers/package.json engine-stores/t
 # test turns one on; what is shipped does not know them, and is what the tests of both languages run.
 PLANTED = $(foreach crate,core stores cli model,--features maloko-$(crate)/planted-bugs) --features maloko-core/backend-conformance \
 	--features maloko-core/cheap-keys --features maloko-cli/kill-points
-CARGO_TEST = $(CARGO) test --quiet $(foreach crate,core stores cli kit model,-p maloko-$(crate)) $(PLANTED)
+CARGO_TEST = $(CARGO) $(CARGO_OPTIONS) test --quiet $(foreach crate,core stores cli kit model,-p maloko-$(crate)) $(PLANTED)
 BUILT = $${CARGO_TARGET_DIR:-target}/debug
 
 # Each bug that is planted in the engine on purpose is noticed: among these tests.

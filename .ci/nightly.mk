@@ -67,6 +67,7 @@ LIFECYCLES ?= 1000000
 FUZZ_SECONDS ?= 3600
 # Built with optimisation, in a place of its own: minutes to compile, hours less to run.
 soak-model soak-simulation soak-fuzz: export CARGO_PROFILE_DEV_OPT_LEVEL = 3
+soak-model soak-simulation soak-fuzz: CARGO_OPTIONS = $(foreach crate,core stores cli kit model,--config profile.dev.package.maloko-$(crate).opt-level=3)
 soak-model soak-simulation soak-fuzz: export CARGO_TARGET_DIR = target/soak
 soak-damage:
 	DAMAGE_SEED=$(SEED) DAMAGE_FLIPS=100000 $(CARGO_TEST) --test store -- --nocapture flipped

@@ -151,9 +151,7 @@ def table(stages: list[dict[str, Any]], budgets: dict[str, int], seconds: float)
 
 def run(first: list[str], lanes: list[list[str]], jobs: int) -> int:
     began = time.monotonic()
-    stages = []
-    for name in first:
-        stages.append(run_stage(name, jobs=jobs))
+    stages = [run_stage(name, jobs=jobs) for name in first]
     # Where what the others need was not built, they would say so each for itself.
     if not any(it["failed"] for it in stages):
         with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("LANES") or len(lanes) or 1)) as pool:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from cli import Project
+from kit import ONLY_THE_KIT
 
 from maloko import _by_hand, _seams
 from maloko._embedded import Stack
@@ -34,9 +35,9 @@ def _nothing_is_left_behind() -> Iterator[None]:
 
 @pytest.fixture
 def only_the_kit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Test runs of a test have the kit's plugin alone: to load all that are installed takes longer than their tests."""
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    monkeypatch.setenv("PYTEST_PLUGINS", "maloko.testing.plugin")
+    """Test runs of a test have the kit's plugin alone."""
+    for name, value in ONLY_THE_KIT.items():
+        monkeypatch.setenv(name, value)
 
 
 @pytest.fixture(scope="session")

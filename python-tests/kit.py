@@ -5,6 +5,9 @@ from typing import Any, ClassVar
 import pulumi
 from pulumi.dynamic import CreateResult, DiffResult, Resource, ResourceProvider, UpdateResult
 
+ONLY_THE_KIT = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "maloko.testing.plugin"}
+"""Variables of a test run of a test: to load all plugins that are installed takes longer than its tests."""
+
 
 class Thing(Resource):
     """A resource whose provider is given; its inputs are its outputs."""

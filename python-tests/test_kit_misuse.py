@@ -7,6 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from kit import ONLY_THE_KIT
 
 SAMPLES = Path(__file__).parent / "kit_samples" / "misuse.py"
 
@@ -56,8 +57,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What pytest tells of each sample, by its title; empty of one that passes."""
     file = tmp_path_factory.mktemp("misuse") / "report.xml"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={file}", str(SAMPLES)]
-    only_the_kit = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "maloko.testing.plugin"}
-    done = subprocess.run(command, env={**os.environ, **only_the_kit}, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env={**os.environ, **ONLY_THE_KIT}, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stdout
     told: dict[str, str] = {}
     for case in ElementTree.parse(file).iter("testcase"):

@@ -27,7 +27,7 @@ class LateHost:
         self._pool = pool
 
     def start_worker(self) -> None:
-        """Starts a thread that polls the engine's tasks."""
+        """Starts a thread that polls the engine's tasks. Written out, for the native half takes this method at once."""
         self.made().start_worker()
 
     def made(self) -> Host:
