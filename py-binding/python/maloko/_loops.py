@@ -23,9 +23,32 @@ def loop_of_thread() -> asyncio.AbstractEventLoop | None:
     return getattr(local, "_loop", None)
 
 
+class _Loop(asyncio.SelectorEventLoop):
+    """A plain event loop that knows its own tasks.
+
+    `asyncio.all_tasks` looks at all tasks of the process, also at those of earlier runs that the garbage collector has not
+    come to yet: in a test run of many stacks, a fifth of the time.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tasks: weakref.WeakSet[asyncio.Task[Any]] = weakref.WeakSet()
+
+    def create_task(self, coro: Any, **options: Any) -> asyncio.Task[Any]:
+        task = super().create_task(coro, **options)
+        self.tasks.add(task)
+        return task
+
+
 def new_loop() -> asyncio.SelectorEventLoop:
-    """A plain event loop."""
-    return asyncio.SelectorEventLoop()
+    """A plain event loop, whose tasks `unfinished_tasks` knows."""
+    return _Loop()
+
+
+def unfinished_tasks(loop: asyncio.AbstractEventLoop) -> list[asyncio.Task[Any]]:
+    """The tasks of a loop that are not done."""
+    tasks = list(loop.tasks) if isinstance(loop, _Loop) else asyncio.all_tasks(loop)
+    return [task for task in tasks if not task.done()]
 
 
 class ProviderLoop:
@@ -103,7 +126,7 @@ class ProviderLoop:
             with contextlib.suppress(BaseException):
                 loop.run_forever()
         with contextlib.suppress(BaseException):
-            tasks = asyncio.all_tasks(loop)
+            tasks = unfinished_tasks(loop)
             for task in tasks:
                 task.cancel()
             if tasks:

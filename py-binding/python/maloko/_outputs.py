@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from maloko._current import CURRENT_CALL
-from maloko._loops import new_loop
+from maloko._loops import new_loop, unfinished_tasks
 
 _PATIENCE_SECONDS = 10.0
 """How long a method's own Outputs are waited for. They are made of what is there, so hardly ever at all."""
@@ -80,7 +80,7 @@ def close_loop() -> None:
         _thread.loop = None
         asyncio.set_event_loop(None)
         with contextlib.suppress(RuntimeError):
-            tasks = asyncio.all_tasks(loop)
+            tasks = unfinished_tasks(loop)
             for task in tasks:
                 task.cancel()
             loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))

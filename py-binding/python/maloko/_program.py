@@ -18,7 +18,7 @@ from maloko import _by_hand, _seams
 from maloko._bodies import ModuleBodies
 from maloko._errors import MalokoError
 from maloko._forks import OwnProcess
-from maloko._loops import loop_of_thread, new_loop
+from maloko._loops import loop_of_thread, new_loop, unfinished_tasks
 from maloko._sdk import newer_than_tested
 from maloko._tasks import ProgramTasks
 from maloko._tracebacks import format_program_error, message_of, with_own_command
@@ -147,7 +147,7 @@ async def _main(program: Program, process: OwnProcess) -> None:
 
 
 def _cancel_left_overs(loop: asyncio.AbstractEventLoop) -> None:
-    tasks = [task for task in asyncio.all_tasks(loop) if not task.done()]
+    tasks = unfinished_tasks(loop)
     for task in tasks:
         task.cancel()
     if tasks:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from maloko._errors import MalokoError
 from maloko._host import some_of
+from maloko._loops import unfinished_tasks
 from maloko._tracebacks import is_hidden
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class Quiet:
         )
 
     def _told(self) -> str:
-        tasks = asyncio.all_tasks(self._loop)
+        tasks = unfinished_tasks(self._loop)
         missing = sorted({name for task in tasks for name in _registered_by(task)})
         place = _place_of(self._program)
         lines = [
