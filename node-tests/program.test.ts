@@ -101,7 +101,7 @@ test("main is looked for in the nearest package.json above", () => {
 
 test("a function that a CommonJS module exports is called through its namespace", () => {
     const it = project({
-        "greet.js": "module.exports = (name) => `hello ${name}`; module.exports.extra = 1;",
+        "greet.js": "module.exports = (name) => 'hello ' + name; module.exports.extra = 1;",
         "shared.ts": 'import * as greet from "./greet";\nexport { greet };\nexport * as again from "./greet";',
         "index.ts": `import * as greet from "./greet"; import other, { extra } from "./greet"; import * as fs from "fs";
 import { greet as shared, again } from "./shared";

@@ -18,17 +18,66 @@ const together = [
     "transforms",
     "typed",
     "values",
-].map((name) => `${name}.test.ts`);
+];
+
+// Files that only start commands, and never load the engine: they share a process, too.
+const commands = [
+    "automation_types",
+    "backends",
+    "bad-input",
+    "canaries",
+    "cli",
+    "closed_streams",
+    "for_pulumi",
+    "hostile/forks",
+    "hostile/interrupts",
+    "hostile/load",
+    "import",
+    "kit_cloud",
+    "kit_misuse",
+    "kit_suspects",
+    "object_stores",
+    "output",
+    "plans_and_history",
+    "program",
+    "reading",
+    "refresh",
+    "refresh_first",
+    "round_trip",
+    "seams",
+    "selection",
+    "shapes",
+    "shared_directories",
+    "stacks",
+    "targets",
+    "terminal",
+    "true_display",
+    "tutorial",
+    "unchanged_runs",
+    "work_beside",
+];
+
+const files = (names: string[]): string[] => names.map((name) => `${name}.test.ts`);
+
+// Our package first: then the SDK loads without its serialiser, and quickly.
+const setupFiles = ["./setup.ts"];
 
 export default defineConfig({
     test: {
         projects: [
-            { extends: true, test: { name: "together", include: together, isolate: false } },
-            { extends: true, test: { name: "apart", include: ["*.test.ts", "hostile/*.test.ts"], exclude: together } },
+            { extends: true, test: { name: "commands", include: files(commands), isolate: false } },
+            { extends: true, test: { name: "together", include: files(together), isolate: false, setupFiles } },
+            {
+                extends: true,
+                test: {
+                    name: "apart",
+                    include: files(["*", "hostile/*"]),
+                    exclude: files([...together, ...commands]),
+                    setupFiles,
+                },
+            },
         ],
         globalSetup: ["./templates.ts"],
-        // Our package first: then the SDK loads without its serialiser, and quickly.
-        setupFiles: ["./setup.ts"],
         pool: "forks",
         // Each file has a process of its own; two at a time are what a small machine bears.
         maxWorkers: 2,

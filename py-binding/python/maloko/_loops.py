@@ -26,8 +26,8 @@ def loop_of_thread() -> asyncio.AbstractEventLoop | None:
 class _Loop(asyncio.SelectorEventLoop):
     """A plain event loop that knows its own tasks.
 
-    `asyncio.all_tasks` looks at all tasks of the process, also at those of earlier runs that the garbage collector has not
-    come to yet: in a test run of many stacks, a fifth of the time.
+    `asyncio.all_tasks` looks at all tasks of the process, also at those of earlier runs that the garbage collector has
+    not come to yet: in a test run of many stacks, a fifth of the time.
     """
 
     def __init__(self) -> None:
