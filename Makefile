@@ -169,13 +169,19 @@ try-sources:
 # Test
 
 # The first makes what the others need; then the lanes run beside each other, and their costs are told at the end (.ci/stages.py).
-# A lane's stages run one after the other; LANES=1 runs one lane at a time.
+# A lane's stages run one after the other; LANES=1 runs one lane at a time. What the command line does is tested in one language at
+# a time: .ci/by_turns.json.
+# A number from 1 on to the given one, which changes with the commit.
+by_the_commit = $(shell hash=$$(git rev-parse --verify --quiet HEAD) && echo $$((16#$${hash:0:7} % $(1) + 1)) || echo 1)
+TURN ?= $(call by_the_commit,2)
 LANE_RUST := test-rust-build test-rust model-sample test-examples
 LANE_PYTHON := test-python conformance-python conformance-oldest-python adoption-python kill-sample-python
 LANE_NODE := test-node conformance-node conformance-oldest-node adoption-node kill-sample-node
 STAGES := test-build $(LANE_RUST) $(LANE_PYTHON) $(LANE_NODE)
 .PHONY: test budget $(STAGES)
+test: export MALOKO_TURN = $(TURN)
 test: | $(STAMPS)/tools-checked
+	@echo "by turns: $(or $(TURN),both), by the commit (.ci/by_turns.json); again: make test TURN=$(TURN); everything: make test TURN="
 	@$(PYTHON) .ci/stages.py run --first test-build --jobs 4 --lane $(LANE_RUST) --lane $(LANE_PYTHON) --lane $(LANE_NODE)
 	@echo "make test: every suite passed"
 # Did each stage of the last `make test` keep to its budget (.ci/budget.json)?
@@ -214,13 +220,13 @@ CARGO_TEST = $(CARGO) $(CARGO_OPTIONS) test --quiet $(foreach crate,core stores 
 BUILT = $${CARGO_TARGET_DIR:-target}/debug
 
 # Each bug that is planted in the engine on purpose is noticed: among these tests.
-# Which of them are looked for changes with the commit: one fifth of the lists that take long (`make model-bugs`: all).
+# Those of the directory store take long: one fifth of them, which changes with the commit (`make model-bugs`: all).
 PLANTED_PARTS := 5
-PLANTED_PART ?= $(shell hash=$$(git rev-parse --verify --quiet HEAD) && echo $$((16#$${hash:0:7} % $(PLANTED_PARTS) + 1))/$(PLANTED_PARTS))
+PLANTED_PART ?= $(call by_the_commit,$(PLANTED_PARTS))/$(PLANTED_PARTS)
 # More tests at a time than there are cores: many wait for servers, locks and processes.
 WAITING ?= 8
 test-rust: $(STAMPS)/test-servers
-	@echo "planted bugs: part $(or $(PLANTED_PART),1/1) of the long lists, by the commit; again: make $@ PLANTED_PART=$(PLANTED_PART)"
+	@echo "planted bugs of the directory store: part $(or $(PLANTED_PART),1/1), by the commit; again: make $@ PLANTED_PART=$(PLANTED_PART)"
 	MALOKO_PLANTED_PART=$(PLANTED_PART) RUST_TEST_THREADS=$(WAITING) $(subst --quiet,,$(CARGO_TEST)) -- --quiet
 
 # Generated lifecycles against the engine and the model (docs/model.md); one of them again: make model SEED=1 PROGRAM=17. Those of

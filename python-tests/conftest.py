@@ -1,5 +1,8 @@
 """What the tests share. They drive the installed wheel: function programs against a state in memory, and the CLI."""
 
+import json
+import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +16,27 @@ from maloko._embedded import Stack
 
 LONGEST = ("lifecycle", "tutorial", "kit_suspects", "laws_real", "kit_plugin", "hostile", "canaries", "interrupts")
 """The files that take longest. They come first, so that no worker goes on alone at the end."""
+
+HERE = Path(__file__).parent
+LEFT_TO_NODE = pytest.StashKey[set[Path]]()
+
+
+def left_to_node() -> set[Path]:
+    """The files whose twins in Node run in this turn (.ci/by_turns.json): none unless MALOKO_TURN asks for a turn."""
+    turn = {"1": "second", "2": "first"}.get(os.environ.get("MALOKO_TURN", ""))
+    names = json.loads((HERE.parent / ".ci" / "by_turns.json").read_text())[turn] if turn else []
+    files = {HERE / f"{name}.py" for name in (re.sub(r"[^/]+$", r"test_\g<0>", name) for name in names)}
+    if missing := sorted(str(file) for file in files if not file.exists()):
+        raise pytest.UsageError(f".ci/by_turns.json names what is not there: {', '.join(missing)}")
+    return files
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[LEFT_TO_NODE] = left_to_node()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    return True if collection_path in config.stash[LEFT_TO_NODE] else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -151,9 +151,15 @@ const LISTING: [&str; 6] = [
     "history_is_bounded",
 ];
 
+/// Every case, or a sample where `make test` gives the turn to the other server (`MALOKO_TURN`).
+fn in_turn(turn: &str) -> &'static [&'static str] {
+    let other = std::env::var("MALOKO_TURN").is_ok_and(|said| !said.is_empty() && said != turn);
+    if other { &SAMPLE } else { &[] }
+}
+
 #[test]
 fn stacks_in_s3_pass() {
-    passes("", S3(Server::moto(&[])), &[]);
+    passes("", S3(Server::moto(&[])), in_turn("1"));
 }
 
 #[test]
@@ -163,10 +169,10 @@ fn stacks_below_a_hard_prefix_in_s3_pass() {
 
 #[test]
 fn stacks_below_a_hard_prefix_in_azure_pass() {
-    passes(HARD, Azure(Server::azurite()), &[]);
+    passes(HARD, Azure(Server::azurite()), in_turn("2"));
 }
 
-/// The cases that are tried in S3 each time; the store in memory that heeds no conditions is tried with all of them.
+/// The cases that are tried in every server each time; the stores in memory are tried with all of them.
 const SAMPLE: [&str; 7] = [
     "a_stack_is_made_listed_loaded_and_removed",
     "another_machine_sees_what_was_appended",

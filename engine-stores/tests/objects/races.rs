@@ -78,11 +78,11 @@ fn exactly_one_of_several_writers_wins_in_azure() {
 #[test]
 fn exactly_one_of_several_writers_wins_with_lost_answers_and_late_writes() {
     let server = Server::moto(&["--lose", "5", "--late", "7"]);
-    race(rounds(30), || server.s3_with("race", timing(), &world(S3_KEYS)));
+    race(rounds(10), || server.s3_with("race", timing(), &world(S3_KEYS)));
 }
 
 #[test]
 fn exactly_one_of_several_writers_wins_without_conditional_writes() {
     let server = Server::moto(&["--strip"]);
-    race(rounds(30), || server.s3_with("race", timing(), &world(S3_KEYS)));
+    race(rounds(10), || server.s3_with("race", timing(), &world(S3_KEYS)));
 }

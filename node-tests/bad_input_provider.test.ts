@@ -76,7 +76,7 @@ test.each(METHODS)("a method that raises fails its resource and loses nothing: %
     });
     expect(result.outcome).toBe("failed");
     expect(errorsOnTheResource(result)).toContain("NoRouteError: no route to the service");
-    expect(errorsOnTheResource(result)).toContain("bad-input-provider.test.ts");
+    expect(errorsOnTheResource(result)).toContain("bad_input_provider.test.ts");
     await goesOnAfter(stack);
 });
 

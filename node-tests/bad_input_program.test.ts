@@ -140,9 +140,9 @@ test("the causes of an error are shown with their frames", async () => {
         }
     });
     expect(said).toMatch(
-        /^RefusedError: not allowed \(caused by RangeError: no token\)\n {4}at .*bad-input-program\.test\.ts/,
+        /^RefusedError: not allowed \(caused by RangeError: no token\)\n {4}at .*bad_input_program\.test\.ts/,
     );
-    expect(said).toMatch(/caused by RangeError: no token\n {4}at deeper .*bad-input-program\.test\.ts/);
+    expect(said).toMatch(/caused by RangeError: no token\n {4}at deeper .*bad_input_program\.test\.ts/);
 });
 
 test("the members of a group of errors are shown with their frames", async () => {
