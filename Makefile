@@ -70,7 +70,9 @@ $(STAMPS):
 
 $(STAMPS)/venv: requirements-dev.txt examples/python/requirements.txt | $(STAMPS)/tools-checked
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) -r requirements-dev.txt
+	@# uv takes a quarter of the time; where it does not find what pip is configured to find, pip does.
+	$(PIP) $$(grep '^uv==' requirements-dev.txt)
+	$(VENV)/bin/uv pip install --quiet --python $(VENV)/bin/python -r requirements-dev.txt || $(PIP) -r requirements-dev.txt
 	@touch $@
 
 $(STAMPS)/node-binding-modules: node-binding/package.json node-binding/package-lock.json | $(STAMPS)/tools-checked

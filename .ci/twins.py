@@ -1,4 +1,5 @@
-"""Says which tests of python-tests have no twin of the same title in node-tests, and the other way round.
+"""Says which tests of python-tests have no twin of the same title in node-tests, and the other way round, and
+which names of by_turns.json are not there.
 
 `test("a stack's state is kept", ...)` is the twin of `def test_a_stack_s_state_is_kept`. What differs from row to row
 of a table (`%s`, `${name}`) stands for anything. A test of which the other language can have none stands below with the
@@ -6,6 +7,7 @@ reason; so does one that cannot have the same words.
 """
 
 import ast
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -329,6 +331,12 @@ def main() -> int:
         if (words(title) in excepted_node) == any(pattern(title).fullmatch(it) for it in python):
             why = "is excepted, and has a twin" if words(title) in excepted_node else "has no twin in python-tests"
             faults.append(f"{place}: '{title}' {why}")
+    turns = json.loads((ROOT / ".ci" / "by_turns.json").read_text(encoding="utf-8"))
+    for name in [*turns["first"], *turns["second"]]:
+        folder, _, file = name.rpartition("/")
+        places = (ROOT / "python-tests" / folder / f"test_{file}.py", ROOT / "node-tests" / folder / f"{file}.test.ts")
+        if not any(place.exists() for place in places):
+            faults.append(f".ci/by_turns.json has '{name}', and there is no such file of tests")
     print("\n".join(faults) or "the tests of both languages are twins")
     return 1 if faults else 0
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
@@ -65,13 +65,7 @@ const files = (names: string[]): string[] => names.map((name) => `${name}.test.t
 function leftToPython(): string[] {
     const turn = { 1: "first", 2: "second" }[process.env.MALOKO_TURN ?? ""];
     const list = join(import.meta.dirname, "..", ".ci", "by_turns.json");
-    const names: string[] = turn ? JSON.parse(readFileSync(list, "utf8"))[turn] : [];
-    const left = files(names);
-    const missing = left.filter((file) => !existsSync(join(import.meta.dirname, file)));
-    if (missing.length > 0) {
-        throw new Error(`.ci/by_turns.json names what is not there: ${missing.join(", ")}`);
-    }
-    return left;
+    return turn ? files(JSON.parse(readFileSync(list, "utf8"))[turn]) : [];
 }
 
 const exclude = leftToPython();

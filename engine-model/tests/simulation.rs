@@ -34,7 +34,7 @@ fn sample(programs: u64, store: Kind, service: Service, blow: Blow) -> Tried {
 #[test]
 fn a_kill_loses_or_duplicates_no_object_silently() {
     for store in STORES {
-        let tried = sample(40, store, Service::Plain, Blow::Kill);
+        let tried = sample(24, store, Service::Plain, Blow::Kill);
         assert!(tried.named > 0, "{tried:?}");
     }
 }
@@ -43,14 +43,14 @@ fn a_kill_loses_or_duplicates_no_object_silently() {
 fn where_the_operation_key_is_known_no_object_is_left_over_or_made_twice() {
     for service in [Service::Keys, Service::Finds] {
         for store in STORES {
-            sample(20, store, service, Blow::Kill);
+            sample(12, store, service, Blow::Kill);
         }
     }
 }
 
 #[test]
 fn what_was_reported_as_done_survives_a_power_cut() {
-    let tried = sample(40, Kind::Disk, Service::Plain, Blow::PowerCut);
+    let tried = sample(24, Kind::Disk, Service::Plain, Blow::PowerCut);
     assert!(tried.named > 0, "{tried:?}");
 }
 

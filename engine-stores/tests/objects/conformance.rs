@@ -164,7 +164,9 @@ fn stacks_in_s3_pass() {
 
 #[test]
 fn stacks_below_a_hard_prefix_in_s3_pass() {
-    passes(HARDER, S3(Server::moto(&[])), &LISTING);
+    // The names that are hard are tried there in the other turn: each is a round of requests.
+    let cases = if in_turn("2").is_empty() { &LISTING[..] } else { &LISTING[..1] };
+    passes(HARDER, S3(Server::moto(&[])), cases);
 }
 
 #[test]
