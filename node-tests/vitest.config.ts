@@ -93,8 +93,8 @@ export default defineConfig({
         ],
         globalSetup: ["./templates.ts"],
         pool: "forks",
-        // Each file has a process of its own; two at a time are what a small machine bears.
-        maxWorkers: 2,
+        // A worker more than the two cores that the budget is for: many tests wait.
+        maxWorkers: 3,
         // `make test` reads from there what each test took.
         reporters: reports
             ? ["default", ["junit", { outputFile: `${reports}/vitest-${process.pid}.xml` }]]
