@@ -44,7 +44,10 @@ def blocks_of(document: Path) -> list[Block]:
 
 def essence(text: str) -> list[str]:
     """The lines of an output, without what differs from run to run and from one terminal's width to another's."""
-    lines = (re.sub(r" in [\d.]+s(?: \(\d+:\d\d:\d\d\))?$", "", re.sub(r"^(?:E|>) +", "", line)) for line in text.splitlines())
+    lines = (
+        re.sub(r" in [\d.]+s(?: \(\d+:\d\d:\d\d\))?$", "", re.sub(r"^(?:E|>) +", "", line))
+        for line in text.splitlines()
+    )
     return [" ".join(line.partition(" - ")[0].split()) for line in lines]
 
 
