@@ -218,7 +218,7 @@ PLANTED = $(foreach crate,core stores cli model,--features maloko-$(crate)/plant
 	--features maloko-core/cheap-keys --features maloko-cli/kill-points
 # The core compiles four times as fast without optimisation, which its own tests take half as long again for.
 CARGO_OPTIONS = --config profile.dev.package.maloko-core.opt-level=0
-CARGO_TEST = $(CARGO) $(CARGO_OPTIONS) test --quiet $(foreach crate,core stores cli kit model,-p maloko-$(crate)) $(PLANTED)
+CARGO_TEST = $(CARGO) $(CARGO_OPTIONS) test --no-fail-fast --quiet $(foreach crate,core stores cli kit model,-p maloko-$(crate)) $(PLANTED)
 BUILT = $${CARGO_TARGET_DIR:-target}/debug
 
 # Each bug that is planted in the engine on purpose is noticed: among these tests.
@@ -449,8 +449,10 @@ verify-python: $(STAMPS)/examples-python
 	$(VENV)/bin/mypy
 	for example in examples/python/*/; do (cd $$example && ../../../$(VENV)/bin/mypy --config-file= --explicit-package-bases --strict --python-version 3.10 .); done
 
-# Every test that the tables of docs/rules name is there, and each test has its twin in the other language.
+# Every test that the tables of docs/rules name is there, each test has its twin in the other language, and no duty depends on itself by
+# way of others.
 verify-rules:
+	$(PYTHON) .ci/module_graph.py
 	$(PYTHON) docs/rules/check.py
 	$(PYTHON) .ci/twins.py
 

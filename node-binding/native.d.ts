@@ -132,7 +132,7 @@ export declare class TestStack {
     static open(directory: string, project: string, stack: string): TestStack
     /** Lets its clock advance by so many seconds. Throws for what is no span of time. */
     advance(seconds: number): void
-    /** The rows of its state as JSON: `{ rows, suspects }`, with secrets in plain text. */
+    /** The rows of its state as JSON: `{ rows, unresolved_creates }`, with secrets in plain text. */
     resources(): string
     /** The state as Pulumi's deployment (JSON), with secrets in plain text. */
     export(): string

@@ -113,7 +113,7 @@ test("a second Ctrl-C names the call that it leaves", async () => {
     const next = it.run(...RUN);
     expect(next.status).toBe(0);
     expect(next.stdout).toContain("the object may exist");
-    expect(next.stderr).toContain("nobody knows how it ended");
+    expect(next.stderr).toContain("its outcome is unknown");
 });
 
 class RefusedError extends Error {}

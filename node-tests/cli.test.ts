@@ -148,5 +148,5 @@ test("a second Ctrl-C leaves at once and the create is not forgotten", async () 
     expect(status).not.toBe(0);
     it.write({ go: "" });
     const { output } = it.run(...UP);
-    expect(output).toContain("nobody knows how it ended");
+    expect(output).toContain("its outcome is unknown");
 });

@@ -42,7 +42,7 @@ function failing(count: number): { its: Project; said: string[] } {
 }
 
 /** The lines that tell of creates that failed. */
-const noted = (text: string) => text.split("\n").filter((line) => /raised|suspect|queue/i.test(line));
+const noted = (text: string) => text.split("\n").filter((line) => /raised|unresolved|queue/i.test(line));
 const count = (text: string, part: string) => text.split(part).length - 1;
 
 test("a failure reads in three lines", () => {

@@ -37,7 +37,7 @@ const commands = [
     "import",
     "kit_cloud",
     "kit_misuse",
-    "kit_suspects",
+    "kit_unresolved_creates",
     "object_stores",
     "output",
     "plans_and_history",

@@ -133,7 +133,7 @@ def test_a_second_ctrl_c_names_the_call_that_it_leaves(project: Project) -> None
     project.write("go-on", "")
     done = project.run(*RUN)
     assert "the object may exist" in done.stdout
-    assert "nobody knows how it ended" in done.stderr
+    assert "its outcome is unknown" in done.stderr
 
 
 class RefusedError(Exception):

@@ -28,7 +28,7 @@ if not os.path.exists("gone"):
 
 UP = ("up", "--yes", "--skip-preview", "--stack", "dev")
 ERROR = "RuntimeError: HTTP 422 on POST /queues: the quota is used up"
-NOTED = re.compile("raised|suspect|queue", re.IGNORECASE)
+NOTED = re.compile("raised|unresolved|queue", re.IGNORECASE)
 
 
 def failing(project: Project, count: int) -> list[str]:

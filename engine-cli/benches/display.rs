@@ -9,14 +9,14 @@ use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_mai
 use maloko_cli::display::{DisplayMode, DisplayOptions, open};
 use maloko_core::event::{Event, Op, Outcome, StepMetadata, Summary};
 use maloko_core::operation::OperationKind;
-use maloko_core::row::Row;
+use maloko_core::resource_state::ResourceState;
 use maloko_core::urn::{STACK_TYPE, Urn};
 use maloko_core::value::Value;
 
 const RESOURCES: usize = 10_000;
 const KIND: &str = "pulumi-python:dynamic/labels:Label";
 
-fn row(number: usize, done: bool) -> Arc<Row> {
+fn row(number: usize, done: bool) -> Arc<ResourceState> {
     let inputs: Arc<_> = Arc::new(
         [
             ("color".to_owned(), "ff0000".into()),
@@ -26,7 +26,7 @@ fn row(number: usize, done: bool) -> Arc<Row> {
         ]
         .into(),
     );
-    Arc::new(Row {
+    Arc::new(ResourceState {
         urn: Urn::new("dev", "bench", "", KIND, &format!("label-{number}")),
         custom: true,
         id: if done { number.to_string() } else { String::new() },
@@ -34,11 +34,11 @@ fn row(number: usize, done: bool) -> Arc<Row> {
         outputs: done.then(|| Arc::clone(&inputs)),
         inputs,
         parent: Some(Urn::new("dev", "bench", "", STACK_TYPE, "bench-dev")),
-        ..Row::default()
+        ..ResourceState::default()
     })
 }
 
-fn step(op: Op, old: Option<Arc<Row>>, new: Arc<Row>) -> StepMetadata {
+fn step(op: Op, old: Option<Arc<ResourceState>>, new: Arc<ResourceState>) -> StepMetadata {
     StepMetadata {
         op,
         urn: new.urn.clone(),

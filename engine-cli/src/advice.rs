@@ -18,7 +18,7 @@ const COMMAND: &str = "`maloko ";
 
 /// What the messages of this command are about. All clones are the same.
 #[derive(Clone, Default)]
-pub(crate) struct Aim(Arc<Mutex<Flags>>);
+pub(crate) struct CommandContext(Arc<Mutex<Flags>>);
 
 #[derive(Clone, Default)]
 struct Flags {
@@ -29,7 +29,7 @@ struct Flags {
     name: Option<String>,
 }
 
-impl Aim {
+impl CommandContext {
     /// The project and the store were found with these flags.
     pub(crate) fn at_place(&self, global: &GlobalArguments) {
         let directory = global.cwd.as_ref().map(|directory| ("--cwd", directory.display().to_string()));
@@ -132,7 +132,7 @@ fn has_been_run(before: &str, after: &str) -> bool {
 /// Hands events on, with what has to be added to the commands in their messages.
 pub(crate) struct Aimed {
     pub(crate) to: Arc<dyn EventSink>,
-    pub(crate) aim: Aim,
+    pub(crate) aim: CommandContext,
 }
 
 impl EventSink for Aimed {

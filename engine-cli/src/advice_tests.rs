@@ -3,16 +3,17 @@
 use std::ffi::OsString;
 use std::sync::{Arc, Mutex};
 
+use maloko_core::environment::Environment;
 use maloko_core::event::{Diagnostic, Event, EventSink, Severity};
-use maloko_core::state::{Backend, LocalBackend, StackName, Surroundings};
+use maloko_core::state::{Backend, LocalBackend, StackName};
 
-use super::{Aim, Aimed};
+use super::{Aimed, CommandContext};
 use crate::arguments::parse;
 use crate::testing::World;
 
-fn aimed(line: &str, stack: Option<&str>) -> Aim {
+fn aimed(line: &str, stack: Option<&str>) -> CommandContext {
     let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
-    let aim = Aim::default();
+    let aim = CommandContext::default();
     aim.at_place(&parse(&arguments).unwrap().global);
     aim.at_stack(&StackName::parse("dev", "shop").unwrap(), stack.map(str::to_owned));
     aim
@@ -132,7 +133,7 @@ fn a_lock_is_taken_from_the_stack_that_is_meant() {
     world.output("stack init dev");
     world.output("stack init other");
     let url = format!("file://{}/state", world.home.display());
-    let backend = LocalBackend::open_url(&url, &world.home, None, Surroundings::system()).unwrap();
+    let backend = LocalBackend::open_url(&url, &world.home, None, Environment::system()).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let lease = runtime.block_on(backend.lease(&StackName::parse("dev", "shop").unwrap(), "maloko up")).unwrap();
     let said = world.failure("state repair --yes --stack dev");

@@ -11,7 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use maloko_core::scrub::Scrubber;
+use maloko_core::redaction::Redactor;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 
@@ -19,9 +19,9 @@ use rustix::pipe::{PipeFlags, pipe_with};
 pub(crate) type LineSink = Box<dyn Fn(&str) + Send>;
 
 /// A line longer than this is cut into several.
-const LONGEST_LINE: usize = 64 * 1024;
+const MAX_LINE_LENGTH: usize = 64 * 1024;
 /// How long printed bytes are waited for at most, so that they are told before what follows.
-const LONGEST_WAIT: Duration = Duration::from_millis(200);
+const MAX_WAIT: Duration = Duration::from_millis(200);
 
 /// A copy of standard output as it is now, for what the command line itself shows.
 pub(crate) fn standard_output() -> std::io::Result<File> {
@@ -36,7 +36,7 @@ pub(crate) fn standard_error() -> std::io::Result<File> {
 /// The captured descriptors; they are given back when this is dropped.
 pub(crate) struct Capture {
     saved: Arc<[OwnedFd; 2]>,
-    scrubber: Arc<Scrubber>,
+    redactor: Arc<Redactor>,
     pipes: Arc<Pipes>,
     stop: OwnedFd,
     reader: Option<JoinHandle<()>>,
@@ -52,9 +52,9 @@ struct Pipes {
 }
 
 impl Capture {
-    /// Replaces descriptors 1 and 2 by pipes, and begins to hand their lines on. `scrubber` says where a line that is
+    /// Replaces descriptors 1 and 2 by pipes, and begins to hand their lines on. `redactor` says where a line that is
     /// too long may be cut.
-    pub(crate) fn begin(sink: LineSink, scrubber: Arc<Scrubber>) -> std::io::Result<Self> {
+    pub(crate) fn begin(sink: LineSink, redactor: Arc<Redactor>) -> std::io::Result<Self> {
         let saved = Arc::new([rustix::io::dup(rustix::stdio::stdout())?, rustix::io::dup(rustix::stdio::stderr())?]);
         // The ends that are kept must not be inherited: a child that outlives the operation holds only its own.
         let (out_read, out_write) = pipe_with(PipeFlags::CLOEXEC)?;
@@ -70,11 +70,11 @@ impl Capture {
             idle: Condvar::new(),
         });
         let theirs = Arc::clone(&pipes);
-        let lines = Lines { sink, scrubber: Arc::clone(&scrubber) };
+        let lines = Lines { sink, redactor: Arc::clone(&redactor) };
         let reader = std::thread::Builder::new()
             .name("maloko-output".to_owned())
             .spawn(move || read_lines(&theirs, &stop_read, &lines))?;
-        let capture = Self { saved, scrubber, pipes, stop, reader: Some(reader) };
+        let capture = Self { saved, redactor, pipes, stop, reader: Some(reader) };
         drop(std::io::stdout().flush());
         rustix::stdio::dup2_stdout(&out_write)?;
         rustix::stdio::dup2_stderr(&err_write)?;
@@ -91,7 +91,7 @@ impl Capture {
     pub(crate) fn lendable(&self) -> Lendable {
         Lendable {
             saved: Arc::clone(&self.saved),
-            scrubber: Arc::clone(&self.scrubber),
+            redactor: Arc::clone(&self.redactor),
             pipes: Arc::clone(&self.pipes),
         }
     }
@@ -121,7 +121,7 @@ impl Drop for Capture {
 /// Lends the descriptors that were there before.
 pub(crate) struct Lendable {
     saved: Arc<[OwnedFd; 2]>,
-    scrubber: Arc<Scrubber>,
+    redactor: Arc<Redactor>,
     pipes: Arc<Pipes>,
 }
 
@@ -153,7 +153,7 @@ impl Lendable {
             let text = std::mem::take(begun);
             let text = String::from_utf8_lossy(&text);
             // A terminal that is gone has nobody who reads it.
-            let _ = rustix::io::write(to, self.scrubber.message(&text).as_bytes());
+            let _ = rustix::io::write(to, self.redactor.message(&text).as_bytes());
         }
         Ok(lent)
     }
@@ -180,7 +180,7 @@ pub(crate) struct Settler(Arc<Pipes>);
 impl Settler {
     /// Returns at once when nothing is on its way, and in any case soon.
     pub(crate) fn settle(&self) {
-        let deadline = Instant::now() + LONGEST_WAIT;
+        let deadline = Instant::now() + MAX_WAIT;
         let mut busy = self.0.busy.lock().unwrap_or_else(PoisonError::into_inner);
         while (*busy || self.0.has_bytes()) && Instant::now() < deadline {
             let wait = Duration::from_millis(1);
@@ -247,7 +247,7 @@ fn drain(end: impl AsFd, pending: &mut Vec<u8>, lines: &Lines) -> bool {
 /// Where lines go.
 struct Lines {
     sink: LineSink,
-    scrubber: Arc<Scrubber>,
+    redactor: Arc<Redactor>,
 }
 
 impl Lines {
@@ -258,7 +258,7 @@ impl Lines {
             if part.ends_with(b"\n") {
                 (self.sink)(String::from_utf8_lossy(pending).trim_end_matches(['\n', '\r']));
                 pending.clear();
-            } else if pending.len() >= LONGEST_LINE {
+            } else if pending.len() >= MAX_LINE_LENGTH {
                 self.cut(pending);
             }
         }
@@ -272,14 +272,16 @@ impl Lines {
             _ => pending.len(),
         };
         let (length, text) = match std::str::from_utf8(&pending[..whole]) {
-            Ok(text) => (self.scrubber.cut(text), text.into()),
+            Ok(text) => (self.redactor.cut(text), text.into()),
             Err(_) => (0, String::from_utf8_lossy(pending)),
         };
         if length > 0 {
             (self.sink)(&text[..length]);
             drop(text);
             pending.drain(..length);
-        } else if pending.len() >= 2 * LONGEST_LINE || whole == pending.len() && std::str::from_utf8(pending).is_err() {
+        } else if pending.len() >= 2 * MAX_LINE_LENGTH
+            || whole == pending.len() && std::str::from_utf8(pending).is_err()
+        {
             // No text, or a secret of that size: it goes on as it is.
             (self.sink)(&text);
             drop(text);

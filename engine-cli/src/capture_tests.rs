@@ -4,12 +4,12 @@ use super::*;
 
 /// What is shown of a stream that comes in these pieces.
 fn shown<'a>(secret: &str, pieces: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
-    let scrubber = Arc::new(Scrubber::new());
-    scrubber.learn(secret);
+    let redactor = Arc::new(Redactor::new());
+    redactor.learn(secret);
     let seen = Arc::new(Mutex::new(Vec::new()));
-    let (told, theirs) = (Arc::clone(&seen), Arc::clone(&scrubber));
+    let (told, theirs) = (Arc::clone(&seen), Arc::clone(&redactor));
     let sink: LineSink = Box::new(move |line: &str| told.lock().unwrap().push(theirs.message(line).into_owned()));
-    let lines = Lines { sink, scrubber };
+    let lines = Lines { sink, redactor };
     let mut pending = Vec::new();
     for piece in pieces {
         lines.take(piece, &mut pending);
@@ -30,7 +30,7 @@ fn a_secret_that_is_written_in_pieces_is_hidden() {
 #[test]
 fn a_secret_at_the_place_where_a_long_line_is_cut_is_hidden() {
     let secret = "s3cr3t-canary-ä";
-    for before in LONGEST_LINE - 20..=LONGEST_LINE + 4 {
+    for before in MAX_LINE_LENGTH - 20..=MAX_LINE_LENGTH + 4 {
         let line = format!("{}{secret}{}", "x".repeat(before), "y".repeat(100));
         let all = shown(secret, line.as_bytes().chunks(4096)).concat();
         assert_eq!(all, format!("{}[secret]{}", "x".repeat(before), "y".repeat(100)), "{before}");
@@ -39,6 +39,6 @@ fn a_secret_at_the_place_where_a_long_line_is_cut_is_hidden() {
 
 #[test]
 fn a_long_line_that_is_no_text_is_shown_as_well_as_can_be() {
-    let all = shown("s3cr3t-canary", vec![0xff_u8; 3 * LONGEST_LINE].chunks(4096)).concat();
-    assert_eq!(all.chars().count(), 3 * LONGEST_LINE);
+    let all = shown("s3cr3t-canary", vec![0xff_u8; 3 * MAX_LINE_LENGTH].chunks(4096)).concat();
+    assert_eq!(all.chars().count(), 3 * MAX_LINE_LENGTH);
 }

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::advice::Aim;
+use crate::advice::CommandContext;
 use crate::arguments::{ColorChoice, GlobalArguments};
 use crate::failure::Failure;
 
@@ -90,7 +90,7 @@ pub(crate) struct Console {
     /// Is output coloured?
     pub(crate) color: bool,
     /// What commands in messages have to act on.
-    pub(crate) aim: Aim,
+    pub(crate) aim: CommandContext,
 }
 
 impl Console {
@@ -116,7 +116,7 @@ impl Console {
                 ColorChoice::Never | ColorChoice::Raw => false,
                 ColorChoice::Auto => wants_color(is_terminal, variable),
             },
-            aim: Aim::default(),
+            aim: CommandContext::default(),
         }
     }
 
@@ -133,7 +133,7 @@ impl Console {
             interactive: false,
             is_terminal: false,
             color: false,
-            aim: Aim::default(),
+            aim: CommandContext::default(),
         }
     }
 

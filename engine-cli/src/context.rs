@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use maloko_core::state::Surroundings;
+use maloko_core::environment::Environment;
 
 use crate::arguments::GlobalArguments;
 use crate::console::Console;
+use crate::embedding::Library;
 use crate::failure::{Failure, Result};
-use crate::front::Front;
-use crate::library::Library;
+use crate::language_host::LanguageHost;
 use crate::project::Project;
 
 /// Gives the value of an environment variable.
@@ -25,7 +25,7 @@ pub(crate) struct Context {
     /// Flags that every command understands.
     pub(crate) global: GlobalArguments,
     /// The language binding.
-    pub(crate) front: Arc<dyn Front>,
+    pub(crate) language_host: Arc<dyn LanguageHost>,
     /// Where to write.
     pub(crate) console: Console,
     /// The directory to start from: the current one, or that of `--cwd`. Absolute.
@@ -37,14 +37,18 @@ pub(crate) struct Context {
     /// The environment.
     pub(crate) variables: Variables,
     /// Clock and randomness of the state.
-    pub(crate) surroundings: Surroundings,
+    pub(crate) environment: Environment,
     /// What else there is to know when the process is not the command's own: then nothing of it may be changed.
     pub(crate) library: Option<Arc<Library>>,
 }
 
 impl Context {
     /// The world of this process.
-    pub(crate) fn system(arguments: Vec<OsString>, global: GlobalArguments, front: Arc<dyn Front>) -> Result<Self> {
+    pub(crate) fn system(
+        arguments: Vec<OsString>,
+        global: GlobalArguments,
+        language_host: Arc<dyn LanguageHost>,
+    ) -> Result<Self> {
         let variables: Variables = Arc::new(|name| std::env::var_os(name));
         let current =
             std::env::current_dir().map_err(|error| Failure::io("the current directory cannot be found", &error))?;
@@ -56,12 +60,12 @@ impl Context {
             console: Console::system(&global, &*variables),
             arguments,
             global,
-            front,
+            language_host,
             directory: real_directory(&directory)?,
             home: dirs::home_dir(),
             config_directory: dirs::config_dir(),
             variables,
-            surroundings: Surroundings::system(),
+            environment: Environment::system(),
             library: None,
         })
     }
@@ -70,7 +74,7 @@ impl Context {
     pub(crate) fn library(
         arguments: Vec<OsString>,
         global: GlobalArguments,
-        front: Arc<dyn Front>,
+        language_host: Arc<dyn LanguageHost>,
         directory: PathBuf,
         variables: Variables,
         (out, err): (Box<dyn Write + Send>, Box<dyn Write + Send>),
@@ -85,12 +89,12 @@ impl Context {
             console: Console::to(out, err).with_color(&global),
             arguments,
             global,
-            front,
+            language_host,
             directory: real_directory(&directory)?,
             config_directory: crate::platform::config_directory(home.as_deref(), &*variables),
             home,
             variables,
-            surroundings: Surroundings::system(),
+            environment: Environment::system(),
             library: Some(library),
         })
     }

@@ -16,10 +16,11 @@ use std::time::{Duration, Instant};
 use mutate::mutate;
 
 use crate::arguments::parse;
-use crate::operation::plan::Plan;
+use crate::config_key;
+use crate::operation::plan::PreviewOutcome;
 use crate::project::Project;
 use crate::random::{Random, setting};
-use crate::settings::{Settings, key, path, value};
+use crate::settings::{Settings, path, value};
 
 const TEST: &str = "fuzz_tests::spoilt_settings_lists_and_command_lines_never_panic";
 const LIMITED: &str = "MALOKO_FUZZ_LIMITED";
@@ -98,12 +99,12 @@ fn project(_: &Path, bytes: &[u8]) {
 
 fn plan(file: &Path, bytes: &[u8]) {
     std::fs::write(file, bytes).unwrap();
-    drop(Plan::read(file));
+    drop(PreviewOutcome::read(file));
 }
 
 fn config_path(_: &Path, bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    drop(key::full_key("shop", &text));
+    drop(config_key::full_key("shop", &text));
     if let Ok(segments) = path::parse(&text) {
         let mut root = serde_norway::Value::Null;
         if path::set(&mut root, &segments, "x".into()).is_ok() {

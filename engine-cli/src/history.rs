@@ -5,7 +5,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use maloko_core::Result;
-use maloko_core::scrub::Scrubber;
+use maloko_core::redaction::Redactor;
 use maloko_core::state::{Backend, HistoryEntry, StackName};
 
 use crate::arguments::RunArguments;
@@ -23,7 +23,7 @@ pub(crate) struct Beginning {
 impl Beginning {
     /// Notes that an operation begins now.
     pub(crate) fn now(workplace: &Workplace<'_>, kind: &'static str) -> Self {
-        let at = workplace.context.surroundings.clock.now();
+        let at = workplace.context.environment.clock.now();
         Self { kind, at, message: String::new(), exec_kind: "cli".to_owned() }
     }
 
@@ -34,8 +34,8 @@ impl Beginning {
     }
 
     /// The same, without the secrets that the run has come to know: the history is kept as it is written.
-    pub(crate) fn without_secrets(self, scrubber: &Scrubber) -> Self {
-        Self { message: scrubber.message(&self.message).into_owned(), ..self }
+    pub(crate) fn without_secrets(self, redactor: &Redactor) -> Self {
+        Self { message: redactor.message(&self.message).into_owned(), ..self }
     }
 
     /// Adds the operation to the stack's history. The operation itself is over, so a history that cannot be written is
@@ -59,7 +59,7 @@ impl Beginning {
         succeeded: bool,
         changes: &BTreeMap<&'static str, u64>,
     ) -> crate::failure::Result<()> {
-        let end = workplace.context.surroundings.clock.now();
+        let end = workplace.context.environment.clock.now();
         let backend = &workplace.backend;
         let version = next_version(&**backend, stack).await?;
         let entry = HistoryEntry {
@@ -117,7 +117,7 @@ fn configuration(settings: &Settings) -> serde_json::Map<String, serde_json::Val
 
 /// Where the operation is run from, and by whom.
 fn environment(workplace: &Workplace<'_>, exec_kind: &str) -> BTreeMap<String, String> {
-    let identity = &workplace.context.surroundings.identity;
+    let identity = &workplace.context.environment.identity;
     let known = [
         ("exec.kind", exec_kind),
         ("maloko.version", env!("CARGO_PKG_VERSION")),

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use maloko_core::provider::{
-    Answer, Host, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderReference, SerializedProvider,
+    Answer, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderHost, ProviderReference,
+    SerializedProvider,
 };
 
 use crate::capture::Settler;
@@ -14,13 +15,13 @@ use crate::capture::Settler;
 /// A host that, after each call, waits for what the call printed: so it is told as that resource's, and before the step
 /// is over.
 pub(crate) struct SettlingHost {
-    inner: Arc<dyn Host>,
+    inner: Arc<dyn ProviderHost>,
     settler: OnceLock<Settler>,
 }
 
 impl SettlingHost {
     /// Around the host of a language binding.
-    pub(crate) fn new(inner: Arc<dyn Host>) -> Self {
+    pub(crate) fn new(inner: Arc<dyn ProviderHost>) -> Self {
         Self { inner, settler: OnceLock::new() }
     }
 
@@ -39,7 +40,7 @@ impl SettlingHost {
 }
 
 #[async_trait]
-impl Host for SettlingHost {
+impl ProviderHost for SettlingHost {
     fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError> {
         self.inner.describe(object)
     }

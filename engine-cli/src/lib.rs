@@ -5,15 +5,17 @@ mod arguments;
 mod backend;
 mod capture;
 mod commands;
+mod config_key;
 mod console;
 mod context;
 pub mod display;
+mod embedding;
 mod failure;
-pub mod front;
 #[cfg(all(test, unix))]
 mod fuzz_tests;
 mod history;
 mod host;
+pub mod language_host;
 mod library;
 mod lost_key;
 mod operation;
@@ -25,6 +27,7 @@ mod prompt;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #[path = "../../engine-core/tests/store/random.rs"]
 mod random;
+mod removal;
 mod selection;
 mod settings;
 mod shell;
@@ -32,6 +35,7 @@ mod signals;
 pub mod terminal;
 #[cfg(test)]
 mod testing;
+mod topics;
 mod watch;
 mod workplace;
 mod yaml;
@@ -44,14 +48,15 @@ use arguments::{Arguments, Command};
 use context::Context;
 use failure::{Failure, code};
 
-pub use library::{Cancellation, EngineEvents, Finished, Invocation, OperationEnd, run_in};
+pub use embedding::{Cancellation, EngineEvents, Finished, OperationEnd};
+pub use library::{Invocation, run_in};
 
-pub use front::{
-    ErrorText, Front, FrontAbout, Language, PackageUse, Parameter, PassResult, ProgramSpec, ResourceClass,
+pub use language_host::{
+    ErrorText, Language, LanguageAbout, LanguageHost, PackageUse, Parameter, PassResult, ProgramSpec, ResourceClass,
 };
 
 /// Runs the command line with these arguments (without the program's name) and gives the exit code.
-pub async fn run(arguments: Vec<OsString>, front: Arc<dyn Front>) -> i32 {
+pub async fn run(arguments: Vec<OsString>, language_host: Arc<dyn LanguageHost>) -> i32 {
     let parsed = match arguments::parse(&arguments) {
         Ok(parsed) => parsed,
         Err(error) => {
@@ -66,7 +71,7 @@ pub async fn run(arguments: Vec<OsString>, front: Arc<dyn Front>) -> i32 {
         }
     };
     let Arguments { global, command } = parsed;
-    let result = match Context::system(arguments, global, front) {
+    let result = match Context::system(arguments, global, language_host) {
         Ok(context) => perform(context, command).await,
         Err(failure) => Err(failure),
     };

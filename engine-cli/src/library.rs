@@ -8,18 +8,15 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex};
 
-use maloko_core::event::{Outcome, Severity};
-use maloko_core::provider::HostError;
-use maloko_core::state::KnownKeys;
-use maloko_core::urn::Urn;
-use maloko_core::{Engine, Report};
+use maloko_core::environment::KnownKeys;
 
 use crate::arguments;
 use crate::context::Context;
+use crate::embedding::{Cancellation, EngineEvents, Finished, Library};
 use crate::failure::Failure;
-use crate::front::Front;
+use crate::language_host::LanguageHost;
 
 /// A command line and the world that it is to see.
 pub struct Invocation {
@@ -42,119 +39,9 @@ pub struct Invocation {
     pub known_keys: KnownKeys,
 }
 
-/// Takes engine events.
-pub trait EngineEvents: Send + Sync {
-    /// One event as the JSON that `--json` prints, without a line's end. Called on a thread of the display, in order; the
-    /// last call comes before the run's end.
-    fn event(&self, json: &str);
-}
-
-/// Stops a run from outside, as a first Ctrl-C does: nothing new begins, and what is in flight is waited for and
-/// recorded. All clones stand for the same run.
-#[derive(Clone, Default)]
-pub struct Cancellation(Arc<Mutex<Cancelling>>);
-
-#[derive(Default)]
-struct Cancelling {
-    requested: bool,
-    engine: Weak<Engine>,
-}
-
-impl Cancellation {
-    /// Asks the run to end, now or before it has begun. May be called from any thread, and more than once.
-    pub fn cancel(&self) {
-        let engine = {
-            let mut cancelling = self.lock();
-            let again = std::mem::replace(&mut cancelling.requested, true);
-            if again { None } else { cancelling.engine.upgrade() }
-        };
-        if let Some(engine) = engine {
-            stop(&engine);
-        }
-    }
-
-    /// Does an operation go on now?
-    #[must_use]
-    pub fn is_running(&self) -> bool {
-        self.lock().engine.strong_count() > 0
-    }
-
-    /// Has somebody asked for the end?
-    #[must_use]
-    pub fn is_requested(&self) -> bool {
-        self.lock().requested
-    }
-
-    /// From now on it is this engine that is stopped.
-    pub(crate) fn watch(&self, engine: &Arc<Engine>) {
-        let mut cancelling = self.lock();
-        cancelling.engine = Arc::downgrade(engine);
-        let requested = cancelling.requested;
-        drop(cancelling);
-        if requested {
-            stop(engine);
-        }
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Cancelling> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn stop(engine: &Engine) {
-    engine.log("", Severity::Warning, "cancelled: nothing new begins; what is in flight is waited for", false);
-    engine.cancel();
-}
-
-/// What came of a command line.
-#[derive(Clone)]
-pub struct Finished {
-    /// The exit code that the process would have had (docs/command-line.md has the list).
-    pub code: i32,
-    /// The message with which the command line would have ended, without `error:`; empty when there is none, or when it
-    /// was told as an event.
-    pub message: String,
-    /// What came of the operation, if the command was one and got as far as to begin.
-    pub operation: Option<OperationEnd>,
-}
-
-/// What came of an operation (`up`, `preview`, `refresh`, `destroy`, `import`).
-#[derive(Clone)]
-pub struct OperationEnd {
-    /// How it ended.
-    pub outcome: Outcome,
-    /// The number of resources by what was done to them, such as `create`.
-    pub changes: BTreeMap<&'static str, u64>,
-    /// Was anything written to the state? Not in a preview, nor in a run that found everything as it should be; such a run
-    /// has no entry in the stack's history either.
-    pub state_written: bool,
-    /// The first error in words, without secrets.
-    pub error: Option<String>,
-    /// The object that the host raised for the first error: an exception of the program or of a provider.
-    pub source: Option<HostError>,
-    /// The resource that the first error is about.
-    pub urn: Option<Urn>,
-    /// The provider's method from which the first error came, such as `create`.
-    pub method: Option<&'static str>,
-}
-
-impl From<&Report> for OperationEnd {
-    fn from(report: &Report) -> Self {
-        Self {
-            outcome: report.summary.outcome,
-            changes: report.summary.changes.clone(),
-            state_written: report.state_written,
-            error: report.error.clone(),
-            source: report.source.clone(),
-            urn: report.urn.clone(),
-            method: report.method,
-        }
-    }
-}
-
-/// Runs a command line to its end. `front` is of this run only; its `re_execute` and `run_pass` are not called. Needs a
+/// Runs a command line to its end. `language_host` is of this run only; its `re_execute` and `run_pass` are not called. Needs a
 /// tokio runtime with time, of which it does not spawn onto any thread.
-pub async fn run_in(invocation: Invocation, front: Arc<dyn Front>) -> Finished {
+pub async fn run_in(invocation: Invocation, language_host: Arc<dyn LanguageHost>) -> Finished {
     let Invocation { arguments, directory, variables, out, err, events, cancellation, known_keys } = invocation;
     let (mut out, mut err) = (out, err);
     let variables: crate::context::Variables = Arc::new(move |name| variables.get(name).cloned());
@@ -169,9 +56,10 @@ pub async fn run_in(invocation: Invocation, front: Arc<dyn Front>) -> Finished {
     };
     let library = Arc::new(Library { events, cancellation, end: Mutex::default() });
     let own = Arc::clone(&library);
-    let result = match Context::library(arguments, parsed.global, front, directory, variables, (out, err), own) {
+    let result = match Context::library(arguments, parsed.global, language_host, directory, variables, (out, err), own)
+    {
         Ok(mut context) => {
-            context.surroundings.known_keys = Some(known_keys);
+            context.environment.known_keys = Some(known_keys);
             crate::perform(context, parsed.command).await
         }
         Err(failure) => Err(failure),
@@ -180,53 +68,6 @@ pub async fn run_in(invocation: Invocation, front: Arc<dyn Front>) -> Finished {
     match result {
         Ok(code) => Finished { code, message: String::new(), operation },
         Err(Failure { code, message }) => Finished { code, message, operation },
-    }
-}
-
-/// What a command has to know when it runs inside a library.
-pub(crate) struct Library {
-    pub(crate) events: Option<Arc<dyn EngineEvents>>,
-    pub(crate) cancellation: Cancellation,
-    end: Mutex<Option<OperationEnd>>,
-}
-
-impl Library {
-    /// Keeps what came of the operation for the caller.
-    pub(crate) fn ended(&self, end: OperationEnd) {
-        *self.end.lock().unwrap_or_else(PoisonError::into_inner) = Some(end);
-    }
-
-    fn take_end(&self) -> Option<OperationEnd> {
-        self.end.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
-
-/// Cuts what is written into lines and hands them on.
-pub(crate) struct EventLines {
-    to: Arc<dyn EngineEvents>,
-    begun: Vec<u8>,
-}
-
-impl EventLines {
-    pub(crate) fn new(to: Arc<dyn EngineEvents>) -> Self {
-        Self { to, begun: Vec::new() }
-    }
-}
-
-impl Write for EventLines {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
-            self.begun.extend_from_slice(part);
-            if self.begun.pop_if(|last| *last == b'\n').is_some() {
-                self.to.event(&String::from_utf8_lossy(&self.begun));
-                self.begun.clear();
-            }
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
     }
 }
 

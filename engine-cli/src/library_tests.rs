@@ -5,10 +5,11 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
+use maloko_core::environment::KnownKeys;
 use maloko_core::event::Outcome;
-use maloko_core::state::KnownKeys;
 
-use super::{Cancellation, EngineEvents, EventLines, Finished, Invocation, run_in};
+use super::{Cancellation, EngineEvents, Finished, Invocation, run_in};
+use crate::embedding::EventLines;
 use crate::testing::{NoLanguage, World, Written};
 
 #[derive(Default)]

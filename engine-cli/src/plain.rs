@@ -1,4 +1,4 @@
-//! Property values as the JSON that users see.
+//! What users see of values: properties as JSON, numbers of things in words.
 
 use maloko_core::value::{ArchiveSource, AssetSource};
 use maloko_core::{PropertyMap, Value};
@@ -7,6 +7,11 @@ use maloko_core::{PropertyMap, Value};
 pub(crate) const HIDDEN: &str = "[secret]";
 /// What stands in place of a value that is not known yet.
 const UNKNOWN: &str = "[unknown]";
+
+/// "1 resource", "2 resources".
+pub(crate) fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
 
 /// The value as JSON; secrets are hidden unless `show_secrets`. A secret that is still sealed stays hidden.
 #[must_use]

@@ -9,17 +9,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
+use maloko_core::environment::Environment;
 use maloko_core::provider::{
-    Answer, Host, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderErrorKind, ProviderReference,
+    Answer, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderErrorKind, ProviderHost,
+    ProviderReference,
 };
-use maloko_core::state::Surroundings;
 use maloko_core::{Engine, ProgramEnd};
 
 use crate::arguments::{Arguments, parse};
 use crate::console::Console;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::front::{Front, FrontAbout, Language, PassResult, ProgramSpec};
+use crate::language_host::{Language, LanguageAbout, LanguageHost, PassResult, ProgramSpec};
 
 /// A binding without a language: its programs are empty.
 pub(crate) struct NoLanguage;
@@ -29,7 +30,7 @@ fn no_provider() -> ProviderError {
 }
 
 #[async_trait]
-impl Host for NoLanguage {
+impl ProviderHost for NoLanguage {
     fn describe(&self, _object: ObjectId) -> Result<ProviderDescription, ProviderError> {
         Err(no_provider())
     }
@@ -54,14 +55,14 @@ impl Host for NoLanguage {
 }
 
 #[async_trait]
-impl Front for NoLanguage {
+impl LanguageHost for NoLanguage {
     fn language(&self) -> Language {
         Language::Python
     }
 
-    fn about(&self) -> FrontAbout {
+    fn about(&self) -> LanguageAbout {
         let text = str::to_owned;
-        FrontAbout {
+        LanguageAbout {
             language_version: text("3.11"),
             executable: text("/bin/python"),
             sdk_version: text("3.272.0"),
@@ -73,7 +74,7 @@ impl Front for NoLanguage {
         None
     }
 
-    fn host(&self) -> Arc<dyn Host> {
+    fn host(&self) -> Arc<dyn ProviderHost> {
         Arc::new(NoLanguage)
     }
 
@@ -168,13 +169,13 @@ impl World {
         Context {
             arguments: arguments.to_vec(),
             global: parsed.global.clone(),
-            front: Arc::new(NoLanguage),
+            language_host: Arc::new(NoLanguage),
             console: Console::to(Box::new(out), Box::new(err)),
             directory: self.project.clone(),
             home: Some(self.home.clone()),
             config_directory: Some(self.home.join(".config")),
             variables: Arc::new(move |name| variables.get(name).map(OsString::from)),
-            surroundings: Surroundings::system(),
+            environment: Environment::system(),
             library: None,
         }
     }

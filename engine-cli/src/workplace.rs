@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use maloko_core::state::lock_file::by_whom;
 use maloko_core::state::{
-    Backend, Crypter, Holder, LEAST_GENERATIONS, PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, Session,
+    Backend, Crypter, Holder, MIN_GENERATIONS, PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, Session,
     SessionOptions, Snapshot, StackName, StackReading, StoredStack, Unfinished, overwrite_stack, read_stack,
     read_stack_beside, reseal_stack,
 };
@@ -59,7 +59,7 @@ impl<'c> Workplace<'c> {
             project,
             place,
             backend,
-            keep_generations: number(context, GENERATIONS_VARIABLE, LEAST_GENERATIONS, KEPT_GENERATIONS)?,
+            keep_generations: number(context, GENERATIONS_VARIABLE, MIN_GENERATIONS, KEPT_GENERATIONS)?,
             keep_history: number(context, HISTORY_VARIABLE, 0, KEPT_HISTORY)?,
             typed_passphrase: Mutex::new(None),
         })
@@ -213,7 +213,7 @@ impl<'c> Workplace<'c> {
     pub(crate) fn session_options(&self, crypter: Crypter, command: &str, check_integrity: bool) -> SessionOptions {
         SessionOptions {
             crypter,
-            surroundings: self.context.surroundings.clone(),
+            environment: self.context.environment.clone(),
             check_integrity,
             command: command.to_owned(),
             keep_generations: self.keep_generations,
@@ -273,7 +273,7 @@ impl<'c> Workplace<'c> {
         }
         let snapshot = self.read(stack).await?;
         if let Some(salt) = snapshot.salt()? {
-            return Ok(Crypter::new(self.passphrase(true, true)?, salt, self.context.surroundings.clone())?);
+            return Ok(Crypter::new(self.passphrase(true, true)?, salt, self.context.environment.clone())?);
         }
         let crypter = self.new_crypter().await?;
         settings.set_member("encryptionsalt", crypter.salt())?;
@@ -322,7 +322,7 @@ impl<'c> Workplace<'c> {
         }
         let Some(salt) = settings.member("encryptionsalt") else { return Ok(None) };
         let passphrase = self.passphrase(true, provider.is_none())?;
-        let crypter = Crypter::new(passphrase, salt, self.context.surroundings.clone());
+        let crypter = Crypter::new(passphrase, salt, self.context.environment.clone());
         crypter
             .map(Some)
             .map_err(|error| Failure::configuration(format!("{}: {error}", settings.place(&["encryptionsalt"]))))
@@ -333,7 +333,7 @@ impl<'c> Workplace<'c> {
         if self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
             self.refuse_second_key(None).await?;
         }
-        Ok(Crypter::with_new_salt(self.passphrase(false, true)?, self.context.surroundings.clone())?)
+        Ok(Crypter::with_new_salt(self.passphrase(false, true)?, self.context.environment.clone())?)
     }
 
     /// The crypter of a state that was read.
@@ -342,7 +342,7 @@ impl<'c> Workplace<'c> {
         let is_own = stack.project() == self.project.name;
         let by_passphrase = is_own && self.settings(stack)?.member(SECRETS_PROVIDER) == Some(PASSPHRASE_PROVIDER);
         let passphrase = self.passphrase(true, !by_passphrase)?;
-        Ok(Some(Crypter::new(passphrase, salt, self.context.surroundings.clone())?))
+        Ok(Some(Crypter::new(passphrase, salt, self.context.environment.clone())?))
     }
 
     /// Asks for the passphrase of the stack's secrets if the user has to type it in; gives what was typed.
@@ -377,7 +377,7 @@ impl<'c> Workplace<'c> {
     pub(crate) fn key_file_passphrase(&self) -> Result<Passphrase> {
         backend::make_project_directory(&self.project)?;
         let file = self.project.root.join(PROJECT_DIRECTORY).join(KEY_FILE);
-        Ok(Passphrase::read_or_create_key_file(&file, &*self.context.surroundings.entropy)?)
+        Ok(Passphrase::read_or_create_key_file(&file, &*self.context.environment.entropy)?)
     }
 
     /// The passphrase: from the environment, the key file of embedded state, or the user. `exists`: secrets were

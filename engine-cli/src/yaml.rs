@@ -9,6 +9,19 @@ use yaml_edit::{Document, Mapping, YamlFile};
 
 use crate::failure::{Failure, Result};
 
+/// A value in words, for messages.
+pub(crate) fn describe(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "empty",
+        Value::Bool(_) => "a truth value",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Sequence(_) => "a list",
+        Value::Mapping(_) => "a mapping",
+        Value::Tagged(_) => "a tagged value",
+    }
+}
+
 /// The text of a file, without the byte order mark that some editors put before it; `None` when there is no such file.
 /// `what` names the file in the message of an error.
 pub(crate) fn load(what: &str, path: &Path) -> Result<Option<String>> {

@@ -1,6 +1,7 @@
 //! The engine alone: 100,000 resources through planning, diffing and state, without a host language.
 //!
 //! `cargo bench -p maloko-core --bench engine`; the figures are per run of all resources, so divide by the count.
+#![allow(clippy::disallowed_methods, reason = "tests and benches have the machine to themselves")]
 #![expect(clippy::panic, reason = "a benchmark that cannot run has failed")]
 
 use std::time::{Duration, Instant};
@@ -8,9 +9,9 @@ use std::time::{Duration, Instant};
 use criterion::{Criterion, criterion_group, criterion_main};
 use futures::executor::block_on;
 
+use maloko_core::environment::Environment;
 use maloko_core::state::{
-    Crypter, LEAST_GENERATIONS, LocalBackend, Passphrase, Session, SessionOptions, Snapshot, StackName, Surroundings,
-    create_stack,
+    Crypter, LocalBackend, MIN_GENERATIONS, Passphrase, Session, SessionOptions, Snapshot, StackName, create_stack,
 };
 
 mod world;
@@ -36,9 +37,9 @@ impl Stack {
         let made = || -> maloko_core::Result<Self> {
             let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))
                 .map_err(|source| maloko_core::Error::Io { context: "temporary directory".to_owned(), source })?;
-            let backend = LocalBackend::open(directory.path(), Surroundings::system())?;
+            let backend = LocalBackend::open(directory.path(), Environment::system())?;
             let name = StackName::new("bench", "dev")?;
-            block_on(create_stack(&backend, &name, crypter, &Surroundings::system()))?;
+            block_on(create_stack(&backend, &name, crypter, &Environment::system()))?;
             Ok(Self { _directory: directory, backend, name, crypter: crypter.clone() })
         };
         made().unwrap_or_else(|error| panic!("no stack: {error}"))
@@ -48,9 +49,9 @@ impl Stack {
     fn up(&self, requests: &[Vec<u8>]) {
         let options = SessionOptions {
             crypter: self.crypter.clone(),
-            surroundings: Surroundings::system(),
+            environment: Environment::system(),
             check_integrity: true,
-            keep_generations: LEAST_GENERATIONS,
+            keep_generations: MIN_GENERATIONS,
             command: "bench".to_owned(),
         };
         match block_on(Session::open(&self.backend, &self.name, options)) {
@@ -66,7 +67,7 @@ fn timed(rounds: u64, mut round: impl FnMut() -> Duration) -> Duration {
 
 fn benchmark(criterion: &mut Criterion) {
     let requests = requests(RESOURCES);
-    let crypter = Crypter::with_new_salt(Passphrase::given("bench"), Surroundings::system())
+    let crypter = Crypter::with_new_salt(Passphrase::given("bench"), Environment::system())
         .unwrap_or_else(|error| panic!("no key: {error}"));
     let mut group = criterion.benchmark_group("100,000 resources");
     group.sample_size(10).measurement_time(Duration::from_secs(20));

@@ -1,6 +1,7 @@
 //! The state alone: 100,000 rows read, written, opened, and journalled.
 //!
 //! `cargo bench -p maloko-core --bench state`; the figures are for all rows, so divide by the count.
+#![allow(clippy::disallowed_methods, reason = "tests and benches have the machine to themselves")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot run has failed")]
 
 use std::hint::black_box;
@@ -11,13 +12,14 @@ use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use futures::executor::block_on;
 use futures::future::join_all;
 
+use maloko_core::environment::Environment;
 use maloko_core::provider::{ProviderReference, Revision, StoredProvider};
 use maloko_core::state::{
-    Backend, Change, Checkpoint, Crypter, LEAST_GENERATIONS, LocalBackend, Passphrase, PendingKind, PendingOperation,
-    Session, SessionOptions, Snapshot, StackName, Surroundings, integrity, order,
+    Backend, Change, Checkpoint, Crypter, LocalBackend, MIN_GENERATIONS, Passphrase, PendingKind, PendingOperation,
+    Session, SessionOptions, Snapshot, StackName, integrity, order,
 };
 use maloko_core::value::Value;
-use maloko_core::{PropertyMap, Row, Urn};
+use maloko_core::{PropertyMap, ResourceState, Urn};
 
 const ROWS: usize = 100_000;
 const JOURNALLED: u32 = 10_000;
@@ -27,10 +29,10 @@ const PROVIDER_ID: &str = "7801529d-50a3-4164-a5bf-3df571b251da";
 const ROOT: &str = "urn:pulumi:dev::shop::pulumi:pulumi:Stack::shop-dev";
 
 fn crypter() -> Crypter {
-    Crypter::with_new_salt(Passphrase::given("bench"), Surroundings::system()).unwrap()
+    Crypter::with_new_salt(Passphrase::given("bench"), Environment::system()).unwrap()
 }
 
-fn row(number: usize, provider: &StoredProvider) -> Row {
+fn row(number: usize, provider: &StoredProvider) -> ResourceState {
     let properties: PropertyMap = [
         ("name".to_owned(), Value::from(format!("label-{number}"))),
         ("color".to_owned(), "0e8a16".into()),
@@ -42,7 +44,7 @@ fn row(number: usize, provider: &StoredProvider) -> Row {
     let outputs = properties.clone().into_iter().chain([("arn".to_owned(), format!("arn:{number}").into())]).collect();
     let urn =
         |number: usize| Urn::new("dev", "shop", "", "pulumi-python:dynamic/acme:Label", &format!("label-{number}"));
-    Row {
+    ResourceState {
         urn: urn(number),
         custom: true,
         id: format!("id-{number}"),
@@ -57,7 +59,7 @@ fn row(number: usize, provider: &StoredProvider) -> Row {
         created: "2026-11-21T08:37:09.497494575Z".into(),
         modified: "2026-11-21T08:37:09.497494575Z".into(),
         source_position: "project:///__main__.py#17".into(),
-        ..Row::default()
+        ..ResourceState::default()
     }
 }
 
@@ -72,13 +74,14 @@ fn snapshot(rows: usize) -> Snapshot {
         revision: Revision::default(),
     };
     let provider = StoredProvider::Reference(Arc::new(reference));
-    let root = Row { urn: Urn::unchecked(ROOT), kind: "pulumi:pulumi:Stack".into(), ..Row::default() };
-    let provider_row = Row {
+    let root =
+        ResourceState { urn: Urn::unchecked(ROOT), kind: "pulumi:pulumi:Stack".into(), ..ResourceState::default() };
+    let provider_row = ResourceState {
         urn: Urn::unchecked(PROVIDER),
         custom: true,
         id: PROVIDER_ID.into(),
         kind: "pulumi:providers:pulumi-python".into(),
-        ..Row::default()
+        ..ResourceState::default()
     };
     let labels = (0..rows).map(|number| row(number, &provider));
     Snapshot { rows: [root, provider_row].into_iter().chain(labels).map(Arc::new).collect(), ..Snapshot::default() }
@@ -105,16 +108,16 @@ fn checkpoints(c: &mut Criterion) {
 fn sessions(c: &mut Criterion) {
     let crypter = crypter();
     let directory = tempfile::tempdir_in(".").unwrap();
-    let backend = LocalBackend::open(directory.path(), Surroundings::system()).unwrap();
+    let backend = LocalBackend::open(directory.path(), Environment::system()).unwrap();
     let stack = StackName::new("shop", "dev").unwrap();
     let full = Checkpoint { stack: stack.to_string(), snapshot: snapshot(ROWS), ..Checkpoint::default() };
     block_on(backend.create(&stack, &full.encode(&crypter).unwrap())).unwrap();
     let open = || {
         let options = SessionOptions {
             crypter: crypter.clone(),
-            surroundings: Surroundings::system(),
+            environment: Environment::system(),
             check_integrity: true,
-            keep_generations: LEAST_GENERATIONS,
+            keep_generations: MIN_GENERATIONS,
             command: "bench".into(),
         };
         block_on(Session::open(&backend, &stack, options)).unwrap()
@@ -140,7 +143,7 @@ fn sessions(c: &mut Criterion) {
 }
 
 /// Journals begin and end of creations, so many at a time; the session is not folded.
-fn journal(session: &Session, row: &Arc<Row>) -> Duration {
+fn journal(session: &Session, row: &Arc<ResourceState>) -> Duration {
     let begun = Instant::now();
     let first = u32::try_from(session.snapshot().rows.len()).unwrap();
     for batch in 0..JOURNALLED / u32::try_from(IN_FLIGHT).unwrap() {

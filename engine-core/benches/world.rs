@@ -11,8 +11,8 @@ use prost::Message;
 use maloko_core::event::{Event, EventSink};
 use maloko_core::operation::{Operation, OperationKind};
 use maloko_core::provider::{
-    Answer, Capabilities, HANDLE_PREFIX, Host, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
-    ProviderErrorKind, ProviderReference, Revision,
+    Answer, Capabilities, HANDLE_PREFIX, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
+    ProviderErrorKind, ProviderHost, ProviderReference, Revision,
 };
 use maloko_core::state::{Session, Snapshot};
 use maloko_core::value::{PROVIDER_KEY, Value};
@@ -23,7 +23,7 @@ use maloko_core::{Engine, ProgramEnd, PropertyMap};
 struct Trivial;
 
 #[async_trait]
-impl Host for Trivial {
+impl ProviderHost for Trivial {
     fn describe(&self, _object: ObjectId) -> Result<ProviderDescription, ProviderError> {
         Ok(ProviderDescription {
             reference: Arc::new(ProviderReference {

@@ -1,5 +1,6 @@
 //! Writes the corpus of this version's states and journals, which later versions must be able to load:
 //! `cargo run -p maloko-core --example make_corpus DIRECTORY`. What earlier versions wrote is never written again.
+#![allow(clippy::disallowed_methods, reason = "tests and benches have the machine to themselves")]
 #![expect(clippy::unwrap_used, reason = "a corpus that cannot be made is no corpus")]
 
 #[path = "../tests/store/failing.rs"]

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 use crate::value::PropertyMap;
 
@@ -22,9 +22,9 @@ pub enum Op {
     Delete,
     /// A replacement as a whole.
     Replace,
-    /// The new half of a replacement.
+    /// The new object of a replacement.
     CreateReplacement,
-    /// The old half of a replacement.
+    /// The old object of a replacement.
     DeleteReplaced,
     /// A resource that is only looked up.
     Read,
@@ -34,7 +34,7 @@ pub enum Op {
     Refresh,
     /// A looked-up resource is forgotten.
     Discard,
-    /// The old half of a replacement, of a looked-up resource.
+    /// The old object of a replacement, of a looked-up resource.
     DiscardReplaced,
     /// A deleted resource whose replacement is no longer wanted is forgotten.
     RemovePendingReplace,
@@ -179,9 +179,9 @@ pub struct StepMetadata {
     /// To which resource.
     pub urn: Urn,
     /// The row before the step.
-    pub old: Option<Arc<Row>>,
+    pub old: Option<Arc<ResourceState>>,
     /// The row after the step, as far as it is known when the event is sent.
-    pub new: Option<Arc<Row>>,
+    pub new: Option<Arc<ResourceState>>,
     /// Keys that are the reason of a replacement.
     pub keys: Vec<String>,
     /// Keys that changed.

@@ -45,6 +45,7 @@ mod active {
     /// `NAME`, or `NAME:3` to be killed when it is reached for the third time.
     const VARIABLE: &str = "MALOKO_KILL_POINT";
 
+    #[expect(clippy::disallowed_methods, reason = "asked for by the tests that kill a process")]
     static WANTED: LazyLock<Option<(String, u32)>> = LazyLock::new(|| {
         let text = std::env::var(VARIABLE).ok()?;
         let (name, times) = text.split_once(':').unwrap_or((&text, "1"));

@@ -2,14 +2,18 @@
 //!
 //! The crate knows no host language and no terminal. Decisions (`plan`, `diff`, `schedule`) are pure and
 //! synchronous: they take the old rows, a registration and a provider's answers, and say what to do next. The
-//! `driver` is the only asynchronous part: it owns the [`provider::Host`] that the bindings implement and the
+//! `driver` is the only asynchronous part: it owns the [`provider::ProviderHost`] that the bindings implement and the
 //! [`state::Session`] that keeps what happened.
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests look at what is on the disk"))]
 
 pub mod assets;
 pub mod autonaming;
 pub mod builtin;
+pub mod config_value;
 pub mod diff;
 pub mod driver;
+pub(crate) mod duration;
+pub mod environment;
 pub mod error;
 pub mod event;
 pub mod kill_point;
@@ -18,11 +22,11 @@ pub mod plan;
 #[doc(hidden)]
 pub mod planted;
 pub mod provider;
-pub mod row;
+pub mod redaction;
+pub mod resource_state;
 pub mod schedule;
-pub mod scrub;
 pub mod state;
-pub mod timer;
+pub mod update_plan;
 pub mod urn;
 pub mod value;
 pub mod wire;
@@ -30,6 +34,6 @@ pub mod wire;
 pub use driver::{Engine, ProgramEnd, Report};
 pub use error::{Error, Result};
 pub use operation::{Operation, OperationKind};
-pub use row::Row;
+pub use resource_state::ResourceState;
 pub use urn::Urn;
 pub use value::{PropertyMap, Value};

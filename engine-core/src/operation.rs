@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::plan::{UpdatePlan, parse_duration};
-
 use crate::autonaming::Seed;
 use crate::builtin::OtherStacks;
+use crate::config_value::ConfigValue;
+use crate::duration::parse_duration;
 use crate::provider::ProviderReference;
-use crate::scrub::Scrubber;
+use crate::redaction::Redactor;
+use crate::update_plan::UpdatePlan;
 use crate::urn::Urn;
 use crate::value::PropertyMap;
 
@@ -27,15 +28,6 @@ pub enum OperationKind {
     Import,
     /// Run the program for its live provider objects, and do nothing else: nothing is planned, called or written.
     Load,
-}
-
-/// One stack configuration value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigValue {
-    /// The decrypted text (JSON text for objects and lists).
-    pub value: String,
-    /// Is it, or anything in it, secret?
-    pub secret: bool,
 }
 
 /// An object that the operation `Import` takes over.
@@ -128,9 +120,9 @@ pub struct Operation {
     pub pending_creates: Vec<(Urn, String)>,
     /// The plain texts that no message and no record may show. The engine teaches it the secrets of the configuration,
     /// of the state, and those that it meets.
-    pub scrubber: Arc<Scrubber>,
-    /// `Refresh`: leave creates whose outcome nobody knows as they are.
-    pub skip_suspects: bool,
+    pub redactor: Arc<Redactor>,
+    /// `Refresh`: leave creates whose outcome is unknown as they are.
+    pub skip_unresolved_creates: bool,
     /// The user has just seen the preview of it: what that told is not told again.
     pub previewed: bool,
 }
@@ -210,14 +202,15 @@ impl Operation {
             stacks: OtherStacks::default(),
             adoptions: Vec::new(),
             pending_creates: Vec::new(),
-            scrubber: Arc::default(),
-            skip_suspects: false,
+            redactor: Arc::default(),
+            skip_unresolved_creates: false,
             previewed: false,
         }
     }
 }
 
 /// Random bytes for the names of a run.
+#[expect(clippy::disallowed_methods, reason = "a run that is given no seed draws one")]
 fn new_seed() -> Seed {
     let (first, second) = (uuid::Uuid::new_v4(), uuid::Uuid::new_v4());
     let mut seed = Seed::default();

@@ -23,7 +23,7 @@ pub enum Bug {
     DependencyIgnoredInSchedule,
     /// What others depend on is deleted first.
     DeletesInWrongOrder,
-    /// The old half of a replacement is forgotten.
+    /// The old object of a replacement is forgotten.
     PendingDeleteLost,
     /// A preview of an update shows the old outputs.
     PreviewKeepsOutputs,
@@ -33,8 +33,8 @@ pub enum Bug {
     AliasIgnored,
     /// Protected resources are replaced.
     ProtectIgnoredOnReplacement,
-    /// The old half of a retained resource is deleted.
-    RetainIgnoredForOldHalf,
+    /// The old object of a retained resource is deleted.
+    RetainIgnoredForOldObject,
     /// Deletion before replacement does not take dependents along.
     DeleteFirstWithoutDependents,
     /// A create that raised leaves a row.
@@ -58,7 +58,7 @@ pub enum Bug {
     /// A step is reported as done before the journal's record of it is durable.
     DoneBeforeDurable,
     /// A journal is replayed although the checkpoint has taken it in.
-    FoldedJournalReplayed,
+    CompactedJournalReplayed,
     /// With the torn end of a journal the record before it is dropped.
     TornTailTakesPredecessor,
     /// A row that stays is not journalled although it refers to others than before.
@@ -70,7 +70,7 @@ pub enum Bug {
     /// Each attempt to make an object gets an operation key of its own.
     KeyOfEachAttempt,
     /// A create is repeated although the provider could say whether its object exists.
-    SuspectNotLookedFor,
+    UnresolvedCreateNotLookedFor,
     /// Of a create whose result cannot be read there is no record.
     UnreadableCreateForgotten,
     /// A state file with nothing in it is taken for a stack with nothing in it.
@@ -165,6 +165,7 @@ mod active {
 
     /// Those of a list that are to be looked for in this run: all of them, or the part that `MALOKO_PLANTED_PART` asks for.
     /// Which they are is said where no test harness hides it.
+    #[expect(clippy::disallowed_methods, reason = "asked for by `make test-rust`")]
     pub fn of_this_part<T: Copy>(list: &str, all: &[T]) -> Vec<T> {
         let (part, parts) = part_of(&std::env::var(PART_VARIABLE).unwrap_or_default());
         let chosen: Vec<T> = all.iter().copied().skip(part - 1).step_by(parts).collect();

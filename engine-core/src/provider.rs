@@ -165,7 +165,7 @@ pub struct CallLimits {
 /// `__provider`; unknowns occur in `Check` and `Diff` only.
 #[derive(Clone, Debug)]
 pub struct ProviderCall {
-    /// Its number in this run, by which [`Host::cancel`] names it.
+    /// Its number in this run, by which [`ProviderHost::cancel`] names it.
     pub number: u64,
     /// The resource on whose behalf the call is made; for `Configure` the first one that needs it.
     pub urn: Urn,
@@ -412,22 +412,22 @@ impl ProviderError {
 }
 
 /// Of a longer message or traceback only the beginning is kept, in bytes.
-const LONGEST_MESSAGE: usize = 16 * 1024;
-const LONGEST_TRACEBACK: usize = 64 * 1024;
+const MAX_MESSAGE_LENGTH: usize = 16 * 1024;
+const MAX_TRACEBACK_LENGTH: usize = 64 * 1024;
 /// Of more reasons for which an object did not start only the first are kept.
-const MOST_REASONS: usize = 100;
+const MAX_REASONS: usize = 100;
 
 impl ProviderError {
     /// The error with texts of a length that a terminal and a state can bear.
     #[must_use]
     pub(crate) fn bounded(mut self) -> Self {
-        shorten(&mut self.message, LONGEST_MESSAGE);
-        shorten(&mut self.traceback, LONGEST_TRACEBACK);
+        shorten(&mut self.message, MAX_MESSAGE_LENGTH);
+        shorten(&mut self.traceback, MAX_TRACEBACK_LENGTH);
         if let ProviderErrorKind::NotInitialized { reasons, .. } = &mut self.kind {
-            let more = reasons.len().saturating_sub(MOST_REASONS);
-            reasons.truncate(MOST_REASONS);
+            let more = reasons.len().saturating_sub(MAX_REASONS);
+            reasons.truncate(MAX_REASONS);
             for reason in reasons.iter_mut() {
-                shorten(reason, LONGEST_MESSAGE);
+                shorten(reason, MAX_MESSAGE_LENGTH);
             }
             if more > 0 {
                 reasons.push(format!("and {more} more reasons"));
@@ -461,7 +461,7 @@ impl std::error::Error for ProviderError {}
 
 /// A host language with its live provider objects. The bindings implement it; wrappers of it add limits and faults.
 #[async_trait]
-pub trait Host: Send + Sync {
+pub trait ProviderHost: Send + Sync {
     /// Describes a live object; called once per object and run.
     fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError>;
 
@@ -504,12 +504,12 @@ pub trait Host: Send + Sync {
 
     /// The time by which calls are spaced and watched.
     fn now(&self) -> Instant {
-        Instant::now()
+        crate::environment::timer::now()
     }
 
     /// Resolves after a time. Tests let time pass as they like.
     fn wait(&self, time: Duration) -> BoxFuture<'static, ()> {
-        crate::timer::wait(time)
+        crate::environment::timer::wait(time)
     }
 
     /// Resolves after a time, for those who only look whether something hangs. Where time is made up, nothing moves it for

@@ -4,34 +4,23 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::planted::{self, Bug};
-use crate::row::Row;
-use crate::state::RowNumber;
+use crate::resource_state::ResourceState;
+use crate::state::ResourceNumber;
 use crate::urn::Urn;
-
-/// Every URN that a row refers to: what must be there before it, and deleted after it.
-pub fn references(row: &Row) -> impl Iterator<Item = Urn> + '_ {
-    let provider = row.provider_parts().map(|(urn, _)| urn);
-    let properties = row.property_dependencies.values().flatten().cloned();
-    provider
-        .into_iter()
-        .chain(row.parent.clone())
-        .chain(row.dependencies.iter().cloned())
-        .chain(properties)
-        .chain(row.deleted_with.clone())
-        .chain(row.replace_with.iter().cloned())
-}
 
 /// Groups rows for deletion: the rows of one group may be deleted side by side, and each group after the one before
 /// it is gone. Dependents go before what they depend on; what depends on a component goes before the component's
 /// children.
 #[must_use]
-pub fn deletion_levels(condemned: &BTreeMap<RowNumber, Arc<Row>>) -> Vec<Vec<(RowNumber, Arc<Row>)>> {
+pub fn deletion_levels(
+    condemned: &BTreeMap<ResourceNumber, Arc<ResourceState>>,
+) -> Vec<Vec<(ResourceNumber, Arc<ResourceState>)>> {
     let mut depths: HashMap<&Urn, usize> = HashMap::with_capacity(condemned.len());
     let mut children: HashMap<&Urn, Vec<&Urn>> = HashMap::new();
-    let mut levels: Vec<Vec<(RowNumber, Arc<Row>)>> = Vec::new();
+    let mut levels: Vec<Vec<(ResourceNumber, Arc<ResourceState>)>> = Vec::new();
     for (number, row) in condemned {
         let mut depth = 0;
-        for urn in references(row) {
+        for urn in row.references() {
             if planted::has(Bug::DependencyIgnoredInSchedule) && row.parent.as_ref() != Some(&urn) {
                 continue;
             }

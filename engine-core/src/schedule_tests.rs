@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::deletion_levels;
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::urn::{STACK_TYPE, Urn};
 
 const THING: &str = "pulumi-python:dynamic:Thing";
@@ -13,14 +13,14 @@ fn urn(name: &str) -> Urn {
     Urn::new("dev", "proj", "", THING, name)
 }
 
-fn row(name: &str) -> Row {
-    Row { urn: urn(name), custom: true, kind: THING.to_owned(), ..Row::default() }
+fn row(name: &str) -> ResourceState {
+    ResourceState { urn: urn(name), custom: true, kind: THING.to_owned(), ..ResourceState::default() }
 }
 
 /// The names of each level.
-fn levels(rows: Vec<Row>) -> Vec<String> {
-    let rows: BTreeMap<u32, Arc<Row>> = (0..).zip(rows.into_iter().map(Arc::new)).collect();
-    let names = |level: Vec<(u32, Arc<Row>)>| {
+fn levels(rows: Vec<ResourceState>) -> Vec<String> {
+    let rows: BTreeMap<u32, Arc<ResourceState>> = (0..).zip(rows.into_iter().map(Arc::new)).collect();
+    let names = |level: Vec<(u32, Arc<ResourceState>)>| {
         let mut names: Vec<_> = level.iter().map(|(_, row)| row.urn.name().to_owned()).collect();
         names.sort();
         names.join(" ")
@@ -32,14 +32,18 @@ fn levels(rows: Vec<Row>) -> Vec<String> {
 fn every_kind_of_reference_is_waited_for() {
     let provider = Urn::new("dev", "proj", "", "pulumi:providers:pulumi-python", "default");
     for user in [
-        Row { provider: format!("{provider}::id"), ..row("user") },
-        Row { parent: Some(urn("used")), ..row("user") },
-        Row { dependencies: vec![urn("used")], ..row("user") },
-        Row { property_dependencies: [("p".to_owned(), vec![urn("used")])].into(), ..row("user") },
-        Row { deleted_with: Some(urn("used")), ..row("user") },
-        Row { replace_with: vec![urn("used")], ..row("user") },
+        ResourceState { provider: format!("{provider}::id"), ..row("user") },
+        ResourceState { parent: Some(urn("used")), ..row("user") },
+        ResourceState { dependencies: vec![urn("used")], ..row("user") },
+        ResourceState { property_dependencies: [("p".to_owned(), vec![urn("used")])].into(), ..row("user") },
+        ResourceState { deleted_with: Some(urn("used")), ..row("user") },
+        ResourceState { replace_with: vec![urn("used")], ..row("user") },
     ] {
-        let used = if user.provider.is_empty() { row("used") } else { Row { urn: provider.clone(), ..row("default") } };
+        let used = if user.provider.is_empty() {
+            row("used")
+        } else {
+            ResourceState { urn: provider.clone(), ..row("default") }
+        };
         let name = used.urn.name().to_owned();
         assert_eq!(levels(vec![used, user.clone()]), ["user".to_owned(), name], "{user:?}");
     }
@@ -48,22 +52,23 @@ fn every_kind_of_reference_is_waited_for() {
 #[test]
 fn what_depends_on_a_component_goes_before_its_children() {
     let group = Urn::new("dev", "proj", "", "tests:index:Group", "group");
-    let child = Row { parent: Some(group.clone()), ..row("child") };
-    let grandchild = Row { parent: Some(urn("child")), ..row("grandchild") };
-    let user = Row { dependencies: vec![group.clone()], ..row("user") };
-    let component = Row { urn: group, custom: false, ..row("group") };
+    let child = ResourceState { parent: Some(group.clone()), ..row("child") };
+    let grandchild = ResourceState { parent: Some(urn("child")), ..row("grandchild") };
+    let user = ResourceState { dependencies: vec![group.clone()], ..row("user") };
+    let component = ResourceState { urn: group, custom: false, ..row("group") };
     assert_eq!(levels(vec![component, child, grandchild, user]), ["user", "grandchild", "child", "group"]);
 }
 
 #[test]
 fn levels_hold_what_may_go_side_by_side() {
     let stack = Urn::new("dev", "proj", "", STACK_TYPE, "proj-dev");
-    let below = |name: &str, of: &[&str]| Row {
+    let below = |name: &str, of: &[&str]| ResourceState {
         parent: Some(stack.clone()),
         dependencies: of.iter().map(|name| urn(name)).collect(),
         ..row(name)
     };
-    let root = Row { urn: stack.clone(), custom: false, kind: STACK_TYPE.to_owned(), ..Row::default() };
+    let root =
+        ResourceState { urn: stack.clone(), custom: false, kind: STACK_TYPE.to_owned(), ..ResourceState::default() };
     let rows = vec![root, below("a", &[]), below("b", &[]), below("c", &["a"]), below("d", &["a", "c"])];
     // The stack's other children are no reason to wait.
     assert_eq!(levels(rows), ["d", "c", "a b", "proj-dev"]);
@@ -71,7 +76,7 @@ fn levels_hold_what_may_go_side_by_side() {
 
 #[test]
 fn rows_that_wait_for_deletion_keep_their_place() {
-    let old_a = Row { delete: true, ..row("a") };
-    let old_b = Row { delete: true, dependencies: vec![urn("a")], ..row("b") };
+    let old_a = ResourceState { delete: true, ..row("a") };
+    let old_b = ResourceState { delete: true, dependencies: vec![urn("a")], ..row("b") };
     assert_eq!(levels(vec![old_a, old_b, row("other")]), ["b", "a other"]);
 }

@@ -1,6 +1,7 @@
 //! Whatever the files hold that a state consists of: nothing panics, what is read can be written and read again, and the
 //! memory that it takes is bounded (P11).
 //! `FUZZ_SEED`, `FUZZ_CASES` and `FUZZ_FIRST` choose the cases, `FUZZ_SECONDS` goes on for so long.
+#![allow(clippy::disallowed_methods, reason = "tests and benches have the machine to themselves")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "store/failing.rs"]
@@ -19,13 +20,14 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures::executor::block_on;
+use maloko_core::environment::Environment;
 use maloko_core::event::Op;
-use maloko_core::plan::UpdatePlan;
 use maloko_core::state::{
     Backend, Checkpoint, Crypter, HistoryEntry, LocalBackend, MemoryBackend, Passphrase, StoredEntry, StoredStack,
-    Surroundings, decode_plan, encode_plan, export_deployment, import_deployment, integrity, read_stack,
-    rows_from_json,
+    export_deployment, import_deployment, integrity, read_stack, rows_from_json,
 };
+use maloko_core::update_plan::UpdatePlan;
+use maloko_core::update_plan::{decode_plan, encode_plan};
 use mutate::mutate;
 use peak_alloc::PeakAlloc;
 use random::{Random, setting};
@@ -129,14 +131,14 @@ fn history(bytes: &[u8]) {
 fn layout(directory: &Path, bytes: &[u8]) {
     std::fs::create_dir_all(directory.join(".pulumi")).unwrap();
     std::fs::write(directory.join(".pulumi/meta.yaml"), bytes).unwrap();
-    drop(LocalBackend::open(directory, Surroundings::system()));
+    drop(LocalBackend::open(directory, Environment::system()));
 }
 
 fn lock(directory: &Path, bytes: &[u8]) {
     let locks = directory.join(".pulumi/locks/organization/shop/dev");
     std::fs::create_dir_all(&locks).unwrap();
     std::fs::write(locks.join("a.json"), bytes).unwrap();
-    let backend = LocalBackend::open(directory, Surroundings::system()).unwrap();
+    let backend = LocalBackend::open(directory, Environment::system()).unwrap();
     // One that nobody can read is a lock all the same.
     let holders = block_on(backend.holders(&stories::stack())).unwrap();
     assert_eq!(holders.len(), 1);
@@ -145,7 +147,7 @@ fn lock(directory: &Path, bytes: &[u8]) {
 
 fn salt(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    drop(Crypter::new(Passphrase::given("p"), &text, Surroundings::system()));
+    drop(Crypter::new(Passphrase::given("p"), &text, Environment::system()));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! A writer that is killed with SIGKILL at some moment: its lock is stale at once, and nothing is lost that it was told
 //! is durable.
+#![allow(clippy::disallowed_methods, reason = "tests and benches have the machine to themselves")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::io::{BufRead, BufReader};
@@ -9,11 +10,12 @@ use std::sync::Arc;
 
 use futures::executor::block_on;
 
+use maloko_core::environment::Environment;
 use maloko_core::state::{
-    Change, Crypter, LEAST_GENERATIONS, LocalBackend, Passphrase, PendingKind, PendingOperation, Session,
-    SessionOptions, StackName, Surroundings, create_stack,
+    Change, Crypter, LocalBackend, MIN_GENERATIONS, Passphrase, PendingKind, PendingOperation, Session, SessionOptions,
+    StackName, create_stack,
 };
-use maloko_core::{Row, Urn};
+use maloko_core::{ResourceState, Urn};
 
 const DIRECTORY_VARIABLE: &str = "KILLED_WRITER_DIRECTORY";
 const SALT_VARIABLE: &str = "KILLED_WRITER_SALT";
@@ -25,22 +27,22 @@ fn stack() -> StackName {
 
 fn options(salt: &str) -> SessionOptions {
     SessionOptions {
-        crypter: Crypter::new(Passphrase::given("p"), salt, Surroundings::system()).unwrap(),
-        surroundings: Surroundings::system(),
+        crypter: Crypter::new(Passphrase::given("p"), salt, Environment::system()).unwrap(),
+        environment: Environment::system(),
         check_integrity: true,
-        keep_generations: LEAST_GENERATIONS,
+        keep_generations: MIN_GENERATIONS,
         command: "up".into(),
     }
 }
 
-fn component(number: u32) -> Arc<Row> {
+fn component(number: u32) -> Arc<ResourceState> {
     let urn = Urn::new("dev", "shop", "", "acme:index:Group", &format!("group-{number:06}"));
-    Arc::new(Row { urn, kind: "acme:index:Group".into(), ..Row::default() })
+    Arc::new(ResourceState { urn, kind: "acme:index:Group".into(), ..ResourceState::default() })
 }
 
 /// The writer: journals rows for ever and says which ones are durable.
 fn write_for_ever(directory: &Path, salt: &str) -> ! {
-    let backend = LocalBackend::open(directory, Surroundings::system()).unwrap();
+    let backend = LocalBackend::open(directory, Environment::system()).unwrap();
     let session = block_on(Session::open(&backend, &stack(), options(salt))).unwrap();
     println!("writer: open");
     for number in 0.. {
@@ -68,7 +70,7 @@ fn a_killed_writer_loses_nothing_that_was_acknowledged() {
     if let (Some(directory), Ok(salt)) = (std::env::var_os(DIRECTORY_VARIABLE), std::env::var(SALT_VARIABLE)) {
         write_for_ever(Path::new(&directory), &salt);
     }
-    let crypter = Crypter::with_new_salt(Passphrase::given("p"), Surroundings::system()).unwrap();
+    let crypter = Crypter::with_new_salt(Passphrase::given("p"), Environment::system()).unwrap();
     for lines in [1, 2, 3, 10, 30, 60] {
         kill_after(lines, &crypter);
     }
@@ -77,8 +79,8 @@ fn a_killed_writer_loses_nothing_that_was_acknowledged() {
 fn kill_after(lines: usize, crypter: &Crypter) {
     let salt = crypter.salt();
     let directory = tempfile::tempdir().unwrap();
-    let backend = LocalBackend::open(directory.path(), Surroundings::system()).unwrap();
-    block_on(create_stack(&backend, &stack(), crypter, &Surroundings::system())).unwrap();
+    let backend = LocalBackend::open(directory.path(), Environment::system()).unwrap();
+    block_on(create_stack(&backend, &stack(), crypter, &Environment::system())).unwrap();
     let mut writer = start_writer(directory.path(), salt);
     let mut said = BufReader::new(writer.stdout.take().unwrap())
         .lines()

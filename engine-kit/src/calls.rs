@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use maloko_core::Urn;
 use maloko_core::provider::{Answer, Method, ProviderError, ProviderErrorKind};
-use maloko_core::scrub::Scrubber;
+use maloko_core::redaction::Redactor;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
@@ -68,13 +68,13 @@ impl Call {
     }
 
     /// The call without the secrets that are known by now.
-    pub(crate) fn scrubbed(mut self, scrubber: &Scrubber) -> Self {
-        crate::json::scrub(&mut self.arguments, scrubber);
+    pub(crate) fn redacted(mut self, redactor: &Redactor) -> Self {
+        crate::json::redact(&mut self.arguments, redactor);
         if let Some(result) = &mut self.result {
-            crate::json::scrub(result, scrubber);
+            crate::json::redact(result, redactor);
         }
         if let Some(error) = &mut self.error
-            && let Cow::Owned(clean) = scrubber.message(&error.message)
+            && let Cow::Owned(clean) = redactor.message(&error.message)
         {
             error.message = clean;
         }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
 use jiff::Timestamp;
-use maloko_core::state::Clock;
+use maloko_core::environment::Clock;
 
 /// The time at which a stack's clock begins: 2026-01-01, in seconds.
 const BEGINNING: i64 = 1_767_225_600;
@@ -96,7 +96,7 @@ impl VirtualClock {
     /// Resolves once everybody whose time has come knows it: an answer that came later must not be taken first.
     pub(crate) async fn seen(&self) {
         while self.time().unseen > 0 {
-            maloko_core::timer::wait(STILLNESS).await;
+            maloko_core::environment::timer::wait(STILLNESS).await;
         }
     }
 
@@ -113,7 +113,7 @@ impl VirtualClock {
     pub(crate) async fn keep_going(self) {
         loop {
             let before = self.time().events;
-            maloko_core::timer::wait(STILLNESS).await;
+            maloko_core::environment::timer::wait(STILLNESS).await;
             let mut time = self.time();
             if time.events != before || time.working > 0 {
                 continue;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::executor::block_on;
 use futures::future::{Either, select};
-use maloko_core::state::Clock;
+use maloko_core::environment::Clock;
 
 use super::{PATIENCE, VirtualClock, Wish};
 

@@ -11,14 +11,14 @@ use futures::future::{AbortHandle, Abortable, BoxFuture, Either, select};
 use globset::{Glob, GlobMatcher};
 use maloko_core::error::{Error, Result as CoreResult};
 use maloko_core::provider::{
-    Answer, Host, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderErrorKind,
+    Answer, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderErrorKind, ProviderHost,
     ProviderReference, SerializedProvider,
 };
 
 use crate::calls::Call;
 use crate::clock::{PATIENCE, VirtualClock, Wish};
-use crate::edges::{Blow, Edges};
-use crate::order::{Deed, Fault, Time};
+use crate::fault_points::{FaultPoints, Interruption};
+use crate::run_request::{Fault, Injection, Time};
 
 /// How often each fault of a stack has matched a call.
 pub(crate) type Matches = Arc<Mutex<HashMap<u64, u64>>>;
@@ -32,8 +32,8 @@ struct Armed {
 
 /// See the module's text.
 pub(crate) struct KitHost {
-    inner: Arc<dyn Host>,
-    pub(crate) edges: Arc<Edges>,
+    inner: Arc<dyn ProviderHost>,
+    pub(crate) fault_points: Arc<FaultPoints>,
     clock: Option<VirtualClock>,
     calls: Mutex<Vec<Call>>,
     faults: Vec<Armed>,
@@ -68,8 +68,8 @@ fn glob(pattern: Option<&String>) -> CoreResult<Option<GlobMatcher>> {
 
 impl KitHost {
     pub(crate) fn new(
-        inner: Arc<dyn Host>,
-        edges: Arc<Edges>,
+        inner: Arc<dyn ProviderHost>,
+        fault_points: Arc<FaultPoints>,
         clock: (VirtualClock, Time),
         faults: &[Fault],
         matches: Matches,
@@ -83,7 +83,7 @@ impl KitHost {
         };
         Ok(Self {
             inner,
-            edges,
+            fault_points,
             clock: (clock.1 == Time::Virtual).then_some(clock.0),
             calls: Mutex::default(),
             faults: faults.iter().map(arm).collect::<CoreResult<_>>()?,
@@ -135,7 +135,7 @@ impl KitHost {
     }
 
     /// What the test has in store for a call.
-    fn deed(&self, object: ObjectId, call: &ProviderCall) -> Option<Deed> {
+    fn injection(&self, object: ObjectId, call: &ProviderCall) -> Option<Injection> {
         let (name, kind, method) = (call.urn.name(), call.urn.own_type(), call.method.name());
         let place = || {
             let known = locked(&self.places).get(&object).cloned();
@@ -158,7 +158,7 @@ impl KitHost {
             let count = matches.entry(fault.id).or_default();
             *count += 1;
             if fault.nth.is_none_or(|nth| nth == *count) {
-                return Some(fault.deed.clone());
+                return Some(fault.injection.clone());
             }
         }
         None
@@ -178,17 +178,17 @@ impl KitHost {
     }
 
     async fn with_fault(&self, object: ObjectId, call: ProviderCall, index: usize) -> Result<Answer, ProviderError> {
-        let Some(deed) = self.deed(object, &call) else { return self.really(object, call).await };
+        let Some(injection) = self.injection(object, &call) else { return self.really(object, call).await };
         if let Some(call) = locked(&self.calls).get_mut(index) {
             call.faulted = true;
         }
-        match deed {
-            Deed::Call { object } => self.really(object, call).await,
-            Deed::CallAfter { object: other } => {
+        match injection {
+            Injection::Call { object } => self.really(object, call).await,
+            Injection::CallAfter { object: other } => {
                 self.really(object, call.clone()).await?;
                 self.really(other, call).await
             }
-            Deed::Delay { seconds } => {
+            Injection::Delay { seconds } => {
                 let time = Duration::try_from_secs_f64(seconds).unwrap_or_default();
                 let over = self.given_up(call.number);
                 match select(self.wait(time), over).await {
@@ -196,7 +196,7 @@ impl KitHost {
                     Either::Right(_) => Err(interrupted(&call)),
                 }
             }
-            Deed::Hang => self.hang(&call).await,
+            Injection::Hang => self.hang(&call).await,
         }
     }
 
@@ -216,9 +216,9 @@ impl KitHost {
     async fn hang(&self, call: &ProviderCall) -> Result<Answer, ProviderError> {
         let over = self.given_up(call.number);
         if let Either::Left(((), over)) = select(self.patience(), over).await
-            && !self.edges.is_dead()
+            && !self.fault_points.is_dead()
         {
-            self.edges.give_up();
+            self.fault_points.give_up();
             // Either outcome says that nobody waits.
             let _ = over.await;
         }
@@ -226,21 +226,21 @@ impl KitHost {
     }
 
     async fn call_at_edges(&self, object: ObjectId, call: ProviderCall, index: usize) -> Result<Answer, ProviderError> {
-        if self.edges.is_dead() {
+        if self.fault_points.is_dead() {
             return Err(gone());
         }
         let (method, name) = (call.method.name(), call.urn.name().to_owned());
         // A run is cut off where its state can be in doubt.
-        let edge = |before| if method == "close" { None } else { self.edges.call(before, method, &name) };
+        let edge = |before| if method == "close" { None } else { self.fault_points.call(before, method, &name) };
         match edge(true) {
-            None | Some(Blow::RaiseAfter | Blow::Enospc) => {}
-            Some(Blow::Kill) => {
-                self.edges.die();
+            None | Some(Interruption::RaiseAfter | Interruption::Enospc) => {}
+            Some(Interruption::Kill) => {
+                self.fault_points.die();
                 return Err(gone());
             }
-            Some(Blow::RaiseBefore) => return Err(simulated(method, &name)),
-            Some(Blow::Hang) => return self.hang(&call).await,
-            Some(Blow::LoseLock) => self.edges.lose_lock(),
+            Some(Interruption::RaiseBefore) => return Err(simulated(method, &name)),
+            Some(Interruption::Hang) => return self.hang(&call).await,
+            Some(Interruption::LoseLock) => self.fault_points.lose_lock(),
         }
         let answer = self.with_fault(object, call.clone(), index).await;
         if let Some(call) = locked(&self.calls).get_mut(index) {
@@ -260,21 +260,21 @@ impl KitHost {
         &self,
         answer: Result<Answer, ProviderError>,
         call: &ProviderCall,
-        edge: impl Fn(bool) -> Option<Blow>,
+        edge: impl Fn(bool) -> Option<Interruption>,
     ) -> Result<Answer, ProviderError> {
-        if self.edges.is_dead() {
+        if self.fault_points.is_dead() {
             return Err(gone());
         }
         match edge(false) {
-            None | Some(Blow::RaiseBefore | Blow::Enospc) => answer,
-            Some(Blow::Kill) => {
-                self.edges.die();
+            None | Some(Interruption::RaiseBefore | Interruption::Enospc) => answer,
+            Some(Interruption::Kill) => {
+                self.fault_points.die();
                 Err(gone())
             }
-            Some(Blow::RaiseAfter) => answer.and_then(|_| Err(simulated(call.method.name(), call.urn.name()))),
-            Some(Blow::Hang) => self.hang(call).await,
-            Some(Blow::LoseLock) => {
-                self.edges.lose_lock();
+            Some(Interruption::RaiseAfter) => answer.and_then(|_| Err(simulated(call.method.name(), call.urn.name()))),
+            Some(Interruption::Hang) => self.hang(call).await,
+            Some(Interruption::LoseLock) => {
+                self.fault_points.lose_lock();
                 answer
             }
         }
@@ -313,7 +313,7 @@ fn interrupted(call: &ProviderCall) -> ProviderError {
 }
 
 #[async_trait]
-impl Host for KitHost {
+impl ProviderHost for KitHost {
     fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError> {
         let described = self.inner.describe(object)?;
         locked(&self.places).insert(object, described.reference.place());
@@ -341,7 +341,7 @@ impl Host for KitHost {
     }
 
     async fn call(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
-        if matches!(call.method, Method::Close) && self.edges.is_dead() {
+        if matches!(call.method, Method::Close) && self.fault_points.is_dead() {
             // The process is only said to be gone: what the provider holds is really there, and nobody else lets go of it.
             return self.inner.call(object, call).await;
         }
@@ -351,14 +351,14 @@ impl Host for KitHost {
             calls.len() - 1
         };
         let answer = self.call_at_edges(object, call, index).await;
-        if let Some(call) = locked(&self.calls).get_mut(index).filter(|_| !self.edges.is_dead()) {
+        if let Some(call) = locked(&self.calls).get_mut(index).filter(|_| !self.fault_points.is_dead()) {
             call.ended(&answer);
         }
         answer
     }
 
     async fn callback(&self, token: &str, request: Vec<u8>) -> Result<Vec<u8>, ProviderError> {
-        if self.edges.is_dead() {
+        if self.fault_points.is_dead() {
             return Err(gone());
         }
         self.inner.callback(token, request).await

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
 use futures::future::BoxFuture;
-use maloko_core::state::{Worker, Workers};
+use maloko_core::environment::{Worker, Workers};
 
 /// See the module's text.
 pub(crate) struct Inline;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use futures::channel::mpsc;
 use futures::{FutureExt, StreamExt};
-use maloko_core::state::Workers;
+use maloko_core::environment::Workers;
 
 use super::Inline;
 

@@ -4,7 +4,7 @@
 //! references and numbers that are none. An unknown value is the text that stands for it on the wire.
 
 use maloko_core::diff::{PropertyPath, Segment};
-use maloko_core::scrub::Scrubber;
+use maloko_core::redaction::Redactor;
 use maloko_core::value::{
     ARCHIVE_SIGNATURE, ASSET_SIGNATURE, Archive, ArchiveSource, Asset, AssetSource, FLOAT_SIGNATURE,
     RESOURCE_SIGNATURE, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT,
@@ -19,7 +19,7 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 #[derive(Clone, Copy)]
 pub(crate) enum Secrets<'a> {
     /// Hidden; and what is known to be secret is hidden in all texts.
-    Hidden(&'a Scrubber),
+    Hidden(&'a Redactor),
     /// As they are, without a mark.
     Open,
 }
@@ -32,7 +32,7 @@ pub(crate) fn properties(map: &PropertyMap, secrets: Secrets<'_>) -> Json {
 /// One value.
 pub(crate) fn value(item: &Value, secrets: Secrets<'_>) -> Json {
     let text = |text: &str| match secrets {
-        Secrets::Hidden(scrubber) => Json::String(scrubber.message(text).into_owned()),
+        Secrets::Hidden(redactor) => Json::String(redactor.message(text).into_owned()),
         Secrets::Open => Json::String(text.to_owned()),
     };
     match item {
@@ -151,15 +151,15 @@ pub(crate) fn at<'a>(map: &'a PropertyMap, path: &str) -> Option<&'a Value> {
 }
 
 /// Hides what is known to be secret in every text.
-pub(crate) fn scrub(json: &mut Json, scrubber: &Scrubber) {
+pub(crate) fn redact(json: &mut Json, redactor: &Redactor) {
     match json {
         Json::String(text) => {
-            if let std::borrow::Cow::Owned(clean) = scrubber.message(text) {
+            if let std::borrow::Cow::Owned(clean) = redactor.message(text) {
                 *text = clean;
             }
         }
-        Json::Array(items) => items.iter_mut().for_each(|item| scrub(item, scrubber)),
-        Json::Object(members) => members.values_mut().for_each(|item| scrub(item, scrubber)),
+        Json::Array(items) => items.iter_mut().for_each(|item| redact(item, redactor)),
+        Json::Object(members) => members.values_mut().for_each(|item| redact(item, redactor)),
         _ => {}
     }
 }

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use maloko_core::Value;
-use maloko_core::scrub::Scrubber;
+use maloko_core::redaction::Redactor;
 use maloko_core::value::{FLOAT_SIGNATURE, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT};
 use serde_json::json;
 
@@ -20,9 +20,9 @@ fn example() -> maloko_core::PropertyMap {
 
 #[test]
 fn secrets_are_hidden_wherever_they_are() {
-    let scrubber = Scrubber::new();
-    scrubber.learn_properties(&example());
-    let shown = properties(&example(), Secrets::Hidden(&scrubber));
+    let redactor = Redactor::new();
+    redactor.learn_properties(&example());
+    let shown = properties(&example(), Secrets::Hidden(&redactor));
     assert_eq!(shown["key"], json!({ SIGNATURE_KEY: SECRET_SIGNATURE }));
     assert_eq!(shown["text"], json!("with [secret] in it"));
     assert_eq!(shown["count"], json!(3));

@@ -25,7 +25,8 @@ enum Change<'a> {
     #[serde(borrow)]
     Set(Content<'a>),
     Remove(IgnoredAny),
-    Suspect(IgnoredAny),
+    #[serde(rename = "suspect")]
+    UnresolvedCreate(IgnoredAny),
     Cleared(IgnoredAny),
 }
 
@@ -34,11 +35,11 @@ struct Content<'a> {
     #[serde(borrow)]
     kind: Option<Cow<'a, str>>,
     #[serde(borrow)]
-    row: Row<'a>,
+    row: NamedResource<'a>,
 }
 
 #[derive(Deserialize)]
-struct Row<'a> {
+struct NamedResource<'a> {
     #[serde(borrow)]
     urn: Cow<'a, str>,
 }
@@ -68,7 +69,7 @@ fn label(change: &Change<'_>) -> Cow<'static, str> {
         Change::Put(put) => format!("put {}", put.name()).into(),
         Change::Set(set) => format!("set {}", set.name()).into(),
         Change::Remove(_) => "remove".into(),
-        Change::Suspect(_) => "suspect".into(),
+        Change::UnresolvedCreate(_) => "suspect".into(),
         Change::Cleared(_) => "cleared".into(),
     }
 }

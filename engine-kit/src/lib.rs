@@ -1,26 +1,26 @@
 //! The engine on a private stack in memory: what both languages' testing kits are made of.
 //!
 //! A [`TestStack`] keeps its state through the real journal, session, fold and seals, over a store in memory and with a
-//! clock of its own. An operation begins with an [`Order`] and ends with a [`Report`]; both are JSON at the bindings'
+//! clock of its own. An operation begins with an [`RunRequest`] and ends with a [`Report`]; both are JSON at the bindings'
 //! border. In between the binding runs the program against the engine, as it does for the command line.
 
-mod book;
 mod calls;
 mod clock;
-mod edges;
+mod fault_points;
 mod host;
 mod inline;
 mod json;
 mod keys;
 mod labels;
-mod order;
 mod plan;
 mod report;
+mod run_request;
 mod stack;
+mod step_log;
 mod store;
 
 pub use clock::VirtualClock;
-pub use edges::{Blow, Point};
-pub use order::{Config, Crash, Deed, Fault, Import, Order, Time, Verb};
+pub use fault_points::{Crash, Interruption, Point};
 pub use report::Report;
+pub use run_request::{Config, Fault, Import, Injection, RunRequest, Time, Verb};
 pub use stack::{Run, TestStack};

@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 use indexmap::IndexMap;
 use maloko_core::diff::diff_properties;
 use maloko_core::event::{DetailedDiff, Op, StepMetadata};
-use maloko_core::row::Row;
-use maloko_core::scrub::Scrubber;
+use maloko_core::redaction::Redactor;
+use maloko_core::resource_state::ResourceState;
 use maloko_core::value::Value;
 use maloko_core::{PropertyMap, Urn};
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use crate::book::Stage;
 use crate::json::{self, Secrets};
+use crate::step_log::Stage;
 
 /// What becomes, or became, of a resource.
 #[derive(Clone, Debug, Serialize)]
@@ -70,11 +70,11 @@ pub struct Change {
 }
 
 /// The entries of an operation's steps, in the order of the first step of each.
-pub(crate) fn entries(steps: &[(Stage, StepMetadata)], scrubber: &Scrubber) -> Vec<Entry> {
+pub(crate) fn entries(steps: &[(Stage, StepMetadata)], redactor: &Redactor) -> Vec<Entry> {
     let mut entries: IndexMap<Urn, Growing> = IndexMap::new();
     for (stage, step) in steps.iter().filter(|(_, step)| !step.urn.is_root_stack()) {
         let entry = entries.entry(step.urn.clone()).or_insert_with(|| Growing::new(step));
-        entry.take(*stage, step, scrubber);
+        entry.take(*stage, step, redactor);
     }
     entries.into_values().map(Growing::finish).collect()
 }
@@ -113,7 +113,7 @@ impl Growing {
         Self { entry, ops: Vec::new(), drift: "same", begun: 0, ended: 0 }
     }
 
-    fn take(&mut self, stage: Stage, step: &StepMetadata, scrubber: &Scrubber) {
+    fn take(&mut self, stage: Stage, step: &StepMetadata, redactor: &Redactor) {
         match stage {
             Stage::Begun => {
                 self.begun += 1;
@@ -140,7 +140,7 @@ impl Growing {
         }
         if let Some(new) = step.new.as_ref().filter(|_| step.op != Op::DeleteReplaced) {
             entry.id.clone_from(&new.id);
-            entry.inputs = json::properties(&new.inputs, Secrets::Hidden(scrubber));
+            entry.inputs = json::properties(&new.inputs, Secrets::Hidden(redactor));
             entry.unknown = json::paths(&new.inputs, &|value| matches!(value, Value::Unknown));
             entry.secret = secret_paths(new);
         }
@@ -148,7 +148,7 @@ impl Growing {
         if let (Some(old), Some(new)) = (&step.old, &step.new)
             && !matches!(step.op, Op::Same | Op::Delete | Op::DeleteReplaced)
         {
-            for change in changes(step, old, new, scrubber) {
+            for change in changes(step, old, new, redactor) {
                 if entry.changes.iter().all(|known| known.path != change.path) {
                     entry.changes.push(change);
                 }
@@ -191,7 +191,7 @@ fn merge(known: &mut Vec<String>, more: &[String]) {
 }
 
 /// The paths of what is secret in a row.
-pub(crate) fn secret_paths(row: &Row) -> Vec<String> {
+pub(crate) fn secret_paths(row: &ResourceState) -> Vec<String> {
     let none = PropertyMap::new();
     let outputs = row.outputs.as_deref().unwrap_or(&none);
     let mut paths = json::paths(&row.inputs, &Value::is_secret);
@@ -200,7 +200,7 @@ pub(crate) fn secret_paths(row: &Row) -> Vec<String> {
     paths
 }
 
-fn changes(step: &StepMetadata, old: &Row, new: &Row, scrubber: &Scrubber) -> Vec<Change> {
+fn changes(step: &StepMetadata, old: &ResourceState, new: &ResourceState, redactor: &Redactor) -> Vec<Change> {
     let structural = || {
         let diff = diff_properties(&old.inputs, &new.inputs);
         if !diff.is_empty() {
@@ -218,7 +218,7 @@ fn changes(step: &StepMetadata, old: &Row, new: &Row, scrubber: &Scrubber) -> Ve
     };
     let diff: DetailedDiff = step.detailed_diff.clone().filter(|diff| !diff.is_empty()).unwrap_or_else(structural);
     let outputs = (old.outputs_or_empty(), new.outputs_or_empty());
-    let show = |value: Option<&Value>| value.map_or(Json::Null, |value| json::value(value, Secrets::Hidden(scrubber)));
+    let show = |value: Option<&Value>| value.map_or(Json::Null, |value| json::value(value, Secrets::Hidden(redactor)));
     let mut found = Vec::with_capacity(diff.len());
     for (path, how) in &diff {
         let before = if how.input_diff { json::at(&old.inputs, path) } else { None };

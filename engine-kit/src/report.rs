@@ -5,10 +5,10 @@ use maloko_core::provider::HostError;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use crate::book::Message;
 use crate::calls::Call;
-use crate::edges::{Blow, Point};
+use crate::fault_points::{Interruption, Point};
 use crate::plan::Entry;
+use crate::step_log::Message;
 
 /// What came of an operation.
 #[derive(Clone, Serialize)]
@@ -51,7 +51,7 @@ pub struct Struck {
     /// Where.
     pub point: Point,
     /// How.
-    pub kind: Blow,
+    pub kind: Interruption,
 }
 
 pub(crate) fn outcome_name(outcome: Outcome) -> &'static str {

@@ -8,30 +8,31 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::FutureExt;
 use maloko_core::builtin::{OtherStack, OtherStacks, StackReader};
+use maloko_core::config_value::ConfigValue;
+use maloko_core::environment::{Clock, Environment, Identity};
 use maloko_core::error::{Error, Result};
 use maloko_core::event::EventSink;
-use maloko_core::operation::{Adoption, ConfigValue, ProviderChoice};
-use maloko_core::provider::Host;
-use maloko_core::row::Row;
+use maloko_core::operation::{Adoption, ProviderChoice};
+use maloko_core::provider::ProviderHost;
+use maloko_core::resource_state::ResourceState;
 use maloko_core::state::{
-    Backend, Clock, Crypter, Identity, LEAST_GENERATIONS, LocalBackend, MemoryBackend, Passphrase, Session,
-    SessionOptions, Snapshot, StackName, Surroundings, create_stack, export_deployment, import_deployment,
-    overwrite_stack, read_stack_with,
+    Backend, Crypter, LocalBackend, MIN_GENERATIONS, MemoryBackend, Passphrase, Session, SessionOptions, Snapshot,
+    StackName, create_stack, export_deployment, import_deployment, overwrite_stack, read_stack_with,
 };
 use maloko_core::value::Value;
 use maloko_core::{Engine, Operation, OperationKind, ProgramEnd, PropertyMap, Urn};
 use serde_json::{Value as Json, json};
 
-use crate::book::{Book, Stage};
 use crate::clock::VirtualClock;
-use crate::edges::{Edges, Passed};
+use crate::fault_points::{FaultPoints, Passed};
 use crate::host::{KitHost, Matches};
 use crate::inline::Inline;
 use crate::json::{self, Secrets};
 use crate::keys;
-use crate::order::{Order, Time, Verb};
 use crate::plan;
 use crate::report::{Report, Struck, outcome_name};
+use crate::run_request::{RunRequest, Time, Verb};
+use crate::step_log::{Stage, StepLog};
 
 /// Provider operations at a time when the order does not say.
 const PARALLEL: usize = 16;
@@ -59,9 +60,9 @@ impl TestStack {
     pub async fn new(project: &str, stack: &str) -> Result<Self> {
         let name = StackName::new(project, stack)?;
         let backend = Arc::new(MemoryBackend::default());
-        let surroundings = Surroundings::system();
+        let environment = Environment::system();
         let crypter = keys::throwaway()?;
-        create_stack(&*backend, &name, &crypter, &surroundings).await?;
+        create_stack(&*backend, &name, &crypter, &environment).await?;
         Ok(Self::of(name, backend, crypter, false))
     }
 
@@ -72,18 +73,18 @@ impl TestStack {
     /// Names that no stack can have, and a directory that cannot be used.
     pub async fn open(directory: &Path, project: &str, stack: &str) -> Result<Self> {
         let name = StackName::new(project, stack)?;
-        let surroundings = Surroundings::system();
-        let passphrase = Passphrase::read_or_create_key_file(&directory.join(KEY_FILE), &*surroundings.entropy)?;
-        let backend = Arc::new(LocalBackend::open(directory, surroundings.clone())?);
+        let environment = Environment::system();
+        let passphrase = Passphrase::read_or_create_key_file(&directory.join(KEY_FILE), &*environment.entropy)?;
+        let backend = Arc::new(LocalBackend::open(directory, environment.clone())?);
         let crypter = if backend.list().await?.contains(&name) {
             let snapshot = read_stack_with(&*backend, &name, true, None).await?.snapshot;
             match snapshot.salt()? {
-                Some(salt) => keys::known(passphrase, salt, surroundings)?,
-                None => Crypter::with_new_salt(passphrase, surroundings)?,
+                Some(salt) => keys::known(passphrase, salt, environment)?,
+                None => Crypter::with_new_salt(passphrase, environment)?,
             }
         } else {
-            let crypter = Crypter::with_new_salt(passphrase, surroundings.clone())?;
-            create_stack(&*backend, &name, &crypter, &surroundings).await?;
+            let crypter = Crypter::with_new_salt(passphrase, environment.clone())?;
+            create_stack(&*backend, &name, &crypter, &environment).await?;
             crypter
         };
         Ok(Self::of(name, backend, crypter, true))
@@ -143,7 +144,7 @@ impl TestStack {
     }
 
     async fn replace(&self, snapshot: Snapshot) -> Result<()> {
-        overwrite_stack(&*self.backend, &self.name, snapshot, &self.options(Surroundings::system(), "import"))
+        overwrite_stack(&*self.backend, &self.name, snapshot, &self.options(Environment::system(), "import"))
             .await
             .map(drop)
     }
@@ -169,7 +170,7 @@ impl TestStack {
         let gone = |urn: &Urn| urns.iter().any(|gone| gone == urn.as_str());
         snapshot.rows.retain(|row| needed.contains(&row.urn) && !gone(&row.urn) && !row.delete);
         snapshot.pending.clear();
-        snapshot.suspects.clear();
+        snapshot.unresolved_creates.clear();
         let other = Self::new(self.name.project(), self.name.stack()).await?;
         other.replace(snapshot).await?;
         Ok(other)
@@ -184,10 +185,11 @@ impl TestStack {
         let snapshot = self.snapshot().await?;
         let shown = snapshot.rows.iter().filter(|row| !row.urn.is_root_stack() && row.urn.provider_package().is_none());
         let rows: Vec<Json> = shown.map(|row| shown_row(row)).collect();
-        let suspects = snapshot.suspects.iter();
-        let suspects: Vec<Json> =
-            suspects.map(|suspect| json!({ "urn": suspect.urn().as_str(), "doubt": suspect.doubt.name() })).collect();
-        Ok(json!({ "rows": rows, "suspects": suspects }))
+        let unresolved_creates = snapshot.unresolved_creates.iter();
+        let unresolved_creates: Vec<Json> = unresolved_creates
+            .map(|unresolved| json!({ "urn": unresolved.urn().as_str(), "doubt": unresolved.unknown_outcome.name() }))
+            .collect();
+        Ok(json!({ "rows": rows, "suspects": unresolved_creates }))
     }
 
     /// What lies in the store: the checkpoint, and the journal of a run that did not come to its end.
@@ -198,13 +200,13 @@ impl TestStack {
         stored.map(|stored| (stored.checkpoint, stored.journal)).unwrap_or_default()
     }
 
-    fn options(&self, surroundings: Surroundings, command: &str) -> SessionOptions {
+    fn options(&self, environment: Environment, command: &str) -> SessionOptions {
         SessionOptions {
-            crypter: self.crypter.on(surroundings.clone()),
-            surroundings,
+            crypter: self.crypter.on(environment.clone()),
+            environment,
             check_integrity: true,
             command: command.to_owned(),
-            keep_generations: LEAST_GENERATIONS,
+            keep_generations: MIN_GENERATIONS,
         }
     }
 
@@ -212,18 +214,18 @@ impl TestStack {
     ///
     /// # Errors
     /// An order that cannot be understood, and a state that cannot be opened.
-    pub async fn begin(&self, order: &Order, host: Arc<dyn Host>) -> Result<Run> {
-        let edges = Arc::new(Edges::new(
+    pub async fn begin(&self, order: &RunRequest, host: Arc<dyn ProviderHost>) -> Result<Run> {
+        let fault_points = Arc::new(FaultPoints::new(
             self.points.clone(),
             order.crash.clone(),
             Arc::clone(&self.backend),
             self.name.clone(),
         ));
         let clock = (self.clock.clone(), order.time);
-        let kit = KitHost::new(host, Arc::clone(&edges), clock, &order.faults, Arc::clone(&self.matches))?;
+        let kit = KitHost::new(host, Arc::clone(&fault_points), clock, &order.faults, Arc::clone(&self.matches))?;
         let kit = Arc::new(kit);
-        let system = Surroundings::system();
-        let surroundings = Surroundings {
+        let system = Environment::system();
+        let environment = Environment {
             clock: if order.time == Time::Virtual { Arc::new(self.clock.clone()) } else { Arc::clone(&system.clock) },
             workers: if self.on_disk { Arc::clone(&system.workers) } else { Arc::new(Inline) },
             // Nothing waits for a disk here, and time stands still.
@@ -234,20 +236,21 @@ impl TestStack {
         let session = if order.unkept {
             Session::read_only(Snapshot::default())
         } else if order.preview {
-            Session::preview(self.snapshot().await?, self.crypter.on(surroundings))
+            Session::preview(self.snapshot().await?, self.crypter.on(environment))
         } else {
-            let store = crate::store::watched(Arc::clone(&self.backend), Arc::clone(&edges));
-            Session::open(&store, &self.name, self.options(surroundings, "maloko's testing kit")).await?
+            let store = crate::store::watched(Arc::clone(&self.backend), Arc::clone(&fault_points));
+            Session::open(&store, &self.name, self.options(environment, "maloko's testing kit")).await?
         };
         let operation = self.operation(order);
-        let book = Arc::new(Book::new(Arc::clone(&operation.scrubber), Arc::clone(&edges)));
+        let step_log = Arc::new(StepLog::new(Arc::clone(&operation.redactor), Arc::clone(&fault_points)));
         let started = self.clock.elapsed();
-        let engine = Engine::start(operation, session, Arc::clone(&kit) as _, Arc::clone(&book) as Arc<dyn EventSink>);
-        edges.bind(&engine);
-        Ok(Run { engine, host: kit, book, edges, stack: self.clone(), started })
+        let engine =
+            Engine::start(operation, session, Arc::clone(&kit) as _, Arc::clone(&step_log) as Arc<dyn EventSink>);
+        fault_points.bind(&engine);
+        Ok(Run { engine, host: kit, step_log, fault_points, stack: self.clone(), started })
     }
 
-    fn operation(&self, order: &Order) -> Operation {
+    fn operation(&self, order: &RunRequest) -> Operation {
         let project = self.name.project();
         let kind = match order.verb {
             Verb::Up => OperationKind::Update,
@@ -260,7 +263,7 @@ impl TestStack {
             .config
             .iter()
             .map(|(key, entry)| (full(key), ConfigValue { value: entry.value.clone(), secret: entry.secret }));
-        let adoption = |import: &crate::order::Import| Adoption {
+        let adoption = |import: &crate::run_request::Import| Adoption {
             urn: Urn::unchecked(&import.urn),
             kind: import.kind.clone(),
             custom: true,
@@ -295,7 +298,7 @@ impl TestStack {
     }
 }
 
-fn shown_row(row: &Row) -> Json {
+fn shown_row(row: &ResourceState) -> Json {
     json!({
         "urn": row.urn.as_str(),
         "name": row.urn.name(),
@@ -331,11 +334,11 @@ impl StackReader for Others {
         };
         let kind = maloko_core::urn::STACK_TYPE;
         let name = format!("{}-{}", wanted.project(), wanted.stack());
-        let row = Row {
+        let row = ResourceState {
             urn: Urn::new(wanted.stack(), wanted.project(), "", kind, &name),
             kind: kind.to_owned(),
             outputs: Some(Arc::new(outputs.clone())),
-            ..Row::default()
+            ..ResourceState::default()
         };
         Ok(OtherStack { rows: vec![Arc::new(row)], elided: false })
     }
@@ -345,8 +348,8 @@ impl StackReader for Others {
 pub struct Run {
     engine: Arc<Engine>,
     host: Arc<KitHost>,
-    book: Arc<Book>,
-    edges: Arc<Edges>,
+    step_log: Arc<StepLog>,
+    fault_points: Arc<FaultPoints>,
     stack: TestStack,
     started: std::time::Duration,
 }
@@ -371,8 +374,8 @@ impl Run {
     pub async fn finish(&self, end: ProgramEnd) -> Result<Report> {
         let finished = self.engine.finish(end).await;
         self.host.close();
-        let (points, struck) = self.edges.passed();
-        let crashed = self.edges.is_dead();
+        let (points, struck) = self.fault_points.passed();
+        let crashed = self.fault_points.is_dead();
         // The process is gone now, one way or the other, and its lock with it.
         self.stack.backend.break_locks(&self.stack.name).await?;
         let (outcome, error, source, changes, preview) = match finished {
@@ -383,8 +386,8 @@ impl Run {
             }
             Err(error) => ("failed", Some(error.to_string()), None, BTreeMap::new(), false),
         };
-        let scrubber = &self.engine.operation().scrubber;
-        let steps = self.book.steps();
+        let redactor = &self.engine.operation().redactor;
+        let steps = self.step_log.steps();
         let done = steps.iter().filter(|(stage, _)| *stage == Stage::Done);
         let root = steps.iter().rev().find(|(_, step)| step.urn.is_root_stack()).and_then(|(_, step)| step.new.clone());
         let outputs = root.map(|row| row.outputs_or_empty()).unwrap_or_default();
@@ -393,11 +396,11 @@ impl Run {
             error,
             source,
             preview,
-            plan: plan::entries(&steps, scrubber),
+            plan: plan::entries(&steps, redactor),
             changes,
             steps: done.map(|(_, step)| (step.op.name(), step.urn.as_str().to_owned())).collect(),
-            diagnostics: self.book.messages(),
-            calls: self.host.calls().into_iter().map(|call| call.scrubbed(scrubber)).collect(),
+            diagnostics: self.step_log.messages(),
+            calls: self.host.calls().into_iter().map(|call| call.redacted(redactor)).collect(),
             outputs: json::properties(&outputs, Secrets::Open),
             secret_outputs: json::paths(&outputs, &Value::is_secret),
             points,

@@ -8,18 +8,18 @@ use maloko_core::Error;
 use maloko_core::error::Result;
 use maloko_core::state::{Backend, Passage, StackName, StoreWatch, StoreWrite, WatchedBackend};
 
-use crate::edges::{Blow, Edges};
+use crate::fault_points::{FaultPoints, Interruption};
 use crate::labels;
 
 /// The store as one run sees it.
-pub(crate) fn watched(inner: Arc<dyn Backend>, edges: Arc<Edges>) -> WatchedBackend {
-    let watch = Watch { inner: Arc::clone(&inner), edges };
+pub(crate) fn watched(inner: Arc<dyn Backend>, fault_points: Arc<FaultPoints>) -> WatchedBackend {
+    let watch = Watch { inner: Arc::clone(&inner), fault_points };
     WatchedBackend::new(inner, Arc::new(watch))
 }
 
 struct Watch {
     inner: Arc<dyn Backend>,
-    edges: Arc<Edges>,
+    fault_points: Arc<FaultPoints>,
 }
 
 fn failed(what: &str, why: &'static str, kind: io::ErrorKind) -> Error {
@@ -31,20 +31,22 @@ impl Watch {
     async fn pass(&self, stack: &StackName, what: &str, removal: bool, start: usize, end: usize) -> Result<Passage> {
         let gone = || failed(what, "the process is gone", io::ErrorKind::Other);
         let simulated = || failed(what, "a fault that the test asked for", io::ErrorKind::Other);
-        Ok(match self.edges.write(what, removal) {
+        Ok(match self.fault_points.write(what, removal) {
             None => Passage::Whole,
-            Some(Blow::Kill) => {
-                self.edges.die();
+            Some(Interruption::Kill) => {
+                self.fault_points.die();
                 Passage::Part(start.midpoint(end), gone())
             }
-            Some(Blow::Hang) => {
-                self.edges.die();
+            Some(Interruption::Hang) => {
+                self.fault_points.die();
                 Passage::WholeBut(gone())
             }
-            Some(Blow::RaiseBefore) => Passage::Part(start, simulated()),
-            Some(Blow::RaiseAfter) => Passage::WholeBut(simulated()),
-            Some(Blow::Enospc) => Passage::Part(start, failed(what, "no space left", io::ErrorKind::StorageFull)),
-            Some(Blow::LoseLock) => {
+            Some(Interruption::RaiseBefore) => Passage::Part(start, simulated()),
+            Some(Interruption::RaiseAfter) => Passage::WholeBut(simulated()),
+            Some(Interruption::Enospc) => {
+                Passage::Part(start, failed(what, "no space left", io::ErrorKind::StorageFull))
+            }
+            Some(Interruption::LoseLock) => {
                 self.inner.break_locks(stack).await?;
                 Passage::Whole
             }
@@ -77,10 +79,10 @@ impl StoreWatch for Watch {
             StoreWrite::Replace(_) => ("checkpoint write", false),
             StoreWrite::WriteSeal(_) => ("seal write", false),
             StoreWrite::RemoveJournal => ("removal of the journal", true),
-            StoreWrite::Release if self.edges.is_dead() => return Ok(Passage::Nothing),
+            StoreWrite::Release if self.fault_points.is_dead() => return Ok(Passage::Nothing),
             _ => return Ok(Passage::Whole),
         };
-        if self.edges.is_dead() {
+        if self.fault_points.is_dead() {
             return Err(failed(what, "the process is gone", io::ErrorKind::Other));
         }
         match write {

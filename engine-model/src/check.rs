@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use maloko_core::Row;
+use maloko_core::ResourceState;
 use maloko_core::state::{PendingKind, Snapshot};
 
 use crate::cloud::Cloud;
@@ -39,7 +39,7 @@ pub struct Observed {
 }
 
 /// Sound in itself: in order, without dangling references, no URN twice.
-pub fn state_valid(rows: &[Arc<Row>]) -> Result<(), Broken> {
+pub fn state_valid(rows: &[Arc<ResourceState>]) -> Result<(), Broken> {
     let broken = |details: String| Err(Broken::new(Invariant::StateValid, details));
     let mut earlier: HashSet<String> = HashSet::new();
     let mut living: HashSet<String> = HashSet::new();
@@ -199,23 +199,31 @@ pub fn outputs(model: &Model<'_>, found: &BTreeMap<String, String>) -> Result<()
     Err(Broken::new(Invariant::Outputs, format!("the model wants {:?}, the engine has {found:?}", model.outputs)))
 }
 
-/// The pending operations are the creates that may have happened; suspects are these, and those that raised.
-pub fn pending(suspects: &BTreeSet<String>, raised: &BTreeSet<String>, snapshot: &Snapshot) -> Result<(), Broken> {
+/// The pending operations are the creates that may have happened; unresolved creates are these, and those that raised.
+pub fn pending(
+    unresolved_creates: &BTreeSet<String>,
+    raised: &BTreeSet<String>,
+    snapshot: &Snapshot,
+) -> Result<(), Broken> {
     let found: BTreeSet<String> = snapshot
         .pending
         .iter()
         .filter(|pending| pending.kind == PendingKind::Creating)
         .map(|pending| pending.row.urn.to_string())
         .collect();
-    if *suspects != found {
-        return Err(Broken::new(Invariant::Pending, format!("the model wants {suspects:?}, the engine has {found:?}")));
+    if *unresolved_creates != found {
+        return Err(Broken::new(
+            Invariant::Pending,
+            format!("the model wants {unresolved_creates:?}, the engine has {found:?}"),
+        ));
     }
-    let wanted: BTreeSet<String> = suspects.union(raised).cloned().collect();
-    let recorded: BTreeSet<String> = snapshot.suspects.iter().map(|suspect| suspect.urn().to_string()).collect();
+    let wanted: BTreeSet<String> = unresolved_creates.union(raised).cloned().collect();
+    let recorded: BTreeSet<String> =
+        snapshot.unresolved_creates.iter().map(|unresolved| unresolved.urn().to_string()).collect();
     if wanted == recorded {
         return Ok(());
     }
-    let text = format!("the model wants the suspects {wanted:?}, the engine has {recorded:?}");
+    let text = format!("the model wants the unresolved creates {wanted:?}, the engine has {recorded:?}");
     Err(Broken::new(Invariant::Pending, text))
 }
 
@@ -247,7 +255,7 @@ fn weight(op: &str) -> u8 {
 }
 
 /// A preview that met no unknown says what happens; one that did says at least that, save for deletions in a run that
-/// excludes resources: where it took an update for a replacement, an excluded old half would have kept what it needs.
+/// excludes resources: where it took an update for a replacement, an excluded old object would have kept what it needs.
 pub fn foresight(step: &Step, foreseen: &Observed, happened: &Observed) -> Result<(), Broken> {
     let (announced, done) = (all_steps(foreseen), all_steps(happened));
     if !foreseen.met_unknown {

@@ -29,7 +29,7 @@ pub(crate) fn add(lifecycle: &mut Lifecycle, seed: u64, program: u64) {
         },
         2 => triggered(&plain, &chosen),
         3 => does_not_start(&plain, &chosen),
-        4 => old_half_gone(&plain, &chosen),
+        4 => pending_delete_gone(&plain, &chosen),
         _ => twice(&plain, &chosen),
     };
     lifecycle.steps.extend(added);
@@ -75,11 +75,11 @@ fn does_not_start(plain: &Step, chosen: &Resource) -> Vec<Step> {
     vec![Step { faults: vec![fails("create")], ..replaced }, wished]
 }
 
-/// The deletion of an old half fails; then its object vanishes, and a refresh finds that out.
-fn old_half_gone(plain: &Step, chosen: &Resource) -> Vec<Step> {
+/// The deletion of an old object fails; then its object vanishes, and a refresh finds that out.
+fn pending_delete_gone(plain: &Step, chosen: &Resource) -> Vec<Step> {
     let fault = Fault { resource: chosen.name.clone(), method: "delete".to_owned(), kind: FaultKind::Raises };
     let replaced = Step { replace: vec![format!("**::{}", chosen.name)], faults: vec![fault], ..plain.clone() };
-    let drift = Drift { resource: chosen.name.clone(), gone: true, old_half: true };
+    let drift = Drift { resource: chosen.name.clone(), gone: true, pending_delete: true };
     let refresh = Step { verb: Verb::Refresh, drift: vec![drift], parallel: plain.parallel, ..Step::default() };
     vec![plain.clone(), replaced, refresh, plain.clone()]
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value as Json, json};
 
-use crate::cloud::{CheckMode, DiffMode, ProviderKind, ReadMode};
 use crate::program::{Alias, Drift, Fault, FaultKind, Lifecycle, Resource, Step, Use, Verb};
+use crate::provider_kind::{CheckMode, DiffMode, ProviderKind, ReadMode};
 use crate::random::Random;
 
 const NAMES: [&str; 9] = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
@@ -280,7 +280,7 @@ impl Generator {
             }
             if self.random.percent(10) {
                 let resource = name(&mut self.random).unwrap_or_default();
-                step.drift.push(Drift { resource, gone: self.random.percent(50), old_half: false });
+                step.drift.push(Drift { resource, gone: self.random.percent(50), pending_delete: false });
             }
         }
         self.select(&mut step, program);

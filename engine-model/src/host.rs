@@ -6,11 +6,12 @@ use async_trait::async_trait;
 use futures::future::BoxFuture;
 use maloko_core::event::{Event, EventSink};
 use maloko_core::provider::{
-    Answer, Host, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderErrorKind, ProviderReference,
-    Revision,
+    Answer, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderErrorKind, ProviderHost,
+    ProviderReference, Revision,
 };
 
-use crate::cloud::{Cloud, ProviderKind, Providers};
+use crate::cloud::{Cloud, Providers};
+use crate::provider_kind::ProviderKind;
 use crate::show;
 
 /// A call that was made.
@@ -107,7 +108,7 @@ pub fn object_of(reference: &ProviderReference) -> Option<ObjectId> {
 }
 
 #[async_trait]
-impl Host for Simulated {
+impl ProviderHost for Simulated {
     fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError> {
         Ok(description(&self.objects, object))
     }

@@ -8,6 +8,7 @@ pub mod host;
 pub mod invariant;
 pub mod model;
 pub mod program;
+pub mod provider_kind;
 pub mod random;
 pub mod rules;
 pub mod run;

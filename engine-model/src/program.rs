@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cloud::ProviderKind;
+use crate::provider_kind::ProviderKind;
 
 /// Steps that follow each other on one stack.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -183,9 +183,9 @@ pub struct Drift {
     /// Is the object gone? Otherwise its input `a` changes.
     #[serde(default, skip_serializing_if = "is_default")]
     pub gone: bool,
-    /// Of an old half that waits for its deletion, in place of the living object.
+    /// Of an old object that waits for its deletion, in place of the living object.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub old_half: bool,
+    pub pending_delete: bool,
 }
 
 /// How a call fails.

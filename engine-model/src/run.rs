@@ -5,20 +5,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
+use maloko_core::environment::Environment;
 use maloko_core::event::{Event, Outcome};
 use maloko_core::provider::StoredProvider;
 use maloko_core::state::{
-    Crypter, LEAST_GENERATIONS, MemoryBackend, Passphrase, Session, SessionOptions, Snapshot, StackName, Surroundings,
-    create_stack, overwrite_stack, read_stack,
+    Crypter, MIN_GENERATIONS, MemoryBackend, Passphrase, Session, SessionOptions, Snapshot, StackName, create_stack,
+    overwrite_stack, read_stack,
 };
-use maloko_core::{Engine, Operation, OperationKind, ProgramEnd, Row, Value};
+use maloko_core::{Engine, Operation, OperationKind, ProgramEnd, ResourceState, Value};
 
 use crate::check::{self, Observed};
-use crate::cloud::{Cloud, ProviderKind, Providers};
+use crate::cloud::{Cloud, Providers};
 use crate::host::{Simulated, object_of};
 use crate::invariant::{Broken, Invariant};
 use crate::model::{Before, Model, Record};
 use crate::program::{Lifecycle, Step, Verb};
+use crate::provider_kind::ProviderKind;
 use crate::rules::{Counts, Rule};
 use crate::sdk::{self, Program};
 use crate::urns;
@@ -45,13 +47,13 @@ impl fmt::Display for Failure {
 fn options() -> Result<SessionOptions, String> {
     static CRYPTER: std::sync::OnceLock<Result<Crypter, String>> = std::sync::OnceLock::new();
     let made = CRYPTER.get_or_init(|| {
-        Crypter::with_new_salt(Passphrase::given("model"), Surroundings::system()).map_err(|error| error.to_string())
+        Crypter::with_new_salt(Passphrase::given("model"), Environment::system()).map_err(|error| error.to_string())
     });
     Ok(SessionOptions {
         crypter: made.clone()?,
-        surroundings: Surroundings::system(),
+        environment: Environment::system(),
         check_integrity: true,
-        keep_generations: LEAST_GENERATIONS,
+        keep_generations: MIN_GENERATIONS,
         command: "model".to_owned(),
     })
 }
@@ -65,7 +67,7 @@ struct Stack {
     /// Objects that stay although no row names them.
     let_go: BTreeSet<String>,
     /// Resources whose create may have made an object.
-    suspects: BTreeSet<String>,
+    unresolved_creates: BTreeSet<String>,
     /// Resources whose create raised.
     raised: BTreeSet<String>,
 }
@@ -82,7 +84,7 @@ pub fn run(lifecycle: &Lifecycle, counts: &mut Counts) -> Result<(), Failure> {
         let options = options().map_err(fault)?;
         let name = StackName::new(urns::PROJECT, urns::STACK).map_err(|error| fault(error.to_string()))?;
         let backend = MemoryBackend::default();
-        create_stack(&backend, &name, &options.crypter, &options.surroundings)
+        create_stack(&backend, &name, &options.crypter, &options.environment)
             .await
             .map_err(|error| fault(error.to_string()))?;
         let mut stack = Stack {
@@ -91,7 +93,7 @@ pub fn run(lifecycle: &Lifecycle, counts: &mut Counts) -> Result<(), Failure> {
             options,
             cloud: Cloud::default(),
             let_go: BTreeSet::new(),
-            suspects: BTreeSet::new(),
+            unresolved_creates: BTreeSet::new(),
             raised: BTreeSet::new(),
         };
         for (index, step) in lifecycle.steps.iter().enumerate() {
@@ -128,7 +130,7 @@ impl Stack {
             options: self.options.clone(),
             cloud: self.cloud.clone(),
             let_go: self.let_go.clone(),
-            suspects: self.suspects.clone(),
+            unresolved_creates: self.unresolved_creates.clone(),
             raised: self.raised.clone(),
         }
     }
@@ -140,7 +142,7 @@ impl Stack {
             let row = snapshot
                 .rows
                 .iter()
-                .find(|row| row.delete == drift.old_half && row.custom && row.urn.name() == drift.resource);
+                .find(|row| row.delete == drift.pending_delete && row.custom && row.urn.name() == drift.resource);
             if let Some(row) = row {
                 self.cloud.drift(drift, &row.id);
             }
@@ -258,16 +260,16 @@ impl Stack {
         } else {
             check::rows_and_cloud(&model, &observed)?;
             check::outputs(&model, &outputs(&after))?;
-            if !self.suspects.is_empty() {
+            if !self.unresolved_creates.is_empty() {
                 counts.hit(Rule::PendingCreateCarried);
             }
             for urn in &model.resolved {
-                self.suspects.remove(urn);
+                self.unresolved_creates.remove(urn);
                 self.raised.remove(urn);
             }
-            self.suspects.extend(model.suspects.iter().cloned());
+            self.unresolved_creates.extend(model.unresolved_creates.iter().cloned());
             self.raised.extend(model.raised.iter().cloned());
-            check::pending(&self.suspects, &self.raised, &self.snapshot().await?)?;
+            check::pending(&self.unresolved_creates, &self.raised, &self.snapshot().await?)?;
             self.cloud = observed.cloud.clone();
         }
         counts.add(&model.counts);
@@ -336,13 +338,13 @@ impl Observed {
     }
 }
 
-fn records(rows: &[Arc<Row>]) -> Vec<Record> {
+fn records(rows: &[Arc<ResourceState>]) -> Vec<Record> {
     rows.iter().map(|row| Record::of(row)).collect()
 }
 
 /// Whose provider object each row names in the state: the one of the program that dealt with it last.
-fn served(lifecycle: &Lifecycle, rows: &[Arc<Row>], crypter: &Crypter) -> BTreeMap<String, String> {
-    let reference = |row: &Row| match &row.stored_provider {
+fn served(lifecycle: &Lifecycle, rows: &[Arc<ResourceState>], crypter: &Crypter) -> BTreeMap<String, String> {
+    let reference = |row: &ResourceState| match &row.stored_provider {
         StoredProvider::Reference(reference) => Some(Arc::clone(reference)),
         StoredProvider::Sealed(ciphertext) => {
             let text: String = serde_json::from_str(&crypter.decrypt(ciphertext).ok()?).ok()?;
@@ -350,7 +352,7 @@ fn served(lifecycle: &Lifecycle, rows: &[Arc<Row>], crypter: &Crypter) -> BTreeM
         }
         StoredProvider::Absent | StoredProvider::Foreign(_) => None,
     };
-    let named = |row: &Arc<Row>| {
+    let named = |row: &Arc<ResourceState>| {
         let object = usize::try_from(object_of(&*reference(row)?)?).ok()?;
         let name = object.checked_sub(1).and_then(|index| lifecycle.providers.keys().nth(index));
         Some((row.urn.to_string(), name.cloned().unwrap_or_default()))
@@ -359,7 +361,7 @@ fn served(lifecycle: &Lifecycle, rows: &[Arc<Row>], crypter: &Crypter) -> BTreeM
 }
 
 /// The stack's outputs.
-fn outputs(rows: &[Arc<Row>]) -> BTreeMap<String, String> {
+fn outputs(rows: &[Arc<ResourceState>]) -> BTreeMap<String, String> {
     let Some(stack) = rows.iter().find(|row| row.urn.is_root_stack()) else { return BTreeMap::new() };
     let text = |value: &Value| crate::show::value(value);
     stack.outputs_or_empty().iter().map(|(key, value)| (key.clone(), text(value))).collect()

@@ -25,7 +25,7 @@ const BUGS: [(Bug, u64, &[&str]); 21] = [
     (Bug::IgnoreChangesNotNested, 1530, &["calls", "rows", "steps"]),
     (Bug::AliasIgnored, 1, &["steps", "calls"]),
     (Bug::ProtectIgnoredOnReplacement, 7, &["steps", "calls", "outcome"]),
-    (Bug::RetainIgnoredForOldHalf, 169, &["calls"]),
+    (Bug::RetainIgnoredForOldObject, 169, &["calls"]),
     (Bug::DeleteFirstWithoutDependents, 12, &["steps", "calls"]),
     (Bug::FailedCreateRecorded, 7, &["rows", "no duplicate"]),
     (Bug::OldOutputsKept, 0, &["rows", "calls"]),

@@ -4,20 +4,20 @@
 use std::io::ErrorKind;
 
 use maloko_model::cloud::Service;
-use maloko_model::simulation::explore::{Blow, Case, Extent, Tried, explore, replay};
+use maloko_model::simulation::explore::{Case, Extent, Interruption, Tried, explore, replay};
 use maloko_model::simulation::life::{Kind, Setting};
 use maloko_model::simulation::rivals::{Meetings, second_writer, zombie};
 
 const SEED: u64 = 1;
 const STORES: [Kind; 3] = [Kind::Memory, Kind::Disk, Kind::Bucket];
-const FULL: Blow = Blow::Fault(ErrorKind::StorageFull);
+const FULL: Interruption = Interruption::Fault(ErrorKind::StorageFull);
 
 /// Tries some cases of each lifecycle.
-fn sample(programs: u64, store: Kind, service: Service, blow: Blow) -> Tried {
+fn sample(programs: u64, store: Kind, service: Service, interruption: Interruption) -> Tried {
     let setting = Setting { store, service };
     let mut all = Tried::default();
     for program in 0..programs {
-        match explore(SEED, program, setting, &[blow], Extent::Some(4)) {
+        match explore(SEED, program, setting, &[interruption], Extent::Some(4)) {
             Ok(tried) => {
                 all.cases += tried.cases;
                 all.deaths += tried.deaths;
@@ -27,14 +27,14 @@ fn sample(programs: u64, store: Kind, service: Service, blow: Blow) -> Tried {
         }
     }
     // A sample in which nothing is ever cut off, or nothing is ever left over, proves nothing.
-    assert!(all.deaths * 2 > all.cases || matches!(blow, Blow::Fault(_)), "{all:?}");
+    assert!(all.deaths * 2 > all.cases || matches!(interruption, Interruption::Fault(_)), "{all:?}");
     all
 }
 
 #[test]
 fn a_kill_loses_or_duplicates_no_object_silently() {
     for store in STORES {
-        let tried = sample(24, store, Service::Plain, Blow::Kill);
+        let tried = sample(24, store, Service::Plain, Interruption::Kill);
         assert!(tried.named > 0, "{tried:?}");
     }
 }
@@ -43,14 +43,14 @@ fn a_kill_loses_or_duplicates_no_object_silently() {
 fn where_the_operation_key_is_known_no_object_is_left_over_or_made_twice() {
     for service in [Service::Keys, Service::Finds] {
         for store in STORES {
-            sample(12, store, service, Blow::Kill);
+            sample(12, store, service, Interruption::Kill);
         }
     }
 }
 
 #[test]
 fn what_was_reported_as_done_survives_a_power_cut() {
-    let tried = sample(24, Kind::Disk, Service::Plain, Blow::PowerCut);
+    let tried = sample(24, Kind::Disk, Service::Plain, Interruption::PowerCut);
     assert!(tried.named > 0, "{tried:?}");
 }
 
@@ -71,7 +71,8 @@ fn one_seed_gives_one_trace() {
     for (program, store) in [(0, Kind::Disk), (3, Kind::Disk), (5, Kind::Memory), (4, Kind::Bucket)] {
         let setting = Setting { store, ..Setting::default() };
         let again = Some(9);
-        let case = Case { seed: SEED, program, step: 1, setting, blow: Blow::PowerCut, point: 25, again };
+        let case =
+            Case { seed: SEED, program, step: 1, setting, interruption: Interruption::PowerCut, point: 25, again };
         let trace = || replay(&case).map_or_else(|failure| panic!("{failure}"), |(_, trace)| trace);
         let (one, other) = (trace(), trace());
         assert!(one.lines().count() > 30, "{one}");

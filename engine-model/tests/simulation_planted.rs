@@ -4,7 +4,7 @@
 
 use maloko_core::planted::{Bug, plant};
 use maloko_model::cloud::Service;
-use maloko_model::simulation::explore::{Blow, Extent, explore};
+use maloko_model::simulation::explore::{Extent, Interruption, explore};
 use maloko_model::simulation::life::{Kind, Setting};
 use maloko_model::simulation::rivals::zombie;
 
@@ -13,14 +13,14 @@ const SEED: u64 = 1;
 const PROGRAMS: u64 = 40;
 
 /// The invariant by which the bug is noticed first.
-fn noticed(bug: Bug, store: Kind, blow: Blow) -> Option<&'static str> {
-    noticed_in(bug, Setting { store, ..Setting::default() }, blow)
+fn noticed(bug: Bug, store: Kind, interruption: Interruption) -> Option<&'static str> {
+    noticed_in(bug, Setting { store, ..Setting::default() }, interruption)
 }
 
-fn noticed_in(bug: Bug, setting: Setting, blow: Blow) -> Option<&'static str> {
+fn noticed_in(bug: Bug, setting: Setting, interruption: Interruption) -> Option<&'static str> {
     plant(Some(bug));
     let found = (0..PROGRAMS).find_map(|program| {
-        let failure = explore(SEED, program, setting, &[blow], Extent::Some(12)).err()?;
+        let failure = explore(SEED, program, setting, &[interruption], Extent::Some(12)).err()?;
         Some(failure.broken.invariant.name())
     });
     plant(None);
@@ -29,51 +29,55 @@ fn noticed_in(bug: Bug, setting: Setting, blow: Blow) -> Option<&'static str> {
 
 #[test]
 fn a_journal_that_is_not_synced_is_noticed() {
-    let found = noticed(Bug::JournalNotSynced, Kind::Disk, Blow::PowerCut);
+    let found = noticed(Bug::JournalNotSynced, Kind::Disk, Interruption::PowerCut);
     assert!(matches!(found, Some("durable" | "no orphan" | "state valid")), "{found:?}");
 }
 
 #[test]
 fn a_journal_whose_name_is_not_synced_is_noticed() {
-    let found = noticed(Bug::JournalNameNotSynced, Kind::Disk, Blow::PowerCut);
+    let found = noticed(Bug::JournalNameNotSynced, Kind::Disk, Interruption::PowerCut);
     assert!(matches!(found, Some("durable" | "no orphan")), "{found:?}");
 }
 
 #[test]
 fn a_checkpoint_that_is_renamed_before_it_is_synced_is_noticed() {
-    let found = noticed(Bug::CheckpointNotSynced, Kind::Disk, Blow::PowerCut);
+    let found = noticed(Bug::CheckpointNotSynced, Kind::Disk, Interruption::PowerCut);
     assert!(matches!(found, Some("durable" | "state valid")), "{found:?}");
 }
 
 #[test]
 fn a_call_before_its_intent_is_durable_is_noticed() {
-    for (store, blow) in [(Kind::Memory, Blow::Kill), (Kind::Disk, Blow::PowerCut), (Kind::Bucket, Blow::Kill)] {
-        assert_eq!(noticed(Bug::CallBeforeIntent, store, blow), Some("no orphan"));
+    for (store, interruption) in
+        [(Kind::Memory, Interruption::Kill), (Kind::Disk, Interruption::PowerCut), (Kind::Bucket, Interruption::Kill)]
+    {
+        assert_eq!(noticed(Bug::CallBeforeIntent, store, interruption), Some("no orphan"));
     }
 }
 
 #[test]
 fn a_report_before_the_outcome_is_durable_is_noticed() {
-    for (store, blow) in [(Kind::Memory, Blow::Kill), (Kind::Disk, Blow::PowerCut), (Kind::Bucket, Blow::Kill)] {
-        assert_eq!(noticed(Bug::DoneBeforeDurable, store, blow), Some("durable"));
+    for (store, interruption) in
+        [(Kind::Memory, Interruption::Kill), (Kind::Disk, Interruption::PowerCut), (Kind::Bucket, Interruption::Kill)]
+    {
+        assert_eq!(noticed(Bug::DoneBeforeDurable, store, interruption), Some("durable"));
     }
 }
 
 #[test]
 fn a_journal_that_is_replayed_after_its_fold_is_noticed() {
-    let found = noticed(Bug::FoldedJournalReplayed, Kind::Memory, Blow::Kill);
+    let found = noticed(Bug::CompactedJournalReplayed, Kind::Memory, Interruption::Kill);
     assert!(found.is_some());
 }
 
 #[test]
 fn a_torn_end_that_takes_the_record_before_along_is_noticed() {
-    let found = noticed(Bug::TornTailTakesPredecessor, Kind::Memory, Blow::Kill);
+    let found = noticed(Bug::TornTailTakesPredecessor, Kind::Memory, Interruption::Kill);
     assert!(matches!(found, Some("durable" | "no orphan")), "{found:?}");
 }
 
 #[test]
 fn a_row_that_stays_and_refers_to_what_goes_is_noticed() {
-    assert_eq!(noticed(Bug::KeptReferencesForgotten, Kind::Memory, Blow::Kill), Some("state valid"));
+    assert_eq!(noticed(Bug::KeptReferencesForgotten, Kind::Memory, Interruption::Kill), Some("state valid"));
 }
 
 #[test]
@@ -88,8 +92,9 @@ fn a_lease_without_a_fence_is_noticed() {
 
 #[test]
 fn an_object_that_could_be_known_by_its_operation_key_is_known() {
-    for (bug, service) in [(Bug::SuspectNotLookedFor, Service::Finds), (Bug::KeyOfEachAttempt, Service::Keys)] {
+    for (bug, service) in [(Bug::UnresolvedCreateNotLookedFor, Service::Finds), (Bug::KeyOfEachAttempt, Service::Keys)]
+    {
         let setting = Setting { store: Kind::Memory, service };
-        assert_eq!(noticed_in(bug, setting, Blow::Kill), Some("no duplicate"), "{bug:?}");
+        assert_eq!(noticed_in(bug, setting, Interruption::Kill), Some("no duplicate"), "{bug:?}");
     }
 }

@@ -29,10 +29,11 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 use futures::executor::block_on;
+use maloko_core::environment::Environment;
 use maloko_core::error::Result;
 use maloko_core::state::{
-    Backend, Crypter, LEAST_GENERATIONS, LocalBackend, Passage, Passphrase, Session, SessionOptions, StackName,
-    StoreWatch, StoreWrite, Surroundings, WatchedBackend, create_stack,
+    Backend, Crypter, LocalBackend, MIN_GENERATIONS, Passage, Passphrase, Session, SessionOptions, StackName,
+    StoreWatch, StoreWrite, WatchedBackend, create_stack,
 };
 
 use engine::{requests, up};
@@ -124,7 +125,7 @@ impl Measured {
 
     fn new_stack(&self, name: &str) -> StackName {
         let stack = StackName::new("bench", name).unwrap();
-        block_on(create_stack(&self.backend, &stack, &self.crypter, &Surroundings::system())).unwrap();
+        block_on(create_stack(&self.backend, &stack, &self.crypter, &Environment::system())).unwrap();
         stack
     }
 
@@ -132,9 +133,9 @@ impl Measured {
     fn up(&self, stack: &StackName, requests: &[Vec<u8>], in_flight: usize) -> (f64, Count) {
         let options = SessionOptions {
             crypter: self.crypter.clone(),
-            surroundings: Surroundings::system(),
+            environment: Environment::system(),
             check_integrity: true,
-            keep_generations: LEAST_GENERATIONS,
+            keep_generations: MIN_GENERATIONS,
             command: "bench".to_owned(),
         };
         let (before, begin) = (self.count(), Instant::now());
@@ -188,10 +189,10 @@ fn main() {
     let given = given.unwrap_or_else(|| "100,1000,10000".to_owned());
     let number = |text: &str| text.parse().unwrap_or_else(|_| panic!("'{text}' is no number of resources"));
     let sizes: Vec<usize> = given.split(',').map(number).collect();
-    let crypter = Crypter::with_new_salt(Passphrase::given("bench"), Surroundings::system()).unwrap();
+    let crypter = Crypter::with_new_salt(Passphrase::given("bench"), Environment::system()).unwrap();
 
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let local = LocalBackend::open(directory.path(), Surroundings::system()).unwrap();
+    let local = LocalBackend::open(directory.path(), Environment::system()).unwrap();
     let moto = servers::Server::moto(&[]);
     let to_moto = Wire::to(moto.port);
     let objects = maloko_stores::object::open(

@@ -3,7 +3,7 @@
 
 pub mod object;
 pub mod postgres;
-mod silence;
+mod slow_notice;
 #[cfg(test)]
 mod testing;
 
@@ -11,8 +11,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use maloko_core::environment::Environment;
 use maloko_core::error::{Error, Result};
-use maloko_core::state::{Backend, Surroundings};
+use maloko_core::state::Backend;
 
 /// Gives the value of an environment variable.
 pub type Variables = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
@@ -28,7 +29,7 @@ pub struct World {
     /// The user's home directory, where the clouds' own tools keep credentials.
     pub home: Option<PathBuf>,
     /// Clock and randomness.
-    pub surroundings: Surroundings,
+    pub environment: Environment,
     /// Where waiting is reported.
     pub notify: Notify,
 }

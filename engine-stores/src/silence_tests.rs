@@ -6,11 +6,11 @@ use std::time::Duration;
 use futures::future::join3;
 use tokio::sync::watch;
 
-use super::{PAUSE, Silence};
+use super::{PAUSE, SlowNotice};
 
 /// A store that answers those who waited so long that the user was told of it.
 struct Slow {
-    silence: Silence,
+    silence: SlowNotice,
     told: watch::Receiver<Vec<String>>,
 }
 
@@ -18,7 +18,7 @@ impl Slow {
     fn new(pause: Duration) -> Self {
         let (tell, told) = watch::channel(Vec::new());
         let notify = Arc::new(move |text: &str| tell.send_modify(|told| told.push(text.to_owned())));
-        Self { silence: Silence { usual: Duration::ZERO, pause, ..Silence::new("s3://states", notify) }, told }
+        Self { silence: SlowNotice { usual: Duration::ZERO, pause, ..SlowNotice::new("s3://states", notify) }, told }
     }
 
     /// An answer that comes when the user was told so often.

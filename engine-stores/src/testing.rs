@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use maloko_core::state::Surroundings;
+use maloko_core::environment::Environment;
 
 use crate::World;
 
@@ -15,7 +15,7 @@ pub(crate) fn world_at(home: &Path, variables: &[(&str, &str)]) -> World {
     World {
         variables: Arc::new(move |name| known.get(name).cloned()),
         home: Some(home.to_owned()),
-        surroundings: Surroundings::system(),
+        environment: Environment::system(),
         notify: Arc::new(|_| {}),
     }
 }

@@ -126,10 +126,10 @@ def kill_once(project: Project, after: int, pause: float) -> str:
         if done.returncode != 0:
             raise AssertionError(f"the next up failed with exit code {done.returncode}\n{said}")
         same("labels after the next up", service.colors(REPOSITORY), LABELS)
-        suspects = sorted(set(service.repeated))
-        unnamed = [name for name in suspects if not named_as_suspect(name, said)]
+        unresolved = sorted(set(service.repeated))
+        unnamed = [name for name in unresolved if not named_as_unresolved(name, said)]
         if unnamed:
-            raise AssertionError(f"created twice and not named as suspect: {unnamed}\n{said}")
+            raise AssertionError(f"created twice and not named as unresolved: {unnamed}\n{said}")
 
         service.requests.clear()
         same("a third up", project.up(), {"same": len(LABELS) + 1})
@@ -140,7 +140,7 @@ def kill_once(project: Project, after: int, pause: float) -> str:
     changes = changes_of(done.stdout)
     return (
         f"{moment.seconds:6.3f} s after the start, {moment.requests:2} requests in, {end}; "
-        f"then {changes.get('create', 0)} created, {len(suspects)} of them suspect"
+        f"then {changes.get('create', 0)} created, {len(unresolved)} of them unresolved"
     )
 
 
@@ -169,7 +169,7 @@ def killed(project: Project, service: LabelService, after: int, pause: float) ->
     return Moment(seconds, service.requests.total(), service.made, finished)
 
 
-def named_as_suspect(name: str, said: str) -> bool:
+def named_as_unresolved(name: str, said: str) -> bool:
     """Whether a line of the output names the label's resource and says that its create was interrupted."""
     return any(name in line and "interrupted while" in line for line in said.splitlines())
 

@@ -70,14 +70,14 @@ def test_a_create_that_is_killed_before_its_answer_makes_one_widget(project: Pro
     assert service.made == len(first_keys) == 2
 
     said = project.must("stack")
-    assert "2 suspect creates" in said
+    assert "2 unresolved creates" in said
     assert all(key in said for key in first_keys)
 
     assert project.up()["create"] == 2
     assert service.made == 2
     assert set(service.keys) == first_keys
     assert sizes(service) == {"dial of dev": "small", "lever of dev": "large"}
-    assert "suspect" not in project.must("stack")
+    assert "unresolved" not in project.must("stack")
     assert project.up() == {"same": 3}
     assert project.destroy() == {"delete": 3}
     assert service.widgets == {}

@@ -1,22 +1,22 @@
 //! The command line inside the process, for `maloko/automation`.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
 
-use maloko_cli::{Cancellation, EngineEvents, Finished, FrontAbout, Invocation, run_in};
+use maloko_cli::{Cancellation, EngineEvents, Finished, Invocation, LanguageAbout, run_in};
+use maloko_core::environment::KnownKeys;
 use maloko_core::event::Outcome;
-use maloko_core::state::KnownKeys;
 use napi::bindgen_prelude::Buffer;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::callback::{Crossing, Message, MessageKind};
-use crate::engine::Thread;
 use crate::error::error_number;
-use crate::front::NodeFront;
+use crate::language_host::NodeLanguageHost;
+use crate::thread::Thread;
 
 /// What the package asks for.
 #[derive(Deserialize)]
@@ -37,35 +37,6 @@ struct Request {
 /// The keys of this process: operations follow one another on the same stacks.
 static KNOWN_KEYS: LazyLock<KnownKeys> = LazyLock::new(KnownKeys::default);
 
-/// The invocations of one JavaScript thread that go on, by number.
-#[derive(Default)]
-pub(crate) struct Invocations(Mutex<HashMap<u32, Cancellation>>);
-
-impl Invocations {
-    /// Notes an invocation before it begins, so that it can be cancelled from then on.
-    pub(crate) fn begin(&self, number: u32) -> Cancellation {
-        let cancellation = Cancellation::default();
-        self.all().insert(number, cancellation.clone());
-        cancellation
-    }
-
-    fn end(&self, number: u32) {
-        self.all().remove(&number);
-    }
-
-    /// Asks an invocation to end; nothing happens when it is over.
-    pub(crate) fn cancel(&self, number: u32) {
-        let found = self.all().get(&number).cloned();
-        if let Some(cancellation) = found {
-            cancellation.cancel();
-        }
-    }
-
-    fn all(&self) -> std::sync::MutexGuard<'_, HashMap<u32, Cancellation>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// Runs the command line that `request` (JSON) describes and gives its end as JSON: `{ code, message, operation }`, or
 /// `{ fault }` when it could not be begun.
 pub(crate) async fn run(thread: &Arc<Thread>, number: u32, request: &str, cancellation: Cancellation) -> String {
@@ -79,7 +50,7 @@ async fn invoke(thread: &Arc<Thread>, number: u32, request: &str, cancellation: 
         Ok(request) => request,
         Err(error) => return json!({"fault": format!("the invocation cannot be read: {error}")}),
     };
-    let about = FrontAbout {
+    let about = LanguageAbout {
         language_version: request.language_version,
         executable: request.executable,
         sdk_version: request.sdk_version,
@@ -100,7 +71,7 @@ async fn invoke(thread: &Arc<Thread>, number: u32, request: &str, cancellation: 
         cancellation,
         known_keys: KNOWN_KEYS.clone(),
     };
-    described(&run_in(invocation, Arc::new(NodeFront::new(Arc::clone(thread), about, number))).await)
+    described(&run_in(invocation, Arc::new(NodeLanguageHost::new(Arc::clone(thread), about, number))).await)
 }
 
 fn described(finished: &Finished) -> Value {

@@ -1,95 +1,24 @@
 //! The class through which the package drives engines, and its bookkeeping.
 
-use std::collections::HashMap;
 use std::ffi::OsString;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 
-use maloko_cli::FrontAbout;
+use maloko_cli::LanguageAbout;
 use maloko_core::autonaming::Autonaming;
 use maloko_core::event::Severity;
 use maloko_core::provider::{CallLimits, Capabilities, ObjectId, ProviderDescription, ProviderReference};
-use maloko_core::{Engine, ProgramEnd};
 use napi::bindgen_prelude::{Buffer, BufferSlice, Function};
 use napi_derive::napi;
 
-use crate::automation::{self, Invocations};
+use crate::automation;
 use crate::callback::{Crossing, Message, MessageKind, Reply};
-use crate::error::host_error;
-use crate::front::NodeFront;
-use crate::provider::{Descriptions, JsHost, Limits};
+use crate::language_host::NodeLanguageHost;
+use crate::provider::Limits;
 use crate::runtime::{runtime, spawn};
+use crate::thread::{Invocations, Thread};
 
 /// Status of a request to an engine that is gone: the SDK takes it as "the engine is shutting down".
 const UNAVAILABLE: i32 = 14;
-
-/// The engines that run programs of one JavaScript thread, by number. They belong to whoever started them.
-#[derive(Default)]
-pub(crate) struct Engines {
-    all: Mutex<HashMap<u64, Weak<Engine>>>,
-    last: AtomicU64,
-}
-
-impl Engines {
-    fn insert(&self, engine: &Arc<Engine>) -> u64 {
-        let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|_, engine| engine.strong_count() > 0);
-        all.insert(number, Arc::downgrade(engine));
-        number
-    }
-
-    fn get(&self, number: u64) -> Option<Arc<Engine>> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner).get(&number).and_then(Weak::upgrade)
-    }
-}
-
-/// What the engine's side knows of one JavaScript thread.
-pub(crate) struct Thread {
-    pub(crate) crossing: Arc<Crossing>,
-    pub(crate) descriptions: Arc<Descriptions>,
-    pub(crate) engines: Arc<Engines>,
-    pub(crate) invocations: Invocations,
-}
-
-impl Thread {
-    /// The live providers of a registry of this thread.
-    pub(crate) fn host(&self, registry: u32) -> Arc<JsHost> {
-        Arc::new(JsHost::new(Arc::clone(&self.crossing), Arc::clone(&self.descriptions), registry))
-    }
-
-    /// Tells the package that an operation of the library is over.
-    pub(crate) fn finished(&self, number: u32, report: String) {
-        self.crossing.post(Message::new(MessageKind::Finished, number).text(report));
-    }
-
-    /// Has the program that `description` (JSON) names run against an engine, and awaits its end.
-    pub(crate) async fn run_program(&self, engine: &Arc<Engine>, description: String) -> ProgramEnd {
-        let number = self.engines.insert(engine);
-        let watcher = tokio::spawn({
-            let (engine, crossing) = (Arc::clone(engine), Arc::clone(&self.crossing));
-            async move {
-                engine.stopped().await;
-                crossing.post(Message::new(MessageKind::Stopped, 0).target(number));
-            }
-        });
-        let reply = self
-            .crossing
-            .ask(|call| Message::new(MessageKind::RunProgram, call).target(number).text(description))
-            .await;
-        watcher.abort();
-        match reply {
-            Some(Reply::Text(_) | Reply::Bytes(_)) => ProgramEnd::default(),
-            Some(Reply::Failed { description, error }) => {
-                ProgramEnd { error: Some(description), source: host_error(error) }
-            }
-            None => ProgramEnd {
-                error: Some("the JavaScript thread that ran the program ended before the program did".to_owned()),
-                source: None,
-            },
-        }
-    }
-}
 
 /// The numbers of engines and objects are counted up from 1: JavaScript holds them exactly.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and positive by construction")]
@@ -297,12 +226,12 @@ impl Bridge {
         sdk_version: String,
         installed_from: String,
     ) {
-        let about = FrontAbout { language_version, executable, sdk_version, installed_from };
-        let front = Arc::new(NodeFront::new(Arc::clone(&self.thread), about, 0));
+        let about = LanguageAbout { language_version, executable, sdk_version, installed_from };
+        let language_host = Arc::new(NodeLanguageHost::new(Arc::clone(&self.thread), about, 0));
         let crossing = Arc::clone(&self.thread.crossing);
         spawn(async move {
             let arguments = arguments.into_iter().map(OsString::from).collect();
-            let code = maloko_cli::run(arguments, front).await;
+            let code = maloko_cli::run(arguments, language_host).await;
             let mut message = Message::new(MessageKind::Exit, 0);
             message.code = Some(code);
             crossing.post(message);

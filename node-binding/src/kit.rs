@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use maloko_core::Result;
 use maloko_core::error::Error;
-use maloko_kit::{Order, Report};
+use maloko_kit::{Report, RunRequest};
 use napi_derive::napi;
 use serde_json::{Value, json};
 
-use crate::engine::{Bridge, Thread};
+use crate::engine::Bridge;
 use crate::error::error_number;
 use crate::runtime::{runtime, spawn};
+use crate::thread::Thread;
 
 /// A private stack in memory or in a directory, with a clock of its own.
 #[napi]
@@ -50,7 +51,7 @@ impl TestStack {
         Ok(())
     }
 
-    /// The rows of its state as JSON: `{ rows, suspects }`, with secrets in plain text.
+    /// The rows of its state as JSON: `{ rows, unresolved_creates }`, with secrets in plain text.
     #[napi]
     pub fn resources(&self) -> napi::Result<String> {
         let resources = runtime()?.block_on(self.inner.resources()).map_err(|error| reason(&error))?;
@@ -92,7 +93,7 @@ impl Bridge {
     pub fn run_test(&self, number: u32, stack: &TestStack, order: String, program: String) {
         let (thread, stack) = (self.thread(), stack.inner.clone());
         spawn(async move {
-            let report = match serde_json::from_str::<Order>(&order) {
+            let report = match serde_json::from_str::<RunRequest>(&order) {
                 Ok(order) => operate(&thread, number, &stack, &order, program)
                     .await
                     .unwrap_or_else(|error| json!({ "fault": error.to_string() })),
@@ -107,7 +108,7 @@ async fn operate(
     thread: &Arc<Thread>,
     number: u32,
     stack: &maloko_kit::TestStack,
-    order: &Order,
+    order: &RunRequest,
     program: String,
 ) -> Result<Value> {
     let run = stack.begin(order, thread.host(number)).await?;

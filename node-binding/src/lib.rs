@@ -10,10 +10,11 @@ mod callback;
 mod convert;
 mod engine;
 mod error;
-mod front;
 mod kit;
+mod language_host;
 mod provider;
 mod runtime;
+mod thread;
 
 pub use engine::Bridge;
 pub use kit::TestStack;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use maloko_core::provider::{
-    Answer, CallLimits, CheckFailure, DiffAnswer, Host, Method, ObjectId, ProviderCall, ProviderDescription,
-    ProviderError, ProviderErrorKind, ProviderReference, SerializedProvider,
+    Answer, CallLimits, CheckFailure, DiffAnswer, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
+    ProviderErrorKind, ProviderHost, ProviderReference, SerializedProvider,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -167,11 +167,11 @@ fn arguments(method: &Method) -> serde_json::Result<String> {
 #[derive(Deserialize)]
 struct Checked {
     inputs: Properties,
-    failures: Vec<Refusal>,
+    failures: Vec<CheckFailureText>,
 }
 
 #[derive(Deserialize)]
-struct Refusal {
+struct CheckFailureText {
     property: String,
     reason: String,
 }
@@ -244,7 +244,7 @@ fn answer(method: &str, text: &str) -> serde_json::Result<Answer> {
 }
 
 #[async_trait]
-impl Host for JsHost {
+impl ProviderHost for JsHost {
     fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError> {
         self.descriptions.with(|all| all.get(&object).cloned()).ok_or_else(|| {
             ProviderError::new(

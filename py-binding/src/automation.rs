@@ -9,15 +9,15 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, Mutex};
 
-use maloko_cli::{Cancellation, EngineEvents, Finished, Front, Invocation, OperationEnd};
+use maloko_cli::{Cancellation, EngineEvents, Finished, Invocation, LanguageHost, OperationEnd};
+use maloko_core::environment::KnownKeys;
 use maloko_core::event::Outcome;
-use maloko_core::state::KnownKeys;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::error::exception_of;
-use crate::front::PythonFront;
+use crate::language_host::PythonLanguageHost;
 use crate::runtime::lock;
 
 /// The keys of this process: operations follow one another on the same stacks.
@@ -103,22 +103,27 @@ impl LibraryRun {
     }
 
     /// Runs to the end on this thread, on which no event loop may be running, and gives the exit code, the last message
-    /// and, for an operation that has begun, what came of it. `front` is a `maloko._front.Front` or its like, `host` a
+    /// and, for an operation that has begun, what came of it. `language_host` is a `maloko._front.Front` or its like, `host` a
     /// `maloko._host.Host`. A signal that Python's handlers turn into an exception cancels the run, which is awaited all
     /// the same; then the exception is raised.
     #[pyo3(signature = (
-        front: "object", host: "object"
+        language_host: "object", host: "object"
     ) -> "tuple[int, str, tuple[str, dict[str, int], bool, str | None, BaseException | None, str | None, str | None] | None]")]
-    fn run(&self, py: Python<'_>, front: Py<PyAny>, host: Py<PyAny>) -> PyResult<(i32, String, Option<Operation>)> {
+    fn run(
+        &self,
+        py: Python<'_>,
+        language_host: Py<PyAny>,
+        host: Py<PyAny>,
+    ) -> PyResult<(i32, String, Option<Operation>)> {
         let Some(invocation) = lock(&self.invocation).take() else {
             return Err(PyRuntimeError::new_err("a run runs once"));
         };
         let mut interrupt: Option<PyErr> = None;
-        let finished = PythonFront::serve(
+        let finished = PythonLanguageHost::serve(
             py,
-            front,
+            language_host,
             host,
-            |front| async { maloko_cli::run_in(invocation, front as Arc<dyn Front>).await },
+            |language_host| async { maloko_cli::run_in(invocation, language_host as Arc<dyn LanguageHost>).await },
             |py| {
                 if let Err(error) = py.check_signals() {
                     self.cancel(py);

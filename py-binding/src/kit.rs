@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use maloko_core::ProgramEnd;
-use maloko_core::provider::Host;
-use maloko_kit::{Order, Run};
+use maloko_core::provider::ProviderHost;
+use maloko_kit::{Run, RunRequest};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -57,7 +57,7 @@ impl TestStack {
         py.detach(|| block_on(self.inner.import(deployment, place))).map_err(failed)
     }
 
-    /// The rows of the state as JSON: `{"rows": [...], "suspects": [urn, ...]}`.
+    /// The rows of the state as JSON: `{"rows": [...], "unresolved_creates": [urn, ...]}`.
     fn resources(&self, py: Python<'_>) -> PyResult<String> {
         py.detach(|| block_on(self.inner.resources())).map(|rows| rows.to_string()).map_err(failed)
     }
@@ -85,16 +85,17 @@ impl TestStack {
     /// The seconds that have passed on the stack's clock.
     #[getter]
     fn elapsed(&self) -> f64 {
-        maloko_core::state::Clock::elapsed(self.inner.clock()).as_secs_f64()
+        maloko_core::environment::Clock::elapsed(self.inner.clock()).as_secs_f64()
     }
 
     /// Begins an operation. `host` is a `maloko._host.Host`, `order` JSON (`engine-kit/src/order.rs`). Raises
     /// `ValueError` for an order that cannot be understood, and `RuntimeError` for a state that cannot be opened.
     fn begin(&self, py: Python<'_>, host: Py<PyAny>, order: &str) -> PyResult<TestRun> {
-        let order: Order = serde_json::from_str(order).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let order: RunRequest =
+            serde_json::from_str(order).map_err(|error| PyValueError::new_err(error.to_string()))?;
         let host = PythonHost::new(py, host)?;
         host.bridge().call_method1(py, "attach_pool", (Bound::new(py, crate::Pool::new(&host))?,))?;
-        let run = py.detach(|| block_on(self.inner.begin(&order, Arc::clone(&host) as Arc<dyn Host>)));
+        let run = py.detach(|| block_on(self.inner.begin(&order, Arc::clone(&host) as Arc<dyn ProviderHost>)));
         let run = run.map_err(failed)?;
         host.bind(run.engine());
         Ok(TestRun { run, host })

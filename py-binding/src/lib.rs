@@ -5,8 +5,8 @@ mod callback;
 mod convert;
 mod engine;
 mod error;
-mod front;
 mod kit;
+mod language_host;
 mod provider;
 mod runtime;
 
@@ -87,10 +87,10 @@ mod _maloko {
     /// Runs the command line with these arguments (without the program's name) and returns its exit code.
     #[pyfunction]
     #[pyo3(signature = (
-        arguments: "list[str]", front: "object", host: "object"
+        arguments: "list[str]", language_host: "object", host: "object"
     ) -> "int")]
-    fn cli_main(py: Python<'_>, arguments: Vec<OsString>, front: Py<PyAny>, host: Py<PyAny>) -> PyResult<i32> {
-        super::front::cli_main(py, arguments, front, host)
+    fn cli_main(py: Python<'_>, arguments: Vec<OsString>, language_host: Py<PyAny>, host: Py<PyAny>) -> PyResult<i32> {
+        super::language_host::cli_main(py, arguments, language_host, host)
     }
 
     /// Can the terminal be borrowed: does an operation of this process have one?

@@ -8,8 +8,8 @@ use futures::future::BoxFuture;
 use maloko_core::autonaming::Autonaming;
 use maloko_core::event::Severity;
 use maloko_core::provider::{
-    Answer, CallLimits, Capabilities, CheckFailure, DiffAnswer, Host, Method, ObjectId, ProviderCall,
-    ProviderDescription, ProviderError, ProviderErrorKind, ProviderReference, Revision, SerializedProvider,
+    Answer, CallLimits, Capabilities, CheckFailure, DiffAnswer, Method, ObjectId, ProviderCall, ProviderDescription,
+    ProviderError, ProviderErrorKind, ProviderHost, ProviderReference, Revision, SerializedProvider,
 };
 use maloko_core::{Engine, PropertyMap};
 use pyo3::prelude::*;
@@ -20,7 +20,7 @@ use crate::convert::{Reader, Refused, Style, properties_to_python};
 use crate::error::{host_error, internal_error};
 use crate::runtime::{Pool, current_context, leave_event_loop, lock};
 
-/// The [`Host`] of a Python process, or of one run in it.
+/// The [`ProviderHost`] of a Python process, or of one run in it.
 pub(crate) struct PythonHost {
     /// `maloko._host.Host`: the registry of live objects and the functions that call them.
     bridge: Py<PyAny>,
@@ -266,7 +266,7 @@ impl PythonHost {
 }
 
 #[async_trait]
-impl Host for PythonHost {
+impl ProviderHost for PythonHost {
     fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError> {
         Python::attach(|py| {
             let describe = || -> PyResult<ProviderDescription> {

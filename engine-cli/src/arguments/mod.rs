@@ -33,7 +33,7 @@ pub(crate) use projects::{InstallArguments, NewArguments};
 /// Runs infrastructure programs with dynamic providers inside this process.
 #[derive(Debug, Parser)]
 #[command(name = "maloko", version, max_term_width = 100, infer_subcommands = false, subcommand_required = true)]
-#[command(arg_required_else_help = true, disable_help_subcommand = true, after_help = crate::commands::help::list())]
+#[command(arg_required_else_help = true, disable_help_subcommand = true, after_help = crate::topics::list())]
 pub(crate) struct Arguments {
     /// What every command understands.
     #[command(flatten)]

@@ -114,7 +114,7 @@ pub(crate) fn open(context: &Context, place: &Place) -> Result<Arc<dyn Backend>>
     let world = World {
         variables: Arc::new(move |name| variables(name).and_then(|value| value.into_string().ok())),
         home: context.home.clone(),
-        surroundings: context.surroundings.clone(),
+        environment: context.environment.clone(),
         // Waiting is told at once, on the side of the messages: `--json` has its standard output for itself.
         notify: Arc::new(move |text| console.tell(text)),
     };
@@ -122,8 +122,8 @@ pub(crate) fn open(context: &Context, place: &Place) -> Result<Arc<dyn Backend>>
 }
 
 fn open_directory(context: &Context, place: &Place) -> Result<LocalBackend> {
-    let surroundings = context.surroundings.clone();
-    Ok(LocalBackend::open_url(&place.url, &place.base, context.home.as_deref(), surroundings)?)
+    let environment = context.environment.clone();
+    Ok(LocalBackend::open_url(&place.url, &place.base, context.home.as_deref(), environment)?)
 }
 
 /// Makes the directory at a place, if it is one and is not there. The store itself does so only with its first stack.

@@ -17,15 +17,22 @@ pub(crate) fn version(context: &Context) {
 
 /// Runs `about`. What is not there (a project, a stack) is left out and is no error.
 pub(crate) async fn run(context: &Context, as_json: bool) -> Result<()> {
-    let front = context.front.about();
+    let language_host = context.language_host.about();
     let workplace = Workplace::open(context);
     let mut facts: Vec<(&str, String)> = vec![
         ("version", VERSION.to_owned()),
         ("system", format!("{} {}", std::env::consts::OS, std::env::consts::ARCH)),
-        (context.front.language().name(), format!("{} ({})", front.language_version, front.executable)),
+        (
+            context.language_host.language().name(),
+            format!("{} ({})", language_host.language_version, language_host.executable),
+        ),
         (
             "pulumi SDK",
-            if front.sdk_version.is_empty() { "not installed".to_owned() } else { front.sdk_version.clone() },
+            if language_host.sdk_version.is_empty() {
+                "not installed".to_owned()
+            } else {
+                language_host.sdk_version.clone()
+            },
         ),
     ];
     match &workplace {
@@ -37,7 +44,7 @@ pub(crate) async fn run(context: &Context, as_json: bool) -> Result<()> {
             facts.push(("backend", format!("{} (from {})", workplace.backend.url(), workplace.place.origin.name())));
             if let Ok(Some(stack)) = workplace.named(None) {
                 let state = match workplace.read(&stack).await {
-                    Ok(snapshot) => super::count(snapshot.rows.len(), "resource"),
+                    Ok(snapshot) => crate::plain::count(snapshot.rows.len(), "resource"),
                     Err(failure) => failure.message,
                 };
                 facts.push(("stack", format!("{} ({state})", workplace.shown(&stack))));

@@ -24,6 +24,6 @@ pub(crate) async fn run(context: &Context, stack_name: Option<&str>, yes: bool) 
     prompt::permission(&context.console, yes, &question)?;
     let gone = workplace.backend.break_locks(&stack).await?;
     context.console.line(&format!("The currently running update for '{shown}' has been canceled!"));
-    context.console.line(&format!("{} of the stack '{shown}' removed", super::count(gone.len(), "lock")));
+    context.console.line(&format!("{} of the stack '{shown}' removed", crate::plain::count(gone.len(), "lock")));
     Ok(())
 }

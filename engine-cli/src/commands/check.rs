@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use maloko_core::state::PendingKind;
 use serde_json::json;
 
-use super::{count, packages, pretty};
+use super::{packages, pretty};
 use crate::arguments::CheckArguments;
 use crate::context::Context;
 use crate::failure::{Failure, Result, code};
-use crate::front::PackageUse;
+use crate::language_host::PackageUse;
+use crate::plain::count;
 use crate::project::Project;
 use crate::settings::Settings;
 use crate::settings::resolve::resolve;
@@ -34,7 +35,7 @@ impl Findings {
 pub(crate) async fn run(context: &Context, arguments: &CheckArguments) -> Result<()> {
     let mut findings = Findings::default();
     if let Some(project) = findings.take("the project file", context.project()) {
-        let program = findings.take("the program", project.program(context.front.language()));
+        let program = findings.take("the program", project.program(context.language_host.language()));
         let listed = project
             .packages
             .iter()
@@ -46,7 +47,7 @@ pub(crate) async fn run(context: &Context, arguments: &CheckArguments) -> Result
         check_state(&mut findings, context).await;
         if let Some(program) = program {
             findings.looked_at.push("the packages that the program names".to_owned());
-            packages.extend(match context.front.native_packages(&program).await {
+            packages.extend(match context.language_host.native_packages(&program).await {
                 Some(packages) => packages,
                 None => packages::find(&program),
             });
@@ -101,8 +102,8 @@ async fn check_state(findings: &mut Findings, context: &Context) {
     for stack in stacks.iter().filter(|stack| stack.project() == workplace.project.name) {
         let read = workplace.read(stack).await;
         if let Some(snapshot) = findings.take(format!("the state of stack '{}'", workplace.shown(stack)), read) {
-            for suspect in snapshot.all_suspects() {
-                findings.notes.push(format!("{} is suspect: {}", suspect.urn(), suspect.summary()));
+            for unresolved in snapshot.all_unresolved_creates() {
+                findings.notes.push(format!("{} is unresolved: {}", unresolved.urn(), unresolved.summary()));
             }
             for pending in snapshot.pending.iter().filter(|pending| pending.kind != PendingKind::Creating) {
                 findings.notes.push(format!("{} was interrupted while {}", pending.row.urn, pending.kind.name()));

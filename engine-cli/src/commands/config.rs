@@ -4,12 +4,13 @@ use maloko_core::state::{Crypter, StackName};
 
 use super::{pretty, table, text};
 use crate::arguments::{ConfigArguments, ConfigCommand, ConfigGet, ConfigRemove, ConfigSet, ConfigSetAll};
+use crate::config_key;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::plain::HIDDEN;
 use crate::prompt;
-use crate::settings::path::{self, Segment};
-use crate::settings::{Settings, key, turn, value};
+use crate::settings::path::{self, locate, split_assignment};
+use crate::settings::{Settings, turn, value};
 use crate::workplace::Workplace;
 
 /// Runs `config`.
@@ -41,26 +42,6 @@ async fn open(context: &Context) -> Result<(Workplace<'_>, StackName, Settings)>
     Ok((workplace, stack, settings))
 }
 
-/// A key from the command line: its full form, and the path below it where keys are paths.
-pub(crate) fn locate(project: &str, text: &str, is_path: bool) -> Result<(String, Vec<Segment>)> {
-    let full = |key: &str| key::full_key(project, key).map_err(Failure::configuration);
-    if !is_path {
-        return Ok((full(text)?, Vec::new()));
-    }
-    let mut segments = path::parse(text).map_err(Failure::configuration)?;
-    match segments.remove(0) {
-        Segment::Key(first) => Ok((full(&first)?, segments)),
-        Segment::Index(_) => Err(Failure::configuration(format!("the path '{text}' must begin with a key"))),
-    }
-}
-
-/// Splits `KEY=VALUE`.
-pub(crate) fn split_assignment(text: &str) -> Result<(&str, &str)> {
-    text.split_once('=')
-        .filter(|(key, _)| !key.is_empty())
-        .ok_or_else(|| Failure::configuration(format!("'{text}' must have the form KEY=VALUE")))
-}
-
 async fn list(context: &Context, as_json: bool, show_secrets: bool) -> Result<()> {
     let (workplace, stack, mut settings) = open(context).await?;
     let crypter = if show_secrets && settings.has_secrets() {
@@ -84,7 +65,7 @@ async fn list(context: &Context, as_json: bool, show_secrets: bool) -> Result<()
     }
     let mut table = table(&["KEY", "VALUE"]);
     for (full, value) in entries {
-        let short = key::short_key(&workplace.project.name, &full).to_owned();
+        let short = config_key::short_key(&workplace.project.name, &full).to_owned();
         table.add_row([short, value::to_text(value, &decrypt)?]);
     }
     context.console.print(&text(&table));

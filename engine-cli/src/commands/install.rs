@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::arguments::InstallArguments;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::front::Language;
+use crate::language_host::Language;
 use crate::platform;
 use crate::project::Project;
 use crate::shell;
@@ -69,8 +69,8 @@ pub(crate) fn run(context: &Context, arguments: &InstallArguments) -> Result<()>
 
 /// The interpreter that this installation runs in; that of another language is looked for.
 fn own_python(context: &Context) -> PathBuf {
-    let own = context.front.about().executable;
-    if context.front.language() == Language::Python && !own.is_empty() { own.into() } else { "python3".into() }
+    let own = context.language_host.about().executable;
+    if context.language_host.language() == Language::Python && !own.is_empty() { own.into() } else { "python3".into() }
 }
 
 fn python_steps(project: &Project, python: &Path) -> Result<Vec<Step>> {

@@ -35,7 +35,7 @@ pub(crate) async fn login(context: &Context, url: Option<&str>) -> Result<()> {
     context.console.line(&format!("Logged in to {} as {} ({shown})", host(context), user(context)));
     context.console.line(&format!(
         "State of projects that do not say where theirs is will be kept there; it has {} now",
-        super::count(stacks.len(), "stack")
+        crate::plain::count(stacks.len(), "stack")
     ));
     Ok(())
 }
@@ -67,7 +67,7 @@ pub(crate) async fn whoami(context: &Context, verbose: bool, as_json: bool) -> R
         return Ok(());
     }
     let state = match tokio::time::timeout(LIMIT, opened.list()).await {
-        Ok(Ok(stacks)) => super::count(stacks.len(), "stack"),
+        Ok(Ok(stacks)) => crate::plain::count(stacks.len(), "stack"),
         Ok(Err(error)) => format!("cannot be used: {error}"),
         Err(_) => format!("no answer within {} seconds", LIMIT.as_secs()),
     };
@@ -89,12 +89,12 @@ pub(crate) async fn whoami(context: &Context, verbose: bool, as_json: bool) -> R
 
 /// The name of this machine.
 fn host(context: &Context) -> &str {
-    let host = &context.surroundings.identity.host;
+    let host = &context.environment.identity.host;
     if host.is_empty() { "an unnamed machine" } else { host }
 }
 
 /// The name under which others see what this user does.
 fn user(context: &Context) -> String {
-    let name = &context.surroundings.identity.user;
+    let name = &context.environment.identity.user;
     if name.is_empty() { "unknown".to_owned() } else { name.clone() }
 }

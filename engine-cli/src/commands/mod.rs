@@ -49,8 +49,3 @@ fn pretty(value: &serde_json::Value) -> String {
     // A value that is already JSON can always be written.
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
-
-/// "1 resource", "2 resources".
-pub(crate) fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
-}

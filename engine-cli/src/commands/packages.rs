@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::front::{PackageUse, ProgramSpec};
+use crate::language_host::{PackageUse, ProgramSpec};
 use crate::project::Project;
 
 use super::remote_components;

@@ -114,7 +114,7 @@ fn a_lock_of_a_process_that_has_ended_is_not_taken_for_use() {
         "{line}"
     );
     let said = world.output("stack");
-    assert!(said.contains("1 suspect create, of which nobody knows"), "{said}");
+    assert!(said.contains("1 unresolved create, whose object may exist"), "{said}");
     assert!(shown(std::process::id(), "0.1.0".into()).contains("In use by maloko of ann"));
     // What a run has begun is no riddle while it runs.
     let said = world.output("stack");
@@ -122,7 +122,7 @@ fn a_lock_of_a_process_that_has_ended_is_not_taken_for_use() {
         said.contains(&format!("1 operation under way, or interrupted before:\n    {urn} while creating")),
         "{said}"
     );
-    assert!(!said.contains("suspect"), "{said}");
+    assert!(!said.contains("unresolved"), "{said}");
     assert!(world.output("stack ls --json").contains("\"updateInProgress\": true"));
 }
 

@@ -1,14 +1,14 @@
 //! What a step changes, property by property.
 
 use maloko_core::event::{Op, StepMetadata};
-use maloko_core::row::Row;
+use maloko_core::resource_state::ResourceState;
 use maloko_core::value::{PropertyMap, Value};
 use similar::{ChangeTag, TextDiff};
 
 use super::delta::{Body, Change, Comparison, Detailed, Kind, listing};
 use super::paint::Paint;
 use super::path::{Segment, parse};
-use super::redact::{Redactor, Visible};
+use super::redact::{SecretDisplay, Visible};
 use super::values::{inline, is_long_text, short};
 use super::words::{TypeNames, clean, count, reason, words};
 
@@ -23,7 +23,7 @@ const NAMED_KEYS: usize = 12;
 #[derive(Clone, Copy)]
 pub(super) struct DiffText<'a> {
     /// What may be shown.
-    pub(super) redactor: &'a Redactor,
+    pub(super) redactor: &'a SecretDisplay,
     /// The colours.
     pub(super) paint: Paint,
 }
@@ -126,7 +126,7 @@ impl DiffText<'_> {
                 self.write(&inside, level + 2, lines);
             }
             Visible::Object(members) => {
-                let inside: Vec<Change> = Redactor::members(members)
+                let inside: Vec<Change> = SecretDisplay::members(members)
                     .map(|(key, item)| part(Segment::Key(key.to_owned()), kind, item))
                     .collect();
                 self.write(&inside, level + 2, lines);
@@ -218,7 +218,7 @@ pub(super) fn changes_of(step: &StepMetadata) -> Vec<Change<'_>> {
 fn changes<'a>(step: &'a StepMetadata, hidden: &[Vec<Segment>]) -> Vec<Change<'a>> {
     match (step.old.as_deref(), step.new.as_deref()) {
         (None, None) => Vec::new(),
-        // Told with the new half.
+        // Told with the new object.
         _ if matches!(step.op, Op::DeleteReplaced | Op::DiscardReplaced) => Vec::new(),
         (None, Some(new)) => match step.op {
             Op::Read | Op::Import => listing(&new.inputs, Kind::Same, hidden),
@@ -235,7 +235,12 @@ fn is_removal(op: Op) -> bool {
     matches!(op, Op::Delete | Op::DeleteReplaced | Op::DiscardReplaced | Op::RemovePendingReplace)
 }
 
-fn between<'a>(step: &'a StepMetadata, old: &'a Row, new: &'a Row, hidden: &[Vec<Segment>]) -> Vec<Change<'a>> {
+fn between<'a>(
+    step: &'a StepMetadata,
+    old: &'a ResourceState,
+    new: &'a ResourceState,
+    hidden: &[Vec<Segment>],
+) -> Vec<Change<'a>> {
     let (old_outputs, new_outputs) = (outputs_of(old), outputs_of(new));
     let refreshed = step.op == Op::Refresh;
     let detailed = step.detailed_diff.as_ref().filter(|diff| !diff.is_empty());
@@ -284,7 +289,7 @@ fn add_unsaid(step: &StepMetadata, changes: &mut Vec<Change>) {
     }
 }
 
-fn outputs_of(row: &Row) -> &PropertyMap {
+fn outputs_of(row: &ResourceState) -> &PropertyMap {
     static NONE: PropertyMap = PropertyMap::new();
     row.outputs.as_deref().unwrap_or(&NONE)
 }

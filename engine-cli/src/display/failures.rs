@@ -10,9 +10,9 @@ use super::paint::Paint;
 use super::words::{count, headline};
 
 /// So many lines of what was raised are shown; all that follows is in the traceback.
-const LONGEST_MESSAGE: usize = 3;
+const MAX_MESSAGE_LENGTH: usize = 3;
 /// So many characters of one of them.
-const LONGEST_LINE: usize = 600;
+const MAX_LINE_LENGTH: usize = 600;
 /// So many failures are named in the line that sums them up.
 const NAMED: usize = 10;
 /// So many frames are named as the place of an error: where it was raised, and from where that was called.
@@ -72,10 +72,10 @@ fn begins_traceback(line: &str) -> bool {
 }
 
 fn shorten(message: &mut Vec<String>) {
-    let more = message.len().saturating_sub(LONGEST_MESSAGE);
-    message.truncate(LONGEST_MESSAGE);
+    let more = message.len().saturating_sub(MAX_MESSAGE_LENGTH);
+    message.truncate(MAX_MESSAGE_LENGTH);
     for line in message.iter_mut() {
-        if let Some((longest, _)) = line.char_indices().nth(LONGEST_LINE) {
+        if let Some((longest, _)) = line.char_indices().nth(MAX_LINE_LENGTH) {
             line.truncate(longest);
             line.push_str(" ...");
         }

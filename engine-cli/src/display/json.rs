@@ -6,19 +6,19 @@ use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 
 use maloko_core::event::{DetailedDiff, Diagnostic, Event, Outcome, Severity, StepMetadata, Summary};
-use maloko_core::row::Row;
+use maloko_core::resource_state::ResourceState;
 use maloko_core::urn::Urn;
 use maloko_core::value::PropertyMap;
 use serde::{Serialize, Serializer};
 
 use super::json_value::{Messages, Properties, SecretForm, Writing};
-use super::redact::Redactor;
+use super::redact::SecretDisplay;
 use super::words::result;
 use super::worker::{Renderer, unix_seconds};
 
 /// Writes one line per event.
 pub(super) struct JsonLines {
-    redactor: Redactor,
+    redactor: SecretDisplay,
     planning: bool,
     /// Are the steps of default providers among the events?
     internal: bool,
@@ -31,7 +31,7 @@ impl JsonLines {
     /// `planning`: the operation is a preview; `internal`: also steps that nobody is shown, which are those of default
     /// providers; `opened`: the wall clock's time from which the events count theirs.
     #[must_use]
-    pub(super) fn new(redactor: Redactor, planning: bool, internal: bool, opened: SystemTime) -> Self {
+    pub(super) fn new(redactor: SecretDisplay, planning: bool, internal: bool, opened: SystemTime) -> Self {
         Self { redactor, planning, internal, opened, sequence: 0, line: Vec::new() }
     }
 }
@@ -171,7 +171,7 @@ struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    fn new(row: &'a Row, writing: Writing<'a>) -> Self {
+    fn new(row: &'a ResourceState, writing: Writing<'a>) -> Self {
         static NONE: PropertyMap = PropertyMap::new();
         Self {
             kind: &row.kind,
@@ -223,7 +223,7 @@ struct Said<'a> {
 }
 
 impl<'a> Said<'a> {
-    fn new(diagnostic: &'a Diagnostic, redactor: &Redactor) -> Self {
+    fn new(diagnostic: &'a Diagnostic, redactor: &SecretDisplay) -> Self {
         Self {
             urn: diagnostic.urn.as_ref().map(Urn::as_str).filter(|urn| !urn.is_empty()),
             prefix: prefix(diagnostic.severity),

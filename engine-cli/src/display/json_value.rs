@@ -1,6 +1,6 @@
 //! Rows and values as JSON, redacted: shared by the event stream and the preview document.
 
-use maloko_core::row::Row;
+use maloko_core::resource_state::ResourceState;
 use maloko_core::value::{
     ARCHIVE_SIGNATURE, ASSET_SIGNATURE, ArchiveSource, AssetSource, FLOAT_SIGNATURE, PropertyMap, RESOURCE_SIGNATURE,
     SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT, Value,
@@ -8,9 +8,9 @@ use maloko_core::value::{
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
-use super::redact::{Redactor, Visible};
+use super::redact::{SecretDisplay, Visible};
 use super::values::UNKNOWN;
-use maloko_core::scrub::SECRET_TEXT;
+use maloko_core::redaction::SECRET_TEXT;
 
 /// What is written for a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(super) enum SecretForm {
 #[derive(Clone, Copy)]
 pub(super) struct Writing<'a> {
     /// What may be shown.
-    pub(super) redactor: &'a Redactor,
+    pub(super) redactor: &'a SecretDisplay,
     /// What is written for the rest.
     pub(super) secrets: SecretForm,
 }
@@ -38,7 +38,7 @@ pub(super) struct Properties<'a>(pub(super) Writing<'a>, pub(super) &'a Property
 impl Serialize for Properties<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(writing, map) = self;
-        serializer.collect_map(Redactor::members(map).map(|(key, value)| (key, Shown(*writing, value))))
+        serializer.collect_map(SecretDisplay::members(map).map(|(key, value)| (key, Shown(*writing, value))))
     }
 }
 
@@ -125,9 +125,9 @@ fn serialize_number<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, 
 }
 
 /// A row with all its members (semantics 10.2), as the preview document shows it.
-pub(super) struct FullRow<'a>(pub(super) Writing<'a>, pub(super) &'a Row);
+pub(super) struct FullResource<'a>(pub(super) Writing<'a>, pub(super) &'a ResourceState);
 
-impl Serialize for FullRow<'_> {
+impl Serialize for FullResource<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(writing, row) = self;
         let mut object = serializer.serialize_map(None)?;
@@ -186,7 +186,7 @@ fn list_if<M: SerializeMap, T: Serialize>(object: &mut M, key: &'static str, lis
 }
 
 /// Texts that a provider wrote.
-pub(super) struct Messages<'a>(pub(super) &'a Redactor, pub(super) &'a [String]);
+pub(super) struct Messages<'a>(pub(super) &'a SecretDisplay, pub(super) &'a [String]);
 
 impl Serialize for Messages<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -35,7 +35,7 @@ use std::time::{Duration, SystemTime};
 use maloko_core::event::EventSink;
 use maloko_core::operation::OperationKind;
 
-pub use maloko_core::scrub::Scrubber;
+pub use maloko_core::redaction::Redactor;
 
 pub(crate) use order::in_order;
 pub(crate) use words::clean;
@@ -87,7 +87,7 @@ pub struct DisplayOptions {
     pub color: bool,
     /// The plain texts of secrets, which no message may show. The caller teaches it those of the configuration; the
     /// display adds those that it meets in resources.
-    pub scrubber: Arc<Scrubber>,
+    pub redactor: Arc<Redactor>,
     /// A call that takes this long is mentioned in plain lines while it goes on, and again whenever the time has doubled.
     pub mention_after: Duration,
     /// Show the tracebacks of errors, and not only where they were raised.
@@ -113,7 +113,7 @@ impl DisplayOptions {
             suppress_outputs: false,
             suppress_progress: false,
             color: false,
-            scrubber: Arc::default(),
+            redactor: Arc::default(),
             mention_after: MENTION_AFTER,
             show_tracebacks: false,
             directory: PathBuf::new(),
@@ -145,7 +145,7 @@ pub fn open(mode: DisplayMode, options: DisplayOptions, out: Box<dyn Write + Sen
 
 /// What draws in a mode; `opened` is the wall clock's time from which events count theirs.
 fn renderer(mode: DisplayMode, options: DisplayOptions, opened: SystemTime) -> Box<dyn worker::Renderer> {
-    let redactor = redact::Redactor::new(options.show_secrets, Arc::clone(&options.scrubber));
+    let redactor = redact::SecretDisplay::new(options.show_secrets, Arc::clone(&options.redactor));
     match mode {
         DisplayMode::JsonEvents | DisplayMode::EventLog => {
             let internal = mode == DisplayMode::EventLog;

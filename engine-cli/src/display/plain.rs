@@ -18,7 +18,7 @@ use super::json::prefix;
 use super::order::Held;
 use super::paint::Paint;
 use super::reasons::{Reasons, state_changes};
-use super::redact::Redactor;
+use super::redact::SecretDisplay;
 use super::summary;
 use super::words::{TypeNames, clean, duration, heading, reason, result, words};
 use super::worker::Renderer;
@@ -26,7 +26,7 @@ use super::worker::Renderer;
 /// Writes lines.
 pub(super) struct Plain {
     options: DisplayOptions,
-    redactor: Redactor,
+    redactor: SecretDisplay,
     paint: Paint,
     names: TypeNames,
     active: HashMap<Urn, Active>,
@@ -61,7 +61,7 @@ struct Active {
 impl Plain {
     /// One that has shown nothing yet.
     #[must_use]
-    pub(super) fn new(options: DisplayOptions, redactor: Redactor) -> Self {
+    pub(super) fn new(options: DisplayOptions, redactor: SecretDisplay) -> Self {
         let paint = Paint::new(options.color);
         Self {
             options,

@@ -9,13 +9,13 @@ use maloko_core::urn::Urn;
 use serde::{Serialize, Serializer};
 
 use super::json::{prefix, severity_name};
-use super::json_value::{FullRow, SecretForm, Writing};
-use super::redact::Redactor;
+use super::json_value::{FullResource, SecretForm, Writing};
+use super::redact::SecretDisplay;
 use super::worker::Renderer;
 
 /// Collects a preview and writes it when it is over.
 pub(super) struct PreviewDocument {
-    redactor: Redactor,
+    redactor: SecretDisplay,
     show_sames: bool,
     began: bool,
     config: BTreeMap<String, String>,
@@ -27,7 +27,7 @@ pub(super) struct PreviewDocument {
 impl PreviewDocument {
     /// With `show_sames` unchanged resources are listed too.
     #[must_use]
-    pub(super) fn new(redactor: Redactor, show_sames: bool) -> Self {
+    pub(super) fn new(redactor: SecretDisplay, show_sames: bool) -> Self {
         Self {
             redactor,
             show_sames,
@@ -118,9 +118,9 @@ struct Step<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     provider: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    old_state: Option<FullRow<'a>>,
+    old_state: Option<FullResource<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    new_state: Option<FullRow<'a>>,
+    new_state: Option<FullResource<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     diff_reasons: &'a [String],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -135,8 +135,8 @@ impl<'a> Step<'a> {
             op: step.op.name(),
             urn: step.urn.as_str(),
             provider: row.map_or("", |row| &row.provider),
-            old_state: step.old.as_deref().map(|row| FullRow(writing, row)),
-            new_state: step.new.as_deref().map(|row| FullRow(writing, row)),
+            old_state: step.old.as_deref().map(|row| FullResource(writing, row)),
+            new_state: step.new.as_deref().map(|row| FullResource(writing, row)),
             diff_reasons: &step.diffs,
             replace_reasons: &step.keys,
             detailed_diff: step.detailed_diff.as_ref().map(Kinds),
@@ -161,7 +161,7 @@ impl Serialize for Kinds<'_> {
     }
 }
 
-struct Diagnostics<'a>(&'a Redactor, &'a [(Option<Urn>, Severity, String)]);
+struct Diagnostics<'a>(&'a SecretDisplay, &'a [(Option<Urn>, Severity, String)]);
 
 impl Serialize for Diagnostics<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use maloko_core::event::{Op, StepMetadata};
-use maloko_core::row::Row;
+use maloko_core::resource_state::ResourceState;
 use maloko_core::urn::Urn;
 
 use super::words::{TypeNames, one_line};
@@ -55,7 +55,7 @@ fn top(path: &str) -> &str {
 }
 
 /// Whether an option of two rows differs.
-type Differs = fn(&Row, &Row) -> bool;
+type Differs = fn(&ResourceState, &ResourceState) -> bool;
 
 /// What becomes another one in the state, without the object being touched.
 pub(super) fn state_changes(step: &StepMetadata) -> Vec<String> {

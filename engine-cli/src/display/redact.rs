@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use maloko_core::row::Row;
+use maloko_core::resource_state::ResourceState;
 use maloko_core::value::{Archive, Asset, PROVIDER_KEY, PropertyMap, ResourceReference, Value};
 
-use maloko_core::scrub::{Scrubber, VALUE_MINIMUM};
+use maloko_core::redaction::{Redactor, VALUE_MINIMUM};
 
-/// A value as it may be shown. Displays look at values only through [`Redactor::see`].
+/// A value as it may be shown. Displays look at values only through [`SecretDisplay::see`].
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Visible<'a> {
     /// Null.
@@ -17,7 +17,7 @@ pub(super) enum Visible<'a> {
     Bool(bool),
     /// A number.
     Number(f64),
-    /// A text; still to be passed through [`Redactor::text`].
+    /// A text; still to be passed through [`SecretDisplay::text`].
     Text(&'a str),
     /// A list.
     List(&'a [Value]),
@@ -37,16 +37,16 @@ pub(super) enum Visible<'a> {
 
 /// Decides what of a value may be shown.
 #[derive(Clone, Debug)]
-pub(super) struct Redactor {
+pub(super) struct SecretDisplay {
     show_secrets: bool,
-    scrubber: Arc<Scrubber>,
+    redactor: Arc<Redactor>,
 }
 
-impl Redactor {
+impl SecretDisplay {
     /// With `show_secrets` the user asked to see everything.
     #[must_use]
-    pub(super) fn new(show_secrets: bool, scrubber: Arc<Scrubber>) -> Self {
-        Self { show_secrets, scrubber }
+    pub(super) fn new(show_secrets: bool, redactor: Arc<Redactor>) -> Self {
+        Self { show_secrets, redactor }
     }
 
     /// What may be shown of a value.
@@ -87,30 +87,30 @@ impl Redactor {
     /// A text that stands in a property.
     #[must_use]
     pub(super) fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if self.show_secrets { Cow::Borrowed(text) } else { self.scrubber.scrub(text, VALUE_MINIMUM) }
+        if self.show_secrets { Cow::Borrowed(text) } else { self.redactor.redact(text, VALUE_MINIMUM) }
     }
 
     /// A text that somebody wrote for the user.
     #[must_use]
     pub(super) fn message<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if self.show_secrets { Cow::Borrowed(text) } else { self.scrubber.message(text) }
+        if self.show_secrets { Cow::Borrowed(text) } else { self.redactor.message(text) }
     }
 
     /// Remembers the secrets of a row, so that no later message shows them.
-    pub(super) fn learn_row(&self, row: &Row) {
+    pub(super) fn learn_row(&self, row: &ResourceState) {
         if self.show_secrets {
             return;
         }
-        self.scrubber.learn_properties(&row.inputs);
+        self.redactor.learn_properties(&row.inputs);
         if let Some(outputs) = &row.outputs {
-            self.scrubber.learn_properties(outputs);
+            self.redactor.learn_properties(outputs);
         }
     }
 
     /// Remembers the secrets among these properties.
     pub(super) fn learn(&self, properties: &PropertyMap) {
         if !self.show_secrets {
-            self.scrubber.learn_properties(properties);
+            self.redactor.learn_properties(properties);
         }
     }
 }

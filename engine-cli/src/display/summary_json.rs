@@ -17,13 +17,13 @@ use super::json_value::{SecretForm, Shown, Writing};
 use super::order::in_order;
 use super::path;
 use super::preview_json::Kinds;
-use super::redact::Redactor;
+use super::redact::SecretDisplay;
 use super::words::result;
 use super::worker::Renderer;
 
 /// Notes what is done, and writes it down when it is over.
 pub(super) struct SummaryLine {
-    redactor: Redactor,
+    redactor: SecretDisplay,
     show_sames: bool,
     diff: bool,
     always: bool,
@@ -42,7 +42,7 @@ impl SummaryLine {
     /// With `show_sames` unchanged resources are listed too, with `diff` the values that change; without `always` what
     /// succeeds writes nothing.
     #[must_use]
-    pub(super) fn new(redactor: Redactor, show_sames: bool, diff: bool, always: bool) -> Self {
+    pub(super) fn new(redactor: SecretDisplay, show_sames: bool, diff: bool, always: bool) -> Self {
         Self { redactor, show_sames, diff, always, steps: Vec::new(), errors: Vec::new(), summary: None }
     }
 
@@ -139,7 +139,7 @@ struct Failure<'a> {
 }
 
 impl<'a> Failure<'a> {
-    fn new(said: &'a Diagnostic, redactor: &'a Redactor) -> Self {
+    fn new(said: &'a Diagnostic, redactor: &'a SecretDisplay) -> Self {
         Self { urn: said.urn.as_ref().map(Urn::as_str), message: redactor.message(said.message.trim_end()) }
     }
 }

@@ -18,7 +18,7 @@ use super::json::prefix;
 use super::nodes::{Counts, Messages, NodeId, Nodes};
 use super::paint::Paint;
 use super::reasons::{Reasons, state_changes};
-use super::redact::Redactor;
+use super::redact::SecretDisplay;
 use super::screen::{Screen, Size, SizeProbe};
 use super::summary;
 use super::table::Table;
@@ -34,7 +34,7 @@ const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "�
 /// Draws the tree.
 pub(super) struct Tree {
     options: DisplayOptions,
-    redactor: Redactor,
+    redactor: SecretDisplay,
     paint: Paint,
     size: SizeProbe,
     screen: Screen,
@@ -60,7 +60,7 @@ pub(super) struct Tree {
 
 impl Tree {
     /// One that has shown nothing yet.
-    pub(super) fn new(options: DisplayOptions, redactor: Redactor, size: SizeProbe) -> Self {
+    pub(super) fn new(options: DisplayOptions, redactor: SecretDisplay, size: SizeProbe) -> Self {
         let paint = Paint::new(options.color);
         Self {
             options,

@@ -2,20 +2,20 @@
 
 use maloko_core::value::{ArchiveSource, AssetSource, Value};
 
-use super::redact::{Redactor, Visible};
+use super::redact::{SecretDisplay, Visible};
 use super::words::{clean, count};
-use maloko_core::scrub::SECRET_TEXT;
+use maloko_core::redaction::SECRET_TEXT;
 
 /// What stands in the place of a value that is not known yet.
 pub(super) const UNKNOWN: &str = "[unknown]";
 /// Lists and objects up to this many columns stand on one line.
 const SHORT: usize = 60;
 /// A text on one line is cut after this many characters.
-const LONGEST: usize = 400;
+const MAX_LENGTH: usize = 400;
 
 /// A value on one line.
 #[must_use]
-pub(super) fn inline(redactor: &Redactor, value: &Value) -> String {
+pub(super) fn inline(redactor: &SecretDisplay, value: &Value) -> String {
     match redactor.see(value) {
         Visible::Null => "null".to_owned(),
         Visible::Bool(flag) => flag.to_string(),
@@ -26,7 +26,7 @@ pub(super) fn inline(redactor: &Redactor, value: &Value) -> String {
             format!("[{}]", items.join(", "))
         }
         Visible::Object(members) => {
-            let members: Vec<String> = Redactor::members(members)
+            let members: Vec<String> = SecretDisplay::members(members)
                 .map(|(key, item)| format!("{}: {}", clean(key), inline(redactor, item)))
                 .collect();
             format!("{{{}}}", members.join(", "))
@@ -60,7 +60,7 @@ pub(super) fn inline(redactor: &Redactor, value: &Value) -> String {
 
 /// A value on one line where it is short, `None` where it should be taken apart.
 #[must_use]
-pub(super) fn short(redactor: &Redactor, value: &Value) -> Option<String> {
+pub(super) fn short(redactor: &SecretDisplay, value: &Value) -> Option<String> {
     match redactor.see(value) {
         Visible::Text(text) if is_long_text(text) => None,
         Visible::List(items) if !items.is_empty() => short_enough(redactor, value, items.len()),
@@ -69,7 +69,7 @@ pub(super) fn short(redactor: &Redactor, value: &Value) -> Option<String> {
     }
 }
 
-fn short_enough(redactor: &Redactor, value: &Value, parts: usize) -> Option<String> {
+fn short_enough(redactor: &SecretDisplay, value: &Value, parts: usize) -> Option<String> {
     // Each part takes some columns: a huge list is not written out only to be thrown away.
     if parts > SHORT / 3 || value.any(&|inner| matches!(inner, Value::String(text) if text.len() > SHORT)) {
         return None;
@@ -85,9 +85,9 @@ pub(super) fn is_long_text(text: &str) -> bool {
 
 /// A text in quotes, on one line, cut when it is very long.
 fn quoted(text: &str) -> String {
-    let mut result = String::with_capacity(text.len().min(LONGEST) + 2);
+    let mut result = String::with_capacity(text.len().min(MAX_LENGTH) + 2);
     result.push('"');
-    for letter in text.chars().take(LONGEST) {
+    for letter in text.chars().take(MAX_LENGTH) {
         match letter {
             '"' => result.push_str("\\\""),
             '\\' => result.push_str("\\\\"),
@@ -97,7 +97,7 @@ fn quoted(text: &str) -> String {
     }
     result.push('"');
     let length = text.chars().count();
-    if length > LONGEST {
+    if length > MAX_LENGTH {
         result.push_str("... (");
         result.push_str(&count(length));
         result.push_str(" characters)");

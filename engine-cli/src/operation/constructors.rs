@@ -3,18 +3,18 @@
 use std::collections::BTreeSet;
 
 use maloko_core::provider::StoredProvider;
-use maloko_core::row::Row;
+use maloko_core::resource_state::ResourceState;
 use maloko_core::value::PropertyMap;
 
 use super::generated::{identifier, is_identifier, object, options, provider_expression, quoted, value};
-use crate::front::{Language, Parameter, ResourceClass};
+use crate::language_host::{Language, Parameter, ResourceClass};
 
 /// Names that parameters for the options of a resource have.
 const OPTIONS: [&str; 3] = ["opts", "options", "resource_options"];
 
 /// The statement that declares a row; `None` when the program's class is not known, or how it is made.
 pub(super) fn statement(
-    row: &Row,
+    row: &ResourceState,
     language: Language,
     known: &[ResourceClass],
     imports: &mut BTreeSet<String>,
@@ -39,7 +39,7 @@ pub(super) fn statement(
 }
 
 /// The one class whose resources have this provider, or this type.
-fn class_of<'c>(row: &Row, known: &'c [ResourceClass]) -> Option<&'c ResourceClass> {
+fn class_of<'c>(row: &ResourceState, known: &'c [ResourceClass]) -> Option<&'c ResourceClass> {
     let StoredProvider::Reference(reference) = &row.stored_provider else { return None };
     let serves =
         |class: &&ResourceClass| class.provider_module == reference.module && class.provider_name == reference.name;
@@ -75,7 +75,7 @@ struct Given {
 }
 
 impl Given {
-    fn new(row: &Row, class: &ResourceClass, language: Language) -> Option<Self> {
+    fn new(row: &ResourceState, class: &ResourceClass, language: Language) -> Option<Self> {
         let is_options = |parameter: &&Parameter| OPTIONS.contains(&parameter.name.as_str());
         let own: Vec<&Parameter> = class.parameters.iter().filter(|it| !is_options(it)).collect();
         let options_name = class.parameters.iter().find(is_options).map(|it| it.name.as_str());

@@ -6,16 +6,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use maloko_core::event::{Event, EventSink, Op};
 use maloko_core::provider::{ProviderReference, StoredProvider};
-use maloko_core::row::Row;
+use maloko_core::resource_state::ResourceState;
 use maloko_core::value::{PropertyMap, Value};
 
-use crate::front::{Language, ResourceClass};
+use crate::language_host::{Language, ResourceClass};
 
 use super::constructors;
 
 /// Keeps the rows of the objects that an import took over.
 #[derive(Default)]
-pub(super) struct Imported(Mutex<Vec<Arc<Row>>>);
+pub(super) struct Imported(Mutex<Vec<Arc<ResourceState>>>);
 
 impl EventSink for Imported {
     fn emit(&self, event: Event) {
@@ -39,7 +39,7 @@ impl Imported {
     }
 }
 
-fn code(rows: &[Arc<Row>], language: Language, known: &[ResourceClass]) -> String {
+fn code(rows: &[Arc<ResourceState>], language: Language, known: &[ResourceClass]) -> String {
     let mut imports = BTreeSet::new();
     let mut classes = BTreeSet::new();
     let mut body = String::new();
@@ -80,7 +80,7 @@ fn code(rows: &[Arc<Row>], language: Language, known: &[ResourceClass]) -> Strin
 
 /// The class that declares a row, and the provider that is its first argument, if it takes one.
 fn maker(
-    row: &Row,
+    row: &ResourceState,
     language: Language,
     imports: &mut BTreeSet<String>,
     classes: &mut BTreeSet<String>,
@@ -142,7 +142,7 @@ pub(super) fn provider_expression(
     }
 }
 
-pub(super) fn options(row: &Row, language: Language) -> String {
+pub(super) fn options(row: &ResourceState, language: Language) -> String {
     let parent = row.parent.as_ref().filter(|parent| !parent.is_root_stack());
     let parent = parent.map(|parent| identifier(parent.name(), language));
     match language {

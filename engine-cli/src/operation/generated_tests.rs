@@ -6,14 +6,14 @@ use insta::assert_snapshot;
 use maloko_core::event::{Event, EventSink, Op};
 use maloko_core::plan::Step;
 use maloko_core::provider::{ProviderReference, Revision, StoredProvider};
-use maloko_core::row::Row;
+use maloko_core::resource_state::ResourceState;
 use maloko_core::urn::Urn;
 use maloko_core::value::Value;
 
 use super::Imported;
-use crate::front::{Language, Parameter, ResourceClass};
+use crate::language_host::{Language, Parameter, ResourceClass};
 
-fn row(kind: &str, name: &str, module: &str, provider: &str) -> Row {
+fn row(kind: &str, name: &str, module: &str, provider: &str) -> ResourceState {
     let reference = ProviderReference {
         maloko: 1,
         language: "any".to_owned(),
@@ -24,7 +24,7 @@ fn row(kind: &str, name: &str, module: &str, provider: &str) -> Row {
         revision: Revision::default(),
     };
     let nested = Value::Object([("odd key".to_owned(), Value::Array(vec![Value::Null, Value::Bool(true)]))].into());
-    Row {
+    ResourceState {
         urn: Urn::new("dev", "shop", "", kind, name),
         custom: true,
         kind: kind.to_owned(),
@@ -39,11 +39,11 @@ fn row(kind: &str, name: &str, module: &str, provider: &str) -> Row {
         ),
         protect: true,
         stored_provider: StoredProvider::Reference(Arc::new(reference)),
-        ..Row::default()
+        ..ResourceState::default()
     }
 }
 
-fn code(rows: Vec<Row>, language: Language) -> String {
+fn code(rows: Vec<ResourceState>, language: Language) -> String {
     let imported = Imported::default();
     for row in rows {
         let step = Step::new(Op::Import, &row.urn.clone(), None, None);

@@ -5,7 +5,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use maloko_core::state::{Entropy, Passphrase};
+use maloko_core::environment::Entropy;
+use maloko_core::state::Passphrase;
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 
 use crate::failure::{Failure, Result};
@@ -53,14 +54,15 @@ fn only_nonce() -> Nonce {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails with the error")]
 
-    use maloko_core::state::{Passphrase, Surroundings};
+    use maloko_core::environment::Environment;
+    use maloko_core::state::Passphrase;
 
     use super::{put, take};
 
     #[test]
     fn a_passphrase_arrives_and_leaves_no_trace() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let key = put(&Passphrase::given("open sesame"), file.path(), &*Surroundings::system().entropy).unwrap();
+        let key = put(&Passphrase::given("open sesame"), file.path(), &*Environment::system().entropy).unwrap();
         let there = std::fs::read(file.path()).unwrap();
         assert!(!there.windows(4).any(|part| part == b"open"));
         assert!(take(file.path(), &"00".repeat(32)).is_err());

@@ -12,7 +12,7 @@ use maloko_core::urn::Urn;
 use crate::arguments::ImportArguments;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::front::Language;
+use crate::language_host::Language;
 
 use super::import_file::{ImportFile, Listed, PLACEHOLDER, properties};
 
@@ -60,7 +60,8 @@ impl ImportRequest {
             Some(file) => (ImportFile::read(context, file)?, format!("{}: ", file.display())),
             None => (ImportFile { resources: vec![self.single.clone()], ..ImportFile::default() }, String::new()),
         };
-        let reader = Reader { list: &list, place, stack, language: context.front.language(), protect: self.protect };
+        let reader =
+            Reader { list: &list, place, stack, language: context.language_host.language(), protect: self.protect };
         reader.adoptions()
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use maloko_core::event::{Event, EventSink, Op};
-use maloko_core::row::Row;
+use maloko_core::resource_state::ResourceState;
 use maloko_core::urn::Urn;
 use maloko_core::value::{PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY, Value};
 use serde::{Deserialize, Serialize};
@@ -116,7 +116,7 @@ fn value_of(json: &serde_json::Value) -> Value {
 
 /// Makes a list of what a preview would create.
 #[derive(Default)]
-pub(super) struct ListWriter(Mutex<Vec<Arc<Row>>>);
+pub(super) struct ListWriter(Mutex<Vec<Arc<ResourceState>>>);
 
 impl EventSink for ListWriter {
     fn emit(&self, event: Event) {
@@ -147,10 +147,10 @@ impl ListWriter {
 }
 
 /// The list, parents first and then by name, whatever the order in which the preview came to them.
-fn list_of(rows: &[Arc<Row>]) -> ImportFile {
-    let by_urn: HashMap<&Urn, &Arc<Row>> = rows.iter().map(|row| (&row.urn, row)).collect();
+fn list_of(rows: &[Arc<ResourceState>]) -> ImportFile {
+    let by_urn: HashMap<&Urn, &Arc<ResourceState>> = rows.iter().map(|row| (&row.urn, row)).collect();
     let order = in_order(rows.iter().map(|row| (&row.urn, row.parent.as_ref())));
-    let rows: Vec<&Arc<Row>> = order.iter().filter_map(|urn| by_urn.get(urn).copied()).collect();
+    let rows: Vec<&Arc<ResourceState>> = order.iter().filter_map(|urn| by_urn.get(urn).copied()).collect();
     let mut taken = BTreeSet::new();
     let mut names: BTreeMap<Urn, String> = BTreeMap::new();
     for row in &rows {

@@ -10,7 +10,7 @@ use signal_hook::consts::SIGINT;
 
 use crate::display::Display;
 use crate::failure::{Failure, Result, code};
-use crate::front::Front;
+use crate::language_host::LanguageHost;
 use crate::signals::{self, Leaving, Watch};
 use crate::terminal;
 use crate::workplace::Workplace;
@@ -49,19 +49,19 @@ pub(super) async fn grace(engine: &Engine) {
 pub(super) fn watch(workplace: &Workplace<'_>, engine: &Arc<Engine>, display: &Arc<dyn Display>) -> Result<Watch> {
     let what = "for which Ctrl-C waits for calls in flight, such as 30";
     let patience = workplace.context.seconds("MALOKO_CANCEL_SECONDS", what, PATIENCE)?;
-    let front = Arc::clone(&workplace.context.front);
+    let language_host = Arc::clone(&workplace.context.language_host);
     let cancelled = Arc::clone(engine);
     let abandoned = Arc::clone(engine);
     let display = Arc::clone(display);
     let begun = Watch::begin(
         patience,
         code::CANCELLED,
-        of_debugger(&workplace.context.front),
+        of_debugger(&workplace.context.language_host),
         move |signal| {
             let calls = cancelled.calls_in_flight();
             let what = match calls.len() {
                 0 => "the program to end".to_owned(),
-                number => format!("{} in flight: {}", crate::commands::count(number, "call"), named(&calls)),
+                number => format!("{} in flight: {}", crate::plain::count(number, "call"), named(&calls)),
             };
             let message = format!(
                 "cancelling: nothing new begins; waiting for {what} (for {} s at most; press Ctrl-C again to leave at once)",
@@ -70,7 +70,7 @@ pub(super) fn watch(workplace: &Workplace<'_>, engine: &Arc<Engine>, display: &A
             cancelled.log("", Severity::Warning, &message, false);
             terminal::say_if_lent(&message);
             cancelled.cancel();
-            front.interrupted(signal);
+            language_host.interrupted(signal);
         },
         move |why| {
             let calls = abandoned.calls_in_flight();
@@ -97,14 +97,14 @@ pub(super) fn watch(workplace: &Workplace<'_>, engine: &Arc<Engine>, display: &A
 }
 
 /// Is a signal that of a debugger that has the terminal? Then the host is told, and the run goes on.
-pub(super) fn of_debugger(front: &Arc<dyn Front>) -> impl Fn(i32) -> bool + Send + 'static {
-    let front = Arc::clone(front);
+pub(super) fn of_debugger(language_host: &Arc<dyn LanguageHost>) -> impl Fn(i32) -> bool + Send + 'static {
+    let language_host = Arc::clone(language_host);
     move |signal| {
         let theirs = signal == SIGINT && terminal::has_debugger();
         if theirs {
-            let front = Arc::clone(&front);
+            let language_host = Arc::clone(&language_host);
             // It may have to wait for the interpreter, and the next signal is to be heard all the same.
-            signals::beside("maloko-debugger", move || front.interrupt_debugger());
+            signals::beside("maloko-debugger", move || language_host.interrupt_debugger());
         }
         theirs
     }

@@ -13,10 +13,10 @@ use super::run::{Prepared, prepare};
 use super::{interrupts, own_process};
 use crate::advice::Aimed;
 use crate::capture::{self, Capture};
-use crate::display::Scrubber;
+use crate::display::Redactor;
 use crate::failure::{Failure, Result, code};
-use crate::front::{Front, ProgramSpec};
 use crate::host::SettlingHost;
+use crate::language_host::{LanguageHost, ProgramSpec};
 use crate::signals::Watch;
 use crate::terminal::{self, Lending};
 use crate::workplace::Workplace;
@@ -35,25 +35,25 @@ pub(crate) async fn with_program<T>(
     work: impl AsyncFnOnce(&Engine) -> T,
 ) -> Result<T> {
     let request = Request::load(verb);
-    let Prepared { operation, session, scrubber, .. } = prepare(workplace, &request, stack, &program).await?;
+    let Prepared { operation, session, redactor, .. } = prepare(workplace, &request, stack, &program).await?;
     let context = workplace.context;
     let err: Box<dyn Write + Send> = if context.library.is_some() {
         Box::new(context.console.err())
     } else {
         Box::new(capture::standard_error().map_err(|error| Failure::io("stderr cannot be kept aside", &error))?)
     };
-    let front = &workplace.context.front;
-    let host = Arc::new(SettlingHost::new(front.host()));
-    let sink = Arc::new(Aimed { to: Arc::new(Told::new(err, scrubber)), aim: context.console.aim.clone() });
+    let language_host = &workplace.context.language_host;
+    let host = Arc::new(SettlingHost::new(language_host.host()));
+    let sink = Arc::new(Aimed { to: Arc::new(Told::new(err, redactor)), aim: context.console.aim.clone() });
     let engine = Engine::start(operation, session, Arc::clone(&host) as Arc<_>, sink);
     let own_process = match &context.library {
-        None => Some((begin(front, &engine, &host)?, own_process::listen(workplace, &engine))),
+        None => Some((begin(language_host, &engine, &host)?, own_process::listen(workplace, &engine))),
         Some(library) => {
             library.cancellation.watch(&engine);
             None
         }
     };
-    let end = front.run_program(Arc::clone(&engine), program).await;
+    let end = language_host.run_program(Arc::clone(&engine), program).await;
     if let Some(error) = end.error {
         let message = format!(
             "the program failed; the provider objects that it did not bring are found by the state's references, where that \
@@ -72,20 +72,20 @@ pub(crate) async fn with_program<T>(
 
 /// Captures what is printed and watches for signals, in a process that is the command's own.
 fn begin(
-    front: &Arc<dyn Front>,
+    language_host: &Arc<dyn LanguageHost>,
     engine: &Arc<Engine>,
     host: &SettlingHost,
 ) -> Result<(Capture, Watch, Option<Lending>)> {
     let log = Arc::clone(engine);
     let capture = Capture::begin(
         Box::new(move |line| log.log("", Severity::Output, line, false)),
-        Arc::clone(&engine.operation().scrubber),
+        Arc::clone(&engine.operation().redactor),
     )
     .map_err(|error| Failure::io("standard output cannot be captured", &error))?;
     host.settle_with(capture.settler());
     let lending = terminal::lend(&capture, None);
     let cancelled = Arc::clone(engine);
-    let of_others = interrupts::of_debugger(front);
+    let of_others = interrupts::of_debugger(language_host);
     let watch = Watch::begin(LOAD_PATIENCE, code::CANCELLED, of_others, move |_| cancelled.cancel(), |_| {})
         .map_err(|error| Failure::io("signals cannot be watched", &error))?;
     Ok((capture, watch, lending))
@@ -94,12 +94,12 @@ fn begin(
 /// Writes messages to the stderr of before, without secrets.
 struct Told {
     err: Mutex<Box<dyn Write + Send>>,
-    scrubber: Arc<Scrubber>,
+    redactor: Arc<Redactor>,
 }
 
 impl Told {
-    fn new(err: Box<dyn Write + Send>, scrubber: Arc<Scrubber>) -> Self {
-        Self { err: Mutex::new(err), scrubber }
+    fn new(err: Box<dyn Write + Send>, redactor: Arc<Redactor>) -> Self {
+        Self { err: Mutex::new(err), redactor }
     }
 }
 
@@ -113,7 +113,7 @@ impl EventSink for Told {
             Severity::Error => "error: ",
         };
         let whose = diagnostic.urn.map(|urn| format!("{urn}: ")).unwrap_or_default();
-        let message = self.scrubber.message(&diagnostic.message);
+        let message = self.redactor.message(&diagnostic.message);
         let mut err = self.err.lock().unwrap_or_else(PoisonError::into_inner);
         // A reader that has gone away is no error of the command's.
         drop(writeln!(err, "{label}{whose}{message}"));

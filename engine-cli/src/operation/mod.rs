@@ -21,24 +21,24 @@ mod update_plan;
 use maloko_core::operation::OperationKind;
 use maloko_core::state::{StackName, at_work};
 
-use crate::commands::config::{locate, split_assignment};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::settings::path::{locate, split_assignment};
 use crate::settings::value;
 use crate::workplace::Workplace;
 
 pub(crate) use load::with_program;
 pub(crate) use request::Request;
 
-use preview_pass::{Verdict, check_confirmation, preview_and_ask};
+use preview_pass::{AfterPreview, check_confirmation, preview_and_ask};
 
 /// Runs an operation and gives the exit code.
 pub(crate) async fn perform(context: &Context, request: Request) -> Result<i32> {
     check_confirmation(context, &request)?;
     let workplace = Workplace::open(context)?;
-    let program = workplace.project.program(context.front.language())?;
+    let program = workplace.project.program(context.language_host.language())?;
     if context.library.is_none()
-        && let Some(code) = context.front.re_execute(&program, &context.arguments).await
+        && let Some(code) = context.language_host.re_execute(&program, &context.arguments).await
     {
         return Ok(code);
     }
@@ -60,14 +60,14 @@ pub(crate) async fn perform(context: &Context, request: Request) -> Result<i32> 
         // Asked for before the preview, and only here.
         let typed = workplace.ask_for_passphrase(&stack)?;
         match preview_and_ask(context, &request, typed.as_ref()).await? {
-            Verdict::GoOn(plan) => Some(plan),
-            Verdict::Over(code) => return Ok(code),
+            AfterPreview::GoOn(plan) => Some(plan),
+            AfterPreview::Over(code) => return Ok(code),
         }
     };
     let code = run::run(&workplace, &request, &stack, program, plan).await?;
     if code == 0 && request.kind == OperationKind::Destroy && !request.is_dry() {
         if request.remove_stack {
-            crate::commands::stack::remove_empty(&workplace, &stack).await?;
+            crate::removal::remove_empty(&workplace, &stack).await?;
         }
         tell_what_stays(context, &request, &workplace.shown(&stack));
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use maloko_core::Report;
 use maloko_core::event::Outcome;
-use maloko_core::scrub::Scrubber;
+use maloko_core::redaction::Redactor;
 use serde_json::json;
 
 use crate::context::Context;
@@ -21,12 +21,12 @@ pub(super) fn open_event_log(context: &Context, file: &Path) -> Result<File> {
 }
 
 /// Writes the file of `--outcome-file`, without secrets.
-pub(super) fn write(context: &Context, file: &Path, report: &Report, scrubber: &Scrubber) -> Result<()> {
-    let exception = report.source.as_ref().and_then(|error| context.front.describe_error(error)).map(|text| {
+pub(super) fn write(context: &Context, file: &Path, report: &Report, redactor: &Redactor) -> Result<()> {
+    let exception = report.source.as_ref().and_then(|error| context.language_host.describe_error(error)).map(|text| {
         json!({
             "type": text.kind,
-            "message": scrubber.message(&text.message),
-            "traceback": scrubber.message(&text.traceback),
+            "message": redactor.message(&text.message),
+            "traceback": redactor.message(&text.traceback),
         })
     });
     let outcome = json!({

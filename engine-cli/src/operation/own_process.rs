@@ -37,7 +37,7 @@ impl OwnProcess {
         let capture = if captures(workplace) || request.operate.run.keeps_stdout_clean() {
             let log = Arc::clone(engine);
             let capture =
-                Capture::begin(Box::new(move |line| log_line(&log, line)), Arc::clone(&engine.operation().scrubber))
+                Capture::begin(Box::new(move |line| log_line(&log, line)), Arc::clone(&engine.operation().redactor))
                     .map_err(|error| Failure::io("standard output cannot be captured", &error))?;
             host.settle_with(capture.settler());
             Some(capture)

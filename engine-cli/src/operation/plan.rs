@@ -17,7 +17,7 @@ type Steps = BTreeMap<String, BTreeSet<String>>;
 
 /// What a preview pass leaves behind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Plan {
+pub(crate) struct PreviewOutcome {
     /// Its steps.
     pub(crate) steps: Steps,
     /// The changes, property by property, as they are shown when the user asks for details.
@@ -27,7 +27,7 @@ pub(crate) struct Plan {
     pub(crate) seed: Seed,
 }
 
-impl Plan {
+impl PreviewOutcome {
     /// Reads what a preview pass wrote; `None` when it wrote nothing.
     pub(crate) fn read(file: &Path) -> Result<Option<Self>> {
         let text = std::fs::read_to_string(file)

@@ -10,13 +10,13 @@ use crate::prompt;
 use crate::signals;
 
 use super::handover;
-use super::plan::Plan;
+use super::plan::PreviewOutcome;
 use super::request::Request;
 
 /// What follows a preview pass.
-pub(super) enum Verdict {
+pub(super) enum AfterPreview {
     /// The user (or `--yes`) said yes to this.
-    GoOn(Plan),
+    GoOn(PreviewOutcome),
     /// The command is over, with this exit code.
     Over(i32),
 }
@@ -44,7 +44,7 @@ pub(super) async fn preview_and_ask(
     context: &Context,
     request: &Request,
     typed: Option<&Passphrase>,
-) -> Result<Verdict> {
+) -> Result<AfterPreview> {
     let file = tempfile::Builder::new()
         .prefix("maloko-plan-")
         .tempfile()
@@ -53,34 +53,35 @@ pub(super) async fn preview_and_ask(
     arguments.push("--preview-pass".into());
     arguments.push(file.path().into());
     if let Some(passphrase) = typed {
-        let key = handover::put(passphrase, file.path(), &*context.surroundings.entropy)?;
+        let key = handover::put(passphrase, file.path(), &*context.environment.entropy)?;
         arguments.extend(["--passphrase-key".into(), key.into()]);
     }
     let noted = signals::Noted::begin({
-        let front = std::sync::Arc::clone(&context.front);
-        move |signal| front.interrupt_pass(signal)
+        let language_host = std::sync::Arc::clone(&context.language_host);
+        move |signal| language_host.interrupt_pass(signal)
     })
     .map_err(|error| Failure::io("signals cannot be watched", &error))?;
-    let code = context.front.run_pass(arguments).await.code;
+    let code = context.language_host.run_pass(arguments).await.code;
     if noted.any() {
-        return Ok(Verdict::Over(code::CANCELLED));
+        return Ok(AfterPreview::Over(code::CANCELLED));
     }
     drop(noted);
     if code != 0 {
-        return Ok(Verdict::Over(code));
+        return Ok(AfterPreview::Over(code));
     }
     let plan = read_plan(file.path())?;
     if is_confirmed(context, request) {
-        return Ok(Verdict::GoOn(plan));
+        return Ok(AfterPreview::GoOn(plan));
     }
     ask(context, request, plan)
 }
 
-fn read_plan(file: &Path) -> Result<Plan> {
-    Plan::read(file)?.ok_or_else(|| Failure::new("the preview ended without saying what it would do; nothing was done"))
+fn read_plan(file: &Path) -> Result<PreviewOutcome> {
+    PreviewOutcome::read(file)?
+        .ok_or_else(|| Failure::new("the preview ended without saying what it would do; nothing was done"))
 }
 
-fn ask(context: &Context, request: &Request, plan: Plan) -> Result<Verdict> {
+fn ask(context: &Context, request: &Request, plan: PreviewOutcome) -> Result<AfterPreview> {
     let question = match request.verb {
         "refresh" => "Do you want to perform this refresh?",
         "destroy" => "Do you want to perform this destroy?",
@@ -89,11 +90,11 @@ fn ask(context: &Context, request: &Request, plan: Plan) -> Result<Verdict> {
     };
     loop {
         match prompt::choose(question, &["no".to_owned(), "yes".to_owned(), "details".to_owned()])? {
-            1 => return Ok(Verdict::GoOn(plan)),
+            1 => return Ok(AfterPreview::GoOn(plan)),
             2 => context.console.print(&plan.details),
             _ => {
                 context.console.note("not confirmed; nothing was done");
-                return Ok(Verdict::Over(code::CANCELLED));
+                return Ok(AfterPreview::Over(code::CANCELLED));
             }
         }
     }

@@ -16,17 +16,17 @@ use super::import_file::ListWriter;
 use super::interrupts;
 use super::outcome_file;
 use super::own_process;
-use super::plan::{Fan, Plan, Recorder};
+use super::plan::{Fan, PreviewOutcome, Recorder};
 use super::request::Request;
 use super::streams::{SharedBuffer, standard_error, standard_output};
 use super::update_plan::{self, PlanWriter};
 use crate::advice::Aimed;
-use crate::display::{self, Display, DisplayMode, DisplayOptions, Scrubber};
+use crate::display::{self, Display, DisplayMode, DisplayOptions, Redactor};
+use crate::embedding::EventLines;
 use crate::failure::{Failure, Result, code};
-use crate::front::{ProgramSpec, ResourceClass};
 use crate::history::Beginning;
 use crate::host::SettlingHost;
-use crate::library::EventLines;
+use crate::language_host::{ProgramSpec, ResourceClass};
 use crate::project::Project;
 use crate::settings::Settings;
 use crate::settings::resolve::resolve;
@@ -40,35 +40,36 @@ pub(super) async fn run(
     request: &Request,
     stack: &StackName,
     program: ProgramSpec,
-    plan: Option<Plan>,
+    plan: Option<PreviewOutcome>,
 ) -> Result<i32> {
     let beginning = Beginning::of_run(workplace, history_kind(request), &request.operate.run);
-    let Prepared { mut operation, session, scrubber, crypter } = prepare(workplace, request, stack, &program).await?;
+    let Prepared { mut operation, session, redactor, crypter } = prepare(workplace, request, stack, &program).await?;
     if let Some(plan) = &plan {
         operation.seed = plan.seed;
         operation.previewed = true;
     }
     let seed = operation.seed;
-    let mut show = Show::open(workplace, request, stack, Arc::clone(&scrubber), plan.is_some())?;
+    let mut show = Show::open(workplace, request, stack, Arc::clone(&redactor), plan.is_some())?;
     if request.save_plan.is_some() {
         show.plan = Some(Arc::new(PlanWriter::new(&operation.config, seed, crypter.clone())));
     }
     let (report, left_behind) = operate(workplace, request, program, operation, session, &show).await?;
     show.close();
-    let classes = if show.imported.is_some() { workplace.context.front.resource_classes().await } else { Vec::new() };
+    let classes =
+        if show.imported.is_some() { workplace.context.language_host.resource_classes().await } else { Vec::new() };
     let succeeded = report.summary.outcome == Outcome::Succeeded;
     if let Some(library) = &workplace.context.library {
         library.ended((&report).into());
     }
     if let Some(file) = &request.operate.run.outcome_file {
-        outcome_file::write(workplace.context, file, &report, &scrubber)?;
+        outcome_file::write(workplace.context, file, &report, &redactor)?;
     }
     if request.is_dry() {
         // A preview may get along without the key; what follows it does not, and the time to say so is now.
         crypter.verify()?;
     } else if report.state_written || !succeeded || request.operate.run.message.is_some() || is_driven(request) {
         // A run that changed nothing writes nothing: neither state nor history.
-        beginning.without_secrets(&scrubber).ended(workplace, stack, succeeded, &report.summary.changes).await;
+        beginning.without_secrets(&redactor).ended(workplace, stack, succeeded, &report.summary.changes).await;
     }
     let code = conclude(workplace, request, &show, &report, plan.as_ref(), seed, &classes)?;
     if left_behind && workplace.context.library.is_none() {
@@ -98,7 +99,7 @@ fn history_kind(request: &Request) -> &'static str {
 pub(super) struct Prepared {
     pub(super) operation: Operation,
     pub(super) session: Session,
-    pub(super) scrubber: Arc<Scrubber>,
+    pub(super) redactor: Arc<Redactor>,
     crypter: Crypter,
 }
 
@@ -139,20 +140,20 @@ pub(super) async fn prepare(
         operation.adoptions = import.adoptions(workplace.context, stack)?;
     }
     operation.pending_creates = pending_creates(&request.pending_creates)?;
-    operation.skip_suspects = request.skip_pending_creates;
+    operation.skip_unresolved_creates = request.skip_pending_creates;
     if let Some(file) = &request.plan {
         let plan = update_plan::read(workplace.context, file, &operation.config, &crypter)?;
         // The names that were planned are the ones that are made.
         operation.seed = plan.seed.unwrap_or(operation.seed);
         operation.plan = Some(Arc::new(plan));
     }
-    let scrubber = Arc::clone(&operation.scrubber);
-    crypter.hide_passphrase(&scrubber);
+    let redactor = Arc::clone(&operation.redactor);
+    crypter.hide_passphrase(&redactor);
     let backend = Arc::clone(&workplace.backend);
     let stacks = BackendStacks::new(backend, crypter.clone(), stack.project());
     operation.stacks = OtherStacks::new(Arc::new(stacks));
     let session = open_session(workplace, request, stack, crypter.clone()).await?;
-    Ok(Prepared { operation, session, scrubber, crypter })
+    Ok(Prepared { operation, session, redactor, crypter })
 }
 
 /// Pairs of URN and id, which follow one another.
@@ -175,7 +176,7 @@ fn configuration(
     stack: &StackName,
     settings: &Settings,
     crypter: &Crypter,
-) -> Result<std::collections::BTreeMap<String, maloko_core::operation::ConfigValue>> {
+) -> Result<std::collections::BTreeMap<String, maloko_core::config_value::ConfigValue>> {
     let decrypt = |ciphertext: &str| Ok(crypter.decrypt(ciphertext)?.to_string());
     // What a refresh or a destroy needs may well work without every value; what the program misses it says itself.
     let validate = !request.operate.skip_config_validation && request.kind == OperationKind::Update;
@@ -202,12 +203,12 @@ async fn open_session(
         let session = workplace.session(stack, crypter.clone(), &command).await?;
         let mut snapshot = session.snapshot().clone();
         let forgotten: Vec<String> =
-            snapshot.all_suspects().iter().map(|suspect| format!("\n  {}", suspect.urn())).collect();
-        snapshot.forget_suspects();
+            snapshot.all_unresolved_creates().iter().map(|unresolved| format!("\n  {}", unresolved.urn())).collect();
+        snapshot.forget_unresolved_creates();
         session.fold(snapshot).await?;
         workplace.context.console.note(&match forgotten.len() {
-            0 => "There was no suspect create to forget".to_owned(),
-            number => format!("Forgot {}:{}", crate::commands::count(number, "suspect create"), forgotten.concat()),
+            0 => "There was no unresolved create to forget".to_owned(),
+            number => format!("Forgot {}:{}", crate::plain::count(number, "unresolved create"), forgotten.concat()),
         });
     }
     workplace.session(stack, crypter, &command).await
@@ -244,7 +245,7 @@ impl Show {
         workplace: &Workplace<'_>,
         request: &Request,
         stack: &StackName,
-        scrubber: Arc<Scrubber>,
+        redactor: Arc<Redactor>,
         after_preview: bool,
     ) -> Result<Self> {
         let console = &workplace.context.console;
@@ -261,7 +262,7 @@ impl Show {
             suppress_outputs: flags.suppress_outputs,
             suppress_progress: flags.run.suppress_progress,
             color: console.color,
-            scrubber,
+            redactor,
             mention_after: workplace.context.seconds(
                 "MALOKO_PROGRESS_SECONDS",
                 "after which a call that goes on is mentioned, such as 20",
@@ -357,8 +358,8 @@ async fn operate(
     session: Session,
     show: &Show,
 ) -> Result<(Report, bool)> {
-    let front = &workplace.context.front;
-    let host = Arc::new(SettlingHost::new(front.host()));
+    let language_host = &workplace.context.language_host;
+    let host = Arc::new(SettlingHost::new(language_host.host()));
     let aim = workplace.context.console.aim.clone();
     let engine =
         Engine::start(operation, session, Arc::clone(&host) as Arc<_>, Arc::new(Aimed { to: show.sink(), aim }));
@@ -373,13 +374,13 @@ async fn operate(
         }
     };
     let (end, left_behind) = if request.runs_program {
-        let running = front.run_program(Arc::clone(&engine), program);
+        let running = language_host.run_program(Arc::clone(&engine), program);
         tokio::select! {
             end = running => (end, false),
             () = interrupts::grace(&engine) => (ProgramEnd { error: Some(interrupts::left_behind_message()), source: None }, true),
         }
     } else {
-        front.attach(Arc::clone(&engine), program).await;
+        language_host.attach(Arc::clone(&engine), program).await;
         (ProgramEnd::default(), false)
     };
     host.settle();
@@ -402,7 +403,7 @@ fn conclude(
     request: &Request,
     show: &Show,
     report: &Report,
-    plan: Option<&Plan>,
+    plan: Option<&PreviewOutcome>,
     seed: Seed,
     classes: &[ResourceClass],
 ) -> Result<i32> {
@@ -412,7 +413,7 @@ fn conclude(
             details.close();
             buffer.text()
         });
-        Plan { steps: recorder.steps(), details: details.unwrap_or_default(), seed }.write(file)?;
+        PreviewOutcome { steps: recorder.steps(), details: details.unwrap_or_default(), seed }.write(file)?;
     }
     if let (Some(plan), Some(recorder)) = (plan, &show.recorder) {
         let surprises = plan.surprises(recorder);
@@ -428,7 +429,7 @@ fn conclude(
         write_code(
             workplace,
             request,
-            &imported.code(workplace.context.front.language(), classes),
+            &imported.code(workplace.context.language_host.language(), classes),
             import.out.as_deref(),
         )?;
     }
@@ -446,7 +447,7 @@ fn conclude(
         let number = list.write(workplace.context, file)?;
         console.note(&format!(
             "{} to be created listed in {}; write their ids into it and run `maloko import --file {}`",
-            crate::commands::count(number, "resource"),
+            crate::plain::count(number, "resource"),
             file.display(),
             shell::word(&file.to_string_lossy())
         ));

@@ -8,7 +8,7 @@ use maloko_core::event::{Event, EventSink, Op, StepMetadata};
 use maloko_core::operation::OperationKind;
 
 use super::Request;
-use super::plan::{Plan, Recorder};
+use super::plan::{PreviewOutcome, Recorder};
 use crate::arguments::{Command, parse};
 
 fn request(line: &str) -> Request {
@@ -59,12 +59,12 @@ fn recorded(steps: &[(&str, Op)]) -> Recorder {
     recorder
 }
 
-fn plan(steps: &[(&str, &str)]) -> Plan {
+fn plan(steps: &[(&str, &str)]) -> PreviewOutcome {
     let mut planned: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (urn, op) in steps {
         planned.entry((*urn).to_owned()).or_default().insert((*op).to_owned());
     }
-    Plan { steps: planned, ..Plan::default() }
+    PreviewOutcome { steps: planned, ..PreviewOutcome::default() }
 }
 
 #[test]
@@ -83,10 +83,10 @@ fn only_what_a_preview_did_not_show_is_a_surprise() {
 #[test]
 fn a_plan_goes_through_a_file() {
     let file = tempfile::NamedTempFile::new().unwrap();
-    assert_eq!(Plan::read(file.path()).unwrap(), None);
-    let plan = Plan { details: "+ a".to_owned(), ..plan(&[("a", "create")]) };
+    assert_eq!(PreviewOutcome::read(file.path()).unwrap(), None);
+    let plan = PreviewOutcome { details: "+ a".to_owned(), ..plan(&[("a", "create")]) };
     plan.write(file.path()).unwrap();
-    assert_eq!(Plan::read(file.path()).unwrap(), Some(plan));
+    assert_eq!(PreviewOutcome::read(file.path()).unwrap(), Some(plan));
     std::fs::write(file.path(), "{").unwrap();
-    assert!(Plan::read(file.path()).unwrap_err().message.contains("is damaged"));
+    assert!(PreviewOutcome::read(file.path()).unwrap_err().message.contains("is damaged"));
 }

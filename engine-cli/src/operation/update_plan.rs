@@ -5,10 +5,11 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use maloko_core::autonaming::Seed;
+use maloko_core::config_value::ConfigValue;
 use maloko_core::event::{Event, EventSink, Op};
-use maloko_core::operation::ConfigValue;
-use maloko_core::plan::UpdatePlan;
-use maloko_core::state::{Crypter, decode_plan, encode_plan};
+use maloko_core::state::Crypter;
+use maloko_core::update_plan::UpdatePlan;
+use maloko_core::update_plan::{decode_plan, encode_plan};
 
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -31,7 +32,7 @@ impl PlanWriter {
     /// Writes the file.
     pub(crate) fn write(&self, context: &Context, file: &Path) -> Result<()> {
         let plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = encode_plan(&plan, &self.crypter, &context.surroundings.clock.now().to_string())?;
+        let text = encode_plan(&plan, &self.crypter, &context.environment.clock.now().to_string())?;
         let file = context.directory.join(file);
         crate::platform::replace_private_file(&file, text.as_bytes()).map_err(|error| {
             Failure::io(format!("the plan {} (from --save-plan) cannot be written", file.display()), &error)

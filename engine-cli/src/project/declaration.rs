@@ -2,9 +2,10 @@
 
 use serde_norway::{Mapping, Value};
 
-use super::{Reader, describe};
+use super::Reader;
+use crate::config_key::full_key;
 use crate::failure::Result;
-use crate::settings::key::full_key;
+use crate::yaml::describe;
 
 /// The declared type of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use serde_norway::Value;
 
 use crate::failure::{Failure, Result};
-use crate::front::{Language, ProgramSpec};
+use crate::language_host::{Language, ProgramSpec};
 use crate::yaml;
+use crate::yaml::describe;
 
 pub(crate) use declaration::{Declaration, Kind};
 
@@ -208,19 +209,6 @@ fn packages(root: &Value) -> Vec<String> {
         .flat_map(|packages| packages.keys())
         .filter_map(|name| name.as_str().map(str::to_owned))
         .collect()
-}
-
-/// A value in words, for messages.
-pub(crate) fn describe(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "empty",
-        Value::Bool(_) => "a truth value",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a text",
-        Value::Sequence(_) => "a list",
-        Value::Mapping(_) => "a mapping",
-        Value::Tagged(_) => "a tagged value",
-    }
 }
 
 /// Takes members out of a file and knows where they stand.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Kind, Project};
-use crate::front::Language;
+use crate::language_host::Language;
 
 fn parse(text: &str) -> Result<Project, String> {
     Project::parse(Path::new("/p/Pulumi.yaml"), text.to_owned()).map_err(|failure| failure.message)

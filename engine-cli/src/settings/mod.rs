@@ -1,6 +1,5 @@
 //! Pulumi.<stack>.yaml: the configuration of a stack and the salt of its secrets.
 
-pub(crate) mod key;
 pub(crate) mod path;
 pub(crate) mod resolve;
 mod staged;
@@ -13,9 +12,10 @@ use std::path::{Path, PathBuf};
 
 use serde_norway::Value;
 
+use crate::config_key;
 use crate::failure::{Failure, Result};
-use crate::project::describe;
 use crate::yaml;
+use crate::yaml::describe;
 use path::Segment;
 pub(crate) use staged::Staged;
 
@@ -68,7 +68,7 @@ impl Settings {
                         );
                     };
                     let at = ["config", written];
-                    key::full_key(&self.project, written).map_err(|why| self.failure(&at, &why))?;
+                    config_key::full_key(&self.project, written).map_err(|why| self.failure(&at, &why))?;
                     check_secure(value).map_err(|why| self.failure(&at, &format!("`{written}`: {why}")))?;
                 }
             }
@@ -117,7 +117,7 @@ impl Settings {
         let entries = self.root.get("config").and_then(Value::as_mapping);
         entries.into_iter().flatten().filter_map(|(key, value)| {
             let written = key.as_str()?;
-            Some((written, key::full_key(&self.project, written).ok()?, value))
+            Some((written, config_key::full_key(&self.project, written).ok()?, value))
         })
     }
 

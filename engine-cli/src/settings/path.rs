@@ -1,5 +1,7 @@
 //! Property paths such as `a.b[0]["odd key"]`, and values looked up, set and removed by them.
 
+use crate::config_key::full_key;
+use crate::failure::Failure;
 use serde_norway::{Mapping, Value};
 
 use super::value::is_secure;
@@ -149,4 +151,24 @@ pub(crate) fn remove(root: &mut Value, path: &[Segment]) -> bool {
         }
         _ => false,
     }
+}
+
+/// A key from the command line: its full form, and the path below it where keys are paths.
+pub(crate) fn locate(project: &str, text: &str, is_path: bool) -> crate::failure::Result<(String, Vec<Segment>)> {
+    let full = |key: &str| full_key(project, key).map_err(Failure::configuration);
+    if !is_path {
+        return Ok((full(text)?, Vec::new()));
+    }
+    let mut segments = parse(text).map_err(Failure::configuration)?;
+    match segments.remove(0) {
+        Segment::Key(first) => Ok((full(&first)?, segments)),
+        Segment::Index(_) => Err(Failure::configuration(format!("the path '{text}' must begin with a key"))),
+    }
+}
+
+/// Splits `KEY=VALUE`.
+pub(crate) fn split_assignment(text: &str) -> crate::failure::Result<(&str, &str)> {
+    text.split_once('=')
+        .filter(|(key, _)| !key.is_empty())
+        .ok_or_else(|| Failure::configuration(format!("'{text}' must have the form KEY=VALUE")))
 }

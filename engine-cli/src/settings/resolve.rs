@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use maloko_core::operation::ConfigValue;
+use maloko_core::config_value::ConfigValue;
 
 use super::Settings;
 use super::value::{Decrypt, has_secret, is_secure, to_text};
 use crate::failure::{Failure, Result};
-use crate::project::{Declaration, Kind, Project, describe};
+use crate::project::{Declaration, Kind, Project};
+use crate::yaml::describe;
 
 /// The flat map that programs and providers get. Defaults of the project are used without being written down.
 pub(crate) fn resolve(

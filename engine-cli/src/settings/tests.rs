@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use super::Settings;
-use super::key::{full_key, short_key};
 use super::path::{self, Segment};
 use super::resolve::resolve;
 use super::value::{from_text, secure, to_text};
 use crate::arguments::ScalarType;
+use crate::config_key::{full_key, short_key};
 use crate::failure::Result;
 use crate::project::Project;
 

@@ -29,15 +29,15 @@ pub(crate) async fn run(context: &Context, arguments: &WatchArguments) -> Result
     workplace.require(&workplace.stack_to_begin_with().await?).await?;
     let files = Files::new(&workplace.project.root, &arguments.path)?;
     let noted = Noted::begin({
-        let front = std::sync::Arc::clone(&context.front);
-        move |signal| front.interrupt_pass(signal)
+        let language_host = std::sync::Arc::clone(&context.language_host);
+        move |signal| language_host.interrupt_pass(signal)
     })
     .map_err(|error| Failure::io("signals cannot be watched", &error))?;
     let command = up(context, &arguments.up_flags);
     loop {
         let before = files.look();
         // No watcher runs meanwhile: what a run writes itself is no change.
-        let code = context.front.run_pass(command.clone()).await.code;
+        let code = context.language_host.run_pass(command.clone()).await.code;
         if noted.any() {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use rustix::process::Signal;
 
-use super::front::Script;
+use super::language_host::Script;
 use super::{Shop, script};
 
 fn hanging() -> Script {

@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::front::Script;
+use super::language_host::Script;
 use super::{Done, Running, Shop, command, script};
 
 /// Every how manieth change of the disk a command is killed before: `KILL_EACH=1` for all.

@@ -1,11 +1,11 @@
 //! Operations of the command line, each in a process of its own: its real descriptors, signals and exit codes.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails with the error")]
 
-mod front;
 #[cfg(target_os = "linux")]
 mod hangup;
 #[cfg(feature = "kill-points")]
 mod killed;
+mod language_host;
 mod output;
 mod plans;
 mod stacks;
@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 
-use front::{Script, ScriptedFront};
+use language_host::{Script, ScriptedLanguageHost};
 use rustix::process::{Pid, Signal, kill_process};
 
 const ARGUMENTS: &str = "SCRIPTED_ARGUMENTS";
@@ -37,7 +37,7 @@ fn the_command_line_in_a_child() {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap();
     let arguments = arguments.into_iter().map(Into::into).collect();
-    let code = runtime.block_on(maloko_cli::run(arguments, Arc::new(ScriptedFront(Arc::new(script)))));
+    let code = runtime.block_on(maloko_cli::run(arguments, Arc::new(ScriptedLanguageHost(Arc::new(script)))));
     std::process::exit(code);
 }
 
@@ -343,9 +343,9 @@ fn creates_without_an_outcome_are_forgotten_when_that_is_asked_for() {
     assert!(kept.out.contains("--clear-pending-creates"), "{}", kept.out);
     let clear = || shop.run("refresh --yes --skip-preview --clear-pending-creates", &script(&[]));
     let cleared = clear();
-    let named = "Forgot 1 suspect create:\n  urn:pulumi:dev::shop::pulumi-python:dynamic:Resource::a\n";
+    let named = "Forgot 1 unresolved create:\n  urn:pulumi:dev::shop::pulumi-python:dynamic:Resource::a\n";
     assert!(cleared.code == 0 && cleared.err.contains(named), "{}", cleared.err);
-    assert!(clear().err.contains("There was no suspect create to forget"));
+    assert!(clear().err.contains("There was no unresolved create to forget"));
     let next = shop.run("up --yes --skip-preview", &script(&["a"]));
     assert!(next.code == 0 && !next.out.contains("interrupted"), "{}", next.out);
 }

@@ -1,7 +1,7 @@
 //! Operations whose output goes where nothing can be written.
 #![cfg(target_os = "linux")]
 
-use super::front::Script;
+use super::language_host::Script;
 use super::{STDOUT, Shop, script};
 
 impl Shop {

@@ -1,6 +1,6 @@
 //! Update plans: what was looked at is what is done.
 
-use super::front::Script;
+use super::language_host::Script;
 use super::{Shop, script};
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::front::Script;
+use super::language_host::Script;
 use super::{Shop, script};
 
 const A: &str = "urn:pulumi:dev::shop::pulumi-python:dynamic:Resource::a";

@@ -75,9 +75,7 @@ impl Entries<'_> {
                     "the archive at {uri} is of no known kind: its name must end in .tar, .tgz, .tar.gz, .zip or .jar"
                 )),
             },
-            ArchiveSource::Elided => {
-                Err("the content of an archive is needed of which only the hash is known".to_owned())
-            }
+            ArchiveSource::Elided => Err("only the hash of an archive is known, and its content is needed".to_owned()),
         }
     }
 

@@ -23,7 +23,7 @@ pub(super) fn of_asset<'a>(asset: &'a Asset, directory: &Path) -> Result<Cow<'a,
         AssetSource::Text(text) => Ok(Cow::Borrowed(text.as_bytes())),
         AssetSource::Path(path) => of_file(&directory.join(path), "asset").map(Cow::Owned),
         AssetSource::Uri(uri) => of_uri(uri, "asset").map(Cow::Owned),
-        AssetSource::Elided => Err("the content of an asset is needed of which only the hash is known".to_owned()),
+        AssetSource::Elided => Err("only the hash of an asset is known, and its content is needed".to_owned()),
     }
 }
 

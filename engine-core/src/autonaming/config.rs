@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value as Json};
 
-use crate::operation::ConfigValue;
+use crate::config_value::ConfigValue;
 
 use super::CONFIG_KEY;
 use super::pattern::Pattern;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::{Autonaming, CONFIG_KEY, NamingConfig, StackFacts};
-use crate::operation::ConfigValue;
+use crate::config_value::ConfigValue;
 use crate::urn::Urn;
 
 const KIND: &str = "pulumi-python:dynamic/storage:Bucket";

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
 
@@ -20,7 +20,7 @@ pub const READ_STACK_RESOURCE_OUTPUTS: &str = "pulumi:pulumi:readStackResourceOu
 pub async fn call(
     token: &str,
     arguments: &PropertyMap,
-    find: impl FnOnce(&Urn) -> Option<Arc<Row>>,
+    find: impl FnOnce(&Urn) -> Option<Arc<ResourceState>>,
     stacks: &OtherStacks,
 ) -> Option<Result<PropertyMap, String>> {
     let text = |key: &str| match arguments.get(key).map(Value::plain) {
@@ -41,7 +41,7 @@ pub async fn call(
     })
 }
 
-fn get_resource(urn: &Urn, find: impl FnOnce(&Urn) -> Option<Arc<Row>>) -> Result<PropertyMap, String> {
+fn get_resource(urn: &Urn, find: impl FnOnce(&Urn) -> Option<Arc<ResourceState>>) -> Result<PropertyMap, String> {
     let row = find(urn).ok_or_else(|| format!("getResource: no resource '{urn}' was registered in this run"))?;
     Ok(PropertyMap::from([
         ("urn".to_owned(), Value::String(urn.to_string())),

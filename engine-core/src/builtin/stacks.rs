@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 
 use crate::error::{Error, Result};
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::state::{Backend, Crypter, StackName, read_stack};
 use crate::value::{PropertyMap, Value};
 
@@ -14,7 +14,7 @@ use crate::value::{PropertyMap, Value};
 #[derive(Clone, Debug, Default)]
 pub struct OtherStack {
     /// Its rows; what is secret in them is decrypted.
-    pub rows: Vec<Arc<Row>>,
+    pub rows: Vec<Arc<ResourceState>>,
     /// Is something secret left out, because it cannot be decrypted with the passphrase of this run?
     pub elided: bool,
 }

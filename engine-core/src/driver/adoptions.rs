@@ -11,26 +11,26 @@ use futures::future::join_all;
 
 use crate::event::{Event, Op, Severity};
 use crate::operation::{Adoption, ProviderChoice};
-use crate::plan::{Refusal, Step, copy_secrets};
+use crate::plan::{RegistrationError, Step, copy_secrets};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
-use crate::row::Row;
-use crate::state::RowNumber;
+use crate::resource_state::ResourceState;
+use crate::state::ResourceNumber;
 use crate::urn::{STACK_TYPE, Urn, UrnSet};
 use crate::value::{PropertyMap, Value};
 
-use super::served::Served;
+use super::resolved_provider::ResolvedProvider;
 use super::{Engine, RpcError};
 
 /// Why an object was not taken over.
 enum Trouble {
-    Refused(Refusal),
+    Refused(RegistrationError),
     Call(ProviderError),
     /// The run was stopped.
     Stopped,
 }
 
-impl From<Refusal> for Trouble {
-    fn from(refusal: Refusal) -> Self {
+impl From<RegistrationError> for Trouble {
+    fn from(refusal: RegistrationError) -> Self {
         Trouble::Refused(refusal)
     }
 }
@@ -65,7 +65,7 @@ impl Engine {
             if ready.is_empty() {
                 for adoption in &later {
                     let parent = adoption.parent.as_ref().unwrap_or(&adoption.urn);
-                    self.complain(&Refusal::import_under_nothing(&adoption.urn, parent));
+                    self.complain(&RegistrationError::import_under_nothing(&adoption.urn, parent));
                 }
                 return;
             }
@@ -101,11 +101,11 @@ impl Engine {
         match self.row_of(&urn) {
             // Taken over by an earlier run: a list may be worked through again.
             Some((_, row)) if row.id == adoption.id && row.custom == adoption.custom => return,
-            Some((_, row)) => return self.complain(&Refusal::already_managed(&urn, &row.id)),
+            Some((_, row)) => return self.complain(&RegistrationError::already_managed(&urn, &row.id)),
             None => {}
         }
         if let Some(parent) = adoption.parent.as_ref().filter(|parent| self.row_of(parent).is_none()) {
-            return self.complain(&Refusal::import_under_nothing(&urn, parent));
+            return self.complain(&RegistrationError::import_under_nothing(&urn, parent));
         }
         let intended = Arc::new(self.bare_row(&adoption));
         let step = Step::new(Op::Import, &urn, None, Some(Arc::clone(&intended)));
@@ -113,7 +113,7 @@ impl Engine {
         match self.learn(&adoption).await {
             Ok(row) => match self.adopt(&Step { new: Some(Arc::new(row)), ..step.clone() }).await {
                 Ok(row) => {
-                    self.book().count(Op::Import, &urn);
+                    self.run_state().count(Op::Import, &urn);
                     self.tell(Event::StepDone(step.metadata(Some(row))));
                 }
                 Err(error) => self.fail_adoption(&step, Trouble::Call(error)),
@@ -123,7 +123,7 @@ impl Engine {
     }
 
     fn fail_adoption(&self, step: &Step, trouble: Trouble) {
-        self.book().failed.insert(step.urn.clone());
+        self.run_state().failed.insert(step.urn.clone());
         match trouble {
             Trouble::Refused(refusal) => self.complain(&refusal),
             Trouble::Call(error) => self.report_failure(&step.urn, &error, false),
@@ -133,10 +133,10 @@ impl Engine {
     }
 
     /// The row of a resource, made by this run or by an earlier one.
-    fn row_of(&self, urn: &Urn) -> Option<(RowNumber, Arc<Row>)> {
-        let book = self.book();
-        let fresh = book.row(urn).map(|(number, row)| (number, Arc::clone(row)));
-        fresh.or_else(|| book.planner.old_row(urn))
+    fn row_of(&self, urn: &Urn) -> Option<(ResourceNumber, Arc<ResourceState>)> {
+        let run_state = self.run_state();
+        let fresh = run_state.row(urn).map(|(number, row)| (number, Arc::clone(row)));
+        fresh.or_else(|| run_state.planner.old_row(urn))
     }
 
     /// The row of the stack itself, which everything is under.
@@ -145,7 +145,7 @@ impl Engine {
         if self.row_of(&urn).is_some() {
             return Ok(());
         }
-        let row = Row { urn: urn.clone(), kind: STACK_TYPE.to_owned(), ..Row::default() };
+        let row = ResourceState { urn: urn.clone(), kind: STACK_TYPE.to_owned(), ..ResourceState::default() };
         self.act(Step::new(Op::Create, &urn, None, Some(Arc::new(row))), None).await.map(drop)
     }
 
@@ -154,8 +154,8 @@ impl Engine {
         Urn::new(stack, project, "", STACK_TYPE, &format!("{project}-{stack}"))
     }
 
-    fn bare_row(&self, adoption: &Adoption) -> Row {
-        Row {
+    fn bare_row(&self, adoption: &Adoption) -> ResourceState {
+        ResourceState {
             urn: adoption.urn.clone(),
             custom: adoption.custom,
             id: adoption.id.clone(),
@@ -163,25 +163,25 @@ impl Engine {
             inputs: Arc::new(adoption.inputs.clone()),
             parent: Some(adoption.parent.clone().unwrap_or_else(|| self.root_urn())),
             protect: adoption.protect,
-            ..Row::default()
+            ..ResourceState::default()
         }
     }
 
     /// The row that an object gets, from what its provider tells of it.
-    async fn learn(&self, adoption: &Adoption) -> Result<Row, Trouble> {
+    async fn learn(&self, adoption: &Adoption) -> Result<ResourceState, Trouble> {
         let mut row = self.bare_row(adoption);
         if !adoption.custom {
             return Ok(row);
         }
-        let provider = self.book().planner.engine_provider(&adoption.urn, &adoption.kind)?;
+        let provider = self.run_state().planner.engine_provider(&adoption.urn, &adoption.kind)?;
         if let (_, Some(step)) = &provider {
             self.act(step.clone(), None).await?;
         }
         row.provider = provider.0;
-        let served = self.server_of(adoption).await?;
-        row.stored_provider = served.stored();
-        let (inputs, outputs) = self.ask_for(adoption, &served, &mut row).await?;
-        row.inputs = Arc::new(self.check_adopted(adoption, &served, inputs).await?);
+        let resolved = self.server_of(adoption).await?;
+        row.stored_provider = resolved.stored();
+        let (inputs, outputs) = self.ask_for(adoption, &resolved, &mut row).await?;
+        row.inputs = Arc::new(self.check_adopted(adoption, &resolved, inputs).await?);
         let inputs = Arc::clone(&row.inputs);
         self.renew_outputs(&mut row, outputs, &inputs);
         Ok(row)
@@ -191,8 +191,8 @@ impl Engine {
     async fn ask_for(
         &self,
         adoption: &Adoption,
-        served: &Served,
-        row: &mut Row,
+        resolved: &ResolvedProvider,
+        row: &mut ResourceState,
     ) -> Result<(PropertyMap, PropertyMap), Trouble> {
         let urn = &adoption.urn;
         if !adoption.outputs.is_empty() {
@@ -203,22 +203,22 @@ impl Engine {
             };
             return Ok((inputs, adoption.outputs.clone()));
         }
-        if !served.can_read() {
-            return Err(Refusal::import_without_read(urn).into());
+        if !resolved.can_read() {
+            return Err(RegistrationError::import_without_read(urn).into());
         }
-        let mut props = self.book().wanted.get(urn).cloned().unwrap_or_default();
+        let mut props = self.run_state().wanted.get(urn).cloned().unwrap_or_default();
         props.extend(adoption.inputs.clone());
         props.retain(|_, value| !value.contains_unknown());
-        let method = Method::Read { id: adoption.id.clone(), props: served.shown(&props), timeout: 0.0 };
+        let method = Method::Read { id: adoption.id.clone(), props: resolved.shown(&props), timeout: 0.0 };
         let answer = {
-            let _turn = self.turn(urn, served).await?;
-            self.call_limited(served, urn, method, || None).await?
+            let _permit = self.call_permit(urn, resolved).await?;
+            self.call_limited(resolved, urn, method, || None).await?
         };
         let Answer::Read { id, outputs: Some(outputs), inputs } = answer else {
-            return Err(Refusal::nothing_to_import(urn, &adoption.id).into());
+            return Err(RegistrationError::nothing_to_import(urn, &adoption.id).into());
         };
         if id.is_empty() {
-            return Err(Refusal::nothing_to_import(urn, &adoption.id).into());
+            return Err(RegistrationError::nothing_to_import(urn, &adoption.id).into());
         }
         row.id = id;
         let mut inputs = inputs.unwrap_or_else(|| self.inputs_of(adoption, &outputs));
@@ -233,7 +233,7 @@ impl Engine {
             if let Some(name) = adoption.properties.iter().find(|name| !known.contains(&name.as_str())) {
                 let known: BTreeSet<&str> = known.into_iter().collect();
                 let known: Vec<&str> = known.into_iter().collect();
-                return Err(Refusal::unknown_import_property(urn, name, &known).into());
+                return Err(RegistrationError::unknown_import_property(urn, name, &known).into());
             }
             let kept = |name: &String| {
                 inputs.get(name).or_else(|| outputs.get(name)).map(|value| (name.clone(), value.clone()))
@@ -246,14 +246,14 @@ impl Engine {
     /// Those of an object's properties that are inputs, where its provider does not tell: what the program gives this
     /// resource, else what program and state give others of its type, else all.
     fn inputs_of(&self, adoption: &Adoption, outputs: &PropertyMap) -> PropertyMap {
-        let book = self.book();
-        let keys: BTreeSet<String> = if let Some(wanted) = book.wanted.get(&adoption.urn) {
+        let run_state = self.run_state();
+        let keys: BTreeSet<String> = if let Some(wanted) = run_state.wanted.get(&adoption.urn) {
             wanted.keys().cloned().collect()
         } else {
-            let in_program = book.wanted.iter().filter(|(urn, _)| urn.own_type() == adoption.kind);
+            let in_program = run_state.wanted.iter().filter(|(urn, _)| urn.own_type() == adoption.kind);
             let in_program = in_program.flat_map(|(_, inputs)| inputs.keys());
             let rows =
-                book.planner.base().iter().filter(|row| row.custom && !row.external && row.kind == adoption.kind);
+                run_state.planner.base().iter().filter(|row| row.custom && !row.external && row.kind == adoption.kind);
             in_program.chain(rows.flat_map(|row| row.inputs.keys())).cloned().collect()
         };
         if keys.is_empty() {
@@ -266,14 +266,14 @@ impl Engine {
     async fn check_adopted(
         &self,
         adoption: &Adoption,
-        served: &Served,
+        resolved: &ResolvedProvider,
         inputs: PropertyMap,
     ) -> Result<PropertyMap, Trouble> {
-        let shown = served.shown(&inputs);
+        let shown = resolved.shown(&inputs);
         let method = Method::Check { olds: shown.clone(), news: shown };
         let answer = {
             let _permit = self.permit(&adoption.urn).await?;
-            self.call_limited(served, &adoption.urn, method, || None).await?
+            self.call_limited(resolved, &adoption.urn, method, || None).await?
         };
         let Answer::Checked { inputs: mut checked, failures } = answer else {
             let error = ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call");
@@ -292,24 +292,24 @@ impl Engine {
         Ok(inputs)
     }
 
-    async fn server_of(&self, adoption: &Adoption) -> Result<Served, Trouble> {
+    async fn server_of(&self, adoption: &Adoption) -> Result<ResolvedProvider, Trouble> {
         let urn = &adoption.urn;
         match &adoption.provider {
             ProviderChoice::Named(reference) => {
                 let place = reference.place();
                 let named = self.providers.named(reference).await?;
-                Ok(named.ok_or_else(|| Refusal::named_provider_missing(urn, &place))?)
+                Ok(named.ok_or_else(|| RegistrationError::named_provider_missing(urn, &place))?)
             }
             ProviderChoice::OfResource(other) => match (self.providers.live(other), self.row_of(other)) {
                 (Some(live), _) => Ok(live?),
                 (None, Some((_, row))) => Ok(self.providers.resolve(&row, &self.session).await?),
-                (None, None) => Err(Refusal::named_provider_missing(urn, other.as_str()).into()),
+                (None, None) => Err(RegistrationError::named_provider_missing(urn, other.as_str()).into()),
             },
             ProviderChoice::OfItsType => self.server_of_type(urn, &adoption.kind).await,
         }
     }
 
-    async fn server_of_type(&self, urn: &Urn, kind: &str) -> Result<Served, Trouble> {
+    async fn server_of_type(&self, urn: &Urn, kind: &str) -> Result<ResolvedProvider, Trouble> {
         if let Some(live) = self.providers.live(urn) {
             return Ok(live?);
         }
@@ -324,16 +324,16 @@ impl Engine {
             several => {
                 const SHOWN: usize = 3;
                 let users: Vec<Urn> = several.iter().take(SHOWN).map(|(user, _)| user.clone()).collect();
-                return Err(Refusal::many_providers_of_type(urn, kind, &users).into());
+                return Err(RegistrationError::many_providers_of_type(urn, kind, &users).into());
             }
         }
-        let stored: Vec<Arc<Row>> =
-            self.book().planner.base().iter().filter(|row| row.custom && row.kind == kind).cloned().collect();
+        let stored: Vec<Arc<ResourceState>> =
+            self.run_state().planner.base().iter().filter(|row| row.custom && row.kind == kind).cloned().collect();
         for row in stored {
-            if let Ok(served) = self.providers.resolve(&row, &self.session).await {
-                return Ok(served);
+            if let Ok(resolved) = self.providers.resolve(&row, &self.session).await {
+                return Ok(resolved);
             }
         }
-        Err(Refusal::no_provider_of_type(urn, kind).into())
+        Err(RegistrationError::no_provider_of_type(urn, kind).into())
     }
 }

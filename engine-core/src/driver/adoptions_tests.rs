@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use crate::event::Outcome as Ended;
 use crate::operation::{Adoption, Operation, OperationKind, ProviderChoice};
 use crate::provider::{ProviderReference, Revision};
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
 
@@ -46,7 +46,12 @@ fn named(number: u64) -> ProviderChoice {
     }))
 }
 
-fn import(host: &Arc<ScriptedHost>, rows: Vec<Arc<Row>>, program: &[Wanted], adoptions: Vec<Adoption>) -> Outcome {
+fn import(
+    host: &Arc<ScriptedHost>,
+    rows: Vec<Arc<ResourceState>>,
+    program: &[Wanted],
+    adoptions: Vec<Adoption>,
+) -> Outcome {
     let operation = Operation { adoptions, parallel: 4, ..Operation::new(OperationKind::Import, "proj", "dev") };
     let outcome = run_as(host, operation, rows, program);
     host.join();

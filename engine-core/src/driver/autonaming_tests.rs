@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::autonaming::Autonaming;
-use crate::operation::{ConfigValue, Operation, OperationKind};
-use crate::row::Row;
+use crate::config_value::ConfigValue;
+use crate::operation::{Operation, OperationKind};
+use crate::resource_state::ResourceState;
 use crate::value::Value;
 
 use super::testing::{Outcome, ScriptedHost, Wanted, run_as, wanted};
@@ -22,7 +23,7 @@ fn named(mut wanted: Wanted, name: &str) -> Wanted {
 }
 
 /// An update with a seed of its own, and the configuration of automatic names.
-fn up(host: &Arc<ScriptedHost>, seed: u8, config: &str, rows: Vec<Arc<Row>>, program: &[Wanted]) -> Outcome {
+fn up(host: &Arc<ScriptedHost>, seed: u8, config: &str, rows: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
     let entry = ConfigValue { value: config.to_owned(), secret: false };
     let operation = Operation {
         seed: [seed; 32],

@@ -10,8 +10,8 @@ use prost::Message;
 use crate::builtin::{OtherStack, OtherStacks, STACK_REFERENCE, STASH, StackReader};
 use crate::error::{Error, Result};
 use crate::operation::{Operation, OperationKind};
-use crate::provider::Host;
-use crate::row::Row;
+use crate::provider::ProviderHost;
+use crate::resource_state::ResourceState;
 use crate::state::{Session, Snapshot};
 use crate::urn::{STACK_TYPE, Urn};
 use crate::value::{PropertyMap, Value};
@@ -40,11 +40,11 @@ impl StackReader for Network {
         }
         let list = Value::Array(vec![Value::secret("inner".into())]);
         let outputs = properties([("id", "net-1".into()), ("token", Value::secret("t0p".into())), ("list", list)]);
-        let row = Row {
+        let row = ResourceState {
             urn: Urn::new("prod", "net", "", STACK_TYPE, "net-prod"),
             kind: STACK_TYPE.to_owned(),
             outputs: Some(outputs.into()),
-            ..Row::default()
+            ..ResourceState::default()
         };
         Ok(OtherStack { rows: vec![Arc::new(row)], elided: name.is_empty() })
     }
@@ -52,15 +52,15 @@ impl StackReader for Network {
 
 /// Runs requests against rows; gives what they gave, the rows then, and the messages.
 fn run<T>(
-    rows: Vec<Arc<Row>>,
+    rows: Vec<Arc<ResourceState>>,
     kind: OperationKind,
     dry_run: bool,
     program: impl AsyncFnOnce(&Engine) -> T,
-) -> (T, Vec<Arc<Row>>, String) {
+) -> (T, Vec<Arc<ResourceState>>, String) {
     let stacks = OtherStacks::new(Arc::new(Network));
     let operation = Operation { dry_run, stacks, ..Operation::new(kind, "proj", "dev") };
     let recorder = Arc::new(Recorder::default());
-    let host = Arc::new(ScriptedHost::default()) as Arc<dyn Host>;
+    let host = Arc::new(ScriptedHost::default()) as Arc<dyn ProviderHost>;
     let session = Session::read_only(Snapshot { rows, ..Snapshot::default() });
     let engine = Engine::start(operation, session, host, Arc::clone(&recorder) as _);
     let given = block_on(async {
@@ -152,7 +152,7 @@ fn a_stash_keeps_its_first_value_until_it_is_replaced() {
     let (changed, rows, _) = run(rows, OperationKind::Update, false, second);
     assert_eq!(changed, seen);
     let ((), refreshed, messages) = run(rows.clone(), OperationKind::Refresh, false, async |_: &Engine| ());
-    let outputs = |rows: &[Arc<Row>]| rows.iter().map(|row| row.outputs.clone()).collect::<Vec<_>>();
+    let outputs = |rows: &[Arc<ResourceState>]| rows.iter().map(|row| row.outputs.clone()).collect::<Vec<_>>();
     assert_eq!(outputs(&refreshed), outputs(&rows));
     assert_eq!(messages, "");
     let ((), left, messages) = run(rows, OperationKind::Destroy, false, async |_: &Engine| ());

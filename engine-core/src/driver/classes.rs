@@ -11,7 +11,7 @@ use crate::provider::{ProviderReference, StoredProvider};
 use crate::urn::Urn;
 
 use super::Engine;
-use super::served::{Served, Server};
+use super::resolved_provider::{ProviderKind, ResolvedProvider};
 
 /// What was noticed in this run.
 #[derive(Default)]
@@ -66,8 +66,8 @@ impl Classes {
 
 impl Engine {
     /// Compares the provider that serves a registration with the one that made or last changed the resource.
-    pub(super) fn compare_code(&self, registration: &mut Registration, served: &Served) {
-        let Server::Live { reference, .. } = &served.server else { return };
+    pub(super) fn compare_code(&self, registration: &mut Registration, resolved: &ResolvedProvider) {
+        let ProviderKind::Live { reference, .. } = &resolved.server else { return };
         let Some((_, old)) = &registration.old else { return };
         if old.external || !old.custom {
             return;
@@ -81,8 +81,8 @@ impl Engine {
     }
 
     /// Notes what the comparison of the provider's code came to, now that it is known what becomes of the resource.
-    pub(super) fn note_code_change(&self, registration: &Registration, served: &Served, steps: &[Step]) {
-        let Server::Live { reference, .. } = &served.server else { return };
+    pub(super) fn note_code_change(&self, registration: &Registration, resolved: &ResolvedProvider, steps: &[Step]) {
+        let ProviderKind::Live { reference, .. } = &resolved.server else { return };
         if !registration.is_targeted() {
             return;
         }
@@ -104,8 +104,8 @@ impl Engine {
     }
 
     /// Notes that an object was made by a provider which could not be found again from the state.
-    pub(super) fn note_unfindable(&self, urn: &Urn, served: &Served) {
-        let Server::Live { reference, .. } = &served.server else { return };
+    pub(super) fn note_unfindable(&self, urn: &Urn, resolved: &ResolvedProvider) {
+        let ProviderKind::Live { reference, .. } = &resolved.server else { return };
         if reference.is_complete() {
             return;
         }

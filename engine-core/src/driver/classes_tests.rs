@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::operation::{ConfigValue, Operation, OperationKind};
+use crate::config_value::ConfigValue;
+use crate::operation::{Operation, OperationKind};
 use crate::provider::Revision;
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 
 use super::testing::{Outcome, ScriptedHost, run_as, wanted};
 
@@ -13,11 +14,11 @@ fn host(version: Option<u64>, code: &str) -> ScriptedHost {
     ScriptedHost { revision, ..ScriptedHost::default() }
 }
 
-fn up_with(operation: Operation, host: ScriptedHost, rows: Vec<Arc<Row>>) -> Outcome {
+fn up_with(operation: Operation, host: ScriptedHost, rows: Vec<Arc<ResourceState>>) -> Outcome {
     run_as(&Arc::new(host), operation, rows, &[wanted("a", "x"), wanted("b", "x")])
 }
 
-fn up(host: ScriptedHost, rows: Vec<Arc<Row>>) -> Outcome {
+fn up(host: ScriptedHost, rows: Vec<Arc<ResourceState>>) -> Outcome {
     up_with(Operation::new(OperationKind::Update, "proj", "dev"), host, rows)
 }
 

@@ -47,12 +47,12 @@ impl Engine {
             }
         }));
         // By the time of day too: where a test makes up time, it stands still while a provider works.
-        let over = select(self.host.wait(limit), crate::timer::wait(limit));
+        let over = select(self.host.wait(limit), crate::environment::timer::wait(limit));
         match select(answer, over).await {
             Either::Left((answer, _)) => self.tell_of_closing(&class, answer.ok()),
             Either::Right((_, answer)) => {
                 self.host.cancel(&[number]);
-                let last_word = select(self.host.wait(LAST_WORD), crate::timer::wait(LAST_WORD));
+                let last_word = select(self.host.wait(LAST_WORD), crate::environment::timer::wait(LAST_WORD));
                 let ended = matches!(select(answer, last_word).await, Either::Left((Ok(_), _)));
                 // Nobody listens when the call has just ended.
                 let _ = stop.send(());

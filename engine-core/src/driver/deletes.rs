@@ -8,24 +8,24 @@ use futures::future::join_all;
 
 use crate::event::{Event, Op};
 use crate::operation::OperationKind;
-use crate::plan::{IMPLIED, Leftovers, Refusal, Step};
+use crate::plan::{IMPLIED, Leftovers, RegistrationError, Step};
 use crate::planted::{self, Bug};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
-use crate::row::Row;
-use crate::schedule::{deletion_levels, references};
-use crate::state::{Change, PendingKind, RowNumber};
+use crate::resource_state::ResourceState;
+use crate::schedule::deletion_levels;
+use crate::state::{Change, PendingKind, ResourceNumber};
 use crate::urn::{Urn, UrnMap, UrnSet};
 
 use super::hooks::{Occasion, moments};
-use super::intents::Journalled;
+use super::write_ahead::Journalled;
 use super::{Engine, RpcError};
 
 impl Engine {
     /// Deletes every row that the program no longer has, and those that wait for their deletion.
     pub(super) async fn delete_leftovers(&self) {
         let leftovers = {
-            let book = self.book();
-            book.planner.leftovers(|number| book.ledger.get(number))
+            let run_state = self.run_state();
+            run_state.planner.leftovers(|number| run_state.ledger.get(number))
         };
         let mut condemned = match leftovers {
             Ok(condemned) => condemned,
@@ -63,26 +63,27 @@ impl Engine {
         if self.operation.targets.is_empty() && self.operation.excludes.is_empty() {
             return;
         }
-        let staying: Vec<(RowNumber, Arc<Row>)> = {
-            let book = self.book();
-            let untouched = |number: &RowNumber| !book.planner.is_handled(*number) && !condemned.contains_key(number);
-            let known = book.planner.base().iter().zip(0..).map(|(_, number)| number).filter(untouched);
-            let row = |number| Some((number, Arc::clone(book.ledger.get(number)?)));
+        let staying: Vec<(ResourceNumber, Arc<ResourceState>)> = {
+            let run_state = self.run_state();
+            let untouched =
+                |number: &ResourceNumber| !run_state.planner.is_handled(*number) && !condemned.contains_key(number);
+            let known = run_state.planner.base().iter().zip(0..).map(|(_, number)| number).filter(untouched);
+            let row = |number| Some((number, Arc::clone(run_state.ledger.get(number)?)));
             known.filter_map(row).filter(|(_, row)| !row.delete && !row.pending_replacement).collect()
         };
         for (number, row) in staying {
             let step = Step::new(Op::Same, &row.urn.clone(), Some((number, Arc::clone(&row))), Some(Arc::clone(&row)));
             self.tell(Event::StepStarted(step.metadata(Some(Arc::clone(&row)))));
-            self.book().count(Op::Same, &step.urn);
+            self.run_state().count(Op::Same, &step.urn);
             self.tell(Event::StepDone(step.metadata(Some(row))));
         }
     }
 
     /// The resources whose objects go, and take along those that are `deletedWith` them. An object that this run found
-    /// alive goes with an owner that it found alive; only an old half of an earlier run may have had an owner of that time.
-    fn going(&self, condemned: &Leftovers, kept: &HashSet<RowNumber>) -> Going {
-        let book = self.book();
-        let base = book.planner.base();
+    /// alive goes with an owner that it found alive; only an old object of an earlier run may have had an owner of that time.
+    fn going(&self, condemned: &Leftovers, kept: &HashSet<ResourceNumber>) -> Going {
+        let run_state = self.run_state();
+        let base = run_state.planner.base();
         let mut going = Going::default();
         for (number, row) in condemned {
             if row.pending_replacement || kept.contains(number) || self.is_protected(row) {
@@ -98,8 +99,8 @@ impl Engine {
         going
     }
 
-    /// Does the run refuse to delete the row, unless it is the old half of a replacement?
-    fn is_protected(&self, row: &Row) -> bool {
+    /// Does the run refuse to delete the row, unless it is the old object of a replacement?
+    fn is_protected(&self, row: &ResourceState) -> bool {
         let op = deletion_op(row);
         row.protect && op == Op::Delete && !self.operation.ignore_protect
     }
@@ -110,7 +111,7 @@ impl Engine {
         let mut refused = false;
         for row in condemned.values().filter(|row| !row.delete) {
             if let Some(reason) = guarded.get(&row.urn) {
-                self.refuse(&Refusal::on(&row.urn, reason.clone()));
+                self.refuse(&RegistrationError::on(&row.urn, reason.clone()));
                 refused = true;
             }
         }
@@ -120,29 +121,33 @@ impl Engine {
     /// With continue-on-error: nothing goes that a failed resource depends on.
     fn spare_what_failures_need(&self, condemned: &mut Leftovers) {
         let mut needed: Vec<Urn> = {
-            let book = self.book();
+            let run_state = self.run_state();
             // A row whose update failed still goes by its former URN.
-            let former = book.failed.iter().filter_map(|urn| book.planner.formerly(urn));
-            former.chain(&book.failed).cloned().collect()
+            let former = run_state.failed.iter().filter_map(|urn| run_state.planner.formerly(urn));
+            former.chain(&run_state.failed).cloned().collect()
         };
         needed.sort();
         let mut seen: UrnSet = UrnSet::default();
-        let rows: UrnMap<Arc<Row>> = {
-            let book = self.book();
-            book.ledger.rows().map(|(_, row)| (row.urn.clone(), Arc::clone(row))).collect()
+        let rows: UrnMap<Arc<ResourceState>> = {
+            let run_state = self.run_state();
+            run_state.ledger.rows().map(|(_, row)| (row.urn.clone(), Arc::clone(row))).collect()
         };
         while let Some(urn) = needed.pop() {
             if seen.insert(urn.clone())
                 && let Some(row) = rows.get(&urn)
             {
-                needed.extend(references(row));
+                needed.extend(row.references());
             }
         }
         condemned.retain(|_, row| row.delete || !seen.contains(&row.urn));
     }
 
     /// Deletes the rows of a level side by side; gives the numbers of those that were not deleted.
-    async fn delete_level(&self, level: Vec<(RowNumber, Arc<Row>)>, going: &Going) -> Vec<RowNumber> {
+    async fn delete_level(
+        &self,
+        level: Vec<(ResourceNumber, Arc<ResourceState>)>,
+        going: &Going,
+    ) -> Vec<ResourceNumber> {
         let mut failed = Vec::new();
         let mut running = Vec::new();
         let side_by_side = self.operation.parallel > 1 && level.len() > 1 && !self.operation.dry_run;
@@ -188,7 +193,8 @@ impl Engine {
         }
         let without_call = !row.custom
             || row.urn.provider_package().is_some()
-            || (row.retain_on_delete && !(step.op == Op::DeleteReplaced && planted::has(Bug::RetainIgnoredForOldHalf)))
+            || (row.retain_on_delete
+                && !(step.op == Op::DeleteReplaced && planted::has(Bug::RetainIgnoredForOldObject)))
             || step.note == IMPLIED
             || !matches!(step.op, Op::Delete | Op::DeleteReplaced);
         let outcome = match (without_call, self.operation.dry_run) {
@@ -214,7 +220,7 @@ impl Engine {
             }
             Err(error) if error.kind == ProviderErrorKind::NoProvider => {
                 // Nothing was attempted: the resource stays, and all else goes on.
-                self.book().failed.insert(step.urn.clone());
+                self.run_state().failed.insert(step.urn.clone());
                 self.report_failure(&step.urn, &error, false);
                 self.tell(Event::StepFailed(step.metadata(None)));
                 Ok(false)
@@ -226,26 +232,31 @@ impl Engine {
         }
     }
 
-    pub(super) fn book_deletion(&self, step: &Step, number: RowNumber, row: &Arc<Row>) -> Change {
-        let mut book = self.book();
-        book.count(step.op, &step.urn);
+    pub(super) fn book_deletion(&self, step: &Step, number: ResourceNumber, row: &Arc<ResourceState>) -> Change {
+        let mut run_state = self.run_state();
+        run_state.count(step.op, &step.urn);
         if step.keep_until_replaced {
-            let marked = Row { pending_replacement: true, ..(**row).clone() };
-            book.set(number, Arc::new(marked))
+            let marked = ResourceState { pending_replacement: true, ..(**row).clone() };
+            run_state.set(number, Arc::new(marked))
         } else {
-            book.remove(number)
+            run_state.remove(number)
         }
     }
 
-    async fn call_delete(&self, step: &Step, number: RowNumber, row: &Arc<Row>) -> Result<Vec<Change>, ProviderError> {
-        let served = self.providers.resolve(row, &self.session).await?;
+    async fn call_delete(
+        &self,
+        step: &Step,
+        number: ResourceNumber,
+        row: &Arc<ResourceState>,
+    ) -> Result<Vec<Change>, ProviderError> {
+        let resolved = self.providers.resolve(row, &self.session).await?;
         let method = Method::Delete {
             id: row.id.clone(),
-            props: served.shown(&row.outputs_or_empty()),
+            props: resolved.shown(&row.outputs_or_empty()),
             timeout: row.custom_timeouts.delete,
         };
         let call = Journalled {
-            served: &served,
+            resolved: &resolved,
             kind: PendingKind::Deleting,
             row,
             occasion: Occasion { old: Some(row), new: None },
@@ -258,7 +269,7 @@ impl Engine {
             // The object may be gone: the operation stays pending, and the next run names it.
             return Err(error.clone());
         }
-        let ended = self.book().end(operation);
+        let ended = self.run_state().end(operation);
         match answer {
             Ok(Answer::Deleted) => Ok(vec![ended]),
             Ok(_) => Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call")),
@@ -270,8 +281,8 @@ impl Engine {
     }
 
     /// A protected resource stays, and the run goes on with what it does not need.
-    fn refuse_protected(&self, step: &Step, row: &Row) -> bool {
-        self.complain(&Refusal::protected_deletion(&row.urn));
+    fn refuse_protected(&self, step: &Step, row: &ResourceState) -> bool {
+        self.complain(&RegistrationError::protected_deletion(&row.urn));
         self.tell(Event::StepFailed(step.metadata(None)));
         false
     }
@@ -282,19 +293,19 @@ impl Engine {
 struct Going {
     all: UrnSet,
     living: UrnSet,
-    /// The rows that were old halves before this run.
-    old_halves: HashSet<RowNumber>,
+    /// The rows that were old objects before this run.
+    old_halves: HashSet<ResourceNumber>,
 }
 
 impl Going {
     /// Is the object gone with its owner?
-    fn takes_along(&self, number: RowNumber, owner: &Urn) -> bool {
+    fn takes_along(&self, number: ResourceNumber, owner: &Urn) -> bool {
         let owners = if self.old_halves.contains(&number) { &self.all } else { &self.living };
         owners.contains(owner) != planted::has(Bug::DeletedWithInverted)
     }
 }
 
-fn deletion_op(row: &Row) -> Op {
+fn deletion_op(row: &ResourceState) -> Op {
     match (row, row.delete) {
         (row, true) if row.external => Op::DiscardReplaced,
         (_, true) => Op::DeleteReplaced,
@@ -304,17 +315,17 @@ fn deletion_op(row: &Row) -> Op {
     }
 }
 
-fn deletion_step(number: RowNumber, row: Arc<Row>, implied: bool) -> Step {
+fn deletion_step(number: ResourceNumber, row: Arc<ResourceState>, implied: bool) -> Step {
     let (op, urn) = (deletion_op(&row), row.urn.clone());
     Step { note: if implied { IMPLIED } else { "" }, ..Step::new(op, &urn, Some((number, row)), None) }
 }
 
 /// Marks the condemned rows that a row which was not deleted depends on.
-fn keep_what_it_needs(number: RowNumber, condemned: &Leftovers, kept: &mut HashSet<RowNumber>) {
+fn keep_what_it_needs(number: ResourceNumber, condemned: &Leftovers, kept: &mut HashSet<ResourceNumber>) {
     let mut open = vec![number];
     while let Some(number) = open.pop() {
         let Some(row) = condemned.get(&number) else { continue };
-        let needed: UrnSet = references(row).collect();
+        let needed: UrnSet = row.references().collect();
         for (other, candidate) in condemned {
             if needed.contains(&candidate.urn) && kept.insert(*other) {
                 open.push(*other);

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use crate::event::Outcome as Ended;
 use crate::operation::{Operation, OperationKind};
 use crate::provider::{ProviderErrorKind, ProviderReference, Revision, StoredProvider};
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::wire::RegisterResourceRequest;
 
 use super::testing::{Outcome, ScriptedHost, Wanted, run, run_as, wanted};
 
-fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<Row>>, program: &[Wanted]) -> Outcome {
+fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
     run(host, OperationKind::Update, false, rows, program)
 }
 
@@ -229,11 +229,11 @@ fn a_targeted_destroy_tells_of_the_rows_that_stay() {
 }
 
 /// Says of the rows of these names that they were made by a class that nobody finds any more.
-fn orphaned(rows: Vec<Arc<Row>>, names: &[&str]) -> Vec<Arc<Row>> {
+fn orphaned(rows: Vec<Arc<ResourceState>>, names: &[&str]) -> Vec<Arc<ResourceState>> {
     made_by("Gone", rows, names)
 }
 
-fn made_by(class: &str, rows: Vec<Arc<Row>>, names: &[&str]) -> Vec<Arc<Row>> {
+fn made_by(class: &str, rows: Vec<Arc<ResourceState>>, names: &[&str]) -> Vec<Arc<ResourceState>> {
     let reference = ProviderReference {
         maloko: 1,
         language: "nodejs".to_owned(),
@@ -269,7 +269,7 @@ fn a_preview_that_knows_that_a_delete_cannot_be_made_says_so_and_fails() {
         let preview = run(&host, kind, true, rows, &[]);
         assert_eq!(preview.report.summary.outcome, Ended::Failed);
         let told = "no provider object for 'urn:pulumi:dev::proj::pulumi-python:dynamic:Thing::b': the program does not \
-                    register it, and it was made by Gone,";
+                    register it, and Gone made it,";
         assert!(preview.messages.contains(told), "{}", preview.messages);
         assert!(preview.calls.is_empty(), "{:?}", preview.calls);
         // What it needs stays too; the rest would go.
@@ -277,8 +277,8 @@ fn a_preview_that_knows_that_a_delete_cannot_be_made_says_so_and_fails() {
         assert!(!preview.steps.iter().any(|step| step == "delete a"), "{:?}", preview.steps);
     }
     // In the program it has an object, and what is not called needs none.
-    let served = run(&host, OperationKind::Destroy, true, orphaned(first.rows.clone(), &["c"]), &[wanted("c", "x")]);
-    assert_eq!(served.report.summary.outcome, Ended::Succeeded, "{}", served.messages);
+    let resolved = run(&host, OperationKind::Destroy, true, orphaned(first.rows.clone(), &["c"]), &[wanted("c", "x")]);
+    assert_eq!(resolved.report.summary.outcome, Ended::Succeeded, "{}", resolved.messages);
     let mut kept = orphaned(first.rows.clone(), &["c"]);
     for row in &mut kept {
         Arc::make_mut(row).retain_on_delete = true;

@@ -4,7 +4,7 @@ use futures::channel::oneshot;
 use futures::future::{FutureExt, Shared};
 
 use crate::plan::{Registration, Step};
-use crate::state::RowNumber;
+use crate::state::ResourceNumber;
 use crate::urn::Urn;
 
 use super::Engine;
@@ -32,7 +32,7 @@ impl Engine {
             let (over, waiting) = oneshot::channel();
             let waiting = waiting.shared();
             let numbers = deletions.left.iter().filter_map(number);
-            self.book().deleting.extend(numbers.map(|number| (number, waiting.clone())));
+            self.run_state().deleting.extend(numbers.map(|number| (number, waiting.clone())));
             deletions.over = Some(over);
         }
         deletions
@@ -41,16 +41,16 @@ impl Engine {
     /// The deletion, begun by the replacement of another resource, of the object that a registration goes on from.
     pub(super) fn deletion_of(&self, registration: &Registration) -> Option<DeletionsOver> {
         let (number, _) = registration.old.as_ref()?;
-        self.book().deleting.get(number).cloned()
+        self.run_state().deleting.get(number).cloned()
     }
 }
 
 impl DeletionsFirst<'_> {
     /// Notes that the deletion of a row was made.
-    pub(super) fn made(&mut self, deletion: Option<RowNumber>) {
+    pub(super) fn made(&mut self, deletion: Option<ResourceNumber>) {
         let Some(made) = deletion else { return };
         self.left.retain(|step| number(step) != Some(made));
-        self.engine.book().deleting.remove(&made);
+        self.engine.run_state().deleting.remove(&made);
         if self.left.is_empty() {
             self.over = None;
         }
@@ -62,15 +62,15 @@ impl Drop for DeletionsFirst<'_> {
         if self.left.is_empty() {
             return;
         }
-        let mut book = self.engine.book();
+        let mut run_state = self.engine.run_state();
         for number in self.left.iter().filter_map(number) {
-            book.deleting.remove(&number);
+            run_state.deleting.remove(&number);
         }
-        book.planner.take_back(&self.urn, &self.left);
+        run_state.planner.take_back(&self.urn, &self.left);
     }
 }
 
 /// The row that a step deletes before its replacement is made.
-pub(super) fn number(step: &Step) -> Option<RowNumber> {
+pub(super) fn number(step: &Step) -> Option<ResourceNumber> {
     step.old.as_ref().filter(|_| step.keep_until_replaced).map(|(number, _)| *number)
 }

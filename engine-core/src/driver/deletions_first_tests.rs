@@ -6,8 +6,8 @@ use futures::executor::block_on;
 
 use crate::event::Outcome as Ended;
 use crate::operation::{Operation, OperationKind};
-use crate::provider::{Host, ProviderErrorKind};
-use crate::row::Row;
+use crate::provider::{ProviderErrorKind, ProviderHost};
+use crate::resource_state::ResourceState;
 use crate::state::{Session, Snapshot};
 
 use super::testing::{
@@ -16,7 +16,7 @@ use super::testing::{
 use super::{Engine, ProgramEnd};
 
 /// The rows of `b`, which takes its `from` from `a`, and so is deleted before `a` is.
-fn dependent(host: &Arc<ScriptedHost>) -> Vec<Arc<Row>> {
+fn dependent(host: &Arc<ScriptedHost>) -> Vec<Arc<ResourceState>> {
     let dependent = Wanted { from: Some("a"), ..wanted("b", "x") };
     let rows = run(host, OperationKind::Update, false, Vec::new(), &[wanted("a", "x"), dependent]).rows;
     host.join();
@@ -31,7 +31,8 @@ fn what_is_deleted_first_is_made_again_when_it_is_gone() {
     host.hang("b", "delete", Hanging::Sync);
     let session = Session::read_only(Snapshot { rows, ..Snapshot::default() });
     let operation = Operation { parallel: 4, ..Operation::new(OperationKind::Update, "proj", "dev") };
-    let engine = Engine::start(operation, session, Arc::clone(&host) as Arc<dyn Host>, Arc::new(Recorder::default()));
+    let engine =
+        Engine::start(operation, session, Arc::clone(&host) as Arc<dyn ProviderHost>, Arc::new(Recorder::default()));
     let stack = block_on(register_stack(&host, &engine)).unwrap_or_default();
     let replaced = {
         let (engine, stack) = (Arc::clone(&engine), stack.clone());

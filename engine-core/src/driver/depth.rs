@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use prost::Message;
 
-use crate::plan::Refusal;
+use crate::plan::RegistrationError;
 use crate::urn::Urn;
 use crate::wire::WireValue;
 
@@ -65,7 +65,7 @@ fn in_lists(value: Vec<u8>, lists: usize) -> Vec<u8> {
 }
 
 /// The refusal of a request that cannot be decoded because a value in it is too deep; `None` when that is not why.
-pub(super) fn too_deep(method: &str, request: &[u8]) -> Option<Refusal> {
+pub(super) fn too_deep(method: &str, request: &[u8]) -> Option<RegistrationError> {
     let (urn, what, properties) = match method {
         "RegisterResource" => {
             let Registration { r#type, name, object } = Message::decode(request).ok()?;
@@ -90,7 +90,7 @@ pub(super) fn too_deep(method: &str, request: &[u8]) -> Option<Refusal> {
         fields.iter().find(|(_, value)| WireValue::decode(&in_lists((*value).clone(), lists)[..]).is_err())
     });
     let (property, _) = property?;
-    Some(Refusal {
+    Some(RegistrationError {
         urn,
         messages: vec![format!(
             "{what}: property '{property}' is nested too deeply: values may hold about 30 levels of objects, or 45 of lists; \

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use crate::event::Outcome as Ended;
 use crate::operation::{Operation, OperationKind};
 use crate::provider::ProviderErrorKind;
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::value::Value;
 
 use super::testing::{Outcome, ScriptedHost, Wanted, run, run_as, wanted};
 
-fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<Row>>, program: &[Wanted]) -> Outcome {
+fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
     run(host, OperationKind::Update, false, rows, program)
 }
 
-fn names(rows: &[Arc<Row>]) -> Vec<String> {
+fn names(rows: &[Arc<ResourceState>]) -> Vec<String> {
     rows.iter()
         .filter(|row| row.urn.provider_package().is_none() && !row.urn.is_root_stack())
         .map(|row| format!("{}={}{}", row.urn.name(), row.id, if row.delete { " (delete)" } else { "" }))

@@ -8,38 +8,41 @@ use crate::kill_point::{self, KillPoint};
 use crate::plan::{Step, copy_secrets, mark_outputs, needs_marks};
 use crate::planted::{self, Bug};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
-use crate::row::{HookMoment, Row};
-use crate::schedule::references;
-use crate::state::{Change, PendingKind, Ticket};
+use crate::resource_state::{HookMoment, ResourceState};
+use crate::state::{Change, Durability, PendingKind};
 use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
 
 use super::hooks::{Occasion, moments};
-use super::intents::Journalled;
-use super::served::Served;
+use super::resolved_provider::ResolvedProvider;
 use super::stop::Failure;
+use super::write_ahead::Journalled;
 use super::{Engine, RpcError};
 
 /// What a step led to.
 struct Taken {
-    row: Option<Arc<Row>>,
+    row: Option<Arc<ResourceState>>,
     /// The outcome of a call, on its way to the disk.
-    written: Option<Ticket>,
+    written: Option<Durability>,
 }
 
 /// The outcome of a create or update.
 pub(super) struct Settled {
-    pub(super) row: Arc<Row>,
+    pub(super) row: Arc<ResourceState>,
     /// Why an object that is there did not start.
     pub(super) error: Option<ProviderError>,
     /// The outcome, on its way to the disk.
-    pub(super) written: Ticket,
+    pub(super) written: Durability,
 }
 
 impl Engine {
     /// Takes one step of a registration. Gives the row that it led to, or `None` when it failed and the run goes on
-    /// without it. `served` is the live object of custom resources.
-    pub(super) async fn act(&self, step: Step, served: Option<&Served>) -> Result<Option<Arc<Row>>, RpcError> {
+    /// without it. `resolved` is the live object of custom resources.
+    pub(super) async fn act(
+        &self,
+        step: Step,
+        resolved: Option<&ResolvedProvider>,
+    ) -> Result<Option<Arc<ResourceState>>, RpcError> {
         self.go_on()?;
         if matches!(step.op, Op::Delete | Op::DeleteReplaced) {
             return match self.delete_one(step).await? {
@@ -53,7 +56,7 @@ impl Engine {
         self.tell(Event::StepStarted(step.metadata(step.new.clone())));
         let outcome = match self.before(&step).await {
             Err(error) => Err(error),
-            Ok(()) => self.take(&step, served).await,
+            Ok(()) => self.take(&step, resolved).await,
         };
         let outcome = match outcome {
             Ok(Taken { row: Some(row), written: Some(written) }) if row.hooks.is_empty() => {
@@ -77,16 +80,16 @@ impl Engine {
         }
     }
 
-    async fn take(&self, step: &Step, served: Option<&Served>) -> Result<Taken, ProviderError> {
+    async fn take(&self, step: &Step, resolved: Option<&ResolvedProvider>) -> Result<Taken, ProviderError> {
         let row = match step.op {
             Op::Replace => {
                 // The new row is the one of the other half, made or to be made.
-                self.book().row(&step.urn).map(|(_, row)| Arc::clone(row)).or_else(|| step.new.clone())
+                self.run_state().row(&step.urn).map(|(_, row)| Arc::clone(row)).or_else(|| step.new.clone())
             }
             Op::Same => self.keep(step),
             Op::Import | Op::ImportReplacement => Some(self.adopt(step).await?),
             _ if self.operation.dry_run => Some(self.foresee(step)?),
-            _ => return self.change(step, served).await,
+            _ => return self.change(step, resolved).await,
         };
         Ok(Taken { row, written: None })
     }
@@ -102,7 +105,7 @@ impl Engine {
     }
 
     /// Calls the hooks that follow a step which was done; those of a component follow its outputs.
-    async fn after(&self, step: &Step, row: Option<&Row>) -> Result<(), RpcError> {
+    async fn after(&self, step: &Step, row: Option<&ResourceState>) -> Result<(), RpcError> {
         match (moments(step.op), row) {
             (Some((_, after)), Some(row)) if row.custom && !row.hooks.is_empty() => {
                 Box::pin(self.run_after_hooks(&step.urn, &row.hooks, after, Occasion::of(step, Some(row)))).await
@@ -112,18 +115,18 @@ impl Engine {
     }
 
     /// Counts a step and tells of it. Components and the stack are told of when their outputs are known.
-    fn done(&self, step: &Step, row: Option<Arc<Row>>) {
+    fn done(&self, step: &Step, row: Option<Arc<ResourceState>>) {
         let metadata = step.metadata(row.clone());
-        let mut book = self.book();
-        book.count(step.op, &step.urn);
+        let mut run_state = self.run_state();
+        run_state.count(step.op, &step.urn);
         if row.is_some_and(|row| !row.custom) && step.op != Op::Replace {
             if step.urn.is_root_stack() {
-                book.root = Some(step.urn.clone());
+                run_state.root = Some(step.urn.clone());
             }
-            book.open.insert(step.urn.clone(), metadata);
+            run_state.open.insert(step.urn.clone(), metadata);
             return;
         }
-        drop(book);
+        drop(run_state);
         self.tell(Event::StepDone(metadata));
     }
 
@@ -135,14 +138,14 @@ impl Engine {
     /// Notes that a resource failed, and reports why.
     pub(super) fn note_failure(&self, urn: &Urn, error: &ProviderError) {
         if error.kind == ProviderErrorKind::Raised {
-            self.book().maybe_corrupt = true;
+            self.run_state().maybe_corrupt = true;
         }
-        self.book().failed.insert(urn.clone());
+        self.run_state().failed.insert(urn.clone());
         self.report_failure(urn, error, !self.operation.continue_on_error);
     }
 
     /// Nothing happens to the object; its row takes the new inputs and options.
-    fn keep(&self, step: &Step) -> Option<Arc<Row>> {
+    fn keep(&self, step: &Step) -> Option<Arc<ResourceState>> {
         let mut row = Arc::clone(step.new.as_ref()?);
         if needs_marks(&row) {
             mark_outputs(Arc::make_mut(&mut row));
@@ -151,21 +154,21 @@ impl Engine {
         let in_place_of = old.map(|(number, _)| *number);
         // Its new URN must survive a crash, for what comes after it refers to it. So must what it refers to from now on:
         // what it no longer needs may be deleted by this very run, and a row that refers to nothing is not sound.
-        let referred = |row: &Row| references(row).collect::<BTreeSet<_>>();
-        let same = |old: &Row| references(old).eq(references(&row)) || referred(old) == referred(&row);
-        let differs = |old: &Row| old.urn != row.urn || !same(old);
+        let referred = |row: &ResourceState| row.references().collect::<BTreeSet<_>>();
+        let same = |old: &ResourceState| old.references().eq(row.references()) || referred(old) == referred(&row);
+        let differs = |old: &ResourceState| old.urn != row.urn || !same(old);
         let moves = old.is_some_and(|(_, old)| differs(old)) && !planted::has(Bug::KeptReferencesForgotten);
         if moves && !self.operation.dry_run {
-            let change = self.book().put(Arc::clone(&row), in_place_of);
+            let change = self.run_state().put(Arc::clone(&row), in_place_of);
             drop(self.session.append_with_next(&[change]));
         } else {
-            self.book().keep(Arc::clone(&row), in_place_of);
+            self.run_state().keep(Arc::clone(&row), in_place_of);
         }
         Some(row)
     }
 
     /// What a preview shows of a step: the inputs, and the outputs that are known to stay.
-    fn foresee(&self, step: &Step) -> Result<Arc<Row>, ProviderError> {
+    fn foresee(&self, step: &Step) -> Result<Arc<ResourceState>, ProviderError> {
         let mut row = finished(step)?;
         if row.custom && row.urn.provider_package().is_none() {
             let mut outputs = (*row.inputs).clone();
@@ -181,33 +184,33 @@ impl Engine {
         }
         mark_outputs(&mut row);
         let row = Arc::new(row);
-        let mut book = self.book();
+        let mut run_state = self.run_state();
         match &step.old {
-            // As in the run itself, the old half waits for its deletion, so that the preview tells of that too.
-            Some((number, old)) if step.op == Op::CreateReplacement && !is_pending(&book, *number) => {
-                book.keep(Arc::clone(&row), None);
-                let waiting = Row { delete: true, ..(**old).clone() };
-                book.set(*number, Arc::new(waiting));
+            // As in the run itself, the old object waits for its deletion, so that the preview tells of that too.
+            Some((number, old)) if step.op == Op::CreateReplacement && !is_pending(&run_state, *number) => {
+                run_state.keep(Arc::clone(&row), None);
+                let waiting = ResourceState { delete: true, ..(**old).clone() };
+                run_state.set(*number, Arc::new(waiting));
             }
-            old => book.keep(Arc::clone(&row), old.as_ref().map(|(number, _)| *number)),
+            old => run_state.keep(Arc::clone(&row), old.as_ref().map(|(number, _)| *number)),
         }
         Ok(row)
     }
 
     /// A create or update: of an object, of a component's row, or of a provider's row.
-    async fn change(&self, step: &Step, served: Option<&Served>) -> Result<Taken, ProviderError> {
+    async fn change(&self, step: &Step, resolved: Option<&ResolvedProvider>) -> Result<Taken, ProviderError> {
         let mut row = finished(step)?;
-        let served = served.filter(|_| row.custom && row.urn.provider_package().is_none());
-        let Some(served) = served else {
+        let resolved = resolved.filter(|_| row.custom && row.urn.provider_package().is_none());
+        let Some(resolved) = resolved else {
             stamp(step.op, &mut row, self.now());
             let row = Arc::new(row);
-            let change = self.book().put(Arc::clone(&row), step.old.as_ref().map(|(number, _)| *number));
+            let change = self.run_state().put(Arc::clone(&row), step.old.as_ref().map(|(number, _)| *number));
             // No side effect: it may become durable together with whatever comes next.
             drop(self.session.append_with_next(&[change]));
             return Ok(Taken { row: Some(row), written: None });
         };
         let updating = step.op == Op::Update;
-        let inputs = served.shown(&row.inputs);
+        let inputs = resolved.shown(&row.inputs);
         if inputs.values().any(Value::contains_unknown) {
             return Err(ProviderError::new(
                 ProviderErrorKind::Raised,
@@ -217,16 +220,16 @@ impl Engine {
         let method = match &step.old {
             Some((_, old)) if updating => Method::Update {
                 id: old.id.clone(),
-                olds: served.shown(&old.outputs_or_empty()),
+                olds: resolved.shown(&old.outputs_or_empty()),
                 news: inputs,
                 timeout: row.custom_timeouts.update,
             },
-            _ => Method::Create { inputs, key: self.key_for(served, &row.urn), timeout: row.custom_timeouts.create },
+            _ => Method::Create { inputs, key: self.key_for(resolved, &row.urn), timeout: row.custom_timeouts.create },
         };
         let kind = if updating { PendingKind::Updating } else { PendingKind::Creating };
         let row = Arc::new(row);
         let call = Journalled {
-            served,
+            resolved,
             kind,
             row: &row,
             occasion: Occasion::of(step, Some(&row)),
@@ -268,8 +271,8 @@ impl Engine {
                 }
             }
             let ended = match &again {
-                Method::Create { .. } => self.doubt(&row.urn, error, Some(operation)),
-                _ => vec![self.book().end(operation)],
+                Method::Create { .. } => self.unknown_outcome(&row.urn, error, Some(operation)),
+                _ => vec![self.run_state().end(operation)],
             };
             self.record(&ended).await?;
             method = again;
@@ -283,12 +286,12 @@ impl Engine {
     }
 
     /// The outcome of a call could not be recorded: nobody but this message may know of the object.
-    pub(super) fn outcome_failure(&self, error: &crate::error::Error, row: Option<&Row>) -> ProviderError {
+    pub(super) fn outcome_failure(&self, error: &crate::error::Error, row: Option<&ResourceState>) -> ProviderError {
         let mut failure = self.state_failure(error);
         if let Some(row) = row.filter(|row| !row.id.is_empty()) {
             failure.message = format!(
                 "{}. The object has the id '{}': if the state does not name it after this run, take it over: with `maloko \
-                 refresh --import-pending-creates '{}' {}` if `maloko stack` shows a suspect create of it, else with `maloko \
+                 refresh --import-pending-creates '{}' {}` if `maloko stack` shows an unresolved create of it, else with `maloko \
                  import`",
                 failure.message, row.id, row.urn, row.id
             );
@@ -300,14 +303,14 @@ impl Engine {
     pub(super) async fn settle(
         &self,
         step: &Step,
-        mut row: Row,
+        mut row: ResourceState,
         answer: Result<Answer, ProviderError>,
         operation: u32,
     ) -> Result<Settled, ProviderError> {
         let (outputs, error) = match answer {
             Ok(Answer::Created { id, outputs }) => {
                 if id.is_empty() {
-                    let returned = crate::state::shown_value(&Value::Object(outputs));
+                    let returned = crate::update_plan::shown_value(&Value::Object(outputs));
                     let error = ProviderError::new(
                         ProviderErrorKind::Unreadable { returned, id },
                         "create returned no id; return a text that names the new object, such as CreateResult(id_=...)",
@@ -335,7 +338,7 @@ impl Engine {
                     if step.op != Op::Update {
                         row.id.clone_from(id);
                     }
-                    row.init_errors = vec![self.scrubbed(&error.message).into_owned()];
+                    row.init_errors = vec![self.redacted(&error.message).into_owned()];
                     // What is missing is most likely as the inputs say; a diff that misses it would replace the object.
                     let mut outputs = (*row.inputs).clone();
                     outputs.extend(std::mem::take(properties));
@@ -355,9 +358,9 @@ impl Engine {
                     // By the SDKs' contract a method that raises has made nothing; of a create there is a record all the
                     // same.
                     let changes = if step.op == Op::Update {
-                        vec![self.book().end(operation)]
+                        vec![self.run_state().end(operation)]
                     } else {
-                        self.doubt(&step.urn, &error, Some(operation))
+                        self.unknown_outcome(&step.urn, &error, Some(operation))
                     };
                     self.record(&changes).await?;
                     return Err(error);
@@ -381,7 +384,7 @@ impl Engine {
     }
 
     /// Waits until what was journalled is durable: the outcome of a call that led to the row.
-    pub(super) async fn durable(&self, written: Ticket, row: Option<&Row>) -> Result<(), ProviderError> {
+    pub(super) async fn durable(&self, written: Durability, row: Option<&ResourceState>) -> Result<(), ProviderError> {
         let written = written.await.map_err(|error| self.outcome_failure(&error, row));
         kill_point::reach(KillPoint::AfterOutcome);
         written
@@ -390,7 +393,7 @@ impl Engine {
     /// Notes of a create that ended without an outcome why it has none. The operation stays pending.
     async fn leave_open(&self, step: &Step, error: ProviderError) -> ProviderError {
         if step.op != Op::Update {
-            let changes = self.doubt(&step.urn, &error, None);
+            let changes = self.unknown_outcome(&step.urn, &error, None);
             if !changes.is_empty()
                 && let Err(unwritten) = self.record(&changes).await
             {
@@ -401,8 +404,8 @@ impl Engine {
     }
 
     /// The operation key of a create; what the engine serves itself makes nothing outside of the state.
-    fn key_for(&self, served: &Served, urn: &Urn) -> String {
-        if served.is_built_in() { String::new() } else { self.book().operation_key(urn) }
+    fn key_for(&self, resolved: &ResolvedProvider, urn: &Urn) -> String {
+        if resolved.is_built_in() { String::new() } else { self.run_state().operation_key(urn) }
     }
 
     /// Journals changes and waits until they are durable: only then is a step reported as done.
@@ -418,34 +421,36 @@ impl Engine {
         written
     }
 
-    fn book_outcome(&self, step: &Step, row: &Arc<Row>, operation: u32) -> Vec<Change> {
-        let mut book = self.book();
-        let mut changes = vec![book.end(operation)];
+    fn book_outcome(&self, step: &Step, row: &Arc<ResourceState>, operation: u32) -> Vec<Change> {
+        let mut run_state = self.run_state();
+        let mut changes = vec![run_state.end(operation)];
         if step.op != Op::Update {
-            changes.extend(book.resolve(&row.urn));
+            changes.extend(run_state.resolve(&row.urn));
         }
-        let old =
-            step.old.as_ref().and_then(|(number, _)| book.ledger.get(*number).map(|old| (*number, Arc::clone(old))));
+        let old = step
+            .old
+            .as_ref()
+            .and_then(|(number, _)| run_state.ledger.get(*number).map(|old| (*number, Arc::clone(old))));
         match (step.op, old) {
             (Op::CreateReplacement, Some((number, old))) if !old.pending_replacement => {
-                changes.extend(book.put_new_half(Arc::clone(row), number, &old));
+                changes.extend(run_state.put_replacement(Arc::clone(row), number, &old));
                 if planted::has(Bug::PendingDeleteLost) {
-                    changes.push(book.remove(number));
+                    changes.push(run_state.remove(number));
                 }
             }
-            (_, old) => changes.push(book.put(Arc::clone(row), old.map(|(number, _)| number))),
+            (_, old) => changes.push(run_state.put(Arc::clone(row), old.map(|(number, _)| number))),
         }
         changes
     }
 }
 
 /// Is the row's object deleted already?
-pub(super) fn is_pending(book: &super::book::Book, number: crate::state::RowNumber) -> bool {
-    book.ledger.get(number).is_some_and(|row| row.pending_replacement)
+pub(super) fn is_pending(run_state: &super::run_state::RunState, number: crate::state::ResourceNumber) -> bool {
+    run_state.ledger.get(number).is_some_and(|row| row.pending_replacement)
 }
 
 /// The row that a step leads to, with the id that it keeps.
-pub(super) fn finished(step: &Step) -> Result<Row, ProviderError> {
+pub(super) fn finished(step: &Step) -> Result<ResourceState, ProviderError> {
     let Some(new) = &step.new else {
         return Err(ProviderError::new(
             ProviderErrorKind::BadReturn,
@@ -456,14 +461,14 @@ pub(super) fn finished(step: &Step) -> Result<Row, ProviderError> {
 }
 
 /// Notes when an object was made and changed.
-pub(super) fn stamp(op: Op, row: &mut Row, now: String) {
+pub(super) fn stamp(op: Op, row: &mut ResourceState, now: String) {
     if op != Op::Update || row.created.is_empty() {
         row.created.clone_from(&now);
     }
     row.modified = now;
 }
 
-fn finish_row(step: &Step, row: &mut Row, mut outputs: PropertyMap, partly: bool, now: String) {
+fn finish_row(step: &Step, row: &mut ResourceState, mut outputs: PropertyMap, partly: bool, now: String) {
     copy_secrets(&row.inputs, &mut outputs);
     if let (true, Op::Update, Some((_, old))) = (planted::has(Bug::OldOutputsKept), step.op, &step.old) {
         outputs.extend((*old.outputs_or_empty()).clone());

@@ -6,19 +6,24 @@ use futures::executor::block_on;
 
 use crate::event::Outcome as Ended;
 use crate::operation::{Operation, OperationKind};
-use crate::provider::{Host, ProviderErrorKind};
-use crate::row::Row;
+use crate::provider::{ProviderErrorKind, ProviderHost};
+use crate::resource_state::ResourceState;
 use crate::state::{PendingKind, PendingOperation, Session, Snapshot};
 use crate::urn::Urn;
 
 use super::testing::{Outcome, Recorder, ScriptedHost, Wanted, run, run_as, wanted};
 use super::{Engine, ProgramEnd};
 
-fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<Row>>, program: &[Wanted]) -> Outcome {
+fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
     run(host, OperationKind::Update, false, rows, program)
 }
 
-fn going_on(host: &Arc<ScriptedHost>, kind: OperationKind, rows: Vec<Arc<Row>>, program: &[Wanted]) -> Outcome {
+fn going_on(
+    host: &Arc<ScriptedHost>,
+    kind: OperationKind,
+    rows: Vec<Arc<ResourceState>>,
+    program: &[Wanted],
+) -> Outcome {
     run_as(host, Operation { continue_on_error: true, ..Operation::new(kind, "proj", "dev") }, rows, program)
 }
 
@@ -75,7 +80,8 @@ fn a_program_that_fails_deletes_nothing_and_keeps_what_was_made() {
     let recorder = Arc::new(Recorder::default());
     let session = Session::read_only(Snapshot { rows: first.rows, ..Snapshot::default() });
     let operation = Operation::new(OperationKind::Update, "proj", "dev");
-    let engine = Engine::start(operation, session, Arc::clone(&host) as Arc<dyn Host>, Arc::clone(&recorder) as _);
+    let engine =
+        Engine::start(operation, session, Arc::clone(&host) as Arc<dyn ProviderHost>, Arc::clone(&recorder) as _);
     let failed = ProgramEnd { error: Some("it raised".to_owned()), source: None };
     let report = block_on(engine.finish(failed));
     assert!(report.is_ok_and(|report| report.summary.outcome == Ended::Failed));
@@ -112,7 +118,10 @@ fn a_failed_deletion_keeps_what_it_needs() {
 #[test]
 fn a_create_without_an_end_stays_until_it_is_cleared() {
     let pending = |name: &str, kind| PendingOperation {
-        row: Arc::new(Row { urn: Urn::new("dev", "proj", "", "pulumi-python:dynamic:Thing", name), ..Row::default() }),
+        row: Arc::new(ResourceState {
+            urn: Urn::new("dev", "proj", "", "pulumi-python:dynamic:Thing", name),
+            ..ResourceState::default()
+        }),
         kind,
     };
     let host: Arc<ScriptedHost> = Arc::default();
@@ -121,7 +130,8 @@ fn a_create_without_an_end_stays_until_it_is_cleared() {
         let session = Session::read_only(Snapshot { pending: all, ..Snapshot::default() });
         let recorder = Arc::new(Recorder::default());
         let operation = Operation { dry_run, refresh, ..Operation::new(OperationKind::Update, "proj", "dev") };
-        let engine = Engine::start(operation, session, Arc::clone(&host) as Arc<dyn Host>, Arc::clone(&recorder) as _);
+        let engine =
+            Engine::start(operation, session, Arc::clone(&host) as Arc<dyn ProviderHost>, Arc::clone(&recorder) as _);
         assert!(block_on(engine.finish(ProgramEnd::default())).is_ok());
         let left: Vec<_> = engine.snapshot().pending.iter().map(|left| left.row.urn.name().to_owned()).collect();
         (recorder.messages(), left)
@@ -144,7 +154,7 @@ fn without_a_create_nothing_is_begun_and_the_class_is_named() {
         for outcome in [&replaced, &made] {
             assert_eq!(outcome.report.summary.outcome, Ended::Failed);
             assert!(outcome.messages.contains("provider tests:Provider1 has no `create`"), "{}", outcome.messages);
-            assert!(outcome.last.suspects.is_empty() && outcome.last.pending.is_empty());
+            assert!(outcome.last.unresolved_creates.is_empty() && outcome.last.pending.is_empty());
         }
         assert_eq!(left(&replaced), ["a"]);
         assert!(replaced.calls.iter().all(|call| !call.contains("delete") && !call.contains("create")));

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::event::{Event, Outcome, Severity, Summary};
 use crate::operation::OperationKind;
-use crate::plan::{Refusal, bearers, is_unmatched};
+use crate::plan::{RegistrationError, bearers, is_unmatched};
 use crate::planted::{self, Bug};
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::state::Snapshot;
 use crate::state::order::canonical;
 use crate::urn::Urn;
@@ -34,12 +34,12 @@ impl Engine {
                         if self.operation.refresh {
                             self.refresh_all().await;
                         }
-                        self.look_for_suspects().await;
+                        self.look_for_unresolved_creates().await;
                         self.delete_leftovers().await;
                     }
                     OperationKind::Refresh => {
                         self.refresh_all().await;
-                        self.look_for_suspects().await;
+                        self.look_for_unresolved_creates().await;
                         self.import_pending_creates().await;
                     }
                     OperationKind::Import => self.adopt_all().await,
@@ -59,11 +59,11 @@ impl Engine {
 
     /// Refuses a selection by a name that several resources bear, before anything is done.
     pub(super) fn refuse_ambiguous_targets(&self) {
-        let refusals: Vec<Refusal> = {
-            let book = self.book();
+        let refusals: Vec<RegistrationError> = {
+            let run_state = self.run_state();
             let refusal = |(option, text): (&str, &str)| {
-                let several = bearers(text, book.planner.base().iter().map(|row| &row.urn));
-                (several.len() > 1).then(|| Refusal::ambiguous_target(option, text, &several))
+                let several = bearers(text, run_state.planner.base().iter().map(|row| &row.urn));
+                (several.len() > 1).then(|| RegistrationError::ambiguous_target(option, text, &several))
             };
             self.selected_texts().filter_map(refusal).collect()
         };
@@ -74,11 +74,11 @@ impl Engine {
 
     /// Refuses a selection that names what is neither in the state nor in the program.
     fn refuse_unknown_targets(&self) -> bool {
-        let missing: Vec<Refusal> = {
-            let book = self.book();
-            let known = || book.planner.base().iter().map(|row| &row.urn).chain(book.planner.all_seen());
+        let missing: Vec<RegistrationError> = {
+            let run_state = self.run_state();
+            let known = || run_state.planner.base().iter().map(|row| &row.urn).chain(run_state.planner.all_seen());
             let unknown = self.selected_texts().filter(|(_, text)| is_unmatched(text, known()));
-            unknown.map(|(option, text)| Refusal::unknown_target(option, text, known())).collect()
+            unknown.map(|(option, text)| RegistrationError::unknown_target(option, text, known())).collect()
         };
         for refusal in &missing {
             self.refuse(refusal);
@@ -120,10 +120,10 @@ impl Engine {
         self.tell_of_classes().await;
         self.end_watch();
         self.tell_of_open_components();
-        self.tell_of_suspects();
+        self.tell_of_unresolved_creates();
         self.apply_stack_outputs();
-        let folded = if self.operation.dry_run { Ok(false) } else { self.session.fold(self.final_snapshot()).await };
-        if let Err(error) = &folded {
+        let compacted = if self.operation.dry_run { Ok(false) } else { self.session.fold(self.final_snapshot()).await };
+        if let Err(error) = &compacted {
             self.diagnose(None, Severity::Error, error.to_string());
             self.stop.fail(Failure::new(error.to_string()), true);
         }
@@ -131,8 +131,8 @@ impl Engine {
         self.close_providers().await;
         let failure = self.stop.failure();
         let (changes, maybe_corrupt) = {
-            let book = self.book();
-            (book.counts.clone(), book.maybe_corrupt)
+            let run_state = self.run_state();
+            (run_state.counts.clone(), run_state.maybe_corrupt)
         };
         let summary = Summary {
             is_preview: self.operation.dry_run,
@@ -144,12 +144,12 @@ impl Engine {
         self.events.emit(Event::Summary(summary.clone()));
         self.events.emit(Event::End);
         Ok(Report {
-            state_written: folded?,
+            state_written: compacted?,
             summary,
             source: failure.as_ref().and_then(|failure| failure.source.clone()),
             urn: failure.as_ref().and_then(|failure| failure.urn.clone()),
             method: failure.as_ref().and_then(|failure| failure.method),
-            error: failure.map(|failure| self.scrubbed(&failure.message).into_owned()),
+            error: failure.map(|failure| self.redacted(&failure.message).into_owned()),
         })
     }
 
@@ -158,16 +158,16 @@ impl Engine {
         let first = error.lines().next().unwrap_or_default();
         let Some((resource, _)) = first.split_once("] failed to register") else { return false };
         let named = |urn: &Urn| resource.contains(&format!("resource {} [{}", urn.name(), urn.own_type()));
-        self.book().failed.iter().any(named)
+        self.run_state().failed.iter().any(named)
     }
 
     fn tell_of_open_components(&self) {
         let mut open: Vec<_> = {
-            let mut book = self.book();
-            let root = book.root.clone();
-            let stack = root.and_then(|root| book.open.remove_entry(&root));
-            let others = std::mem::take(&mut book.open);
-            book.open.extend(stack);
+            let mut run_state = self.run_state();
+            let root = run_state.root.clone();
+            let stack = root.and_then(|root| run_state.open.remove_entry(&root));
+            let others = std::mem::take(&mut run_state.open);
+            run_state.open.extend(stack);
             others.into_values().collect()
         };
         open.sort_by(|a, b| a.urn.cmp(&b.urn));
@@ -179,12 +179,14 @@ impl Engine {
     /// The stack's outputs: a run that succeeded replaces them, one that failed lays them over the old ones.
     fn apply_stack_outputs(&self) {
         let (root, given) = {
-            let mut book = self.book();
-            (book.root.clone(), book.stack_outputs.take())
+            let mut run_state = self.run_state();
+            (run_state.root.clone(), run_state.stack_outputs.take())
         };
         let Some(root) = root else { return };
-        let Some((number, row)) = self.book().row(&root).map(|(number, row)| (number, Arc::clone(row))) else { return };
-        let old = self.book().planner.old_row(&root).map(|(_, row)| row.outputs_or_empty()).unwrap_or_default();
+        let Some((number, row)) = self.run_state().row(&root).map(|(number, row)| (number, Arc::clone(row))) else {
+            return;
+        };
+        let old = self.run_state().planner.old_row(&root).map(|(_, row)| row.outputs_or_empty()).unwrap_or_default();
         let succeeded = self.stop.outcome() == Outcome::Succeeded;
         let new: Arc<PropertyMap> = match given {
             Some(given) if succeeded => Arc::new(given),
@@ -192,10 +194,10 @@ impl Engine {
             None if succeeded => Arc::default(),
             None => Arc::clone(&old),
         };
-        let row = Arc::new(Row { outputs: (!new.is_empty()).then(|| Arc::clone(&new)), ..(*row).clone() });
+        let row = Arc::new(ResourceState { outputs: (!new.is_empty()).then(|| Arc::clone(&new)), ..(*row).clone() });
         let (change, metadata) = {
-            let mut book = self.book();
-            (book.set(number, Arc::clone(&row)), book.open.remove(&root))
+            let mut run_state = self.run_state();
+            (run_state.set(number, Arc::clone(&row)), run_state.open.remove(&root))
         };
         if !self.operation.dry_run && new != old {
             drop(self.session.append_with_next(&[change]));
@@ -217,11 +219,11 @@ impl Engine {
     /// The state as it would be written now, its rows in no order.
     pub(super) fn final_snapshot(&self) -> Snapshot {
         let base = self.session.snapshot();
-        let book = self.book();
+        let run_state = self.run_state();
         Snapshot {
-            rows: book.ledger.finished_rows(),
-            pending: book.ledger.pending().cloned().collect(),
-            suspects: book.ledger.recorded_suspects(),
+            rows: run_state.ledger.finished_rows(),
+            pending: run_state.ledger.pending().cloned().collect(),
+            unresolved_creates: run_state.ledger.recorded_unresolved_creates(),
             secrets_provider: base.secrets_provider.clone(),
             other: base.other.clone(),
         }

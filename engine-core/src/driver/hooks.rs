@@ -3,7 +3,7 @@
 use crate::event::{Op, Severity, StepMetadata};
 use crate::plan::{Step, unregistered_hook};
 use crate::provider::{ProviderError, ProviderErrorKind};
-use crate::row::{HookMoment, Hooks, Row};
+use crate::resource_state::{HookMoment, Hooks, ResourceState};
 use crate::urn::Urn;
 use crate::value::PropertyMap;
 use crate::wire::{
@@ -13,30 +13,30 @@ use crate::wire::{
 use super::{Engine, RpcError};
 
 /// How often an operation may fail before its error stands, whatever the error hooks say.
-const MOST_FAILURES: usize = 100;
+const MAX_FAILURES: usize = 100;
 
 /// What hooks are told of an operation; which bags they get depends on the moment.
 #[derive(Clone, Copy)]
 pub(super) struct Occasion<'a> {
-    pub(super) old: Option<&'a Row>,
-    pub(super) new: Option<&'a Row>,
+    pub(super) old: Option<&'a ResourceState>,
+    pub(super) new: Option<&'a ResourceState>,
 }
 
 impl<'a> Occasion<'a> {
-    /// The operation of a step, with the row that it led to so far. The old half of a replacement is no part of a
+    /// The operation of a step, with the row that it led to so far. The old object of a replacement is no part of a
     /// creation.
-    pub(super) fn of(step: &'a Step, new: Option<&'a Row>) -> Self {
+    pub(super) fn of(step: &'a Step, new: Option<&'a ResourceState>) -> Self {
         let old = step.old.as_ref().map(|(_, row)| &**row).filter(|_| step.op == Op::Update);
         Self { old, new }
     }
 
-    fn row(&self) -> Option<&'a Row> {
+    fn row(&self) -> Option<&'a ResourceState> {
         self.new.or(self.old)
     }
 
     fn request(&self, urn: &Urn, moment: HookMoment) -> ResourceHookRequest {
         let after = matches!(moment, HookMoment::AfterCreate | HookMoment::AfterUpdate);
-        let outputs = |row: &Row| row.outputs.as_ref().map(|outputs| bag(outputs));
+        let outputs = |row: &ResourceState| row.outputs.as_ref().map(|outputs| bag(outputs));
         let id = self.new.map(|row| &row.id).filter(|id| !id.is_empty()).or(self.old.map(|row| &row.id));
         ResourceHookRequest {
             urn: urn.to_string(),
@@ -166,19 +166,19 @@ impl Engine {
         let failures = errors.len();
         let text = if !retry {
             return Ok(false);
-        } else if failures >= MOST_FAILURES {
+        } else if failures >= MAX_FAILURES {
             format!(
                 "the {operation} failed {failures} times and is not tried again, although an error hook asks for it"
             )
         } else {
             let error = errors.first().map(String::as_str).unwrap_or_default();
             format!(
-                "the {operation} failed (attempt {failures} of {MOST_FAILURES}) and is tried again, because an error hook \
+                "the {operation} failed (attempt {failures} of {MAX_FAILURES}) and is tried again, because an error hook \
                  asks for it: {error}"
             )
         };
         self.diagnose(Some(urn), Severity::Warning, text);
-        Ok(failures < MOST_FAILURES)
+        Ok(failures < MAX_FAILURES)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use crate::event::Outcome as Ended;
 use crate::operation::{Operation, OperationKind};
 use crate::provider::ProviderErrorKind;
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::value::{PropertyMap, Value};
 use crate::wire::{
     Callback, ErrorHookRequest, ErrorHookResponse, HookBindings, RegisterErrorHookRequest, RegisterResourceHookRequest,
@@ -60,7 +60,7 @@ fn hooked(hooks: HookBindings, resource: Wanted) -> Wanted {
     Wanted { options: Some(Arc::new(move |request| request.hooks = Some(hooks.clone()))), ..resource }
 }
 
-fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<Row>>, program: &[Wanted]) -> Outcome {
+fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
     run(host, OperationKind::Update, false, rows, program)
 }
 

@@ -3,21 +3,21 @@
 use std::sync::Arc;
 
 use crate::event::{Event, Op};
-use crate::plan::{Question, Refusal, Registration, Step};
+use crate::plan::{Question, Registration, RegistrationError, Step};
 use crate::provider::{Answer, Method, ProviderError};
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::state::Change;
 use crate::urn::Urn;
 
 use super::execute::{finished, is_pending, stamp};
 use super::register::Registered;
-use super::served::Served;
+use super::resolved_provider::ResolvedProvider;
 use super::{Engine, RpcError};
 
 /// Why an object could not be taken over.
 pub(super) enum ImportFailure {
     /// It is not there, or not as the program says.
-    Refused(Refusal),
+    Refused(RegistrationError),
     /// Its provider could not be asked.
     Call(ProviderError),
 }
@@ -28,16 +28,16 @@ impl Engine {
         &self,
         registration: &Registration,
         question: &Question,
-        served: Option<&Served>,
+        resolved: Option<&ResolvedProvider>,
     ) -> Option<Result<Answer, ImportFailure>> {
-        let served = served.filter(|_| registration.is_importing())?;
+        let resolved = resolved.filter(|_| registration.is_importing())?;
         let Method::Read { .. } = &question.method else { return None };
-        if !served.can_read() {
-            return Some(Err(ImportFailure::Refused(Refusal::import_without_read(&registration.urn))));
+        if !resolved.can_read() {
+            return Some(Err(ImportFailure::Refused(RegistrationError::import_without_read(&registration.urn))));
         }
         // When the run has been stopped, the question that follows says so.
-        let _turn = self.turn(&registration.urn, served).await.ok()?;
-        let answer = self.call_limited(served, &registration.urn, question.method.clone(), || None).await;
+        let _permit = self.call_permit(&registration.urn, resolved).await.ok()?;
+        let answer = self.call_limited(resolved, &registration.urn, question.method.clone(), || None).await;
         if let Ok(Answer::Read { outputs, inputs, .. }) = &answer {
             outputs.iter().chain(inputs).for_each(|properties| self.learn_secrets_of(properties));
         }
@@ -52,11 +52,11 @@ impl Engine {
         failure: ImportFailure,
     ) -> Result<(Urn, Registered), RpcError> {
         let urn = registration.urn.clone();
-        let row = Row { import_id: registration.goal.import_id.clone(), ..registration.new_row() };
+        let row = ResourceState { import_id: registration.goal.import_id.clone(), ..registration.new_row() };
         let step = Step::new(Op::Import, &urn, registration.old.clone(), Some(Arc::new(row)));
         let goes_on = self.operation.continue_on_error || self.operation.dry_run;
         if !self.operation.dry_run {
-            self.book().failed.insert(urn.clone());
+            self.run_state().failed.insert(urn.clone());
         }
         self.tell(Event::StepStarted(step.metadata(step.new.clone())));
         match failure {
@@ -73,7 +73,7 @@ impl Engine {
     }
 
     /// Writes down an object that was taken over: nothing happens to the object itself.
-    pub(super) async fn adopt(&self, step: &Step) -> Result<Arc<Row>, ProviderError> {
+    pub(super) async fn adopt(&self, step: &Step) -> Result<Arc<ResourceState>, ProviderError> {
         let mut row = finished(step)?;
         stamp(step.op, &mut row, self.now());
         let row = Arc::new(row);
@@ -84,15 +84,15 @@ impl Engine {
         Ok(row)
     }
 
-    fn book_adopted(&self, step: &Step, row: &Arc<Row>) -> Vec<Change> {
-        let mut book = self.book();
+    fn book_adopted(&self, step: &Step, row: &Arc<ResourceState>) -> Vec<Change> {
+        let mut run_state = self.run_state();
         // Whoever names the object has looked for it.
-        let mut changes = book.resolve(&row.urn);
+        let mut changes = run_state.resolve(&row.urn);
         changes.extend(match &step.old {
-            Some((number, old)) if step.op == Op::ImportReplacement && !is_pending(&book, *number) => {
-                book.put_new_half(Arc::clone(row), *number, old).into()
+            Some((number, old)) if step.op == Op::ImportReplacement && !is_pending(&run_state, *number) => {
+                run_state.put_replacement(Arc::clone(row), *number, old).into()
             }
-            old => vec![book.put(Arc::clone(row), old.as_ref().map(|(number, _)| *number))],
+            old => vec![run_state.put(Arc::clone(row), old.as_ref().map(|(number, _)| *number))],
         });
         changes
     }

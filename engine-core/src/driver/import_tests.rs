@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use crate::event::Outcome as Ended;
 use crate::operation::{Operation, OperationKind};
 use crate::provider::ProviderErrorKind;
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::value::{PropertyMap, Value};
 
 use super::testing::{Outcome, ScriptedHost, Wanted, component, run, run_as, wanted};
@@ -23,11 +23,11 @@ fn imported(name: &'static str, zone: &str, id: &'static str) -> Wanted {
     Wanted { options: Some(Arc::new(move |request| request.import_id = id.to_owned())), ..wanted(name, zone) }
 }
 
-fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<Row>>, program: &[Wanted]) -> Outcome {
+fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
     run(host, OperationKind::Update, false, rows, program)
 }
 
-fn preview(host: &Arc<ScriptedHost>, rows: Vec<Arc<Row>>, program: &[Wanted]) -> Outcome {
+fn preview(host: &Arc<ScriptedHost>, rows: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
     run(host, OperationKind::Update, true, rows, program)
 }
 
@@ -173,9 +173,10 @@ fn what_was_looked_up_becomes_managed_and_back() {
 fn the_very_object_is_never_deleted_for_its_own_import() {
     // It was imported by another spelling of its id; `read` answers with the same id as before.
     let first = up(&Arc::default(), Vec::new(), &[imported("a", "x", "id-7")]);
-    let rows = first.rows.iter().map(|row| Arc::new(Row { import_id: "alias-7".to_owned(), ..(**row).clone() }));
+    let rows =
+        first.rows.iter().map(|row| Arc::new(ResourceState { import_id: "alias-7".to_owned(), ..(**row).clone() }));
     let rows = rows.map(|row| {
-        if row.urn.name() == "a" { row } else { Arc::new(Row { import_id: String::new(), ..(*row).clone() }) }
+        if row.urn.name() == "a" { row } else { Arc::new(ResourceState { import_id: String::new(), ..(*row).clone() }) }
     });
     let again = up(&Arc::default(), rows.collect(), &[imported("a", "x", "id-7")]);
     assert_eq!(again.steps, ["same proj-dev", "import a"]);

@@ -11,13 +11,13 @@ use futures::future::{BoxFuture, Either, select};
 use crate::event::Severity;
 use crate::plan::Step;
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
-use crate::row::Row;
-use crate::state::RowNumber;
+use crate::resource_state::ResourceState;
+use crate::state::ResourceNumber;
 use crate::urn::Urn;
 
 use super::Engine;
 use super::execute::Settled;
-use super::served::Served;
+use super::resolved_provider::ResolvedProvider;
 
 /// What to do with an answer that comes after its call was given up.
 pub(super) type Late = Box<dyn FnOnce(Arc<Engine>, Result<Answer, ProviderError>) -> BoxFuture<'static, ()> + Send>;
@@ -31,7 +31,7 @@ impl Engine {
     /// there is one while the run still goes on.
     pub(super) async fn call_limited(
         &self,
-        served: &Served,
+        resolved: &ResolvedProvider,
         urn: &Urn,
         method: Method,
         late: impl FnOnce() -> Option<Late>,
@@ -39,8 +39,10 @@ impl Engine {
         let own = Duration::try_from_secs_f64(method.timeout()).ok().filter(|limit| !limit.is_zero());
         let limit = own.map(|limit| Limit { time: limit, from: "the option 'customTimeouts'" }).or(self.call_limit);
         match (limit, self.this.upgrade()) {
-            (Some(limit), Some(engine)) => Box::pin(self.call_within(limit, engine, served, urn, method, late())).await,
-            _ => self.providers.call(served, urn, method).await,
+            (Some(limit), Some(engine)) => {
+                Box::pin(self.call_within(limit, engine, resolved, urn, method, late())).await
+            }
+            _ => self.providers.call(resolved, urn, method).await,
         }
     }
 
@@ -48,7 +50,7 @@ impl Engine {
         &self,
         limit: Limit,
         engine: Arc<Engine>,
-        served: &Served,
+        resolved: &ResolvedProvider,
         urn: &Urn,
         method: Method,
         late: Option<Late>,
@@ -56,13 +58,13 @@ impl Engine {
         let (name, number) = (method.name(), self.providers.next_number());
         let (done, answer) = oneshot::channel();
         let (stop, stopped) = oneshot::channel::<()>();
-        let (served, callee) = (served.clone(), urn.clone());
+        let (resolved, callee) = (resolved.clone(), urn.clone());
         // From now on, and not from when the method may have begun already.
         let due = self.due.by(number, urn, name, self.host.now() + limit.time);
         let over = self.host.wait(limit.time);
         // A task of its own: a method that is not async holds the thread that polls it.
         self.host.spawn(Box::pin(async move {
-            let call = pin!(engine.providers.call_numbered(number, &served, &callee, method));
+            let call = pin!(engine.providers.call_numbered(number, &resolved, &callee, method));
             let Either::Left((answer, _)) = select(call, stopped).await else { return };
             if let (Err(answer), Some(late)) = (done.send(answer), late) {
                 late(Arc::clone(&engine), answer).await;
@@ -90,7 +92,7 @@ impl Engine {
     }
 
     /// What becomes of a late answer of a create or update: the row that it would have led to.
-    pub(super) fn late_change(step: &Step, row: &Arc<Row>, operation: u32) -> Late {
+    pub(super) fn late_change(step: &Step, row: &Arc<ResourceState>, operation: u32) -> Late {
         let (step, row) = (step.clone(), Arc::clone(row));
         Box::new(move |engine, answer| {
             Box::pin(async move {
@@ -108,12 +110,12 @@ impl Engine {
     }
 
     /// What becomes of a late answer of a delete.
-    pub(super) fn late_deletion(step: &Step, number: RowNumber, operation: u32) -> Late {
+    pub(super) fn late_deletion(step: &Step, number: ResourceNumber, operation: u32) -> Late {
         let step = step.clone();
         Box::new(move |engine, answer| {
             Box::pin(async move {
                 let Some((_, row)) = step.old.clone() else { return };
-                let mut changes = vec![engine.book().end(operation)];
+                let mut changes = vec![engine.run_state().end(operation)];
                 let text = match answer {
                     Ok(_) => {
                         changes.push(engine.book_deletion(&step, number, &row));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::event::Outcome as Ended;
 use crate::operation::{Operation, OperationKind};
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::state::PendingKind;
 use crate::wire::WireTimeouts;
 
@@ -18,7 +18,7 @@ fn limited(resource: Wanted) -> Wanted {
     Wanted { options: Some(Arc::new(options)), ..resource }
 }
 
-fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<Row>>, program: &[Wanted]) -> Outcome {
+fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
     let mut outcome = run(host, OperationKind::Update, false, rows, program);
     // What was given up may come to its end after the run.
     host.join();
@@ -62,7 +62,7 @@ fn what_a_call_returns_when_it_is_told_to_end_is_recorded() {
     let outcome = up(&host, Vec::new(), &[limited(wanted("a", "x"))]);
     assert_eq!(outcome.report.summary.outcome, Ended::Failed);
     assert!(outcome.messages.contains("what it returned is recorded"), "{}", outcome.messages);
-    assert_eq!((made(&outcome), outcome.pending.len(), outcome.last.suspects.len()), (vec!["a"], 0, 0));
+    assert_eq!((made(&outcome), outcome.pending.len(), outcome.last.unresolved_creates.len()), (vec!["a"], 0, 0));
     // It may not be what was wanted, so the next run updates it.
     let host: Arc<ScriptedHost> = Arc::default();
     let next = up(&host, outcome.rows, &[limited(wanted("a", "x"))]);
@@ -118,7 +118,7 @@ fn a_late_answer_of_an_abandoned_delete_is_kept() {
 }
 
 fn with_call_limit(limit: &str) -> Operation {
-    let value = crate::operation::ConfigValue { value: limit.to_owned(), secret: false };
+    let value = crate::config_value::ConfigValue { value: limit.to_owned(), secret: false };
     let config = [("maloko:callLimit".to_owned(), value)].into_iter().collect();
     Operation { config: Arc::new(config), ..Operation::new(OperationKind::Update, "proj", "dev") }
 }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use crate::event::Severity;
-use crate::plan::{Goal, Refusal, Subtree, migrate};
-use crate::row::Row;
+use crate::plan::{Goal, RegistrationError, Subtree, migrate};
+use crate::resource_state::ResourceState;
 use crate::state::{Change, rows_from_json, rows_to_json};
 use crate::urn::Urn;
 use crate::wire::{StateMigrationRequest, StateMigrationResponse};
@@ -18,9 +18,9 @@ impl Engine {
         // Nobody plans with rows that are about to change.
         let _exclusive = self.planning.write().await;
         self.go_on()?;
-        let urn = self.book().planner.locate(goal).0;
+        let urn = self.run_state().planner.locate(goal).0;
         for token in &goal.state_migrations {
-            let given = self.book().planner.subtree(goal);
+            let given = self.run_state().planner.subtree(goal);
             if given.is_empty() {
                 break;
             }
@@ -30,8 +30,8 @@ impl Engine {
     }
 
     async fn run_migration(&self, urn: &Urn, token: &str, given: Subtree) -> Result<(), RpcError> {
-        let refused = |reason: &str| self.refuse(&Refusal::migration(urn, reason));
-        let rows: Vec<&Row> = given.iter().map(|(_, row)| &**row).collect();
+        let refused = |reason: &str| self.refuse(&RegistrationError::migration(urn, reason));
+        let rows: Vec<&ResourceState> = given.iter().map(|(_, row)| &**row).collect();
         let old_state = rows_to_json(&rows, self.session.crypter()).map_err(|error| refused(&error.to_string()))?;
         let question = StateMigrationRequest { urn: urn.to_string(), old_state };
         let label = format!("a state migration of '{}'", urn.name());
@@ -46,11 +46,11 @@ impl Engine {
         let returned = rows_from_json(&answer.new_state).map_err(|reason| refused(&reason))?;
         let migration = migrate(&before, returned, answer.successors).map_err(|reason| refused(&reason))?;
         let changes: Vec<Change> = {
-            let mut book = self.book();
-            let followers = book.planner.followers(&migration);
-            let mut changes: Vec<Change> = migration.removed.iter().map(|number| book.vanish(*number)).collect();
+            let mut run_state = self.run_state();
+            let followers = run_state.planner.followers(&migration);
+            let mut changes: Vec<Change> = migration.removed.iter().map(|number| run_state.vanish(*number)).collect();
             let set = migration.set.into_iter().chain(followers);
-            changes.extend(set.map(|(number, row)| book.renew(number, Arc::new(row))));
+            changes.extend(set.map(|(number, row)| run_state.renew(number, Arc::new(row))));
             changes
         };
         if changes.is_empty() {

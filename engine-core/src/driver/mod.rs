@@ -2,47 +2,51 @@
 //! journals, and answers.
 
 mod adoptions;
-mod book;
+mod answer_validation;
+mod call_permits;
 mod callbacks;
 mod classes;
 mod closing;
 mod deletes;
 mod deletions_first;
 mod depth;
+mod durable_events;
 mod execute;
+mod find_existing;
 mod finish;
-mod fit;
 mod hooks;
 mod import;
-mod intents;
 mod limits;
 mod migrations;
 mod no_provider;
 mod numbers;
 mod pending;
 mod planned;
-mod probe;
 mod providers;
 mod read;
 mod refresh;
 mod refresh_first;
 mod register;
 mod requests;
+mod resolved_provider;
+mod run_state;
 mod serialize;
-mod served;
 mod stop;
-mod suspects;
-mod telling;
 mod transforms;
-mod turns;
+mod unresolved_creates;
 mod watch;
+mod write_ahead;
 
 #[cfg(test)]
 mod adoptions_tests;
 #[cfg(test)]
+mod answer_validation_tests;
+#[cfg(test)]
 mod autonaming_tests;
 #[cfg(test)]
 mod builtin_tests;
+#[cfg(test)]
+mod call_permits_tests;
 #[cfg(test)]
 mod classes_tests;
 #[cfg(test)]
@@ -55,8 +59,6 @@ mod deletions_first_tests;
 mod driver_tests;
 #[cfg(test)]
 mod failure_tests;
-#[cfg(test)]
-mod fit_tests;
 #[cfg(test)]
 mod hooks_tests;
 #[cfg(test)]
@@ -76,13 +78,11 @@ mod rules_tests;
 #[cfg(test)]
 mod scripted;
 #[cfg(test)]
-mod suspects_tests;
-#[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod transforms_tests;
 #[cfg(test)]
-mod turns_tests;
+mod unresolved_creates_tests;
 #[cfg(test)]
 mod watch_tests;
 
@@ -95,13 +95,13 @@ use tokio::sync::{RwLock, Semaphore};
 
 use crate::event::{Diagnostic, Event, EventSink, Severity, Summary};
 use crate::operation::Operation;
-use crate::provider::{Host, HostError};
+use crate::provider::{HostError, ProviderHost};
 use crate::state::{Session, Snapshot};
 use crate::urn::{Urn, UrnMap};
 
-use book::Book;
 use callbacks::Callbacks;
 use providers::Providers;
+use run_state::RunState;
 use stop::Stop;
 
 pub use serialize::NotSerialized;
@@ -158,15 +158,15 @@ pub struct Engine {
     this: Weak<Engine>,
     operation: Arc<Operation>,
     session: Session,
-    host: Arc<dyn Host>,
+    host: Arc<dyn ProviderHost>,
     events: Arc<dyn EventSink>,
     providers: Providers,
     callbacks: Callbacks,
-    book: Mutex<Book>,
+    run_state: Mutex<RunState>,
     /// Held for reading while a registration is planned, for writing while one decides on deletions of others.
     planning: RwLock<()>,
     permits: Semaphore,
-    pace: intents::Pace,
+    pace: write_ahead::WriteAheadPace,
     stop: Stop,
     /// Kept while somebody watches for calls that hang.
     watching: Mutex<Option<futures::channel::oneshot::Sender<()>>>,
@@ -178,20 +178,25 @@ pub struct Engine {
     guarded: Mutex<UrnMap<String>>,
     classes: classes::Classes,
     /// Creates that raised in an earlier run and are made again.
-    made_again: suspects::ToldTogether,
+    made_again: unresolved_creates::ToldTogether,
     /// Creates that raised in an earlier run, and whose objects their providers do not find.
-    not_found: suspects::ToldTogether,
+    not_found: unresolved_creates::ToldTogether,
     /// For calls of resources that have no limit of their own.
     call_limit: Option<limits::Limit>,
     due: limits::DueCalls,
-    telling: telling::Telling,
+    durable_events: durable_events::DurableEvents,
     started: Duration,
 }
 
 impl Engine {
     /// Begins an operation. `session` holds the stack's state, `host` the live providers, `events` is told what happens.
     #[must_use]
-    pub fn start(operation: Operation, session: Session, host: Arc<dyn Host>, events: Arc<dyn EventSink>) -> Arc<Self> {
+    pub fn start(
+        operation: Operation,
+        session: Session,
+        host: Arc<dyn ProviderHost>,
+        events: Arc<dyn EventSink>,
+    ) -> Arc<Self> {
         let operation = Arc::new(operation);
         learn_secrets(&operation, session.snapshot());
         let config = operation.config.iter();
@@ -206,10 +211,10 @@ impl Engine {
             this: Weak::clone(this),
             providers: Providers::new(Arc::clone(&host), &operation),
             callbacks: Callbacks::default(),
-            book: Mutex::new(Book::new(&operation, &session)),
+            run_state: Mutex::new(RunState::new(&operation, &session)),
             planning: RwLock::new(()),
             permits: Semaphore::new(operation.parallel.clamp(1, Semaphore::MAX_PERMITS)),
-            pace: intents::Pace::new(operation.parallel),
+            pace: write_ahead::WriteAheadPace::new(operation.parallel),
             stop: Stop::default(),
             watching: Mutex::default(),
             refresh_first: refresh_first::RefreshFirst::default(),
@@ -217,12 +222,12 @@ impl Engine {
             told_no_read: Mutex::default(),
             guarded: Mutex::default(),
             classes: classes::Classes::default(),
-            made_again: suspects::ToldTogether::default(),
-            not_found: suspects::ToldTogether::default(),
+            made_again: unresolved_creates::ToldTogether::default(),
+            not_found: unresolved_creates::ToldTogether::default(),
             call_limit: call_limit.clone().ok().flatten(),
             due: limits::DueCalls::default(),
-            telling: telling::Telling::default(),
-            started: session.surroundings().clock.elapsed(),
+            durable_events: durable_events::DurableEvents::default(),
+            started: session.environment().clock.elapsed(),
             operation,
             session,
             host,
@@ -265,8 +270,8 @@ impl Engine {
     /// The text without the secrets that this run knows: those of the configuration, of the state, of registrations and of
     /// what providers returned. What is written down of a provider's exception goes through here.
     #[must_use]
-    pub fn scrubbed<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        self.operation.scrubber.message(text)
+    pub fn redacted<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.operation.redactor.message(text)
     }
 
     /// Keeps a resource from being deleted for the only reason that this run did not register it: the host knows that
@@ -296,12 +301,12 @@ impl Engine {
 
     /// The present time as rows keep it.
     fn now(&self) -> String {
-        self.session.surroundings().clock.now().to_string()
+        self.session.environment().clock.now().to_string()
     }
 
     /// How long the operation has taken so far.
     fn elapsed(&self) -> Duration {
-        self.session.surroundings().clock.elapsed().saturating_sub(self.started)
+        self.session.environment().clock.elapsed().saturating_sub(self.started)
     }
 
     /// The calls that have reached their time limit and could not be given up: something holds what the host needs for
@@ -311,9 +316,9 @@ impl Engine {
         self.due.overdue(self.host.now())
     }
 
-    fn book(&self) -> MutexGuard<'_, Book> {
+    fn run_state(&self) -> MutexGuard<'_, RunState> {
         // A panic elsewhere must not take the state along: the book is changed by whole steps only.
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+        self.run_state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn diagnose(&self, urn: Option<&Urn>, severity: Severity, message: impl Into<String>) {
@@ -325,15 +330,15 @@ impl Engine {
 
 /// Has the secrets of the configuration and of the state hidden.
 fn learn_secrets(operation: &Operation, snapshot: &Snapshot) {
-    let scrubber = &operation.scrubber;
+    let redactor = &operation.redactor;
     for entry in operation.config.values().filter(|entry| entry.secret) {
-        scrubber.learn(&entry.value);
+        redactor.learn(&entry.value);
     }
     let pending = snapshot.pending.iter().map(|pending| &pending.row);
-    let suspects = snapshot.suspects.iter().map(|suspect| &suspect.row);
-    for row in snapshot.rows.iter().chain(pending).chain(suspects) {
+    let unresolved_creates = snapshot.unresolved_creates.iter().map(|unresolved| &unresolved.row);
+    for row in snapshot.rows.iter().chain(pending).chain(unresolved_creates) {
         for properties in std::iter::once(&row.inputs).chain(&row.outputs) {
-            scrubber.learn_properties(properties);
+            redactor.learn_properties(properties);
         }
     }
 }

@@ -1,11 +1,11 @@
 //! What is told when a row's provider object cannot be had, and what can be done then.
 
 use crate::provider::{ProviderError, ProviderErrorKind, ProviderReference, StoredProvider};
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::state::Session;
 
 /// Does the row hold another tool's code, of which nothing but that is known?
-pub(super) fn is_foreign(row: &Row, session: &Session) -> bool {
+pub(super) fn is_foreign(row: &ResourceState, session: &Session) -> bool {
     match &row.stored_provider {
         StoredProvider::Absent | StoredProvider::Reference(_) => false,
         StoredProvider::Sealed(ciphertext) => {
@@ -21,7 +21,7 @@ pub(super) fn plain_reference(value: &serde_json::Value) -> Option<ProviderRefer
     serde_json::from_str(&plaintext).ok()
 }
 
-pub(super) fn foreign(row: &Row) -> ProviderError {
+pub(super) fn foreign(row: &ResourceState) -> ProviderError {
     ProviderError::new(
         ProviderErrorKind::NoProvider,
         format!(
@@ -34,20 +34,20 @@ pub(super) fn foreign(row: &Row) -> ProviderError {
     )
 }
 
-pub(super) fn not_found(row: &Row, reference: &ProviderReference) -> ProviderError {
+pub(super) fn not_found(row: &ResourceState, reference: &ProviderReference) -> ProviderError {
     let place = reference.place();
     if place.is_empty() {
         return ProviderError::new(ProviderErrorKind::NoProvider, nameless(row));
     }
     let why = reference.incomplete.as_ref().map_or_else(
         || format!("{place} was not found"),
-        |reason| format!("it was made by {place}, of which an object cannot be made again: {reason}"),
+        |reason| format!("{place} made it, and no object of that class can be made again: {reason}"),
     );
     ProviderError::new(ProviderErrorKind::NoProvider, ways_out(row, reference, &why))
 }
 
 /// The host's own reason why an object could not be found again, with what can be done.
-pub(super) fn explained(row: &Row, reference: &ProviderReference, error: ProviderError) -> ProviderError {
+pub(super) fn explained(row: &ResourceState, reference: &ProviderReference, error: ProviderError) -> ProviderError {
     if error.kind != ProviderErrorKind::NoProvider {
         return error;
     }
@@ -56,7 +56,7 @@ pub(super) fn explained(row: &Row, reference: &ProviderReference, error: Provide
 }
 
 /// Of an object that has no class and no name of its own, by which another could be made or registered.
-fn nameless(row: &Row) -> String {
+fn nameless(row: &ResourceState) -> String {
     format!(
         "no provider object for '{}': the program does not register it, and its provider was an object literal, which \
          has no name to be found by. Ways out: put the resource back into the program; give its provider a class, or a \
@@ -66,7 +66,7 @@ fn nameless(row: &Row) -> String {
     )
 }
 
-fn ways_out(row: &Row, reference: &ProviderReference, why: &str) -> String {
+fn ways_out(row: &ResourceState, reference: &ProviderReference, why: &str) -> String {
     format!(
         "no provider object for '{}': the program does not register it, and {why}. Ways out: keep the class where it was \
          until the resource is gone; put the resource back into the program; register an object for it by hand (Python: \

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::event::{Event, Op};
-use crate::plan::{Refusal, Step};
+use crate::plan::{RegistrationError, Step};
 use crate::provider::{Answer, Method, ProviderError};
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 
 use super::Engine;
@@ -18,25 +18,25 @@ impl Engine {
             if self.stop.is_halted() {
                 return;
             }
-            let suspect = self.book().ledger.suspect(urn).cloned();
-            let Some(suspect) = suspect else {
-                self.complain(&Refusal::no_pending_create(urn));
+            let unresolved = self.run_state().ledger.unresolved(urn).cloned();
+            let Some(unresolved) = unresolved else {
+                self.complain(&RegistrationError::no_pending_create(urn));
                 continue;
             };
-            if let Some(owner) = self.owner_of(&suspect.row, id) {
-                self.complain(&Refusal::object_of_another(urn, id, &owner));
+            if let Some(owner) = self.owner_of(&unresolved.row, id) {
+                self.complain(&RegistrationError::object_of_another(urn, id, &owner));
                 continue;
             }
-            let row = Arc::new(Row { id: id.clone(), ..(*suspect.row).clone() });
+            let row = Arc::new(ResourceState { id: id.clone(), ..(*unresolved.row).clone() });
             let step = Step::new(Op::Import, urn, None, Some(row));
             self.tell(Event::StepStarted(step.metadata(step.new.clone())));
             match self.complete_creation(&step, urn, id).await {
                 Ok(Some(row)) => {
-                    self.book().count(Op::Import, urn);
+                    self.run_state().count(Op::Import, urn);
                     self.tell(Event::StepDone(step.metadata(Some(row))));
                 }
                 Ok(None) => {
-                    self.complain(&Refusal::nothing_to_import(urn, id));
+                    self.complain(&RegistrationError::nothing_to_import(urn, id));
                     self.tell(Event::StepFailed(step.metadata(step.new.clone())));
                 }
                 Err(error) => {
@@ -48,24 +48,29 @@ impl Engine {
     }
 
     /// The row of the object; `None` when there is none of that id, and the creation stays open.
-    async fn complete_creation(&self, step: &Step, urn: &Urn, id: &str) -> Result<Option<Arc<Row>>, ProviderError> {
+    async fn complete_creation(
+        &self,
+        step: &Step,
+        urn: &Urn,
+        id: &str,
+    ) -> Result<Option<Arc<ResourceState>>, ProviderError> {
         let Some(intended) = &step.new else { return Ok(None) };
-        let served = self.providers.resolve(intended, &self.session).await?;
-        let method = Method::Read { id: id.to_owned(), props: served.shown(&intended.inputs), timeout: 0.0 };
+        let resolved = self.providers.resolve(intended, &self.session).await?;
+        let method = Method::Read { id: id.to_owned(), props: resolved.shown(&intended.inputs), timeout: 0.0 };
         let answer = {
-            let _turn = self.turn(urn, &served).await?;
-            self.call_limited(&served, urn, method, || None).await?
+            let _permit = self.call_permit(urn, &resolved).await?;
+            self.call_limited(&resolved, urn, method, || None).await?
         };
         let Answer::Read { id, outputs: Some(outputs), .. } = answer else { return Ok(None) };
         if id.is_empty() {
             return Ok(None);
         }
-        let mut row = Row { id, ..(**intended).clone() };
+        let mut row = ResourceState { id, ..(**intended).clone() };
         self.renew_outputs(&mut row, outputs, &intended.inputs);
         stamp(Op::Import, &mut row, self.now());
         self.ground(&mut row).await?;
         let row = Arc::new(row);
-        let (_, changes) = self.book().take_over(&row);
+        let (_, changes) = self.run_state().take_over(&row);
         if !self.operation.dry_run {
             self.record(&changes).await?;
         }

@@ -1,6 +1,6 @@
 //! Keeping a run within its plan (`--plan`).
 
-use crate::plan::{Refusal, Step};
+use crate::plan::{RegistrationError, Step};
 use crate::urn::Urn;
 use crate::value::PropertyMap;
 
@@ -13,7 +13,7 @@ impl Engine {
         if step.urn.is_default_provider() {
             return Ok(());
         }
-        self.book().planned.insert(step.urn.clone());
+        self.run_state().planned.insert(step.urn.clone());
         self.refuse_violations(&step.urn, &plan.violations(step))
     }
 
@@ -29,7 +29,7 @@ impl Engine {
         if violations.is_empty() {
             return Ok(());
         }
-        Err(self.refuse(&Refusal::not_as_planned(urn, violations)))
+        Err(self.refuse(&RegistrationError::not_as_planned(urn, violations)))
     }
 
     /// Fails a run that ended without steps that were planned.
@@ -39,13 +39,13 @@ impl Engine {
             return;
         }
         let missing: Vec<(Urn, String)> = {
-            let book = self.book();
-            let happened = |urn: &Urn| book.planned.contains(urn) || urn.is_default_provider();
-            let exists = |urn: &Urn| book.planner.old_row(urn).is_some();
+            let run_state = self.run_state();
+            let happened = |urn: &Urn| run_state.planned.contains(urn) || urn.is_default_provider();
+            let exists = |urn: &Urn| run_state.planner.old_row(urn).is_some();
             plan.missing(happened, exists).map(|(urn, steps)| (urn.clone(), steps)).collect()
         };
         for (urn, steps) in missing {
-            self.refuse(&Refusal::planned_steps_missing(&urn, &steps));
+            self.refuse(&RegistrationError::planned_steps_missing(&urn, &steps));
         }
     }
 }

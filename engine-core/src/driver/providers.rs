@@ -12,34 +12,34 @@ use crate::assets;
 use crate::builtin::{self, OtherStacks};
 use crate::operation::Operation;
 use crate::provider::{
-    Answer, Capabilities, DiffAnswer, Host, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
-    ProviderErrorKind, ProviderReference, Revision, StoredProvider,
+    Answer, Capabilities, DiffAnswer, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
+    ProviderErrorKind, ProviderHost, ProviderReference, Revision, StoredProvider,
 };
-use crate::row::Row;
-use crate::scrub::Scrubber;
+use crate::redaction::Redactor;
+use crate::resource_state::ResourceState;
 use crate::state::Session;
 use crate::urn::{Urn, UrnMap};
 use crate::value::PropertyMap;
 
+use super::answer_validation::shown_assets;
+use super::call_permits::PermitsByClass;
 use super::closing::Closable;
-use super::fit::shown_assets;
 use super::no_provider::{explained, foreign, not_found, plain_reference};
 use super::plain_config;
-use super::served::{Served, Server, class_of};
-use super::turns::TurnsByClass;
+use super::resolved_provider::{ProviderKind, ResolvedProvider, class_of};
 
 /// The live objects of one run.
 pub(super) struct Providers {
-    host: Arc<dyn Host>,
+    host: Arc<dyn ProviderHost>,
     config: Arc<BTreeMap<String, String>>,
     project: String,
     /// Where relative paths of assets begin.
     directory: Arc<Path>,
     /// Other stacks, for the resources that the engine serves itself.
     pub(super) stacks: OtherStacks,
-    scrubber: Arc<Scrubber>,
+    redactor: Arc<Redactor>,
     known: Mutex<Known>,
-    turns: TurnsByClass,
+    class_permits: PermitsByClass,
     next_call: AtomicU64,
     calls: Mutex<BTreeMap<u64, InFlight>>,
     /// By resource: the method that failed last.
@@ -83,16 +83,16 @@ struct Configuration {
 }
 
 impl Providers {
-    pub(super) fn new(host: Arc<dyn Host>, operation: &Operation) -> Self {
+    pub(super) fn new(host: Arc<dyn ProviderHost>, operation: &Operation) -> Self {
         Self {
             host,
             config: Arc::new(plain_config(operation)),
             project: operation.project.clone(),
             directory: operation.program_directory.clone().into(),
             stacks: operation.stacks.clone(),
-            scrubber: Arc::clone(&operation.scrubber),
+            redactor: Arc::clone(&operation.redactor),
             known: Mutex::default(),
-            turns: TurnsByClass::default(),
+            class_permits: PermitsByClass::default(),
             next_call: AtomicU64::new(0),
             calls: Mutex::default(),
             failed: Mutex::default(),
@@ -113,13 +113,13 @@ impl Providers {
         Ok(description)
     }
 
-    fn served(&self, object: ObjectId, description: &ProviderDescription) -> Served {
-        let turns = description.limits.as_ref().map(|limits| self.turns.of(limits));
-        Served::live(object, description, turns)
+    fn resolved(&self, object: ObjectId, description: &ProviderDescription) -> ResolvedProvider {
+        let class_permits = description.limits.as_ref().map(|limits| self.class_permits.of(limits));
+        ResolvedProvider::live(object, description, class_permits)
     }
 
     /// Notes that the program passed this object for that resource.
-    pub(super) fn register(&self, urn: &Urn, object: ObjectId) -> Result<Served, ProviderError> {
+    pub(super) fn register(&self, urn: &Urn, object: ObjectId) -> Result<ResolvedProvider, ProviderError> {
         let description = self.describe(object)?;
         let mut known = self.known();
         let object = if let Some(serving) = known.serving.get(&object) {
@@ -134,18 +134,22 @@ impl Providers {
             serving
         };
         known.by_urn.insert(urn.clone(), object);
-        Ok(self.served(object, &description))
+        Ok(self.resolved(object, &description))
     }
 
     /// The object that serves a row, by the ladder: registered for the resource in this run; of equal reference in
     /// this run; registered by hand or found again by the host; else an error that names the ways out.
-    pub(super) async fn resolve(&self, row: &Row, session: &Session) -> Result<Served, ProviderError> {
-        if let Some(served) = Served::built_in(&row.kind) {
-            return Ok(served);
+    pub(super) async fn resolve(
+        &self,
+        row: &ResourceState,
+        session: &Session,
+    ) -> Result<ResolvedProvider, ProviderError> {
+        if let Some(resolved) = ResolvedProvider::built_in(&row.kind) {
+            return Ok(resolved);
         }
         let registered = self.known().by_urn.get(&row.urn).copied();
         if let Some(object) = registered {
-            return Ok(self.served(object, &self.describe(object)?));
+            return Ok(self.resolved(object, &self.describe(object)?));
         }
         let reference = self.stored_reference(row, session)?;
         let identity = Arc::new(reference.identity());
@@ -163,13 +167,13 @@ impl Providers {
             },
         };
         let description = self.describe(object)?;
-        Ok(self.served(object, &ProviderDescription { reference, ..description }))
+        Ok(self.resolved(object, &ProviderDescription { reference, ..description }))
     }
 
     /// Will there be an object when the row is to be deleted? Asked in a preview, so that no factory of the user's is called.
-    pub(super) async fn can_resolve(&self, row: &Row, session: &Session) -> Result<(), ProviderError> {
+    pub(super) async fn can_resolve(&self, row: &ResourceState, session: &Session) -> Result<(), ProviderError> {
         let reference = match &row.stored_provider {
-            _ if self.serves(&row.urn) || Served::built_in(&row.kind).is_some() => return Ok(()),
+            _ if self.serves(&row.urn) || ResolvedProvider::built_in(&row.kind).is_some() => return Ok(()),
             _ => self.stored_reference(row, session)?,
         };
         if self.host.is_by_hand(&reference).await.unwrap_or(false) {
@@ -188,9 +192,9 @@ impl Providers {
     }
 
     /// The object that the program registered for a resource in this run.
-    pub(super) fn live(&self, urn: &Urn) -> Option<Result<Served, ProviderError>> {
+    pub(super) fn live(&self, urn: &Urn) -> Option<Result<ResolvedProvider, ProviderError>> {
         let object = self.known().by_urn.get(urn).copied()?;
-        Some(self.describe(object).map(|description| self.served(object, &description)))
+        Some(self.describe(object).map(|description| self.resolved(object, &description)))
     }
 
     /// The objects that the program registered for resources of a type, each with one of those resources.
@@ -203,7 +207,10 @@ impl Providers {
     }
 
     /// The object that the user named by its place; made if there is only a class.
-    pub(super) async fn named(&self, reference: &Arc<ProviderReference>) -> Result<Option<Served>, ProviderError> {
+    pub(super) async fn named(
+        &self,
+        reference: &Arc<ProviderReference>,
+    ) -> Result<Option<ResolvedProvider>, ProviderError> {
         let known = self.known().by_reference.get(reference).copied();
         let object = match known {
             Some(object) => object,
@@ -215,12 +222,12 @@ impl Providers {
         // Noted under what was named, so that there is one object of it in the run.
         self.known().by_reference.insert(Arc::clone(reference), object);
         let description = self.describe(object)?;
-        Ok(Some(self.served(object, &description)))
+        Ok(Some(self.resolved(object, &description)))
     }
 
     /// Is the object that serves a row known by now: registered for the resource, or handed over by the program with an
     /// equal reference? Nothing is rebuilt from what is stored.
-    pub(super) async fn is_live(&self, row: &Row, session: &Session) -> bool {
+    pub(super) async fn is_live(&self, row: &ResourceState, session: &Session) -> bool {
         if self.serves(&row.urn) {
             return true;
         }
@@ -245,7 +252,7 @@ impl Providers {
     /// The reference that a row holds, or why there is none.
     pub(super) fn stored_reference(
         &self,
-        row: &Row,
+        row: &ResourceState,
         session: &Session,
     ) -> Result<Arc<ProviderReference>, ProviderError> {
         match &row.stored_provider {
@@ -259,7 +266,7 @@ impl Providers {
                     .map_err(|error| ProviderError::new(ProviderErrorKind::NoProvider, error.to_string()))?;
                 let reference: Arc<ProviderReference> =
                     serde_json::from_str(&text).map(Arc::new).map_err(|_| foreign(row))?;
-                reference.attributes.iter().for_each(|attributes| self.scrubber.learn_attributes(attributes));
+                reference.attributes.iter().for_each(|attributes| self.redactor.learn_attributes(attributes));
                 self.known().stored.insert(Arc::clone(ciphertext), Arc::clone(&reference));
                 Ok(reference)
             }
@@ -291,24 +298,29 @@ impl Providers {
 
     /// Calls a method of an object, configuring it first if that was not done yet. What the object does not have is
     /// answered here, as the SDK's base classes do.
-    pub(super) async fn call(&self, served: &Served, urn: &Urn, method: Method) -> Result<Answer, ProviderError> {
-        self.call_numbered(self.next_number(), served, urn, method).await
+    pub(super) async fn call(
+        &self,
+        resolved: &ResolvedProvider,
+        urn: &Urn,
+        method: Method,
+    ) -> Result<Answer, ProviderError> {
+        self.call_numbered(self.next_number(), resolved, urn, method).await
     }
 
     /// Calls a method of an object under a number, by which the call can be cancelled.
     pub(super) async fn call_numbered(
         &self,
         number: u64,
-        served: &Served,
+        resolved: &ResolvedProvider,
         urn: &Urn,
         method: Method,
     ) -> Result<Answer, ProviderError> {
-        let object = match &served.server {
-            Server::Live { object, .. } => *object,
-            Server::BuiltIn { kind } => return builtin::answer(kind, method, &self.stacks).await,
+        let object = match &resolved.server {
+            ProviderKind::Live { object, .. } => *object,
+            ProviderKind::BuiltIn { kind } => return builtin::answer(kind, method, &self.stacks).await,
         };
-        self.configure(object, served.capabilities, urn).await?;
-        if let Some(answer) = default_answer(served.capabilities, &method) {
+        self.configure(object, resolved.capabilities, urn).await?;
+        if let Some(answer) = default_answer(resolved.capabilities, &method) {
             return Ok(answer);
         }
         let name = method.name();
@@ -330,10 +342,9 @@ impl Providers {
             // Nobody waits any more when the run was cut off.
             drop(sender.send(outcome));
         };
-        std::thread::Builder::new()
-            .name("maloko-assets".to_owned())
-            .spawn(read)
-            .map_err(|error| format!("no thread can be started to read its assets: {error}"))?;
+        #[expect(clippy::disallowed_methods, reason = "the files are the program's own, and large")]
+        let begun = std::thread::Builder::new().name("maloko-assets".to_owned()).spawn(read);
+        begun.map_err(|error| format!("no thread can be started to read its assets: {error}"))?;
         *properties = receiver.await.map_err(|_| "the reading of its assets was cut off".to_owned())??;
         Ok(())
     }
@@ -357,9 +368,9 @@ impl Providers {
             let mut error = error.bounded();
             // They are kept in the state, where nobody looks for secrets.
             if let ProviderErrorKind::NotInitialized { properties, reasons, .. } = &mut error.kind {
-                self.scrubber.learn_properties(properties);
+                self.redactor.learn_properties(properties);
                 for reason in reasons {
-                    *reason = self.scrubber.message(reason).into_owned();
+                    *reason = self.redactor.message(reason).into_owned();
                 }
             }
             error

@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use crate::event::{Event, Op, Severity};
 use crate::operation::OperationKind;
-use crate::plan::{Goal, Refusal, Step, make_set, optional_urn, position_text, stack_texts, take_object, urns};
+use crate::plan::{
+    Goal, RegistrationError, Step, make_set, optional_urn, position_text, stack_texts, take_object, urns,
+};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 use crate::wire::{Accepts, ReadResourceRequest, ReadResourceResponse, encode_properties};
 
 use super::register::registered_outputs;
-use super::served::Served;
+use super::resolved_provider::ResolvedProvider;
 use super::stop::Failure;
 use super::{Engine, RpcError};
 
@@ -19,10 +21,10 @@ impl Engine {
     pub(super) async fn read_resource(&self, request: ReadResourceRequest) -> Result<ReadResourceResponse, RpcError> {
         let accepts = Accepts { secrets: request.accept_secrets, resources: request.accept_resources };
         let (kind, name) = (request.r#type.clone(), request.name.clone());
-        let refused = |reason: String| Refusal::undecodable(&kind, &name, &reason);
+        let refused = |reason: String| RegistrationError::undecodable(&kind, &name, &reason);
         let (goal, id) = self.read_goal(request).map_err(|reason| self.refuse(&refused(reason)))?;
         if self.operation.kind != OperationKind::Update {
-            let (urn, old) = self.book().planner.locate(&goal);
+            let (urn, old) = self.run_state().planner.locate(&goal);
             if let Some(object) = goal.object {
                 self.providers.register(&urn, object).map_err(|error| self.fail_planning(&urn, &error))?;
             }
@@ -33,25 +35,25 @@ impl Engine {
         let _planning = self.planning.read().await;
         self.go_on()?;
         let object = goal.object;
-        let begun = self.book().planner.begin(goal);
+        let begun = self.run_state().planner.begin(goal);
         let mut registration = begun.map_err(|refusal| self.refuse(&refusal))?;
         let urn = registration.urn.clone();
-        let looked_up = self.book().planner.looks_up(&mut registration);
+        let looked_up = self.run_state().planner.looks_up(&mut registration);
         looked_up.map_err(|refusal| self.refuse(&refusal))?;
         for step in registration.before {
             self.act(step, None).await?;
         }
-        let served = match object {
+        let resolved = match object {
             Some(object) => self.providers.register(&urn, object).map_err(|error| self.fail_planning(&urn, &error))?,
-            None => Served::built_in(&registration.goal.kind)
-                .ok_or_else(|| self.refuse(&Refusal::look_up_without_provider(&urn)))?,
+            None => ResolvedProvider::built_in(&registration.goal.kind)
+                .ok_or_else(|| self.refuse(&RegistrationError::look_up_without_provider(&urn)))?,
         };
         let id = id.unwrap_or_default();
         if id.is_empty() && !unknown {
-            return Err(self.refuse(&Refusal::look_up_without_id(&urn)));
+            return Err(self.refuse(&RegistrationError::look_up_without_id(&urn)));
         }
         let goal = registration.goal;
-        let row = Row {
+        let row = ResourceState {
             urn: urn.clone(),
             custom: true,
             id: id.clone(),
@@ -62,19 +64,19 @@ impl Engine {
             dependencies: goal.dependencies,
             provider: registration.provider,
             additional_secret_outputs: goal.additional_secret_outputs,
-            stored_provider: served.stored(),
+            stored_provider: resolved.stored(),
             created: registration.old.as_ref().map(|(_, row)| row.created.clone()).unwrap_or_default(),
             modified: registration.old.as_ref().map(|(_, row)| row.modified.clone()).unwrap_or_default(),
             source_position: goal.source_position,
             stack_trace: goal.stack_trace,
-            ..Row::default()
+            ..ResourceState::default()
         };
         let takes_over = registration.old.as_ref().is_some_and(|(_, old)| !old.external && old.id != id);
         let op = if takes_over { Op::ReadReplacement } else { Op::Read };
         let step = Step::new(op, &urn, registration.old, Some(Arc::new(row.clone())));
         self.keep_to_plan(&step)?;
         self.tell(Event::StepStarted(step.metadata(step.new.clone())));
-        let outcome = if unknown { Ok(row) } else { self.look_up(row, &served, id).await };
+        let outcome = if unknown { Ok(row) } else { self.look_up(row, &resolved, id).await };
         match outcome {
             Ok(row) => {
                 let row = self.keep_read(&step, row);
@@ -119,13 +121,18 @@ impl Engine {
         Ok((goal, (!unknown).then_some(request.id)))
     }
 
-    async fn look_up(&self, mut row: Row, served: &Served, id: String) -> Result<Row, ProviderError> {
+    async fn look_up(
+        &self,
+        mut row: ResourceState,
+        resolved: &ResolvedProvider,
+        id: String,
+    ) -> Result<ResourceState, ProviderError> {
         let method =
-            Method::Read { id: id.clone(), props: served.shown(&row.inputs), timeout: row.custom_timeouts.read };
-        let _turn = self.turn(&row.urn, served).await?;
-        match self.call_limited(served, &row.urn, method, || None).await? {
+            Method::Read { id: id.clone(), props: resolved.shown(&row.inputs), timeout: row.custom_timeouts.read };
+        let _permit = self.call_permit(&row.urn, resolved).await?;
+        match self.call_limited(resolved, &row.urn, method, || None).await? {
             Answer::Read { id: read_id, outputs: Some(outputs), .. } => {
-                if read_id.is_empty() && served.can_read() && outputs.is_empty() {
+                if read_id.is_empty() && resolved.can_read() && outputs.is_empty() {
                     return Err(ProviderError::new(
                         ProviderErrorKind::BadReturn,
                         format!("there is no object with the id '{id}'"),
@@ -148,7 +155,7 @@ impl Engine {
         }
     }
 
-    fn keep_read(&self, step: &Step, mut row: Row) -> Arc<Row> {
+    fn keep_read(&self, step: &Step, mut row: ResourceState) -> Arc<ResourceState> {
         let old = step.old.clone();
         let first = old.is_none();
         let differs = old.as_ref().is_none_or(|(_, old)| old.outputs != row.outputs || old.inputs != row.inputs);
@@ -158,15 +165,15 @@ impl Engine {
         let row = Arc::new(row);
         let mut changes = Vec::new();
         {
-            let mut book = self.book();
+            let mut run_state = self.run_state();
             match old {
                 Some((number, old)) if step.op == Op::ReadReplacement => {
-                    changes.extend(book.put_new_half(Arc::clone(&row), number, &old));
+                    changes.extend(run_state.put_replacement(Arc::clone(&row), number, &old));
                 }
-                old => changes.push(book.put(Arc::clone(&row), old.map(|(number, _)| number))),
+                old => changes.push(run_state.put(Arc::clone(&row), old.map(|(number, _)| number))),
             }
             if differs && !first {
-                book.count(step.op, &step.urn);
+                run_state.count(step.op, &step.urn);
             }
         }
         if !self.operation.dry_run {

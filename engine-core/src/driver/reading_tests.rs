@@ -5,16 +5,16 @@ use std::sync::{Arc, Mutex};
 use crate::event::Outcome as Ended;
 use crate::operation::OperationKind;
 use crate::provider::ProviderErrorKind;
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::value::{PropertyMap, Value};
 
 use super::testing::{Outcome, ScriptedHost, Wanted, component, run, wanted};
 
-fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<Row>>, program: &[Wanted]) -> Outcome {
+fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
     run(host, OperationKind::Update, false, rows, program)
 }
 
-fn refresh(host: &Arc<ScriptedHost>, rows: Vec<Arc<Row>>) -> Outcome {
+fn refresh(host: &Arc<ScriptedHost>, rows: Vec<Arc<ResourceState>>) -> Outcome {
     run(host, OperationKind::Refresh, false, rows, &[])
 }
 

@@ -11,18 +11,18 @@ use crate::operation::OperationKind;
 use crate::plan::{Compared, Step, copy_secrets, judge};
 use crate::planted::{self, Bug};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
-use crate::row::Row;
-use crate::state::RowNumber;
+use crate::resource_state::ResourceState;
+use crate::state::ResourceNumber;
 
 use super::Engine;
 use super::read::no_outputs;
-use super::served::Served;
+use super::resolved_provider::ResolvedProvider;
 
 /// Rows with the numbers that they have in the ledger.
-pub(super) type NumberedRows = Vec<(RowNumber, Arc<Row>)>;
+pub(super) type NumberedResources = Vec<(ResourceNumber, Arc<ResourceState>)>;
 
 /// Does the row stand for an object that a provider can be asked about?
-pub(super) fn has_object(row: &Row) -> bool {
+pub(super) fn has_object(row: &ResourceState) -> bool {
     row.custom
         && row.urn.provider_package().is_none()
         && !row.pending_replacement
@@ -36,14 +36,14 @@ impl Engine {
     }
 
     /// The rows that the run may touch, in state order.
-    pub(super) fn rows_to_refresh(&self) -> NumberedRows {
-        let mut book = self.book();
-        let rows: NumberedRows = (0..).zip(book.planner.base().iter().cloned()).collect();
-        rows.into_iter().filter(|(_, row)| book.planner.selects(row)).collect()
+    pub(super) fn rows_to_refresh(&self) -> NumberedResources {
+        let mut run_state = self.run_state();
+        let rows: NumberedResources = (0..).zip(run_state.planner.base().iter().cloned()).collect();
+        rows.into_iter().filter(|(_, row)| run_state.planner.selects(row)).collect()
     }
 
     /// Reads these objects side by side.
-    pub(super) async fn refresh_rows(&self, rows: NumberedRows) {
+    pub(super) async fn refresh_rows(&self, rows: NumberedResources) {
         let mut running = Vec::new();
         for (number, row) in rows {
             let called = has_object(&row);
@@ -74,7 +74,7 @@ impl Engine {
         let outcome = if called { self.read_one(&row).await } else { Ok(Some((*row).clone())) };
         match outcome {
             Ok(None) => {
-                let change = self.book().vanish(number);
+                let change = self.run_state().vanish(number);
                 self.finish_refresh(&step, Op::Delete, None, &[change]);
             }
             Ok(Some(mut refreshed)) => {
@@ -90,7 +90,7 @@ impl Engine {
                 let refreshed = Arc::new(refreshed);
                 // An object that has started since then is no change of it, but its row says so no longer.
                 let changes = if differs || refreshed.init_errors != row.init_errors {
-                    vec![self.book().renew(number, Arc::clone(&refreshed))]
+                    vec![self.run_state().renew(number, Arc::clone(&refreshed))]
                 } else {
                     Vec::new()
                 };
@@ -102,17 +102,17 @@ impl Engine {
 
     fn fail_refresh(&self, step: &Step, error: &ProviderError) {
         // The other rows are still read; the command fails in the end.
-        self.book().failed.insert(step.urn.clone());
+        self.run_state().failed.insert(step.urn.clone());
         self.report_failure(&step.urn, error, false);
         self.tell(Event::StepFailed(step.metadata(step.new.clone())));
     }
 
-    fn finish_refresh(&self, step: &Step, op: Op, row: Option<Arc<Row>>, changes: &[crate::state::Change]) {
+    fn finish_refresh(&self, step: &Step, op: Op, row: Option<Arc<ResourceState>>, changes: &[crate::state::Change]) {
         if !changes.is_empty() && !self.operation.dry_run {
             drop(self.session.append_with_next(changes));
         }
         if self.operation.kind == OperationKind::Refresh {
-            self.book().count(op, &step.urn);
+            self.run_state().count(op, &step.urn);
         }
         let drift = match (&step.old, &row) {
             (Some((_, old)), Some(new)) => drifted(old, new),
@@ -125,22 +125,22 @@ impl Engine {
     }
 
     /// The row as the object is now; `None` when it is gone.
-    async fn read_one(&self, row: &Arc<Row>) -> Result<Option<Row>, ProviderError> {
-        let served = self.providers.resolve(row, &self.session).await?;
-        self.tell_of_missing_read(row, &served);
+    async fn read_one(&self, row: &Arc<ResourceState>) -> Result<Option<ResourceState>, ProviderError> {
+        let resolved = self.providers.resolve(row, &self.session).await?;
+        self.tell_of_missing_read(row, &resolved);
         let method = Method::Read {
             id: row.id.clone(),
-            props: served.shown(&row.outputs_or_empty()),
+            props: resolved.shown(&row.outputs_or_empty()),
             timeout: row.custom_timeouts.read,
         };
-        let _turn = self.turn(&row.urn, &served).await?;
-        let (id, outputs, inputs) = match self.call_limited(&served, &row.urn, method, || None).await {
+        let _permit = self.call_permit(&row.urn, &resolved).await?;
+        let (id, outputs, inputs) = match self.call_limited(&resolved, &row.urn, method, || None).await {
             Ok(Answer::Read { id, outputs, inputs }) => (id, outputs, inputs),
             Ok(_) => return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call")),
             Err(ProviderError { kind: ProviderErrorKind::NotInitialized { properties, reasons, .. }, .. }) => {
                 let reason = reasons.join("; ");
                 self.diagnose(Some(&row.urn), Severity::Warning, format!("the object is not healthy: {reason}"));
-                let mut refreshed = Row { init_errors: reasons, ..(**row).clone() };
+                let mut refreshed = ResourceState { init_errors: reasons, ..(**row).clone() };
                 self.renew_outputs(&mut refreshed, properties, &row.outputs_or_empty());
                 return Ok(Some(refreshed));
             }
@@ -151,7 +151,7 @@ impl Engine {
         }
         // Taken as "gone", an oversight would drop the row of an object that is there.
         let Some(outputs) = outputs else { return Err(no_outputs("read")) };
-        let mut refreshed = Row { id, init_errors: Vec::new(), ..(**row).clone() };
+        let mut refreshed = ResourceState { id, init_errors: Vec::new(), ..(**row).clone() };
         if let Some(mut inputs) = inputs {
             self.learn_secrets_of(&inputs);
             copy_secrets(&row.inputs, &mut inputs);
@@ -161,8 +161,8 @@ impl Engine {
         Ok(Some(refreshed))
     }
 
-    fn tell_of_missing_read(&self, row: &Row, served: &Served) {
-        let Some(class) = served.class().filter(|_| !served.can_read()) else { return };
+    fn tell_of_missing_read(&self, row: &ResourceState, resolved: &ResolvedProvider) {
+        let Some(class) = resolved.class().filter(|_| !resolved.can_read()) else { return };
         let message = format!(
             "its provider {class} has no 'read' method, so what is stored counts as what is real (said once for the class)"
         );
@@ -173,7 +173,7 @@ impl Engine {
     }
 
     /// Did the object change? Its provider is asked whether the stored inputs would change what was read.
-    async fn classify(&self, row: &Arc<Row>, refreshed: &Row) -> Result<Op, ProviderError> {
+    async fn classify(&self, row: &Arc<ResourceState>, refreshed: &ResourceState) -> Result<Op, ProviderError> {
         if !has_object(row) {
             return Ok(Op::Same);
         }
@@ -181,13 +181,13 @@ impl Engine {
             let drift = diff_properties(&row.outputs_or_empty(), &refreshed.outputs_or_empty());
             return Ok(if drift.is_empty() { Op::Same } else { Op::Update });
         }
-        let served = self.providers.resolve(row, &self.session).await?;
+        let resolved = self.providers.resolve(row, &self.session).await?;
         let method = Method::Diff {
             id: refreshed.id.clone(),
-            olds: served.shown(&refreshed.outputs_or_empty()),
-            news: served.shown(&row.inputs),
+            olds: resolved.shown(&refreshed.outputs_or_empty()),
+            news: resolved.shown(&row.inputs),
         };
-        let Answer::Diffed(answer) = self.call_limited(&served, &row.urn, method, || None).await? else {
+        let Answer::Diffed(answer) = self.call_limited(&resolved, &row.urn, method, || None).await? else {
             return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call"));
         };
         let compared = Compared {
@@ -207,16 +207,17 @@ impl Engine {
     fn repair_references(&self) {
         let mut changes = Vec::new();
         {
-            let mut book = self.book();
-            let rows: NumberedRows = book.ledger.rows().map(|(number, row)| (number, Arc::clone(row))).collect();
+            let mut run_state = self.run_state();
+            let rows: NumberedResources =
+                run_state.ledger.rows().map(|(number, row)| (number, Arc::clone(row))).collect();
             // What this run registered refers to nothing that is gone.
-            let first_new = RowNumber::try_from(book.planner.base().len()).unwrap_or(RowNumber::MAX);
+            let first_new = ResourceNumber::try_from(run_state.planner.base().len()).unwrap_or(ResourceNumber::MAX);
             let left: std::collections::HashSet<_> = rows.iter().map(|(_, row)| row.urn.clone()).collect();
             let parents: std::collections::HashMap<_, _> =
-                book.planner.base().iter().map(|row| (row.urn.clone(), row.parent.clone())).collect();
+                run_state.planner.base().iter().map(|row| (row.urn.clone(), row.parent.clone())).collect();
             for (number, row) in rows {
                 let gone = |urn: &crate::Urn| !left.contains(urn);
-                if number >= first_new || !crate::schedule::references(&row).any(|urn| gone(&urn)) {
+                if number >= first_new || !row.references().any(|urn| gone(&urn)) {
                     continue;
                 }
                 let mut repaired = (*row).clone();
@@ -225,7 +226,7 @@ impl Engine {
                 }
                 repaired.retain_references(|urn| !gone(urn));
                 repaired.property_dependencies.retain(|_, urns| !urns.is_empty());
-                changes.push(book.renew(number, Arc::new(repaired)));
+                changes.push(run_state.renew(number, Arc::new(repaired)));
             }
         }
         if !changes.is_empty() && !self.operation.dry_run {
@@ -235,7 +236,7 @@ impl Engine {
 }
 
 /// How the outputs differ, path by path.
-fn drifted(old: &Row, new: &Row) -> DetailedDiff {
+fn drifted(old: &ResourceState, new: &ResourceState) -> DetailedDiff {
     let mut drift = diff_properties(&old.outputs_or_empty(), &new.outputs_or_empty());
     for diff in drift.values_mut() {
         diff.input_diff = false;

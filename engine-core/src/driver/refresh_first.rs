@@ -13,11 +13,11 @@ use tokio::sync::OnceCell;
 
 use crate::operation::{Operation, OperationKind};
 use crate::plan::Goal;
-use crate::row::Row;
-use crate::state::RowNumber;
+use crate::resource_state::ResourceState;
+use crate::state::ResourceNumber;
 use crate::urn::{STACK_TYPE, Urn};
 
-use super::refresh::{NumberedRows, has_object};
+use super::refresh::{NumberedResources, has_object};
 use super::{Engine, RpcError};
 
 /// What is left to be done of the refresh before an update.
@@ -27,11 +27,11 @@ pub(super) struct RefreshFirst {
     /// The stack's registration, until the first rows are read.
     stack: Mutex<Option<Goal>>,
     /// Rows whose live object is not known yet.
-    deferred: Mutex<BTreeMap<RowNumber, Urn>>,
+    deferred: Mutex<BTreeMap<ResourceNumber, Urn>>,
 }
 
 impl RefreshFirst {
-    fn deferred(&self) -> MutexGuard<'_, BTreeMap<RowNumber, Urn>> {
+    fn deferred(&self) -> MutexGuard<'_, BTreeMap<ResourceNumber, Urn>> {
         self.deferred.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -48,10 +48,10 @@ impl Engine {
         if !is_stack || !refreshes_first(&self.operation) || self.refresh_first.begun.initialized() {
             return Ok(goal);
         }
-        let mut book = self.book();
-        let (urn, _) = book.planner.locate(&goal);
-        book.root = Some(urn.clone());
-        drop(book);
+        let mut run_state = self.run_state();
+        let (urn, _) = run_state.planner.locate(&goal);
+        run_state.root = Some(urn.clone());
+        drop(run_state);
         *self.refresh_first.stack.lock().unwrap_or_else(PoisonError::into_inner) = Some(goal);
         Err(urn)
     }
@@ -66,7 +66,7 @@ impl Engine {
     }
 
     async fn refresh_what_is_live(&self) {
-        let mut ready = NumberedRows::new();
+        let mut ready = NumberedResources::new();
         for (number, row) in self.rows_to_refresh() {
             if !has_object(&row) || self.providers.is_live(&row, &self.session).await {
                 ready.push((number, row));
@@ -100,9 +100,9 @@ impl Engine {
         if !refreshes_first(&self.operation) || self.refresh_first.deferred().is_empty() {
             return Ok(());
         }
-        let (_, old) = self.book().planner.locate(goal);
+        let (_, old) = self.run_state().planner.locate(goal);
         let Some((_, row)) = old else { return Ok(()) };
-        let numbers: Vec<RowNumber> = {
+        let numbers: Vec<ResourceNumber> = {
             let mut deferred = self.refresh_first.deferred();
             let numbers = deferred.iter().filter(|(_, urn)| **urn == row.urn).map(|(number, _)| *number).collect();
             deferred.retain(|_, urn| *urn != row.urn);
@@ -120,16 +120,16 @@ impl Engine {
 
     /// Reads what the program did not register. What cannot be read is left alone, with what it needs.
     pub(super) async fn refresh_the_rest(&self) {
-        let numbers: Vec<RowNumber> = std::mem::take(&mut *self.refresh_first.deferred()).into_keys().collect();
+        let numbers: Vec<ResourceNumber> = std::mem::take(&mut *self.refresh_first.deferred()).into_keys().collect();
         if !numbers.is_empty() {
             self.refresh_rows(self.rows_left(&numbers)).await;
         }
     }
 
-    fn rows_left(&self, numbers: &[RowNumber]) -> NumberedRows {
-        let book = self.book();
-        let row = |number: &RowNumber| -> Option<(RowNumber, Arc<Row>)> {
-            book.ledger.get(*number).map(|row| (*number, Arc::clone(row)))
+    fn rows_left(&self, numbers: &[ResourceNumber]) -> NumberedResources {
+        let run_state = self.run_state();
+        let row = |number: &ResourceNumber| -> Option<(ResourceNumber, Arc<ResourceState>)> {
+            run_state.ledger.get(*number).map(|row| (*number, Arc::clone(row)))
         };
         numbers.iter().filter_map(row).collect()
     }

@@ -6,12 +6,17 @@ use std::sync::{Arc, Mutex};
 use crate::event::Outcome as Ended;
 use crate::operation::{Operation, OperationKind};
 use crate::provider::ProviderErrorKind;
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::value::{PropertyMap, Value};
 
 use super::testing::{Outcome, ScriptedHost, Wanted, run_as, wanted};
 
-fn refresh_and(kind: OperationKind, host: &Arc<ScriptedHost>, rows: Vec<Arc<Row>>, program: &[Wanted]) -> Outcome {
+fn refresh_and(
+    kind: OperationKind,
+    host: &Arc<ScriptedHost>,
+    rows: Vec<Arc<ResourceState>>,
+    program: &[Wanted],
+) -> Outcome {
     run_as(host, Operation { refresh: true, ..Operation::new(kind, "proj", "dev") }, rows, program)
 }
 
@@ -30,7 +35,7 @@ fn host_with(world: &[(&str, Option<PropertyMap>)], live: Vec<u64>) -> Arc<Scrip
     Arc::new(ScriptedHost { world: Mutex::new(world), live, made: Mutex::new(2), ..ScriptedHost::default() })
 }
 
-fn deployed() -> Vec<Arc<Row>> {
+fn deployed() -> Vec<Arc<ResourceState>> {
     run_as(&Arc::default(), Operation::new(OperationKind::Update, "proj", "dev"), Vec::new(), &chain()).rows
 }
 

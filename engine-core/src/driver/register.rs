@@ -7,24 +7,26 @@ use tokio::sync::{RwLockReadGuard, RwLockWriteGuard};
 use crate::diff::PropertyPath;
 use crate::event::{Event, Op, Severity};
 use crate::operation::OperationKind;
-use crate::plan::{Goal, Next, Question, Refusal, Registration, Step, copy_secrets, mark_outputs, not_a_path};
+use crate::plan::{
+    Goal, Next, Question, Registration, RegistrationError, Step, copy_secrets, mark_outputs, not_a_path,
+};
 use crate::planted::{self, Bug};
 use crate::provider::{Answer, HostError, ProviderError, ProviderErrorKind, StoredProvider};
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
 use crate::wire::{Accepts, RegisterResourceRequest, RegisterResourceResponse, RegistrationResult, encode_properties};
 
 use super::deletions_first::{self, DeletionsFirst};
 use super::import::ImportFailure;
-use super::served::Served;
+use super::resolved_provider::ResolvedProvider;
 use super::stop::Failure;
 use super::{Engine, RpcError};
 
 /// How a registration ended.
 pub(super) enum Registered {
     /// With this row; component outputs are never handed back.
-    Done(Arc<Row>),
+    Done(Arc<ResourceState>),
     /// The resource is not there in this run, and all of its outputs are unknown.
     Unknown,
     /// It failed, and the run goes on without it.
@@ -61,7 +63,7 @@ impl Engine {
             None => request,
         };
         let inputs = request.object.clone().filter(|_| self.operation.continue_on_error);
-        let refused = |reason: String| Refusal::undecodable(&kind, &name, &reason);
+        let refused = |reason: String| RegistrationError::undecodable(&kind, &name, &reason);
         let goal = Goal::decode(request, &self.operation.project_root);
         // In a box while files are read: every request's future would have to make room for a second one.
         let mut goal = Box::new(goal.map_err(|reason| self.refuse(&refused(reason)))?);
@@ -107,7 +109,7 @@ impl Engine {
 
     /// In a refresh or destroy the program only brings its live providers: it is answered with what is stored.
     pub(super) fn answer_from_state(&self, goal: &Goal) -> Result<(Urn, Registered), RpcError> {
-        let (urn, old) = self.book().planner.locate(goal);
+        let (urn, old) = self.run_state().planner.locate(goal);
         if let Some(object) = goal.object {
             // A former URN that a resource of its own has by now is served by that one.
             let former = old.as_ref().map(|(_, row)| &row.urn).filter(|former| !self.providers.serves(former));
@@ -115,7 +117,7 @@ impl Engine {
             self.providers.register(key, object).map_err(|error| self.fail_planning(&urn, &error))?;
         }
         if self.operation.kind == OperationKind::Import && goal.custom {
-            self.book().wanted.insert(urn.clone(), goal.inputs.clone());
+            self.run_state().wanted.insert(urn.clone(), goal.inputs.clone());
         }
         Ok((urn, old.map_or(Registered::Unknown, |(_, row)| Registered::Done(row))))
     }
@@ -128,7 +130,7 @@ impl Engine {
         }
         let mut shared = self.planning.read().await;
         self.go_on()?;
-        let begun = self.book().planner.begin(goal);
+        let begun = self.run_state().planner.begin(goal);
         let mut registration = begun.map_err(|refusal| self.refuse(&refusal))?;
         let urn = registration.urn.clone();
         while let Some(over) = self.deletion_of(&registration) {
@@ -142,35 +144,35 @@ impl Engine {
         for step in std::mem::take(&mut registration.before) {
             self.act(step, None).await?;
         }
-        let served = match object.filter(|_| custom) {
+        let resolved = match object.filter(|_| custom) {
             Some(object) => {
                 Some(self.providers.register(&urn, object).map_err(|error| self.fail_planning(&urn, &error))?)
             }
-            None => Served::built_in(&registration.goal.kind).filter(|_| custom),
+            None => ResolvedProvider::built_in(&registration.goal.kind).filter(|_| custom),
         };
-        if let Some(served) = &served {
-            registration.stored_provider = served.stored();
+        if let Some(resolved) = &resolved {
+            registration.stored_provider = resolved.stored();
             if let StoredProvider::Reference(reference) = &registration.stored_provider {
-                reference.attributes.iter().for_each(|attributes| self.operation.scrubber.learn_attributes(attributes));
+                reference.attributes.iter().for_each(|attributes| self.operation.redactor.learn_attributes(attributes));
             }
-            registration.autonaming.clone_from(&served.autonaming);
-            self.compare_code(&mut registration, served);
+            registration.autonaming.clone_from(&resolved.autonaming);
+            self.compare_code(&mut registration, resolved);
         }
         let mut guard = Guard { shared: Some(shared), exclusive: None };
-        let mut steps = match self.plan_steps(&mut registration, served.as_ref(), &mut guard).await? {
+        let mut steps = match self.plan_steps(&mut registration, resolved.as_ref(), &mut guard).await? {
             Planned::Steps(steps) => steps,
             Planned::Ended(ended) => return ended,
         };
-        if let Some(served) = &served
-            && let Some(create) = self.suspect_create(&registration, &steps)
+        if let Some(resolved) = &resolved
+            && let Some(create) = self.unresolved_create(&registration, &steps)
         {
-            // In a box of its own: few creates are suspect, and requests are many.
-            match Box::pin(self.look_before_create(create, served)).await? {
+            // In a box of its own: few creates are unresolved, and requests are many.
+            match Box::pin(self.look_before_create(create, resolved)).await? {
                 None => return Ok((urn, Registered::Failed)),
                 Some(None) => {}
                 Some(Some((number, row))) => {
-                    self.book().planner.begin_again(&mut registration, &steps, number, &row);
-                    steps = match Box::pin(self.plan_steps(&mut registration, Some(served), &mut guard)).await? {
+                    self.run_state().planner.begin_again(&mut registration, &steps, number, &row);
+                    steps = match Box::pin(self.plan_steps(&mut registration, Some(resolved), &mut guard)).await? {
                         Planned::Steps(steps) => steps,
                         Planned::Ended(ended) => return ended,
                     };
@@ -179,8 +181,8 @@ impl Engine {
         }
         let mut deletions = self.begin_deletions(&urn, &steps);
         drop(guard);
-        if let Some(served) = &served {
-            self.note_code_change(&registration, served, &steps);
+        if let Some(resolved) = &resolved {
+            self.note_code_change(&registration, resolved, &steps);
         }
         for warning in std::mem::take(&mut registration.warnings) {
             self.diagnose(Some(&urn), Severity::Warning, warning);
@@ -190,30 +192,30 @@ impl Engine {
         }
         // Its checks and diffs are made all the same, as in the reference engine; nothing is done.
         if self.depends_on_failure(&registration) {
-            let mut book = self.book();
-            book.failed.insert(urn.clone());
-            book.planner.take_back(&urn, &steps);
+            let mut run_state = self.run_state();
+            run_state.failed.insert(urn.clone());
+            run_state.planner.take_back(&urn, &steps);
             return Ok((urn, Registered::Skipped));
         }
-        if self.book().planner.is_left_out(&urn) {
+        if self.run_state().planner.is_left_out(&urn) {
             self.leave_out(steps);
             return Ok((urn, Registered::Unknown));
         }
         self.tell_not_applicable(&registration);
-        if let Some(served) = &served
+        if let Some(resolved) = &resolved
             && let Some(create) = creates(&steps)
-            && let Err(error) = served.guard_create()
+            && let Err(error) = resolved.guard_create()
         {
             self.tell(Event::StepStarted(create.metadata(create.new.clone())));
             self.failed(create, &error);
-            self.book().planner.take_back(&urn, &steps);
+            self.run_state().planner.take_back(&urn, &steps);
             return if self.operation.continue_on_error {
                 Ok((urn, Registered::Failed))
             } else {
                 Err(RpcError::unavailable())
             };
         }
-        let row = self.take_steps(&urn, steps, served.as_ref(), &mut deletions).await?;
+        let row = self.take_steps(&urn, steps, resolved.as_ref(), &mut deletions).await?;
         Ok((urn, row))
     }
 
@@ -222,21 +224,21 @@ impl Engine {
         &self,
         urn: &Urn,
         steps: Vec<Step>,
-        served: Option<&Served>,
+        resolved: Option<&ResolvedProvider>,
         deletions: &mut DeletionsFirst<'_>,
     ) -> Result<Registered, RpcError> {
         let mut row = None;
         for step in steps {
             let creates = matches!(step.op, Op::Create | Op::CreateReplacement | Op::Import | Op::ImportReplacement);
             let deletion = deletions_first::number(&step);
-            let Some(done) = self.act(step, served).await? else {
+            let Some(done) = self.act(step, resolved).await? else {
                 // The step that failed may be of another resource, which had to go first.
-                self.book().failed.insert(urn.clone());
+                self.run_state().failed.insert(urn.clone());
                 return Ok(Registered::Failed);
             };
             deletions.made(deletion);
-            if let (true, Some(served)) = (creates, served) {
-                self.note_unfindable(urn, served);
+            if let (true, Some(resolved)) = (creates, resolved) {
+                self.note_unfindable(urn, resolved);
             }
             row = Some(done);
         }
@@ -247,13 +249,13 @@ impl Engine {
     async fn plan_steps<'a>(
         &'a self,
         registration: &mut Registration,
-        served: Option<&Served>,
+        resolved: Option<&ResolvedProvider>,
         guard: &mut Guard<'a>,
     ) -> Result<Planned, RpcError> {
         let mut answer = None;
         loop {
             let importing = registration.is_importing();
-            let next = self.book().planner.advance(registration, answer.take());
+            let next = self.run_state().planner.advance(registration, answer.take());
             let next = match next {
                 Err(refusal) if importing => {
                     return Ok(Planned::Ended(self.fail_import(registration, ImportFailure::Refused(refusal))));
@@ -268,10 +270,10 @@ impl Engine {
                         guard.exclusive = Some(self.planning.write().await);
                         self.go_on()?;
                     }
-                    answer = Some(match self.ask_for_import(registration, &question, served).await {
+                    answer = Some(match self.ask_for_import(registration, &question, resolved).await {
                         Some(Ok(found)) => found,
                         Some(Err(failure)) => return Ok(Planned::Ended(self.fail_import(registration, failure))),
-                        None => self.ask(question, served).await?,
+                        None => self.ask(question, resolved).await?,
                     });
                 }
             }
@@ -279,19 +281,19 @@ impl Engine {
     }
 
     /// The create among the steps, if an earlier one may have made its object already.
-    fn suspect_create<'s>(&self, registration: &Registration, steps: &'s [Step]) -> Option<&'s Step> {
+    fn unresolved_create<'s>(&self, registration: &Registration, steps: &'s [Step]) -> Option<&'s Step> {
         let create = creates(steps)?;
-        let known = self.book().ledger.suspect(&create.urn).is_some();
-        let left_out = || self.book().planner.is_left_out(&create.urn) || self.depends_on_failure(registration);
+        let known = self.run_state().ledger.unresolved(&create.urn).is_some();
+        let left_out = || self.run_state().planner.is_left_out(&create.urn) || self.depends_on_failure(registration);
         (known && registration.goal.custom && !left_out()).then_some(create)
     }
 
     /// Tells of a new resource that is no target; it gets no row.
     fn leave_out(&self, steps: Vec<crate::plan::Step>) {
         for step in steps {
-            self.book().planned.insert(step.urn.clone());
+            self.run_state().planned.insert(step.urn.clone());
             self.tell(Event::StepStarted(step.metadata(step.new.clone())));
-            self.book().count(step.op, &step.urn);
+            self.run_state().count(step.op, &step.urn);
             self.tell(Event::StepDone(step.metadata(step.new.clone())));
         }
     }
@@ -331,14 +333,14 @@ impl Engine {
     }
 
     /// Asks a provider on the planner's behalf. Its failure ends the run, also with continue-on-error (semantics 2.8).
-    async fn ask(&self, question: Question, served: Option<&Served>) -> Result<Answer, RpcError> {
+    async fn ask(&self, question: Question, resolved: Option<&ResolvedProvider>) -> Result<Answer, RpcError> {
         let Question { urn, about, method } = question;
-        let resolved;
-        let served = match (&about, served) {
-            (None, Some(served)) => served,
+        let of_the_row;
+        let resolved = match (&about, resolved) {
+            (None, Some(resolved)) => resolved,
             (Some(row), _) => {
-                resolved = self.providers.resolve(row, &self.session).await;
-                resolved.as_ref().map_err(|error| self.fail_planning(&urn, error))?
+                of_the_row = self.providers.resolve(row, &self.session).await;
+                of_the_row.as_ref().map_err(|error| self.fail_planning(&urn, error))?
             }
             (None, None) => {
                 let error = ProviderError::new(ProviderErrorKind::NoProvider, "the resource has no provider");
@@ -346,7 +348,7 @@ impl Engine {
             }
         };
         let _permit = self.permit(&urn).await?;
-        let answer = self.call_limited(served, &urn, method, || None).await;
+        let answer = self.call_limited(resolved, &urn, method, || None).await;
         if let Ok(Answer::Checked { inputs, .. }) = &answer {
             self.learn_secrets_of(inputs);
         }
@@ -354,7 +356,7 @@ impl Engine {
     }
 
     /// Gives a row the outputs that its provider told: secret is also what was secret in `like`.
-    pub(super) fn renew_outputs(&self, row: &mut Row, mut outputs: PropertyMap, like: &PropertyMap) {
+    pub(super) fn renew_outputs(&self, row: &mut ResourceState, mut outputs: PropertyMap, like: &PropertyMap) {
         copy_secrets(like, &mut outputs);
         // A provider gives plain values back: only now is known which of them are secret.
         self.learn_secrets_of(&outputs);
@@ -365,7 +367,7 @@ impl Engine {
     /// Has the secrets that a provider returned hidden from now on.
     pub(super) fn learn_secrets_of(&self, properties: &crate::PropertyMap) {
         if properties.values().any(crate::Value::contains_secret) {
-            self.operation.scrubber.learn_properties(properties);
+            self.operation.redactor.learn_properties(properties);
         }
     }
 
@@ -375,8 +377,8 @@ impl Engine {
     }
 
     fn depends_on_failure(&self, registration: &Registration) -> bool {
-        let book = self.book();
-        if book.failed.is_empty() || planted::has(Bug::DependentsOfFailureRun) {
+        let run_state = self.run_state();
+        if run_state.failed.is_empty() || planted::has(Bug::DependentsOfFailureRun) {
             return false;
         }
         let goal = &registration.goal;
@@ -386,21 +388,21 @@ impl Engine {
             .chain(&goal.parent)
             .chain(&goal.deleted_with)
             .chain(&goal.replace_with)
-            .any(|urn| book.failed.contains(urn))
+            .any(|urn| run_state.failed.contains(urn))
     }
 
     /// Ends the run because of a registration that cannot be fulfilled; every message is shown.
-    pub(super) fn refuse(&self, refusal: &Refusal) -> RpcError {
+    pub(super) fn refuse(&self, refusal: &RegistrationError) -> RpcError {
         self.tell_refusal(refusal, true);
         RpcError::unavailable()
     }
 
     /// Tells of what is refused and goes on: the run fails at its end.
-    pub(super) fn complain(&self, refusal: &Refusal) {
+    pub(super) fn complain(&self, refusal: &RegistrationError) {
         self.tell_refusal(refusal, false);
     }
 
-    fn tell_refusal(&self, refusal: &Refusal, halt: bool) {
+    fn tell_refusal(&self, refusal: &RegistrationError, halt: bool) {
         for message in &refusal.messages {
             self.diagnose(refusal.urn.as_ref(), Severity::Error, message.clone());
         }

@@ -102,7 +102,7 @@ impl Engine {
                 Ok(Vec::new())
             }
             "GetRootResource" => {
-                let urn = self.book().root.as_ref().map(Urn::to_string).unwrap_or_default();
+                let urn = self.run_state().root.as_ref().map(Urn::to_string).unwrap_or_default();
                 Ok(RootResource { urn }.encode_to_vec())
             }
             "SetRootResource" | "RequirePulumiVersion" | "StartDebugging" => Ok(Vec::new()),
@@ -154,7 +154,7 @@ impl Engine {
         let refused = |reason: String| RpcError::invalid(format!("outputs of '{urn}': {reason}"));
         let mut outputs = registered_outputs(request.outputs).map_err(refused)?;
         self.providers.complete_assets(&mut outputs).await.map_err(refused)?;
-        let old = self.book().open.get(&urn).and_then(|step| step.old.as_ref().map(|row| row.outputs_or_empty()));
+        let old = self.run_state().open.get(&urn).and_then(|step| step.old.as_ref().map(|row| row.outputs_or_empty()));
         self.keep_outputs_to_plan(&urn, &old.unwrap_or_default(), &outputs)?;
         match self.take_outputs(&urn, outputs)? {
             None => Ok(()),
@@ -167,31 +167,34 @@ impl Engine {
 
     /// Keeps outputs that were registered. Gives the step of a component, which is done now.
     fn take_outputs(&self, urn: &Urn, outputs: crate::PropertyMap) -> Result<Option<StepMetadata>, RpcError> {
-        let mut book = self.book();
-        if book.root.as_ref() == Some(urn) {
-            book.stack_outputs = Some(outputs);
+        let mut run_state = self.run_state();
+        if run_state.root.as_ref() == Some(urn) {
+            run_state.stack_outputs = Some(outputs);
             return Ok(None);
         }
         // What is no target, or failed, has no row; the SDKs register its outputs all the same.
-        if book.failed.contains(urn) || book.planner.is_left_out(urn) {
+        if run_state.failed.contains(urn) || run_state.planner.is_left_out(urn) {
             return Ok(None);
         }
-        let Some((number, row)) = book.row(urn).map(|(number, row)| (number, row.clone())) else {
+        let Some((number, row)) = run_state.row(urn).map(|(number, row)| (number, row.clone())) else {
             return Err(RpcError::invalid(format!(
                 "outputs were registered for '{urn}', which is not a resource of this run"
             )));
         };
         let changed = *row.outputs_or_empty() != outputs;
-        let row = std::sync::Arc::new(crate::row::Row { outputs: Some(outputs.into()), ..(*row).clone() });
-        let metadata = book.open.remove(urn);
+        let row = std::sync::Arc::new(crate::resource_state::ResourceState {
+            outputs: Some(outputs.into()),
+            ..(*row).clone()
+        });
+        let metadata = run_state.open.remove(urn);
         if changed {
-            let change = book.set(number, row.clone());
-            drop(book);
+            let change = run_state.set(number, row.clone());
+            drop(run_state);
             if !self.operation.dry_run {
                 drop(self.session.append_with_next(&[change]));
             }
         } else {
-            drop(book);
+            drop(run_state);
         }
         Ok(metadata.map(|metadata| StepMetadata { new: Some(row), ..metadata }))
     }
@@ -199,7 +202,7 @@ impl Engine {
     /// The functions that the engine itself serves.
     async fn invoke(&self, request: ResourceInvokeRequest) -> Result<InvokeResponse, RpcError> {
         let arguments = registered_outputs(request.args).map_err(RpcError::invalid)?;
-        let find = |urn: &Urn| self.book().row(urn).map(|(_, row)| std::sync::Arc::clone(row));
+        let find = |urn: &Urn| self.run_state().row(urn).map(|(_, row)| std::sync::Arc::clone(row));
         let Some(called) = builtin::call(&request.tok, &arguments, find, &self.providers.stacks).await else {
             let message = function_not_hosted("function", &request.tok, &request.version);
             return Err(RpcError { code: 12, message });

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use futures::executor::block_on;
 use prost::Message;
 
+use crate::config_value::ConfigValue;
 use crate::event::{Event, Outcome as Ended};
-use crate::operation::{ConfigValue, Operation, OperationKind};
-use crate::provider::Host;
+use crate::operation::{Operation, OperationKind};
+use crate::provider::ProviderHost;
 use crate::state::{Session, Snapshot};
 use crate::urn::STACK_TYPE;
 use crate::value::PropertyMap;
@@ -30,7 +31,7 @@ fn engine() -> (Arc<Engine>, Arc<Recorder>) {
     };
     let host: Arc<ScriptedHost> = Arc::default();
     let session = Session::read_only(Snapshot::default());
-    (Engine::start(operation, session, host as Arc<dyn Host>, Arc::clone(&recorder) as _), recorder)
+    (Engine::start(operation, session, host as Arc<dyn ProviderHost>, Arc::clone(&recorder) as _), recorder)
 }
 
 fn ask(engine: &Engine, method: &str, request: &impl Message) -> Result<Vec<u8>, RpcError> {

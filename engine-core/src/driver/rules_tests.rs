@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::config_value::ConfigValue;
 use crate::event::Outcome as Ended;
-use crate::operation::{ConfigValue, Operation, OperationKind};
+use crate::operation::{Operation, OperationKind};
 use crate::provider::ProviderErrorKind;
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::state::{Snapshot, integrity};
 use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
@@ -13,7 +14,7 @@ use crate::wire::{AliasKind, RegisterResourceRequest, WireAlias};
 
 use super::testing::{Outcome, ScriptedHost, Wanted, component, run, run_as, wanted};
 
-fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<Row>>, program: &[Wanted]) -> Outcome {
+fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
     run(host, OperationKind::Update, false, rows, program)
 }
 

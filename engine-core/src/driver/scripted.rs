@@ -12,8 +12,8 @@ use prost::Message;
 
 use crate::autonaming::Autonaming;
 use crate::provider::{
-    Answer, CallLimits, Capabilities, CheckFailure, DiffAnswer, Host, Method, ObjectId, ProviderCall,
-    ProviderDescription, ProviderError, ProviderErrorKind, ProviderReference, Revision,
+    Answer, CallLimits, Capabilities, CheckFailure, DiffAnswer, Method, ObjectId, ProviderCall, ProviderDescription,
+    ProviderError, ProviderErrorKind, ProviderHost, ProviderReference, Revision,
 };
 use crate::value::{PropertyMap, Value};
 
@@ -52,7 +52,7 @@ pub(crate) struct ScriptedHost {
     /// Calls that last longer than any limit.
     pub(crate) hanging: Mutex<HashMap<(String, &'static str), Hanging>>,
     /// Calls that go on until they are told to end.
-    pub(crate) untold: Mutex<Vec<futures::channel::oneshot::Sender<()>>>,
+    pub(crate) unreported: Mutex<Vec<futures::channel::oneshot::Sender<()>>>,
     /// Some call was told to end.
     pub(crate) told: AtomicBool,
     /// Where tasks run.
@@ -178,7 +178,7 @@ impl ScriptedHost {
 }
 
 #[async_trait]
-impl Host for ScriptedHost {
+impl ProviderHost for ScriptedHost {
     fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError> {
         Ok(ProviderDescription {
             reference: Arc::new(ProviderReference {
@@ -237,7 +237,7 @@ impl Host for ScriptedHost {
             }
             Some(Hanging::UntilTold) => {
                 let (sender, told) = futures::channel::oneshot::channel();
-                lock(&self.untold).push(sender);
+                lock(&self.unreported).push(sender);
                 if !self.told.load(Ordering::SeqCst) {
                     let _ = told.await;
                 }
@@ -314,7 +314,7 @@ impl Host for ScriptedHost {
 
     fn cancel(&self, calls: &[u64]) {
         self.told.store(true, Ordering::SeqCst);
-        for told in lock(&self.untold).drain(..) {
+        for told in lock(&self.unreported).drain(..) {
             let _ = told.send(());
         }
         if self.obedient {

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::provider::{ObjectId, ProviderError, SerializedProvider, StoredProvider};
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::state::Snapshot;
 use crate::urn::Urn;
 use crate::value::{SECRET_SIGNATURE, SIGNATURE_KEY};
 
 use super::Engine;
 use super::no_provider::is_foreign;
-use super::served::Server;
+use super::resolved_provider::ProviderKind;
 
 /// A resource whose provider could not be serialised, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,16 +49,16 @@ impl Engine {
 
     async fn serialized(
         &self,
-        row: &Row,
+        row: &ResourceState,
         known: &mut HashMap<ObjectId, Result<SerializedProvider, ProviderError>>,
     ) -> Result<Option<SerializedProvider>, ProviderError> {
-        let served = match self.providers.resolve(row, &self.session).await {
-            Ok(served) => served,
+        let resolved = match self.providers.resolve(row, &self.session).await {
+            Ok(resolved) => resolved,
             // It is in the other tool's form already.
             Err(_) if is_foreign(row, &self.session) => return Ok(None),
             Err(error) => return Err(error),
         };
-        let Server::Live { object, .. } = served.server else { return Ok(None) };
+        let ProviderKind::Live { object, .. } = resolved.server else { return Ok(None) };
         if let Some(known) = known.get(&object) {
             return known.clone().map(Some);
         }

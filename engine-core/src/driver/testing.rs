@@ -9,8 +9,8 @@ use prost::Message;
 
 use crate::event::{Event, EventSink};
 use crate::operation::{Operation, OperationKind};
-use crate::provider::{HANDLE_PREFIX, Host, ObjectId};
-use crate::row::Row;
+use crate::provider::{HANDLE_PREFIX, ObjectId, ProviderHost};
+use crate::resource_state::ResourceState;
 use crate::state::{PendingKind, Session, Snapshot};
 use crate::value::{PROVIDER_KEY, PropertyMap, Value};
 use crate::wire::{
@@ -88,7 +88,7 @@ pub(crate) struct Outcome {
     pub(crate) steps: Vec<String>,
     pub(crate) calls: Vec<String>,
     pub(crate) messages: String,
-    pub(crate) rows: Vec<Arc<Row>>,
+    pub(crate) rows: Vec<Arc<ResourceState>>,
     /// The state that the run leaves.
     pub(crate) last: Snapshot,
     /// Operations whose outcome is not known, by the resource's name.
@@ -99,7 +99,7 @@ pub(crate) struct Outcome {
 
 impl Outcome {
     /// The row of that name that does not wait for its deletion.
-    pub(crate) fn row(&self, name: &str) -> &Row {
+    pub(crate) fn row(&self, name: &str) -> &ResourceState {
         let row = self.rows.iter().find(|row| row.urn.name() == name && !row.delete);
         row.unwrap_or_else(|| panic!("there is no row '{name}'"))
     }
@@ -110,7 +110,7 @@ pub(crate) fn run(
     host: &Arc<ScriptedHost>,
     kind: OperationKind,
     dry_run: bool,
-    rows: Vec<Arc<Row>>,
+    rows: Vec<Arc<ResourceState>>,
     program: &[Wanted],
 ) -> Outcome {
     run_as(host, Operation { dry_run, ..Operation::new(kind, "proj", "dev") }, rows, program)
@@ -120,7 +120,7 @@ pub(crate) fn run(
 pub(crate) fn run_as(
     host: &Arc<ScriptedHost>,
     operation: Operation,
-    rows: Vec<Arc<Row>>,
+    rows: Vec<Arc<ResourceState>>,
     program: &[Wanted],
 ) -> Outcome {
     run_from(host, operation, Snapshot { rows, ..Snapshot::default() }, program)
@@ -139,7 +139,8 @@ pub(crate) fn run_from(
 /// Runs a program in a session.
 pub(crate) fn run_in(host: &Arc<ScriptedHost>, operation: Operation, session: Session, program: &[Wanted]) -> Outcome {
     let recorder = Arc::new(Recorder::default());
-    let engine = Engine::start(operation, session, Arc::clone(host) as Arc<dyn Host>, Arc::clone(&recorder) as _);
+    let engine =
+        Engine::start(operation, session, Arc::clone(host) as Arc<dyn ProviderHost>, Arc::clone(&recorder) as _);
     let mut made = HashMap::new();
     let report = block_on(async {
         let completed = run_program(host, &engine, program, &mut made).await;

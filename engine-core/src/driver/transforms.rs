@@ -1,7 +1,7 @@
 //! Transforms: functions of the program that alter a registration before it is planned (semantics 13.1).
 
 use crate::operation::OperationKind;
-use crate::plan::Refusal;
+use crate::plan::RegistrationError;
 use crate::provider::ProviderError;
 use crate::urn::Urn;
 use crate::value::PROVIDER_KEY;
@@ -27,7 +27,7 @@ impl Engine {
             return None;
         }
         let parent = (!request.parent.is_empty()).then(|| Urn::unchecked(&request.parent));
-        let urn = self.book().planner.urn_for(parent.as_ref(), &request.r#type, &request.name);
+        let urn = self.run_state().planner.urn_for(parent.as_ref(), &request.r#type, &request.name);
         let list = self.callbacks.transforms_of(&urn, parent.as_ref(), &request.transforms);
         (!list.is_empty()).then_some(Transforms { urn, parent, list })
     }
@@ -41,7 +41,7 @@ impl Engine {
         let Transforms { urn, parent, list } = transforms;
         if let Some(parent) = &parent {
             // What a transform sees, and may change, is what the resource would have.
-            if let Some(inherited) = self.book().planner.inherited(parent) {
+            if let Some(inherited) = self.run_state().planner.inherited(parent) {
                 request.protect = request.protect.or(Some(inherited.protect));
                 request.retain_on_delete = request.retain_on_delete.or(Some(inherited.retain_on_delete));
                 if request.deleted_with.is_empty() {
@@ -101,7 +101,7 @@ impl Engine {
             let answer: Result<TransformInvokeResponse, ProviderError> =
                 self.call_back(&label, &token, &question).await;
             let answer = answer.map_err(|error| {
-                self.refuse(&Refusal::of_run(error.message.clone()));
+                self.refuse(&RegistrationError::of_run(error.message.clone()));
                 RpcError { code: 2, message: error.message }
             })?;
             request.args = answer.args.or(request.args);

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::event::Outcome as Ended;
 use crate::operation::OperationKind;
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::value::{OutputValue, PropertyMap, Value};
 use crate::wire::{
     AliasKind, AliasSpec, Callback, Struct, TransformRequest, TransformResponse, WireAlias, decode_properties,
@@ -59,11 +59,11 @@ fn transformed(tokens: &'static [&'static str], resource: Wanted) -> Wanted {
     Wanted { options: Some(Arc::new(options)), ..resource }
 }
 
-fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<Row>>, program: &[Wanted]) -> Outcome {
+fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
     run(host, OperationKind::Update, false, rows, program)
 }
 
-fn row<'a>(outcome: &'a Outcome, name: &str) -> &'a Row {
+fn row<'a>(outcome: &'a Outcome, name: &str) -> &'a ResourceState {
     outcome.rows.iter().find(|row| row.urn.name() == name).unwrap()
 }
 

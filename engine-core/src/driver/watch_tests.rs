@@ -5,7 +5,7 @@ use futures::executor::block_on;
 
 use crate::event::Outcome as Ended;
 use crate::operation::{Operation, OperationKind};
-use crate::provider::{Host, ProviderErrorKind};
+use crate::provider::{ProviderErrorKind, ProviderHost};
 use crate::state::{PendingKind, Session, Snapshot};
 
 use super::testing::{Hanging, Recorder, ScriptedHost, run, run_program, wanted};
@@ -30,7 +30,8 @@ fn calls_are_told_when_the_run_is_cancelled_and_their_answers_count() {
     host.hang("a", "create", Hanging::Sync);
     let session = Session::read_only(Snapshot::default());
     let operation = Operation::new(OperationKind::Update, "proj", "dev");
-    let engine = Engine::start(operation, session, Arc::clone(&host) as Arc<dyn Host>, Arc::new(Recorder::default()));
+    let engine =
+        Engine::start(operation, session, Arc::clone(&host) as Arc<dyn ProviderHost>, Arc::new(Recorder::default()));
     let (calling, cancelled) = (Arc::clone(&host), Arc::clone(&engine));
     let user = std::thread::spawn(move || {
         calling.wait_until_held();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::testing::{GROUP, KIND, begin, component, goal, group, old, old_component, planner, row, urn};
 use super::{Alias, Goal, Planner};
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 
 fn spec() -> Alias {
@@ -52,7 +52,7 @@ fn what_an_alias_leaves_out_is_as_it_is_now() {
     ];
     for (alias, former) in cases {
         let kind = former.own_type().to_owned();
-        let before = Row { urn: former.clone(), kind, ..old("a") };
+        let before = ResourceState { urn: former.clone(), kind, ..old("a") };
         let mut planner = planner(vec![Arc::new(before)]);
         begin(&mut planner, component("g"));
         let goal = Goal { aliases: vec![alias.clone()], ..below_group() };
@@ -80,7 +80,7 @@ fn the_own_urn_is_tried_before_any_alias() {
 
 #[test]
 fn rows_that_wait_for_deletion_are_nobodys_past() {
-    let waiting = |name| Arc::new(Row { delete: true, ..old(name) });
+    let waiting = |name| Arc::new(ResourceState { delete: true, ..old(name) });
     let mut planner = planner(vec![waiting("a"), waiting("former")]);
     assert_eq!(found(&mut planner, Goal { aliases: vec![named("former")], ..goal("a", 1.0) }), None);
 }
@@ -103,7 +103,7 @@ fn children_follow_a_parent_that_was_renamed_or_retyped() {
     for (parent, child, aliases) in
         [(renamed.clone(), "h-a", vec![]), (retyped, "g-a", vec![]), (renamed, "other", vec![named("h-a")])]
     {
-        let below = Row { urn: Urn::new("dev", "proj", GROUP, KIND, "g-a"), ..old("a") };
+        let below = ResourceState { urn: Urn::new("dev", "proj", GROUP, KIND, "g-a"), ..old("a") };
         let mut planner = planner(vec![Arc::new(old_component("g")), Arc::new(below.clone())]);
         let parent = begin(&mut planner, parent).urn;
         let child = Goal { parent: Some(parent), aliases, ..goal(child, 1.0) };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::testing::{Decided, decide, goal, inputs, map, old, planner, planner_of, replaces, said, update, urn};
 use crate::provider::Method;
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::value::PropertyMap;
 
 /// Old and new properties of each check.
@@ -16,8 +16,8 @@ fn checks(decided: &Decided) -> Vec<(PropertyMap, PropertyMap)> {
     calls.collect()
 }
 
-fn with_outputs() -> Arc<Row> {
-    Arc::new(Row { outputs: Some(Arc::new(map([("made", true.into())]))), ..old("a") })
+fn with_outputs() -> Arc<ResourceState> {
+    Arc::new(ResourceState { outputs: Some(Arc::new(map([("made", true.into())]))), ..old("a") })
 }
 
 #[test]

@@ -4,35 +4,35 @@ use std::sync::Arc;
 
 use crate::planted::{self, Bug};
 use crate::provider::{DiffAnswer, Method};
-use crate::row::Row;
-use crate::state::RowNumber;
+use crate::resource_state::ResourceState;
+use crate::state::ResourceNumber;
 use crate::urn::{Urn, UrnSet};
 use crate::value::{PropertyMap, Value};
 
+use super::diff_result::{Compared, judge};
 use super::planner::Planner;
 use super::registration::Question;
 use super::secrecy::for_provider;
-use super::verdict::{Compared, judge};
 
 /// The search for dependents that must go first: it walks the rows in state order and asks of each candidate what its
 /// provider would say if the values that it takes from condemned resources were unknown.
 #[derive(Debug)]
 pub(super) struct Cascade {
     condemned: UrnSet,
-    deletions: Vec<(RowNumber, Arc<Row>)>,
-    next: RowNumber,
-    asked: Option<(RowNumber, Arc<Row>, PropertyMap)>,
+    deletions: Vec<(ResourceNumber, Arc<ResourceState>)>,
+    next: ResourceNumber,
+    asked: Option<(ResourceNumber, Arc<ResourceState>, PropertyMap)>,
 }
 
 impl Cascade {
-    pub(super) fn new(root: RowNumber, row: &Row) -> Self {
+    pub(super) fn new(root: ResourceNumber, row: &ResourceState) -> Self {
         Self { condemned: UrnSet::from_iter([row.urn.clone()]), deletions: Vec::new(), next: root + 1, asked: None }
     }
 
     /// Takes the answer to the last question.
     pub(super) fn answer(&mut self, answer: &DiffAnswer) {
         let Some((number, row, what_if)) = self.asked.take() else { return };
-        let verdict = judge(
+        let diff_result = judge(
             answer,
             &Compared {
                 old_inputs: &row.inputs,
@@ -43,12 +43,12 @@ impl Cascade {
                 renewed: false,
             },
         );
-        if verdict.replace {
+        if diff_result.replace {
             self.condemn(number, row);
         }
     }
 
-    fn condemn(&mut self, number: RowNumber, row: Arc<Row>) {
+    fn condemn(&mut self, number: ResourceNumber, row: Arc<ResourceState>) {
         self.condemned.insert(row.urn.clone());
         self.deletions.push((number, row));
     }
@@ -100,7 +100,7 @@ impl Cascade {
     }
 
     /// What is to be deleted, dependents before what they depend on.
-    pub(super) fn into_deletions(self) -> impl Iterator<Item = (RowNumber, Arc<Row>)> {
+    pub(super) fn into_deletions(self) -> impl Iterator<Item = (ResourceNumber, Arc<ResourceState>)> {
         self.deletions.into_iter().rev()
     }
 }

@@ -5,12 +5,16 @@ use std::sync::Arc;
 use super::testing::{decide_by, goal, inputs, old, planner, replaces, row, said, urn};
 use super::{Planner, Question};
 use crate::provider::{DiffAnswer, Method};
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::value::Value;
 
 /// A row that takes its size from another one.
-fn user(name: &str, of: &str) -> Row {
-    Row { dependencies: vec![urn(of)], property_dependencies: [("size".to_owned(), vec![urn(of)])].into(), ..old(name) }
+fn user(name: &str, of: &str) -> ResourceState {
+    ResourceState {
+        dependencies: vec![urn(of)],
+        property_dependencies: [("size".to_owned(), vec![urn(of)])].into(),
+        ..old(name)
+    }
 }
 
 /// "Replaced" for all but those that are named, which only change.
@@ -20,8 +24,8 @@ fn replaced_but<'a>(only_changed: &'a [&str]) -> impl Fn(&Question) -> DiffAnswe
 
 #[test]
 fn only_those_go_first_that_would_be_replaced() {
-    let dependent = Row { dependencies: vec![urn("a")], ..old("depends-on") };
-    let external = Row { external: true, ..user("external", "a") };
+    let dependent = ResourceState { dependencies: vec![urn("a")], ..old("depends-on") };
+    let external = ResourceState { external: true, ..user("external", "a") };
     let rows = vec![
         old("a"),
         user("b", "a"),
@@ -56,7 +60,7 @@ fn the_question_has_unknown_values_in_place_of_what_goes() {
 
 #[test]
 fn stored_replace_on_changes_count() {
-    let b = Row { replace_on_changes: vec!["size".to_owned()], ..user("b", "a") };
+    let b = ResourceState { replace_on_changes: vec!["size".to_owned()], ..user("b", "a") };
     let mut planner = planner(vec![row("a"), Arc::new(b)]);
     let decided =
         decide_by(
@@ -71,8 +75,8 @@ fn stored_replace_on_changes_count() {
 
 #[test]
 fn what_is_deleted_or_replaced_with_it_goes_too() {
-    let with = Row { deleted_with: Some(urn("a")), ..old("with") };
-    let along = Row { replace_with: vec![urn("a")], ..old("along") };
+    let with = ResourceState { deleted_with: Some(urn("a")), ..old("with") };
+    let along = ResourceState { replace_with: vec![urn("a")], ..old("along") };
     let mut planner = planner(vec![row("a"), Arc::new(with), Arc::new(along)]);
     let decided = decide_by(&mut planner, goal("a", 2.0), replaced_but(&[]));
     assert_eq!(decided.named_ops()[..3], ["delete-replaced along", "delete-replaced with", "delete-replaced a"]);

@@ -70,7 +70,7 @@ fn only_a_risen_version_or_the_flag_renews() {
 #[test]
 fn a_renewal_updates_what_diff_calls_unchanged_and_replaces_where_it_says_so() {
     let empty = PropertyMap::new();
-    let verdict = |changes, replaces: &[&str], renewed| {
+    let diff_result = |changes, replaces: &[&str], renewed| {
         let replaces = replaces.iter().map(|key| (*key).to_owned()).collect();
         let compared = Compared {
             old_inputs: &empty,
@@ -80,14 +80,14 @@ fn a_renewal_updates_what_diff_calls_unchanged_and_replaces_where_it_says_so() {
             has_init_errors: false,
             renewed,
         };
-        let verdict = judge(&DiffAnswer { changes, replaces, ..DiffAnswer::default() }, &compared);
-        (verdict.changed, verdict.replace, verdict.only_renewed)
+        let diff_result = judge(&DiffAnswer { changes, replaces, ..DiffAnswer::default() }, &compared);
+        (diff_result.changed, diff_result.replace, diff_result.only_renewed)
     };
-    assert_eq!(verdict(Some(false), &[], true), (true, false, true));
-    assert_eq!(verdict(None, &[], true), (true, false, true));
-    assert_eq!(verdict(Some(false), &["zone"], true), (true, true, true));
-    assert_eq!(verdict(Some(true), &["zone"], true), (true, true, false));
-    assert_eq!(verdict(Some(false), &["zone"], false), (false, false, false));
+    assert_eq!(diff_result(Some(false), &[], true), (true, false, true));
+    assert_eq!(diff_result(None, &[], true), (true, false, true));
+    assert_eq!(diff_result(Some(false), &["zone"], true), (true, true, true));
+    assert_eq!(diff_result(Some(true), &["zone"], true), (true, true, false));
+    assert_eq!(diff_result(Some(false), &["zone"], false), (false, false, false));
 }
 
 #[test]

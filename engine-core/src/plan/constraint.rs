@@ -1,93 +1,19 @@
-//! Update plans: what a preview said would be done, as a constraint on the run that follows.
+//! An update plan as a constraint on the run that follows its preview.
 //!
-//! A run may do less than was planned (leave alone what was to be updated), never more and nothing else. Inputs and
-//! outputs are kept as differences from the old row; a value that the preview did not know may become any value.
+//! A run may do less than was planned (leave alone what was to be updated), never more and nothing else. A value that the
+//! preview did not know may become any value.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use crate::autonaming::Seed;
 use crate::event::Op;
-use crate::row::Row;
-use crate::state::shown_value;
+use crate::resource_state::ResourceState;
+use crate::update_plan::{PlannedGoal, PropertyChange, UpdatePlan, shown_value};
 use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
 
 use super::step::Step;
 
-/// What was planned for a stack.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct UpdatePlan {
-    /// The configuration that the plan was made with: values as text, and whether they are secret.
-    pub config: BTreeMap<String, (String, bool)>,
-    /// What its automatic names were drawn from.
-    pub seed: Option<Seed>,
-    /// What was planned for each resource.
-    pub resources: BTreeMap<Urn, PlannedResource>,
-}
-
-/// What was planned for one resource.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PlannedResource {
-    /// Its steps in order.
-    pub steps: Vec<Op>,
-    /// What it was to become; `None` where it was only to be deleted.
-    pub goal: Option<PlannedGoal>,
-    /// Outputs of a component or of the stack.
-    pub outputs: Option<PropertyChange>,
-}
-
-/// What a resource was to become.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PlannedGoal {
-    /// The parent.
-    pub parent: Option<Urn>,
-    /// The provider's URN; its id may be made by the run.
-    pub provider: Option<Urn>,
-    /// The option `protect`.
-    pub protect: bool,
-    /// The option `retainOnDelete`.
-    pub retain_on_delete: bool,
-    /// The option `deletedWith`.
-    pub deleted_with: Option<Urn>,
-    /// What it depends on.
-    pub dependencies: BTreeSet<Urn>,
-    /// The option `ignoreChanges`.
-    pub ignore_changes: Vec<String>,
-    /// The option `additionalSecretOutputs`.
-    pub additional_secret_outputs: Vec<String>,
-    /// The id of an import.
-    pub import_id: String,
-    /// How its inputs were to change.
-    pub inputs: PropertyChange,
-}
-
-/// How properties change.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PropertyChange {
-    /// New properties.
-    pub adds: PropertyMap,
-    /// Properties that go.
-    pub deletes: BTreeSet<String>,
-    /// Properties with another value.
-    pub updates: PropertyMap,
-}
-
 impl PropertyChange {
-    /// The difference between two sets of properties.
-    #[must_use]
-    pub fn between(old: &PropertyMap, new: &PropertyMap) -> Self {
-        let mut change = Self::default();
-        for (key, value) in new {
-            match old.get(key) {
-                None => drop(change.adds.insert(key.clone(), value.clone())),
-                Some(before) if before != value => drop(change.updates.insert(key.clone(), value.clone())),
-                Some(_) => {}
-            }
-        }
-        change.deletes = old.keys().filter(|key| !new.contains_key(*key)).cloned().collect();
-        change
-    }
-
     /// In what `new` is not what was planned: one text per property.
     fn violations(&self, what: &str, old: &PropertyMap, new: &PropertyMap) -> Vec<String> {
         let keys: BTreeSet<&String> =
@@ -153,7 +79,7 @@ fn is_within(op: Op, planned: Op) -> bool {
 impl PlannedGoal {
     /// What a row is to become, compared with what it was.
     #[must_use]
-    pub fn of(new: &Row, old: Option<&Row>) -> Self {
+    pub fn of(new: &ResourceState, old: Option<&ResourceState>) -> Self {
         let before = old.map(|old| (*old.inputs).clone()).unwrap_or_default();
         Self {
             parent: new.parent.clone(),
@@ -169,7 +95,7 @@ impl PlannedGoal {
         }
     }
 
-    fn violations(&self, new: &Row, old: Option<&Row>) -> Vec<String> {
+    fn violations(&self, new: &ResourceState, old: Option<&ResourceState>) -> Vec<String> {
         let actual = Self::of(new, old);
         let mut found = Vec::new();
         let mut option = |name: &str, planned: String, actual: String| {
@@ -207,7 +133,7 @@ fn list<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
 
 impl UpdatePlan {
     /// Notes a step that a preview announced.
-    pub fn note(&mut self, op: Op, urn: &Urn, old: Option<&Row>, new: Option<&Row>) {
+    pub fn note(&mut self, op: Op, urn: &Urn, old: Option<&ResourceState>, new: Option<&ResourceState>) {
         let planned = self.resources.entry(urn.clone()).or_default();
         planned.steps.push(op);
         if let Some(new) = new.filter(|_| !matches!(op, Op::Delete | Op::DeleteReplaced)) {

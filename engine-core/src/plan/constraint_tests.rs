@@ -1,32 +1,33 @@
 use std::sync::Arc;
 
 use crate::event::Op;
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
 
-use super::{Step, UpdatePlan};
+use super::Step;
+use crate::update_plan::UpdatePlan;
 
 fn urn() -> Urn {
     Urn::new("dev", "proj", "", "pulumi-python:dynamic:Thing", "a")
 }
 
-fn row(inputs: &[(&str, Value)]) -> Row {
+fn row(inputs: &[(&str, Value)]) -> ResourceState {
     let inputs: PropertyMap = inputs.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
-    Row { urn: urn(), custom: true, inputs: Arc::new(inputs), ..Row::default() }
+    ResourceState { urn: urn(), custom: true, inputs: Arc::new(inputs), ..ResourceState::default() }
 }
 
 fn text(text: &str) -> Value {
     Value::from(text)
 }
 
-fn step(op: Op, old: Option<&Row>, new: Option<&Row>) -> Step {
-    let shared = |row: &Row| Arc::new(row.clone());
+fn step(op: Op, old: Option<&ResourceState>, new: Option<&ResourceState>) -> Step {
+    let shared = |row: &ResourceState| Arc::new(row.clone());
     Step::new(op, &urn(), old.map(|old| (0, shared(old))), new.map(shared))
 }
 
 /// What a plan for this change says about that one.
-fn judged(planned: (Op, Option<&Row>, &Row), actual: (Op, &Row)) -> Vec<String> {
+fn judged(planned: (Op, Option<&ResourceState>, &ResourceState), actual: (Op, &ResourceState)) -> Vec<String> {
     let mut plan = UpdatePlan::default();
     plan.note(planned.0, &urn(), planned.1, Some(planned.2));
     plan.violations(&step(actual.0, planned.1, Some(actual.1)))
@@ -75,7 +76,7 @@ fn each_input_that_is_another_one_is_named() {
 #[test]
 fn options_are_part_of_a_plan() {
     let new = row(&[]);
-    let other = Row {
+    let other = ResourceState {
         protect: true,
         parent: Some(urn()),
         dependencies: vec![urn()],

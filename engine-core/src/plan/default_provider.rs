@@ -6,14 +6,14 @@ use std::sync::Arc;
 use crate::builtin;
 use crate::event::Op;
 use crate::provider::DYNAMIC_PACKAGES;
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
 
 use super::goal::Goal;
 use super::planner::{Planner, Seen};
 use super::provider_resource::{is_dynamic, package_of_provider};
-use super::refusals::Refusal;
+use super::registration_errors::RegistrationError;
 use super::step::Step;
 
 /// The package of a type.
@@ -23,29 +23,29 @@ pub(super) fn package_of(kind: &str) -> &str {
 
 impl Planner {
     /// The reference to the provider resource that a registration's row will have, with the steps that make it.
-    pub(super) fn provider_for(&mut self, urn: &Urn, goal: &Goal) -> Result<(String, Vec<Step>), Refusal> {
+    pub(super) fn provider_for(&mut self, urn: &Urn, goal: &Goal) -> Result<(String, Vec<Step>), RegistrationError> {
         let package = package_of(&goal.kind);
         if let Some(package) = package_of_provider(goal) {
             if !is_dynamic(goal) {
-                return Err(Refusal::native_package(urn, package, &goal.package_version));
+                return Err(RegistrationError::native_package(urn, package, &goal.package_version));
             }
             if !goal.import_id.is_empty() {
-                return Err(Refusal::built_in_import(urn, &goal.kind));
+                return Err(RegistrationError::built_in_import(urn, &goal.kind));
             }
             return Ok((String::new(), Vec::new()));
         }
         let built_in = builtin::serves(&goal.kind);
         if package == builtin::PACKAGE && !built_in {
-            return Err(Refusal::unknown_built_in(urn, &goal.kind));
+            return Err(RegistrationError::unknown_built_in(urn, &goal.kind));
         }
         if !DYNAMIC_PACKAGES.contains(&package) && !built_in {
-            return Err(Refusal::native_package(urn, package, &goal.package_version));
+            return Err(RegistrationError::native_package(urn, package, &goal.package_version));
         }
         if built_in && !goal.import_id.is_empty() {
-            return Err(Refusal::built_in_import(urn, &goal.kind));
+            return Err(RegistrationError::built_in_import(urn, &goal.kind));
         }
         if goal.object.is_none() && !built_in {
-            return Err(Refusal::no_provider_object(urn));
+            return Err(RegistrationError::no_provider_object(urn));
         }
         if !goal.provider.is_empty() {
             return Ok((goal.provider.clone(), Vec::new()));
@@ -56,10 +56,10 @@ impl Planner {
 
     /// The reference to the provider resource of a type for a row that no registration leads to, with the step that makes
     /// it where the state has none.
-    pub fn engine_provider(&mut self, urn: &Urn, kind: &str) -> Result<(String, Option<Step>), Refusal> {
+    pub fn engine_provider(&mut self, urn: &Urn, kind: &str) -> Result<(String, Option<Step>), RegistrationError> {
         let package = package_of(kind);
         if !DYNAMIC_PACKAGES.contains(&package) {
-            return Err(Refusal::native_package(urn, package, ""));
+            return Err(RegistrationError::native_package(urn, package, ""));
         }
         let (reference, step) = self.default_provider(package);
         Ok((reference, step.filter(|step| step.op == Op::Create)))
@@ -94,7 +94,7 @@ impl Planner {
         self.seen.insert(urn.clone(), Seen::default());
         let id = old.as_ref().map_or_else(|| (self.new_id)(), |(_, row)| row.id.clone());
         let reference = format!("{urn}::{id}");
-        let row = Row {
+        let row = ResourceState {
             urn: urn.clone(),
             custom: true,
             id,
@@ -103,7 +103,7 @@ impl Planner {
             inputs,
             created: old.as_ref().map(|(_, row)| row.created.clone()).unwrap_or_default(),
             modified: old.as_ref().map(|(_, row)| row.modified.clone()).unwrap_or_default(),
-            ..Row::default()
+            ..ResourceState::default()
         };
         let op = match &old {
             None => Op::Create,

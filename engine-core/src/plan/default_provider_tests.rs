@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::testing::{begin, component, goal, map, planner, planner_of, update};
+use crate::config_value::ConfigValue;
 use crate::event::Op;
-use crate::operation::{ConfigValue, Operation};
-use crate::row::Row;
+use crate::operation::Operation;
+use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 use crate::value::Value;
 
@@ -35,8 +36,8 @@ fn it_is_made_once_by_the_first_resource_that_needs_it() {
 #[test]
 fn the_row_keeps_its_id_when_the_configuration_changes() {
     let made = begin(&mut planner_of(configured("1"), Vec::new()), goal("a", 1.0)).before.remove(0);
-    let row: Arc<Row> = made.new.unwrap_or_default();
-    let stored = Arc::new(Row { id: "first".to_owned(), ..(*row).clone() });
+    let row: Arc<ResourceState> = made.new.unwrap_or_default();
+    let stored = Arc::new(ResourceState { id: "first".to_owned(), ..(*row).clone() });
     for (size, op) in [("1", Op::Same), ("2", Op::Update)] {
         let registration = begin(&mut planner_of(configured(size), vec![Arc::clone(&stored)]), goal("a", 1.0));
         assert_eq!(registration.before[0].op, op);

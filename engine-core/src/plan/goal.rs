@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::duration::parse_duration;
 use crate::provider::{ObjectId, parse_handle};
-use crate::row::{CustomTimeouts, HookMoment, Hooks};
+use crate::resource_state::{CustomTimeouts, HookMoment, Hooks};
 use crate::urn::Urn;
 use crate::value::{Archive, ArchiveSource, OutputValue, PROVIDER_KEY, PropertyMap, Value};
 use crate::wire::{
@@ -12,7 +13,7 @@ use crate::wire::{
     decode_properties, decode_value,
 };
 
-use super::refusals::{no_provider_in_reserved_property, not_a_duration, not_a_urn, serialised_provider};
+use super::registration_errors::{no_provider_in_reserved_property, not_a_duration, not_a_urn, serialised_provider};
 
 /// A former identity of a resource.
 #[derive(Clone, Debug, PartialEq)]
@@ -280,23 +281,6 @@ fn decode_timeouts(wire: &WireTimeouts) -> Result<CustomTimeouts, String> {
     })
 }
 
-/// Seconds of a duration such as `1h30m`, `90s` or `250ms`; an empty text is none at all.
-pub(crate) fn parse_duration(text: &str) -> Option<f64> {
-    const UNITS: [(&str, f64); 7] =
-        [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("h", 3600.0), ("m", 60.0), ("s", 1.0)];
-    let mut rest = text;
-    let mut total = 0.0;
-    while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let amount: f64 = rest[..digits].parse().ok()?;
-        rest = &rest[digits..];
-        let (unit, factor) = UNITS.iter().find(|(unit, _)| rest.starts_with(unit))?;
-        total += amount * factor;
-        rest = &rest[unit.len()..];
-    }
-    Some(total)
-}
-
 /// `project:///<path>#<line>[,<column>]` for a position inside the project, else nothing.
 pub(crate) fn position_text(position: &SourcePosition, project_root: &Path) -> Option<String> {
     let path = position.uri.strip_prefix("file://")?;
@@ -313,16 +297,3 @@ pub(crate) fn stack_texts(trace: Option<StackTrace>, project_root: &Path) -> Vec
 #[cfg(test)]
 #[path = "goal_tests.rs"]
 mod goal_tests;
-
-#[cfg(test)]
-mod tests {
-    use super::parse_duration;
-
-    #[test]
-    fn durations_are_read_as_go_writes_them() {
-        assert_eq!(parse_duration("1h30m"), Some(5400.0));
-        assert_eq!(parse_duration("250ms"), Some(0.25));
-        assert_eq!(parse_duration(""), Some(0.0));
-        assert_eq!(parse_duration("5 minutes"), None);
-    }
-}

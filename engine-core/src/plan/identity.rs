@@ -4,7 +4,7 @@ use crate::urn::Urn;
 
 use super::goal::{Alias, Goal};
 use super::planner::{Planner, Seen};
-use super::refusals::Refusal;
+use super::registration_errors::RegistrationError;
 
 impl Planner {
     /// The URN of a registration.
@@ -66,12 +66,12 @@ impl Planner {
     }
 
     /// Notes that a registration took over the row of a former URN; refuses what two resources claim.
-    pub(super) fn claim(&mut self, former: &Urn, urn: &Urn) -> Result<(), Refusal> {
+    pub(super) fn claim(&mut self, former: &Urn, urn: &Urn) -> Result<(), RegistrationError> {
         if self.seen.contains_key(former) {
-            return Err(Refusal::alias_of_present(urn, former));
+            return Err(RegistrationError::alias_of_present(urn, former));
         }
         if let Some(other) = self.claimed.get(former) {
-            return Err(Refusal::alias_in_use(urn, former, other));
+            return Err(RegistrationError::alias_in_use(urn, former, other));
         }
         self.claimed.insert(former.clone(), urn.clone());
         Ok(())

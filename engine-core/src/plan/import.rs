@@ -8,17 +8,17 @@ use std::sync::Arc;
 use crate::diff::{PropertyPath, Segment, diff_properties, reset_ignored};
 use crate::event::Op;
 use crate::provider::{Answer, DiffAnswer, Method};
-use crate::row::Row;
-use crate::state::shown_value;
+use crate::resource_state::ResourceState;
+use crate::update_plan::shown_value;
 use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
 
+use super::diff_result::{Compared, judge};
 use super::planner::Planner;
-use super::refusals::Refusal;
 use super::registration::{Next, Phase, Question, Registration};
+use super::registration_errors::RegistrationError;
 use super::secrecy::{copy_secrets, mark_outputs};
 use super::step::Step;
-use super::verdict::{Compared, judge};
 
 /// What `read` told of an object that is to be taken over.
 #[derive(Debug)]
@@ -76,16 +76,23 @@ impl Planner {
         Next::Ask(Question { urn: registration.urn.clone(), about: None, method })
     }
 
-    pub(super) fn take_found(&mut self, registration: &mut Registration, answer: Answer) -> Result<Next, Refusal> {
+    pub(super) fn take_found(
+        &mut self,
+        registration: &mut Registration,
+        answer: Answer,
+    ) -> Result<Next, RegistrationError> {
         let Answer::Read { id, outputs, inputs } = answer else { return Err(registration.wrong_answer()) };
         let (false, Some(outputs)) = (id.is_empty(), outputs) else {
-            return Err(Refusal::nothing_to_import_by_option(&registration.urn, &registration.goal.import_id));
+            return Err(RegistrationError::nothing_to_import_by_option(
+                &registration.urn,
+                &registration.goal.import_id,
+            ));
         };
         let found = Found { id, inputs, outputs };
         let mut inputs = registration.goal.inputs.clone();
         let theirs = found.inputs_like(&inputs);
         registration.not_applicable = reset_ignored(&theirs, &mut inputs, &registration.goal.ignore_changes);
-        let named = Row { inputs: Arc::new(found.outputs.clone()), ..Row::default() };
+        let named = ResourceState { inputs: Arc::new(found.outputs.clone()), ..ResourceState::default() };
         self.fill_name(registration, &mut inputs, Some(&named))?;
         registration.checked = Arc::new(inputs);
         registration.phase = Phase::CheckingFound(found);
@@ -108,7 +115,7 @@ impl Planner {
         registration: &mut Registration,
         found: Found,
         answer: &DiffAnswer,
-    ) -> Result<Next, Refusal> {
+    ) -> Result<Next, RegistrationError> {
         let theirs = found.inputs_like(&registration.checked);
         let goal = &registration.goal;
         let compared = Compared {
@@ -131,10 +138,10 @@ impl Planner {
         self.import_steps(registration, found)
     }
 
-    fn import_steps(&mut self, registration: &mut Registration, found: Found) -> Result<Next, Refusal> {
+    fn import_steps(&mut self, registration: &mut Registration, found: Found) -> Result<Next, RegistrationError> {
         let Found { id, mut outputs, .. } = found;
         copy_secrets(&registration.checked, &mut outputs);
-        let mut row = Row {
+        let mut row = ResourceState {
             import_id: registration.goal.import_id.clone(),
             id,
             outputs: Some(Arc::new(outputs)),
@@ -153,7 +160,7 @@ impl Planner {
         }
         let guarded = self.guard_protected(registration, &old);
         self.object(guarded, &mut registration.complaints)?;
-        registration.verdict.replace_keys = vec!["id".to_owned()];
+        registration.diff_result.replace_keys = vec!["id".to_owned()];
         self.replaced.insert(registration.urn.clone());
         let import = registration.step(Op::ImportReplacement, row);
         let replace = Step { op: Op::Replace, ..import.clone() };
@@ -161,11 +168,11 @@ impl Planner {
     }
 
     /// Refuses the replacement of a resource whose program still names the object that it was imported from.
-    pub(super) fn guard_imported(&self, registration: &mut Registration) -> Result<(), Refusal> {
+    pub(super) fn guard_imported(&self, registration: &mut Registration) -> Result<(), RegistrationError> {
         if registration.goal.import_id.is_empty() {
             return Ok(());
         }
-        let refusal = Refusal::imported_replacement(&registration.urn, &registration.goal.import_id);
+        let refusal = RegistrationError::imported_replacement(&registration.urn, &registration.goal.import_id);
         if !self.operation.dry_run {
             return Err(refusal);
         }
@@ -217,12 +224,12 @@ fn differences(theirs: &PropertyMap, ours: &PropertyMap, ignored: &[String]) -> 
 
 /// The refusal to take over an object that is not as the program says. Its first line says all, for a summary; `keys` are
 /// the properties that the provider's `diff` names, where comparing finds none.
-fn mismatch(urn: &Urn, id: &str, differences: &[Difference], keys: &[String]) -> Refusal {
+fn mismatch(urn: &Urn, id: &str, differences: &[Difference], keys: &[String]) -> RegistrationError {
     let mut names: Vec<&str> = differences.iter().map(|difference| difference.property.as_str()).collect();
     names.dedup();
     let names = if differences.is_empty() { keys.iter().map(String::as_str).collect() } else { names };
     let lines: Vec<&str> = differences.iter().map(|difference| difference.line.as_str()).collect();
-    Refusal::import_mismatch(urn, id, &names, &lines)
+    RegistrationError::import_mismatch(urn, id, &names, &lines)
 }
 
 /// The value at a path; secret if anything on the way to it is.

@@ -3,12 +3,12 @@
 use crate::urn::Urn;
 
 use super::names::first_few;
-use super::refusals::Refusal;
+use super::registration_errors::RegistrationError;
 
 /// So many properties are named in the first line.
 const NAMED: usize = 3;
 
-impl Refusal {
+impl RegistrationError {
     /// `names`: the inputs that differ; `lines`: what each of them has here and there, where that is known. The first line
     /// is whole, for it is what a summary shows.
     pub(super) fn import_mismatch(urn: &Urn, id: &str, names: &[&str], lines: &[&str]) -> Self {

@@ -4,23 +4,23 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::row::Row;
-use crate::state::RowNumber;
+use crate::resource_state::ResourceState;
+use crate::state::ResourceNumber;
 use crate::urn::Urn;
 
 use super::goal::Goal;
 use super::planner::Planner;
 
 /// A resource of the state and what is below it, with their row numbers; parents come before their children.
-pub type Subtree = Vec<(RowNumber, Arc<Row>)>;
+pub type Subtree = Vec<(ResourceNumber, Arc<ResourceState>)>;
 
 /// What a migration does to a subtree.
 #[derive(Debug, Default)]
 pub struct Migration {
     /// Rows that take the place of those with these numbers.
-    pub set: Vec<(RowNumber, Row)>,
+    pub set: Vec<(ResourceNumber, ResourceState)>,
     /// Rows of components that were merged into another.
-    pub removed: Vec<RowNumber>,
+    pub removed: Vec<ResourceNumber>,
     /// What became of URNs that are gone.
     pub successors: HashMap<Urn, Urn>,
 }
@@ -44,16 +44,16 @@ impl Planner {
 
     /// The rows outside of a migrated subtree that name something which is gone, as they are from now on.
     #[must_use]
-    pub fn followers(&self, migration: &Migration) -> Vec<(RowNumber, Row)> {
+    pub fn followers(&self, migration: &Migration) -> Vec<(ResourceNumber, ResourceState)> {
         if migration.successors.is_empty() {
             return Vec::new();
         }
-        let inside: HashSet<RowNumber> =
+        let inside: HashSet<ResourceNumber> =
             migration.set.iter().map(|(number, _)| *number).chain(migration.removed.iter().copied()).collect();
         (0..)
             .zip(self.base())
             .filter(|(number, _)| !inside.contains(number) && !self.is_handled(*number))
-            .filter(|(_, row)| crate::schedule::references(row).any(|urn| migration.successors.contains_key(&urn)))
+            .filter(|(_, row)| row.references().any(|urn| migration.successors.contains_key(&urn)))
             .map(|(number, row)| {
                 let mut row = (**row).clone();
                 follow(&mut row, &migration.successors);
@@ -65,15 +65,15 @@ impl Planner {
 
 /// Compares what a migration was given with what it returned. The error says what is wrong with that.
 pub fn migrate(
-    given: &[(RowNumber, Arc<Row>)],
-    returned: Vec<Row>,
+    given: &[(ResourceNumber, Arc<ResourceState>)],
+    returned: Vec<ResourceState>,
     successors: BTreeMap<String, String>,
 ) -> Result<Migration, String> {
     let names = names_of(&returned)?;
     let mut migration = Migration { successors: read_successors(given, &names, successors)?, ..Migration::default() };
     let mut taken = HashSet::new();
     let outside = given.first().and_then(|(_, root)| root.parent.clone());
-    let mut placed: HashMap<Urn, RowNumber> = HashMap::new();
+    let mut placed: HashMap<Urn, ResourceNumber> = HashMap::new();
     for mut row in returned {
         let (number, old) = predecessor(given, &row, &migration.successors, &taken)?;
         guard(&old, &row)?;
@@ -101,7 +101,7 @@ pub fn migrate(
     Ok(migration)
 }
 
-fn names_of(rows: &[Row]) -> Result<HashSet<Urn>, String> {
+fn names_of(rows: &[ResourceState]) -> Result<HashSet<Urn>, String> {
     let mut names = HashSet::new();
     for row in rows {
         if Urn::parse(row.urn.as_str()).is_none() || row.urn.own_type() != row.kind {
@@ -115,7 +115,7 @@ fn names_of(rows: &[Row]) -> Result<HashSet<Urn>, String> {
 }
 
 fn read_successors(
-    given: &[(RowNumber, Arc<Row>)],
+    given: &[(ResourceNumber, Arc<ResourceState>)],
     names: &HashSet<Urn>,
     mut successors: BTreeMap<String, String>,
 ) -> Result<HashMap<Urn, Urn>, String> {
@@ -144,11 +144,11 @@ fn read_successors(
 
 /// The row whose place a returned one takes: that of its URN, else one that it succeeds, best the one with its id.
 fn predecessor(
-    given: &[(RowNumber, Arc<Row>)],
-    row: &Row,
+    given: &[(ResourceNumber, Arc<ResourceState>)],
+    row: &ResourceState,
     successors: &HashMap<Urn, Urn>,
-    taken: &HashSet<RowNumber>,
-) -> Result<(RowNumber, Arc<Row>), String> {
+    taken: &HashSet<ResourceNumber>,
+) -> Result<(ResourceNumber, Arc<ResourceState>), String> {
     if let Some((number, old)) = given.iter().find(|(_, old)| old.urn == row.urn) {
         return Ok((*number, Arc::clone(old)));
     }
@@ -161,7 +161,7 @@ fn predecessor(
 }
 
 /// A migration rewrites state; what objects are and how they are kept safe is not its business.
-fn guard(old: &Row, row: &Row) -> Result<(), String> {
+fn guard(old: &ResourceState, row: &ResourceState) -> Result<(), String> {
     if old.urn.provider_package().is_some() && old != row {
         return Err(format!("'{}' is a provider, which must stay as it is", old.urn));
     }
@@ -185,7 +185,7 @@ fn guard(old: &Row, row: &Row) -> Result<(), String> {
 }
 
 /// Rewrites references to what is gone.
-fn follow(row: &mut Row, successors: &HashMap<Urn, Urn>) {
+fn follow(row: &mut ResourceState, successors: &HashMap<Urn, Urn>) {
     for urn in row.references_mut() {
         if let Some(successor) = successors.get(urn) {
             urn.clone_from(successor);

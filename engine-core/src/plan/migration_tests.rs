@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::plan::testing::{group, old, old_component, urn};
-use crate::row::Row;
-use crate::state::RowNumber;
+use crate::resource_state::ResourceState;
+use crate::state::ResourceNumber;
 use crate::urn::Urn;
 
 use super::{Migration, migrate};
 
 /// A component, one of its own, and a resource in each.
-fn given() -> Vec<(RowNumber, Arc<Row>)> {
-    let inner = Row { parent: Some(group("team")), ..old_component("inner") };
-    let first = Row { parent: Some(group("team")), ..old("a") };
-    let second = Row { parent: Some(group("inner")), dependencies: vec![urn("a")], ..old("b") };
+fn given() -> Vec<(ResourceNumber, Arc<ResourceState>)> {
+    let inner = ResourceState { parent: Some(group("team")), ..old_component("inner") };
+    let first = ResourceState { parent: Some(group("team")), ..old("a") };
+    let second = ResourceState { parent: Some(group("inner")), dependencies: vec![urn("a")], ..old("b") };
     [old_component("team"), first, inner, second]
         .into_iter()
         .zip(3..)
@@ -22,7 +22,7 @@ fn given() -> Vec<(RowNumber, Arc<Row>)> {
         .collect()
 }
 
-fn rows() -> Vec<Row> {
+fn rows() -> Vec<ResourceState> {
     given().iter().map(|(_, row)| (**row).clone()).collect()
 }
 
@@ -30,11 +30,11 @@ fn successors<const N: usize>(pairs: [(Urn, Urn); N]) -> BTreeMap<String, String
     pairs.into_iter().map(|(from, to)| (from.to_string(), to.to_string())).collect()
 }
 
-fn refused(rows: Vec<Row>, successors: BTreeMap<String, String>) -> String {
+fn refused(rows: Vec<ResourceState>, successors: BTreeMap<String, String>) -> String {
     migrate(&given(), rows, successors).expect_err("it should be refused")
 }
 
-fn numbers(migration: &Migration) -> Vec<RowNumber> {
+fn numbers(migration: &Migration) -> Vec<ResourceNumber> {
     migration.set.iter().map(|(number, _)| *number).collect()
 }
 
@@ -81,15 +81,15 @@ fn everything_given_has_to_go_somewhere() {
 fn objects_and_what_keeps_them_safe_stay_as_they_are() {
     let before = || old("a");
     let changes = [
-        ("id", Row { id: "other".to_owned(), ..before() }),
-        ("protect", Row { protect: true, ..before() }),
-        ("custom", Row { custom: false, ..before() }),
-        ("retainOnDelete", Row { retain_on_delete: true, ..before() }),
-        ("delete", Row { delete: true, ..before() }),
+        ("id", ResourceState { id: "other".to_owned(), ..before() }),
+        ("protect", ResourceState { protect: true, ..before() }),
+        ("custom", ResourceState { custom: false, ..before() }),
+        ("retainOnDelete", ResourceState { retain_on_delete: true, ..before() }),
+        ("delete", ResourceState { delete: true, ..before() }),
     ];
     for (member, changed) in changes {
         let mut rows = rows();
-        rows[1] = Row { parent: Some(group("team")), ..changed };
+        rows[1] = ResourceState { parent: Some(group("team")), ..changed };
         let said = refused(rows, BTreeMap::new());
         assert!(said.contains(&format!("another `{member}`")), "{said}");
     }
@@ -98,7 +98,7 @@ fn objects_and_what_keeps_them_safe_stay_as_they_are() {
 #[test]
 fn a_row_that_succeeds_nothing_or_stands_before_its_parent_is_refused() {
     let mut more = rows();
-    more.push(Row { parent: Some(group("team")), ..old_component("new") });
+    more.push(ResourceState { parent: Some(group("team")), ..old_component("new") });
     assert!(refused(more, BTreeMap::new()).contains("it adds none"));
     let mut early = rows();
     early[1].parent = Some(group("inner"));

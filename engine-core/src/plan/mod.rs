@@ -5,6 +5,7 @@ mod cascade;
 mod code_change;
 mod constraint;
 mod default_provider;
+mod diff_result;
 mod goal;
 mod identity;
 mod import;
@@ -15,13 +16,12 @@ mod naming;
 mod package_refusals;
 mod planner;
 mod provider_resource;
-mod refusals;
 mod registration;
+mod registration_errors;
 mod replacement;
 mod secrecy;
 mod step;
 mod targets;
-mod verdict;
 
 #[cfg(test)]
 mod alias_tests;
@@ -42,7 +42,7 @@ mod plan_tests;
 #[cfg(test)]
 mod provider_resource_tests;
 #[cfg(test)]
-mod refusal_tests;
+mod registration_errors_tests;
 #[cfg(test)]
 mod secrecy_tests;
 #[cfg(test)]
@@ -51,18 +51,16 @@ mod testing;
 mod verdict_tests;
 
 pub use code_change::{CodeChange, changed_classes, kept_revision};
-pub use constraint::{PlannedGoal, PlannedResource, PropertyChange, UpdatePlan};
-pub(crate) use goal::parse_duration;
+pub use diff_result::{Compared, DiffResult, judge};
 pub use goal::{Alias, Goal};
 pub use migration::{Migration, Subtree, migrate};
 pub use names::{bearers, did_you_mean, first_few, several_bear_it};
 pub use package_refusals::{function_not_hosted, package_not_hosted};
 pub use planner::{Inherited, Planner};
-pub use refusals::{Refusal, not_a_path, unregistered_hook};
 pub use registration::{Next, Question, Registration};
+pub use registration_errors::{RegistrationError, not_a_path, unregistered_hook};
 pub use secrecy::{copy_secrets, for_provider, mark_outputs, needs_marks};
 pub use step::{IMPLIED, Step};
 pub use targets::{Leftovers, is_unmatched};
-pub use verdict::{Compared, Verdict, judge};
 
 pub(crate) use goal::{lower, make_set, optional_urn, position_text, stack_texts, take_object, urns};

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use crate::urn::Urn;
 
 /// So many resources are suggested in place of one that is not there.
-const MOST_SUGGESTED: usize = 5;
+const MAX_SUGGESTED: usize = 5;
 /// A part of a name that is at least as long as this stands for it among suggestions.
-const SHORTEST_PART: usize = 3;
+const MIN_PART_LENGTH: usize = 3;
 
 /// Is it the name of a resource, and neither a URN nor a pattern?
 fn is_name(text: &str) -> bool {
@@ -58,12 +58,12 @@ fn closest<'a>(text: &str, urns: impl Iterator<Item = &'a Urn>) -> Vec<&'a Urn> 
         .map(|urn| (strsim::levenshtein(&lower, &urn.name().to_lowercase()), urn))
         // Of a short name little must be another; a part of one is long enough to mean it.
         .filter(|(distance, urn)| {
-            *distance < length.min(length.div_ceil(3) + 1) || (length >= SHORTEST_PART && urn.name().contains(name))
+            *distance < length.min(length.div_ceil(3) + 1) || (length >= MIN_PART_LENGTH && urn.name().contains(name))
         })
         .collect();
     likely.sort();
     likely.dedup();
-    likely.into_iter().take(MOST_SUGGESTED).map(|(_, urn)| urn).collect()
+    likely.into_iter().take(MAX_SUGGESTED).map(|(_, urn)| urn).collect()
 }
 
 /// Resources in lines of their own.

@@ -1,16 +1,16 @@
 //! Names of objects that the program leaves to the engine (semantics 13.6).
 
 use crate::autonaming::Autonaming;
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::value::{PropertyMap, Value};
 
 use super::planner::Planner;
-use super::refusals::Refusal;
 use super::registration::Registration;
+use super::registration_errors::RegistrationError;
 
 impl Registration {
     /// Does the program name the object, and as it is named already? Then two of them cannot be there at a time.
-    pub(super) fn keeps_explicit_name(&self, old: &Row) -> bool {
+    pub(super) fn keeps_explicit_name(&self, old: &ResourceState) -> bool {
         let Some(Autonaming { property, .. }) = &self.autonaming else { return false };
         let name = self.goal.inputs.get(property).map(Value::plain);
         name.is_some_and(|name| name != Value::Null && old.inputs.get(property).map(Value::plain) == Some(name))
@@ -24,8 +24,8 @@ impl Planner {
         &self,
         registration: &mut Registration,
         inputs: &mut PropertyMap,
-        old: Option<&Row>,
-    ) -> Result<(), Refusal> {
+        old: Option<&ResourceState>,
+    ) -> Result<(), RegistrationError> {
         let Some(autonaming) = registration.autonaming.as_ref().filter(|naming| !naming.is_explicit(inputs)) else {
             return Ok(());
         };
@@ -33,7 +33,7 @@ impl Planner {
         let (name, fixed) = if let Some(kept) = kept {
             (kept, false)
         } else {
-            let refused = |reason: String| Refusal::on(&registration.urn, reason);
+            let refused = |reason: String| RegistrationError::on(&registration.urn, reason);
             let config = self.naming.as_ref().map_err(|reason| refused(reason.clone()))?;
             let made = autonaming.make(&registration.urn, config, &self.operation.seed).map_err(refused)?;
             (Value::String(made.name), !made.random)

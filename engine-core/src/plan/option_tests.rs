@@ -9,7 +9,7 @@ use super::testing::{
 };
 use crate::event::Op;
 use crate::provider::Method;
-use crate::row::{CustomTimeouts, Row};
+use crate::resource_state::{CustomTimeouts, ResourceState};
 use crate::value::{PropertyMap, Value};
 
 #[test]
@@ -48,7 +48,7 @@ fn delete_before_replace_of_the_program_overrides_the_providers() {
 
 #[test]
 fn a_row_takes_every_option_of_the_program_and_its_history_from_the_old_one() {
-    let before = Row {
+    let before = ResourceState {
         import_id: "imported".to_owned(),
         created: "2026-01-01T00:00:00Z".to_owned(),
         modified: "2026-01-02T00:00:00Z".to_owned(),
@@ -66,13 +66,13 @@ fn a_row_takes_every_option_of_the_program_and_its_history_from_the_old_one() {
         source_position: "project:///p#1".to_owned(),
         ..goal("a", 1.0)
     };
-    let untainted = Row { taint: false, ..before.clone() };
+    let untainted = ResourceState { taint: false, ..before.clone() };
     let decided = decide(&mut planner(vec![Arc::new(untainted)]), wanted, &said(Some(false)));
     assert_eq!(decided.ops(), [Op::Same]);
     let row = decided.row();
     assert_eq!(
         *row,
-        Row {
+        ResourceState {
             id: "id-a".to_owned(),
             provider: "urn:pulumi:dev::proj::pulumi:providers:pulumi-python::default::uuid".to_owned(),
             protect: false,
@@ -91,7 +91,7 @@ fn a_row_takes_every_option_of_the_program_and_its_history_from_the_old_one() {
 
 #[test]
 fn a_marked_resource_is_replaced_once() {
-    let marked = Arc::new(Row { taint: true, ..old("a") });
+    let marked = Arc::new(ResourceState { taint: true, ..old("a") });
     let decided = decide(&mut planner(vec![marked]), goal("a", 1.0), &said(Some(false)));
     assert_eq!(decided.ops(), [Op::CreateReplacement, Op::Replace]);
     assert_eq!(decided.steps[0].keys, ["id"]);
@@ -118,7 +118,7 @@ fn a_replacement_gets_the_programs_inputs_as_they_are() {
 #[test]
 fn a_component_that_becomes_custom_is_replaced() {
     let kind = "pulumi-python:dynamic:Thing";
-    let was_component = Row { custom: false, id: String::new(), ..old("a") };
+    let was_component = ResourceState { custom: false, id: String::new(), ..old("a") };
     let decided = decide(&mut planner(vec![Arc::new(was_component)]), goal("a", 1.0), &said(None));
     assert_eq!(decided.ops(), [Op::CreateReplacement, Op::Replace]);
     assert_eq!(decided.steps[0].keys, ["provider"]);
@@ -141,7 +141,7 @@ fn components_are_compared_by_their_inputs() {
 
 #[test]
 fn protection_that_is_taken_away_or_ignored_does_not_count() {
-    let protected = || Arc::new(Row { protect: true, ..old("a") });
+    let protected = || Arc::new(ResourceState { protect: true, ..old("a") });
     let given_up = decide(&mut planner(vec![protected()]), goal("a", 2.0), &replaces(false));
     assert!(given_up.ops().contains(&Op::Replace));
     let mut operation = update();
@@ -166,7 +166,7 @@ fn a_trigger_replaces_when_its_value_is_another_one() {
         (number(1.0), None, false),
         (number(1.0), Some(Value::Unknown), true),
     ] {
-        let row = Arc::new(Row { replacement_trigger: before.clone(), ..old("a") });
+        let row = Arc::new(ResourceState { replacement_trigger: before.clone(), ..old("a") });
         let wanted = Goal { replacement_trigger: now.clone(), ..goal("a", 1.0) };
         let decided = decide(&mut planner_of(preview.clone(), vec![row]), wanted, &said(Some(false)));
         assert_eq!(decided.ops().contains(&Op::Replace), replaced, "{before:?} {now:?}");

@@ -5,9 +5,9 @@ use crate::builtin;
 use crate::urn::Urn;
 
 use super::default_provider::package_of;
-use super::refusals::Refusal;
+use super::registration_errors::RegistrationError;
 
-impl Refusal {
+impl RegistrationError {
     pub(super) fn native_package(urn: &Urn, package: &str, version: &str) -> Self {
         let package = named(package, version);
         Self::on(

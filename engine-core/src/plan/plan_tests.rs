@@ -2,7 +2,7 @@
 #![expect(clippy::panic, reason = "a decision of another kind than expected is a failed test")]
 
 use super::testing::{begin, goal, planner, row, said, urn};
-use super::{Alias, Goal, Planner, Refusal};
+use super::{Alias, Goal, Planner, RegistrationError};
 use crate::event::Op;
 use crate::provider::DiffAnswer;
 
@@ -80,7 +80,7 @@ fn a_replacement_takes_those_along_that_are_replaced_or_deleted_with_it() {
     }
 }
 
-fn refusal(goal: Goal) -> Refusal {
+fn refusal(goal: Goal) -> RegistrationError {
     match planner(Vec::new()).begin(goal) {
         Err(refusal) => refusal,
         Ok(registration) => panic!("{} was accepted", registration.urn),

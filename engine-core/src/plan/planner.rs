@@ -6,15 +6,14 @@ use std::sync::Arc;
 use crate::autonaming::{NamingConfig, StackFacts};
 use crate::operation::Operation;
 use crate::planted::{self, Bug};
-use crate::row::Row;
-use crate::schedule::references;
-use crate::state::RowNumber;
+use crate::resource_state::ResourceState;
+use crate::state::ResourceNumber;
 use crate::urn::{Urn, UrnMap, UrnSet};
 
 use super::default_provider::package_of;
 use super::goal::Goal;
-use super::refusals::{Reference, Refusal};
 use super::registration::Registration;
+use super::registration_errors::{Reference, RegistrationError};
 use super::step::Step;
 use super::targets::{Leftovers, Targets, matches_any};
 
@@ -45,14 +44,14 @@ pub struct Inherited {
 /// The decisions of one run.
 pub struct Planner {
     pub(super) operation: Arc<Operation>,
-    pub(super) base: Vec<Arc<Row>>,
-    pub(super) by_urn: UrnMap<Vec<RowNumber>>,
-    pub(super) handled: HashSet<RowNumber>,
-    pub(super) deleted_first: HashSet<RowNumber>,
+    pub(super) base: Vec<Arc<ResourceState>>,
+    pub(super) by_urn: UrnMap<Vec<ResourceNumber>>,
+    pub(super) handled: HashSet<ResourceNumber>,
+    pub(super) deleted_first: HashSet<ResourceNumber>,
     /// Rows of objects that this run found, beside those that it began with.
-    taken_in: UrnMap<(RowNumber, Arc<Row>)>,
+    taken_in: UrnMap<(ResourceNumber, Arc<ResourceState>)>,
     /// Rows that are no targets and stay as they were.
-    carried: HashSet<RowNumber>,
+    carried: HashSet<ResourceNumber>,
     pub(super) seen: UrnMap<Seen>,
     pub(super) claimed: UrnMap<Urn>,
     pub(super) replaced: UrnSet,
@@ -67,8 +66,12 @@ pub struct Planner {
 impl Planner {
     /// A planner for a run that begins with these rows. `new_id` makes ids of provider rows (random UUIDs).
     #[must_use]
-    pub fn new(operation: Arc<Operation>, base: Vec<Arc<Row>>, new_id: Box<dyn Fn() -> String + Send + Sync>) -> Self {
-        let mut by_urn: UrnMap<Vec<RowNumber>> =
+    pub fn new(
+        operation: Arc<Operation>,
+        base: Vec<Arc<ResourceState>>,
+        new_id: Box<dyn Fn() -> String + Send + Sync>,
+    ) -> Self {
+        let mut by_urn: UrnMap<Vec<ResourceNumber>> =
             UrnMap::with_capacity_and_hasher(base.len(), foldhash::fast::RandomState::default());
         for (number, row) in (0..).zip(&base) {
             by_urn.entry(row.urn.clone()).or_default().push(number);
@@ -99,7 +102,7 @@ impl Planner {
 
     /// The row that a URN stands for, among the rows that the run began with; rows that wait for deletion do not count.
     #[must_use]
-    pub fn old_row(&self, urn: &Urn) -> Option<(RowNumber, Arc<Row>)> {
+    pub fn old_row(&self, urn: &Urn) -> Option<(ResourceNumber, Arc<ResourceState>)> {
         if let Some((number, row)) = self.taken_in.get(urn) {
             return Some((*number, Arc::clone(row)));
         }
@@ -112,12 +115,12 @@ impl Planner {
 
     /// The rows that the run began with.
     #[must_use]
-    pub fn base(&self) -> &[Arc<Row>] {
+    pub fn base(&self) -> &[Arc<ResourceState>] {
         &self.base
     }
 
     /// Goes on from another row: a refresh found that its object is not as it was stored, or a migration rewrote it.
-    pub fn renew(&mut self, number: RowNumber, row: Arc<Row>) {
+    pub fn renew(&mut self, number: ResourceNumber, row: Arc<ResourceState>) {
         let Some(place) = self.base.get_mut(number as usize) else { return };
         let former = std::mem::replace(place, row);
         if former.urn != place.urn {
@@ -130,7 +133,7 @@ impl Planner {
     }
 
     /// Goes on without a row: a refresh found that its object is gone.
-    pub fn forget(&mut self, number: RowNumber) {
+    pub fn forget(&mut self, number: ResourceNumber) {
         self.handled.insert(number);
         if let Some(row) = self.base.get(number as usize)
             && let Some(numbers) = self.by_urn.get_mut(&row.urn)
@@ -140,12 +143,18 @@ impl Planner {
     }
 
     /// Goes on with the row of an object that was found, beside the rows that the run began with.
-    pub fn take_in(&mut self, number: RowNumber, row: Arc<Row>) {
+    pub fn take_in(&mut self, number: ResourceNumber, row: Arc<ResourceState>) {
         self.taken_in.insert(row.urn.clone(), (number, row));
     }
 
     /// Plans a registration once more: what it was about to create was found, and has this row now.
-    pub fn begin_again(&mut self, registration: &mut Registration, steps: &[Step], number: RowNumber, row: &Arc<Row>) {
+    pub fn begin_again(
+        &mut self,
+        registration: &mut Registration,
+        steps: &[Step],
+        number: ResourceNumber,
+        row: &Arc<ResourceState>,
+    ) {
         self.take_back(&registration.urn, steps);
         self.take_in(number, Arc::clone(row));
         self.handled.insert(number);
@@ -154,7 +163,7 @@ impl Planner {
 
     /// Was the row dealt with by this run?
     #[must_use]
-    pub fn is_handled(&self, number: RowNumber) -> bool {
+    pub fn is_handled(&self, number: ResourceNumber) -> bool {
         self.handled.contains(&number)
     }
 
@@ -172,7 +181,7 @@ impl Planner {
     /// The URN of a registration and its old row, without planning anything: for runs in which the program only brings
     /// its live providers.
     #[must_use]
-    pub fn locate(&self, goal: &Goal) -> (Urn, Option<(RowNumber, Arc<Row>)>) {
+    pub fn locate(&self, goal: &Goal) -> (Urn, Option<(ResourceNumber, Arc<ResourceState>)>) {
         let urn = self.urn_of(goal);
         let old = self.old_row(&urn);
         let old = old.or_else(|| self.former_urns(&urn, goal).iter().find_map(|former| self.old_row(former)));
@@ -181,32 +190,32 @@ impl Planner {
 
     /// Begins a registration: finds its identity, its old row and its provider. The default provider's own steps, if
     /// it is needed for the first time, come along in [`Registration::before`].
-    pub fn begin(&mut self, mut goal: Goal) -> Result<Registration, Refusal> {
+    pub fn begin(&mut self, mut goal: Goal) -> Result<Registration, RegistrationError> {
         let urn = self.urn_of(&goal);
         if goal.name.is_empty() {
-            return Err(Refusal::nameless(&urn, &goal.kind));
+            return Err(RegistrationError::nameless(&urn, &goal.kind));
         }
         if (goal.custom || goal.remote) && (goal.kind.split(':').count() != 3 || goal.kind.starts_with(':')) {
-            return Err(Refusal::malformed_type(&urn, &goal.kind));
+            return Err(RegistrationError::malformed_type(&urn, &goal.kind));
         }
         if goal.remote {
-            return Err(Refusal::remote_component(&urn, package_of(&goal.kind), &goal.package_version));
+            return Err(RegistrationError::remote_component(&urn, package_of(&goal.kind), &goal.package_version));
         }
         if let Some(parent) = &goal.parent
             && !self.seen.contains_key(parent)
         {
-            return Err(Refusal::missing_parent(&urn, parent));
+            return Err(RegistrationError::missing_parent(&urn, parent));
         }
         self.guard_references(&urn, &goal)?;
         if self.seen.contains_key(&urn) {
-            return Err(Refusal::duplicate(&urn, &goal.name));
+            return Err(RegistrationError::duplicate(&urn, &goal.name));
         }
         if let Some(other) = self.claimed.get(&urn) {
-            return Err(Refusal::taken_over(&urn, other));
+            return Err(RegistrationError::taken_over(&urn, other));
         }
         let old = self.find_old(&urn, &goal)?;
         if !goal.custom && !goal.import_id.is_empty() {
-            return Err(Refusal::component_import(&urn));
+            return Err(RegistrationError::component_import(&urn));
         }
         self.inherit_options(&mut goal);
         let (provider, before) =
@@ -244,7 +253,11 @@ impl Planner {
 
     /// Ends a registration because of a refusal; a preview only notes it, so that all of them are seen at once
     /// (semantics 3.5, 6).
-    pub(super) fn object(&self, guarded: Result<(), Refusal>, complaints: &mut Vec<Refusal>) -> Result<(), Refusal> {
+    pub(super) fn object(
+        &self,
+        guarded: Result<(), RegistrationError>,
+        complaints: &mut Vec<RegistrationError>,
+    ) -> Result<(), RegistrationError> {
         match guarded {
             Err(refusal) if self.operation.dry_run => {
                 complaints.push(refusal);
@@ -261,7 +274,7 @@ impl Planner {
     }
 
     /// Notes that the resource is only looked up: targets or not, it is read, and there for those that refer to it.
-    pub fn looks_up(&mut self, registration: &mut Registration) -> Result<(), Refusal> {
+    pub fn looks_up(&mut self, registration: &mut Registration) -> Result<(), RegistrationError> {
         // What is only looked up is never deleted, so it takes no `deletedWith` from its parent.
         registration.goal.deleted_with = None;
         self.targets.skipped.remove(&registration.urn);
@@ -284,7 +297,7 @@ impl Planner {
     }
 
     /// Refuses options that name a resource which this run has not come to: their order would not hold in the state.
-    fn guard_references(&self, urn: &Urn, goal: &Goal) -> Result<(), Refusal> {
+    fn guard_references(&self, urn: &Urn, goal: &Goal) -> Result<(), RegistrationError> {
         let properties = goal.property_dependencies.values().flatten();
         let dependencies = goal.dependencies.iter().chain(properties).map(|urn| (Reference::Dependency, urn));
         let deleted_with = goal.deleted_with.iter().map(|urn| (Reference::DeletedWith, urn));
@@ -298,35 +311,35 @@ impl Planner {
             .find(|(_, named)| !self.seen.contains_key(*named))
         {
             None => Ok(()),
-            Some((reference, missing)) => Err(Refusal::missing_reference(urn, reference, missing)),
+            Some((reference, missing)) => Err(RegistrationError::missing_reference(urn, reference, missing)),
         }
     }
 
     /// Refuses a resource that needs a new one which was left out, because it is no target.
-    fn guard_left_out(&self, urn: &Urn, goal: &Goal) -> Result<(), Refusal> {
+    fn guard_left_out(&self, urn: &Urn, goal: &Goal) -> Result<(), RegistrationError> {
         match edges(goal).find(|edge| self.targets.skipped.contains(edge)) {
             None => Ok(()),
-            Some(missing) => Err(Refusal::needs_left_out(urn, &missing, self.operation.targets.is_empty())),
+            Some(missing) => Err(RegistrationError::needs_left_out(urn, &missing, self.operation.targets.is_empty())),
         }
     }
 
     /// Keeps what a resource will refer to: what the program says, or what the row says that stays as it was.
-    fn note_needs(&mut self, urn: &Urn, goal: &Goal, carried: Option<&Row>) {
+    fn note_needs(&mut self, urn: &Urn, goal: &Goal, carried: Option<&ResourceState>) {
         if self.targets.is_everything() {
             return;
         }
         if let Some(seen) = self.seen.get_mut(urn) {
-            seen.needs = carried.map_or_else(|| edges(goal).collect(), |row| references(row).collect());
+            seen.needs = carried.map_or_else(|| edges(goal).collect(), |row| row.references().collect());
         }
     }
 
     /// Refuses a resource that comes to depend on one which is no target, and whose row therefore still depends on it:
     /// neither could stand before the other in the state.
-    fn guard_circle(&self, urn: &Urn, formerly: Option<&Urn>) -> Result<(), Refusal> {
+    fn guard_circle(&self, urn: &Urn, formerly: Option<&Urn>) -> Result<(), RegistrationError> {
         let needs = |urn: &Urn| -> Vec<Urn> {
             match self.seen.get(urn) {
                 Some(seen) => seen.needs.clone(),
-                None => self.old_row(urn).map(|(_, row)| references(&row).collect()).unwrap_or_default(),
+                None => self.old_row(urn).map(|(_, row)| row.references().collect()).unwrap_or_default(),
             }
         };
         let mut known = UrnSet::default();
@@ -341,7 +354,7 @@ impl Planner {
                 by = other;
             }
             if behind.iter().any(|needed| needed == urn || Some(needed) == formerly) {
-                return Err(Refusal::circle(urn, &by, self.operation.targets.is_empty()));
+                return Err(RegistrationError::circle(urn, &by, self.operation.targets.is_empty()));
             }
             open.extend(behind.into_iter().map(|needed| (needed, by.clone())));
         }
@@ -354,7 +367,11 @@ impl Planner {
         self.targets.skipped.contains(urn)
     }
 
-    fn find_old(&mut self, urn: &Urn, goal: &Goal) -> Result<Option<(RowNumber, Arc<Row>)>, Refusal> {
+    fn find_old(
+        &mut self,
+        urn: &Urn,
+        goal: &Goal,
+    ) -> Result<Option<(ResourceNumber, Arc<ResourceState>)>, RegistrationError> {
         if let Some(old) = self.old_row(urn) {
             return Ok(Some(old));
         }
@@ -394,7 +411,7 @@ impl Planner {
     }
 
     /// Does the run replace the resource, because it is asked to or because the row is marked?
-    pub(super) fn is_forced(&self, urn: &Urn, old: &Row) -> Option<&'static str> {
+    pub(super) fn is_forced(&self, urn: &Urn, old: &ResourceState) -> Option<&'static str> {
         if old.taint {
             return Some("taint");
         }
@@ -405,9 +422,9 @@ impl Planner {
     /// they may not be deleted. `current` is the row of a number as it is now.
     pub fn leftovers<'a>(
         &self,
-        current: impl Fn(RowNumber) -> Option<&'a Arc<Row>>,
-    ) -> Result<Leftovers, Vec<Refusal>> {
-        let numbers = 0..RowNumber::try_from(self.base.len()).unwrap_or(RowNumber::MAX);
+        current: impl Fn(ResourceNumber) -> Option<&'a Arc<ResourceState>>,
+    ) -> Result<Leftovers, Vec<RegistrationError>> {
+        let numbers = 0..ResourceNumber::try_from(self.base.len()).unwrap_or(ResourceNumber::MAX);
         let needed = self.needed_by_carried();
         let taken_in = self.taken_in.values().map(|(number, _)| *number);
         let leftovers = numbers
@@ -423,10 +440,10 @@ impl Planner {
     /// not have it (semantics 4.7).
     fn needed_by_carried(&self) -> UrnSet {
         let mut needed = UrnSet::default();
-        let mut open: Vec<RowNumber> = self.carried.iter().copied().collect();
+        let mut open: Vec<ResourceNumber> = self.carried.iter().copied().collect();
         open.sort_unstable();
         while let Some(number) = open.pop() {
-            for urn in self.base.get(number as usize).into_iter().flat_map(|row| references(row)) {
+            for urn in self.base.get(number as usize).into_iter().flat_map(|row| row.references()) {
                 let old = self.old_row(&urn).filter(|(number, _)| !self.handled.contains(number));
                 if needed.insert(urn) {
                     open.extend(old.map(|(number, _)| number));
@@ -437,7 +454,7 @@ impl Planner {
     }
 
     /// May a refresh touch the row? Rows are to be asked about in state order.
-    pub fn selects(&mut self, row: &Row) -> bool {
+    pub fn selects(&mut self, row: &ResourceState) -> bool {
         self.targets.selects(row)
     }
 }

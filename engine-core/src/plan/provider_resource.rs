@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::diff::{changed_keys, diff_properties};
 use crate::event::Op;
 use crate::provider::DYNAMIC_PACKAGES;
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::value::Value;
 
 use super::goal::Goal;
@@ -35,16 +35,16 @@ impl Planner {
         }
         let inputs = Arc::new(inputs);
         registration.checked = Arc::clone(&inputs);
-        let row = Row { outputs: Some(Arc::clone(&inputs)), ..registration.new_row() };
+        let row = ResourceState { outputs: Some(Arc::clone(&inputs)), ..registration.new_row() };
         let Some((_, old)) = registration.old.clone() else {
             // In a preview nobody knows the id yet.
             let id = if self.operation.dry_run { String::new() } else { (self.new_id)() };
-            return Next::Act(vec![registration.step(Op::Create, Row { id, ..row })]);
+            return Next::Act(vec![registration.step(Op::Create, ResourceState { id, ..row })]);
         };
         let detailed = diff_properties(&old.outputs_or_empty(), &inputs);
         let op = if detailed.is_empty() { Op::Same } else { Op::Update };
-        registration.verdict.changed_keys = changed_keys(&detailed);
-        registration.verdict.detailed = (!detailed.is_empty()).then_some(detailed);
-        Next::Act(vec![registration.step(op, Row { id: old.id.clone(), ..row })])
+        registration.diff_result.changed_keys = changed_keys(&detailed);
+        registration.diff_result.detailed = (!detailed.is_empty()).then_some(detailed);
+        Next::Act(vec![registration.step(op, ResourceState { id: old.id.clone(), ..row })])
     }
 }

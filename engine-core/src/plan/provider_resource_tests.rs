@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::testing::{component, decide, goal, inputs, planner, planner_of, refuse, said, try_decide, update};
 use super::{Goal, Planner};
 use crate::operation::Operation;
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 
 const KIND: &str = "pulumi:providers:pulumi-python";
@@ -14,7 +14,7 @@ fn provider(size: f64) -> Goal {
     Goal { kind: KIND.to_owned(), object: None, ..goal("p", size) }
 }
 
-fn made(planner: &mut Planner, goal: Goal) -> Row {
+fn made(planner: &mut Planner, goal: Goal) -> ResourceState {
     decide(planner, goal, &said(Some(true))).row().clone()
 }
 
@@ -41,7 +41,7 @@ fn its_id_is_not_known_in_a_preview() {
 #[test]
 fn other_inputs_update_it_and_its_id_stays() {
     let old = made(&mut planner(Vec::new()), provider(1.0));
-    let rows = || vec![Arc::new(Row { id: "first".to_owned(), ..old.clone() })];
+    let rows = || vec![Arc::new(ResourceState { id: "first".to_owned(), ..old.clone() })];
     assert_eq!(decide(&mut planner(rows()), provider(1.0), &said(None)).named_ops(), ["same p"]);
     // Nothing replaces it, for what refers to it would go with it.
     let operation = Operation { replace: vec![old.urn.to_string()], ..update() };

@@ -8,21 +8,21 @@ use crate::diff::{diff_properties, reset_ignored};
 use crate::event::Op;
 use crate::planted::{self, Bug};
 use crate::provider::{Answer, Method, StoredProvider};
-use crate::row::Row;
-use crate::state::RowNumber;
+use crate::resource_state::ResourceState;
+use crate::state::ResourceNumber;
 use crate::urn::Urn;
 use crate::value::PropertyMap;
 
 use super::cascade::Cascade;
 use super::code_change::CodeChange;
+use super::diff_result::{Compared, DiffResult, judge};
 use super::goal::Goal;
 use super::import::Found;
 use super::planner::Planner;
 use super::provider_resource;
-use super::refusals::Refusal;
+use super::registration_errors::RegistrationError;
 use super::secrecy::{copy_secrets, for_provider};
 use super::step::{RENEWED, Step};
-use super::verdict::{Compared, Verdict, judge};
 
 /// What the planner wants to know from a provider before it goes on.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ pub struct Question {
     /// Whose provider is asked; for a what-if question that of another resource.
     pub urn: Urn,
     /// The old row of another resource that is asked about; `None`: the registration's own provider.
-    pub about: Option<Arc<Row>>,
+    pub about: Option<Arc<ResourceState>>,
     /// The call.
     pub method: Method,
 }
@@ -67,7 +67,7 @@ pub struct Registration {
     /// What the program asked for.
     pub goal: Goal,
     /// Its row before this run.
-    pub old: Option<(RowNumber, Arc<Row>)>,
+    pub old: Option<(ResourceNumber, Arc<ResourceState>)>,
     /// Reference to its provider resource; empty for components.
     pub provider: String,
     /// Steps to be taken first (those of the default provider).
@@ -85,10 +85,10 @@ pub struct Registration {
     /// What will be wrong with it in the run that follows this preview.
     pub warnings: Vec<String>,
     /// What is wrong with it, in a preview, which goes on to show the rest.
-    pub complaints: Vec<Refusal>,
+    pub complaints: Vec<RegistrationError>,
     pub(super) phase: Phase,
     pub(super) checked: Arc<PropertyMap>,
-    pub(super) verdict: Verdict,
+    pub(super) diff_result: DiffResult,
     /// Would another run give the object the same automatic name?
     pub(super) fixed_name: bool,
     note: &'static str,
@@ -101,7 +101,7 @@ impl Registration {
     pub(super) fn new(
         urn: Urn,
         goal: Goal,
-        old: Option<(RowNumber, Arc<Row>)>,
+        old: Option<(ResourceNumber, Arc<ResourceState>)>,
         provider: String,
         before: Vec<Step>,
         targeted: bool,
@@ -122,7 +122,7 @@ impl Registration {
             complaints: Vec::new(),
             phase: Phase::Begun,
             checked: Arc::default(),
-            verdict: Verdict::default(),
+            diff_result: DiffResult::default(),
             fixed_name: false,
             note: "",
             targeted,
@@ -131,10 +131,10 @@ impl Registration {
     }
 
     /// Goes back to its beginning, with another row to start from.
-    pub(super) fn start_over(&mut self, old: (RowNumber, Arc<Row>)) {
+    pub(super) fn start_over(&mut self, old: (ResourceNumber, Arc<ResourceState>)) {
         self.old = Some(old);
         self.phase = Phase::Begun;
-        self.verdict = Verdict::default();
+        self.diff_result = DiffResult::default();
         self.fixed_name = false;
         self.note = "";
     }
@@ -157,12 +157,12 @@ impl Registration {
         self.targeted
     }
 
-    fn old_row(&self) -> Option<&Arc<Row>> {
+    fn old_row(&self) -> Option<&Arc<ResourceState>> {
         self.old.as_ref().map(|(_, row)| row)
     }
 
     /// Is there an object that inputs can be compared with?
-    fn comparable(&self, planner: &Planner) -> Option<&Arc<Row>> {
+    fn comparable(&self, planner: &Planner) -> Option<&Arc<ResourceState>> {
         let (number, row) = self.old.as_ref()?;
         let lost = planner.deleted_first.contains(number);
         (!row.external && !lost && row.custom == self.goal.custom).then_some(row)
@@ -170,10 +170,10 @@ impl Registration {
 
     /// The row that the registration leads to, as far as it is known.
     #[must_use]
-    pub fn new_row(&self) -> Row {
+    pub fn new_row(&self) -> ResourceState {
         let goal = &self.goal;
         let old = self.old_row();
-        Row {
+        ResourceState {
             urn: self.urn.clone(),
             custom: goal.custom,
             id: String::new(),
@@ -200,7 +200,7 @@ impl Registration {
             replace_on_changes: goal.replace_on_changes.clone(),
             replacement_trigger: goal.replacement_trigger.clone(),
             hooks: goal.hooks.clone(),
-            ..Row::default()
+            ..ResourceState::default()
         }
     }
 
@@ -218,18 +218,18 @@ impl Registration {
         Next::Ask(Question { urn: self.urn.clone(), about: None, method: Method::Check { olds, news } })
     }
 
-    fn take_checked(&mut self, answer: Answer) -> Result<(), Refusal> {
+    fn take_checked(&mut self, answer: Answer) -> Result<(), RegistrationError> {
         let Answer::Checked { mut inputs, failures } = answer else { return Err(self.wrong_answer()) };
         if !failures.is_empty() {
-            return Err(Refusal::check_failures(&self.urn, &failures));
+            return Err(RegistrationError::check_failures(&self.urn, &failures));
         }
         copy_secrets(&self.checked, &mut inputs);
         self.checked = Arc::new(inputs);
         Ok(())
     }
 
-    pub(super) fn wrong_answer(&self) -> Refusal {
-        Refusal::wrong_answer(&self.urn)
+    pub(super) fn wrong_answer(&self) -> RegistrationError {
+        RegistrationError::wrong_answer(&self.urn)
     }
 
     /// The step of a resource that is no target: its row stays as it is; a new one is left out and counts as the same.
@@ -237,23 +237,24 @@ impl Registration {
         // Under a former URN it takes the new one: the program, and whoever refers to it, knows no other. One that a
         // cascade of this run has deleted still waits for its replacement.
         let lost = self.old.as_ref().is_some_and(|(number, _)| planner.deleted_first.contains(number));
-        let renamed = |old: &Arc<Row>| Row {
+        let renamed = |old: &Arc<ResourceState>| ResourceState {
             urn: self.urn.clone(),
             kind: self.goal.kind.clone(),
             pending_replacement: lost || old.pending_replacement,
             ..(**old).clone()
         };
         let row = self.old_row().map(renamed);
-        let row = row.unwrap_or_else(|| Row { urn: self.urn.clone(), custom: self.goal.custom, ..self.new_row() });
+        let row =
+            row.unwrap_or_else(|| ResourceState { urn: self.urn.clone(), custom: self.goal.custom, ..self.new_row() });
         vec![self.step(Op::Same, row)]
     }
 
-    pub(super) fn step(&self, op: Op, new: Row) -> Step {
+    pub(super) fn step(&self, op: Op, new: ResourceState) -> Step {
         Step {
-            keys: self.verdict.replace_keys.clone(),
-            diffs: self.verdict.changed_keys.clone(),
-            detailed_diff: self.verdict.detailed.clone(),
-            stables: self.verdict.stables.clone(),
+            keys: self.diff_result.replace_keys.clone(),
+            diffs: self.diff_result.changed_keys.clone(),
+            detailed_diff: self.diff_result.detailed.clone(),
+            stables: self.diff_result.stables.clone(),
             note: self.note,
             ..Step::new(op, &self.urn, self.old.clone(), Some(Arc::new(new)))
         }
@@ -262,7 +263,11 @@ impl Registration {
 
 impl Planner {
     /// Goes on with a registration: with no answer at first, then with the answer to each question.
-    pub fn advance(&mut self, registration: &mut Registration, answer: Option<Answer>) -> Result<Next, Refusal> {
+    pub fn advance(
+        &mut self,
+        registration: &mut Registration,
+        answer: Option<Answer>,
+    ) -> Result<Next, RegistrationError> {
         match std::mem::replace(&mut registration.phase, Phase::Settled) {
             Phase::Begun => self.first_question(registration),
             Phase::Finding => self.take_found(registration, answer.ok_or_else(|| registration.wrong_answer())?),
@@ -281,7 +286,7 @@ impl Planner {
             Phase::Diffing => {
                 let Some(Answer::Diffed(answer)) = answer else { return Err(registration.wrong_answer()) };
                 let Some(old) = registration.old_row() else { return Err(registration.wrong_answer()) };
-                let verdict = judge(
+                let diff_result = judge(
                     &answer,
                     &Compared {
                         old_inputs: &old.inputs,
@@ -293,13 +298,13 @@ impl Planner {
                     },
                 );
                 let must_replace = old.pending_replacement;
-                if verdict.only_renewed {
+                if diff_result.only_renewed {
                     registration.note = RENEWED;
                 }
-                registration.verdict = verdict;
+                registration.diff_result = diff_result;
                 if must_replace {
-                    registration.verdict.changed = true;
-                    registration.verdict.replace = true;
+                    registration.diff_result.changed = true;
+                    registration.diff_result.replace = true;
                 }
                 self.after_diff(registration)
             }
@@ -316,7 +321,7 @@ impl Planner {
         }
     }
 
-    fn first_question(&mut self, registration: &mut Registration) -> Result<Next, Refusal> {
+    fn first_question(&mut self, registration: &mut Registration) -> Result<Next, RegistrationError> {
         if !registration.targeted {
             return Ok(Next::Act(registration.untouched(self)));
         }
@@ -355,7 +360,7 @@ impl Planner {
         if old.custom {
             // A custom resource that became a component: the object is replaced by nothing but the row.
             self.replaced.insert(registration.urn.clone());
-            registration.verdict.replace_keys = vec!["provider".to_owned()];
+            registration.diff_result.replace_keys = vec!["provider".to_owned()];
             let create = registration.step(Op::CreateReplacement, row);
             let replace = Step { op: Op::Replace, ..create.clone() };
             self.handled.insert(number);
@@ -364,12 +369,12 @@ impl Planner {
         row.outputs.clone_from(&old.outputs);
         let detailed = diff_properties(&old.inputs, &row.inputs);
         let op = if detailed.is_empty() { Op::Same } else { Op::Update };
-        registration.verdict.changed_keys = crate::diff::changed_keys(&detailed);
-        registration.verdict.detailed = (!detailed.is_empty()).then_some(detailed);
+        registration.diff_result.changed_keys = crate::diff::changed_keys(&detailed);
+        registration.diff_result.detailed = (!detailed.is_empty()).then_some(detailed);
         Next::Act(vec![registration.step(op, row)])
     }
 
-    fn after_check(&mut self, registration: &mut Registration) -> Result<Next, Refusal> {
+    fn after_check(&mut self, registration: &mut Registration) -> Result<Next, RegistrationError> {
         let Some((number, old)) = registration.old.clone() else {
             return Ok(Next::Act(vec![registration.step(Op::Create, registration.new_row())]));
         };
@@ -381,18 +386,22 @@ impl Planner {
         }
         if old.external || !old.custom {
             if !old.custom {
-                registration.verdict.replace_keys = vec!["provider".to_owned()];
+                registration.diff_result.replace_keys = vec!["provider".to_owned()];
             }
             return Ok(self.create_first(registration));
         }
         if self.is_triggered(registration, &old)? {
-            registration.verdict = Verdict { changed: true, replace: true, ..Verdict::default() };
+            registration.diff_result = DiffResult { changed: true, replace: true, ..DiffResult::default() };
             return self.after_diff(registration);
         }
         if let Some(note) = self.is_forced(&registration.urn, &old) {
             registration.note = note;
-            registration.verdict =
-                Verdict { changed: true, replace: true, replace_keys: vec!["id".to_owned()], ..Verdict::default() };
+            registration.diff_result = DiffResult {
+                changed: true,
+                replace: true,
+                replace_keys: vec!["id".to_owned()],
+                ..DiffResult::default()
+            };
             self.guard_imported(registration)?;
             self.object(self.guard_protected(registration, &old), &mut registration.complaints)?;
             // The check was made without old inputs already.
@@ -406,8 +415,12 @@ impl Planner {
             None
         };
         if let Some(key) = implied {
-            registration.verdict =
-                Verdict { changed: true, replace: true, replace_keys: vec![key.to_owned()], ..Verdict::default() };
+            registration.diff_result = DiffResult {
+                changed: true,
+                replace: true,
+                replace_keys: vec![key.to_owned()],
+                ..DiffResult::default()
+            };
             return self.after_diff(registration);
         }
         registration.phase = Phase::Diffing;
@@ -424,19 +437,19 @@ impl Planner {
 
     /// Has the value of `replacementTrigger` changed (semantics 3.1)? Setting one for the first time, or taking it
     /// away, is no change.
-    fn is_triggered(&self, registration: &Registration, old: &Row) -> Result<bool, Refusal> {
+    fn is_triggered(&self, registration: &Registration, old: &ResourceState) -> Result<bool, RegistrationError> {
         let (Some(before), Some(now)) = (&old.replacement_trigger, &registration.goal.replacement_trigger) else {
             return Ok(false);
         };
         if now.contains_unknown() && !self.operation.dry_run {
-            return Err(Refusal::unknown_trigger(&registration.urn));
+            return Err(RegistrationError::unknown_trigger(&registration.urn));
         }
         Ok(before.contains_unknown() || now.contains_unknown() || before.plain() != now.plain())
     }
 
-    fn after_diff(&mut self, registration: &mut Registration) -> Result<Next, Refusal> {
+    fn after_diff(&mut self, registration: &mut Registration) -> Result<Next, RegistrationError> {
         let Some((_, old)) = registration.old.clone() else { return Err(registration.wrong_answer()) };
-        if registration.verdict.replace {
+        if registration.diff_result.replace {
             self.guard_imported(registration)?;
             self.object(self.guard_protected(registration, &old), &mut registration.complaints)?;
             registration.phase = Phase::CheckingAgain;
@@ -452,7 +465,7 @@ impl Planner {
         }
         let mut row = registration.new_row();
         row.id.clone_from(&old.id);
-        if registration.verdict.changed {
+        if registration.diff_result.changed {
             return Ok(Next::Act(vec![registration.step(Op::Update, row)]));
         }
         row.outputs.clone_from(&old.outputs);
@@ -463,11 +476,15 @@ impl Planner {
         Ok(Next::Act(vec![registration.step(Op::Same, row)]))
     }
 
-    pub(super) fn guard_protected(&self, registration: &mut Registration, old: &Row) -> Result<(), Refusal> {
+    pub(super) fn guard_protected(
+        &self,
+        registration: &mut Registration,
+        old: &ResourceState,
+    ) -> Result<(), RegistrationError> {
         let ignored = self.operation.ignore_protect || planted::has(Bug::ProtectIgnoredOnReplacement);
         if !old.protect || !registration.goal.protect.unwrap_or(false) || ignored {
             return Ok(());
         }
-        Err(Refusal::protected_replacement(&registration.urn))
+        Err(RegistrationError::protected_replacement(&registration.urn))
     }
 }

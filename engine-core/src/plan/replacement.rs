@@ -9,15 +9,15 @@ use crate::urn::UrnSet;
 
 use super::cascade::Cascade;
 use super::planner::Planner;
-use super::refusals::Refusal;
 use super::registration::{Next, Phase, Registration};
+use super::registration_errors::RegistrationError;
 use super::step::{IMPLIED, Step};
 
 impl Planner {
     /// Decides the order of a replacement once its inputs are checked.
-    pub(super) fn replace(&mut self, registration: &mut Registration) -> Result<Next, Refusal> {
+    pub(super) fn replace(&mut self, registration: &mut Registration) -> Result<Next, RegistrationError> {
         let Some((number, old)) = registration.old.clone() else { return Err(registration.wrong_answer()) };
-        let asked = registration.goal.delete_before_replace.or(registration.verdict.delete_before_replace);
+        let asked = registration.goal.delete_before_replace.or(registration.diff_result.delete_before_replace);
         let delete_first = registration.fixed_name || asked.unwrap_or_else(|| registration.keeps_explicit_name(&old));
         if !delete_first {
             return Ok(self.create_first(registration));
@@ -34,7 +34,11 @@ impl Planner {
     }
 
     /// Goes on with finding what must be deleted before the resource itself can be (semantics 4.2).
-    pub(super) fn cascade(&mut self, registration: &mut Registration, mut cascade: Cascade) -> Result<Next, Refusal> {
+    pub(super) fn cascade(
+        &mut self,
+        registration: &mut Registration,
+        mut cascade: Cascade,
+    ) -> Result<Next, RegistrationError> {
         if let Some(question) = cascade.next_question(self) {
             registration.phase = Phase::Cascading(cascade);
             return Ok(Next::Ask(question));
@@ -45,14 +49,14 @@ impl Planner {
         let goes: UrnSet = deletions.iter().map(|(_, row)| row.urn.clone()).chain([old.urn.clone()]).collect();
         for (member, row) in deletions {
             if row.protect && !self.operation.ignore_protect {
-                let refused = Err(Refusal::protected_dependent(&registration.urn, &row.urn));
+                let refused = Err(RegistrationError::protected_dependent(&registration.urn, &row.urn));
                 self.object(refused, &mut registration.complaints)?;
             }
             if self.deleted_first.insert(member) && !row.pending_replacement {
                 let urn = row.urn.clone();
                 self.replaced.insert(urn.clone());
                 let implied = row.deleted_with.as_ref().is_some_and(|owner| goes.contains(owner));
-                // An old half that an earlier run left behind is not replaced once more: it just goes.
+                // An old object that an earlier run left behind is not replaced once more: it just goes.
                 let op = if row.delete { Op::Delete } else { Op::DeleteReplaced };
                 steps.push(Step {
                     keep_until_replaced: !row.delete,

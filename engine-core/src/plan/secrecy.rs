@@ -1,6 +1,6 @@
 //! Which values are secret after a provider that knows no secrets has answered (semantics 2.7).
 
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::value::{Archive, ArchiveSource, PropertyMap, Value};
 
 /// What a provider is shown: no secret wrappers, resources as their ids.
@@ -56,20 +56,20 @@ fn copy_secret(given: &Value, returned: &mut Value) {
 
 /// Has the row outputs that [`mark_outputs`] would mark?
 #[must_use]
-pub fn needs_marks(row: &Row) -> bool {
+pub fn needs_marks(row: &ResourceState) -> bool {
     row.outputs.as_ref().is_some_and(|outputs| secret_outputs(row, outputs).next().is_some())
 }
 
 /// Outputs that are secret whatever the provider said and are not marked so yet: those that the program listed, and
 /// those whose input of the same name is a secret.
-fn secret_outputs<'a>(row: &'a Row, outputs: &'a PropertyMap) -> impl Iterator<Item = &'a String> {
+fn secret_outputs<'a>(row: &'a ResourceState, outputs: &'a PropertyMap) -> impl Iterator<Item = &'a String> {
     let inputs = row.inputs.iter().filter(|(_, value)| value.is_secret()).map(|(key, _)| key);
     let listed = row.additional_secret_outputs.iter();
     listed.chain(inputs).filter(|key| outputs.get(*key).is_some_and(|value| !value.is_secret()))
 }
 
 /// Marks the outputs of a row that are secret whatever the provider said.
-pub fn mark_outputs(row: &mut Row) {
+pub fn mark_outputs(row: &mut ResourceState) {
     let Some(outputs) = &row.outputs else { return };
     let wanted: Vec<String> = secret_outputs(row, outputs).cloned().collect();
     if wanted.is_empty() {

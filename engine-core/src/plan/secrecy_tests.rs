@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::testing::{map, old, urn};
 use super::{copy_secrets, for_provider, mark_outputs};
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::value::{ResourceReference, Value};
 
 fn secret(text: &str) -> Value {
@@ -66,7 +66,7 @@ fn what_comes_back_is_secret_where_what_was_given_is() {
 
 #[test]
 fn listed_outputs_and_those_of_secret_inputs_are_secret() {
-    let mut row = Row {
+    let mut row = ResourceState {
         inputs: Arc::new(map([("token", secret("t")), ("deep", Value::Array(vec![secret("d")]))])),
         outputs: Some(Arc::new(map([
             ("token", "t".into()),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::event::{DetailedDiff, Op, StepMetadata};
-use crate::row::Row;
-use crate::state::RowNumber;
+use crate::resource_state::ResourceState;
+use crate::state::ResourceNumber;
 use crate::urn::Urn;
 
 /// The note of a deletion that the deletion of another resource implies: no provider is called.
@@ -21,9 +21,9 @@ pub struct Step {
     /// To which resource.
     pub urn: Urn,
     /// The row that it starts from.
-    pub old: Option<(RowNumber, Arc<Row>)>,
+    pub old: Option<(ResourceNumber, Arc<ResourceState>)>,
     /// The row that it leads to; outputs and id are filled in by the driver.
-    pub new: Option<Arc<Row>>,
+    pub new: Option<Arc<ResourceState>>,
     /// Keys that are the reason of a replacement.
     pub keys: Vec<String>,
     /// Keys that changed.
@@ -41,7 +41,12 @@ pub struct Step {
 impl Step {
     /// A step without diff.
     #[must_use]
-    pub fn new(op: Op, urn: &Urn, old: Option<(RowNumber, Arc<Row>)>, new: Option<Arc<Row>>) -> Self {
+    pub fn new(
+        op: Op,
+        urn: &Urn,
+        old: Option<(ResourceNumber, Arc<ResourceState>)>,
+        new: Option<Arc<ResourceState>>,
+    ) -> Self {
         Self {
             op,
             urn: urn.clone(),
@@ -58,7 +63,7 @@ impl Step {
 
     /// The step as watchers see it, with the row that it led to so far.
     #[must_use]
-    pub fn metadata(&self, new: Option<Arc<Row>>) -> StepMetadata {
+    pub fn metadata(&self, new: Option<Arc<ResourceState>>) -> StepMetadata {
         StepMetadata {
             op: self.op,
             urn: self.urn.clone(),

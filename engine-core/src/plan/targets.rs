@@ -5,16 +5,15 @@ use std::sync::Arc;
 
 use crate::operation::Operation;
 use crate::planted::{self, Bug};
-use crate::row::Row;
-use crate::schedule::references;
-use crate::state::RowNumber;
+use crate::resource_state::ResourceState;
+use crate::state::ResourceNumber;
 use crate::urn::{Urn, UrnSet};
 
 use super::names::bears;
-use super::refusals::Refusal;
+use super::registration_errors::RegistrationError;
 
 /// Rows by their numbers, which are in state order.
-pub type Leftovers = BTreeMap<RowNumber, Arc<Row>>;
+pub type Leftovers = BTreeMap<ResourceNumber, Arc<ResourceState>>;
 
 /// The selection of one run.
 #[derive(Debug, Default)]
@@ -65,17 +64,21 @@ impl Targets {
 
     /// May a refresh ask about the row? The stack and providers have no object: they are told of unless targets are named
     /// and they are none.
-    pub(super) fn selects(&mut self, row: &Row) -> bool {
+    pub(super) fn selects(&mut self, row: &ResourceState) -> bool {
         let has_no_object = row.urn.is_root_stack() || row.urn.provider_package().is_some();
         if has_no_object && !self.include.is_empty() {
             return matches_any(&self.include, &row.urn);
         }
-        self.includes(&row.urn, references(row))
+        self.includes(&row.urn, row.references())
     }
 
     /// Which of the rows that the program no longer has may be deleted, or why none may. `base` are the rows that the run
     /// began with: who depends on a target there goes with the target's dependents, whether or not the target itself goes.
-    pub(super) fn deletable(&self, leftovers: Leftovers, base: &[Arc<Row>]) -> Result<Leftovers, Vec<Refusal>> {
+    pub(super) fn deletable(
+        &self,
+        leftovers: Leftovers,
+        base: &[Arc<ResourceState>],
+    ) -> Result<Leftovers, Vec<RegistrationError>> {
         if self.is_everything() {
             return Ok(leftovers);
         }
@@ -83,10 +86,10 @@ impl Targets {
             return Ok(self.without_excluded(leftovers));
         }
         let selected = matching(&self.include, true, base.iter().chain(leftovers.values()));
-        let allowed = |row: &Row| {
+        let allowed = |row: &ResourceState| {
             if self.include_dependents { selected.contains(&row.urn) } else { matches_any(&self.include, &row.urn) }
         };
-        // An old half stands on what bears the URN, also when that is a newer object.
+        // An old object stands on what bears the URN, also when that is a newer object.
         let living = leftovers.values().filter(|row| !row.delete && allowed(row));
         let living: UrnSet = living.map(|row| row.urn.clone()).collect();
         let refused: Vec<_> = leftovers
@@ -94,8 +97,8 @@ impl Targets {
             .filter(|row| !allowed(row))
             .filter_map(|row| {
                 let kept = if row.delete { &living } else { &selected };
-                let needed = references(row).find(|urn| kept.contains(urn))?;
-                Some(Refusal::untargeted_dependent(&row.urn, &needed))
+                let needed = row.references().find(|urn| kept.contains(urn))?;
+                Some(RegistrationError::untargeted_dependent(&row.urn, &needed))
             })
             .collect();
         if !refused.is_empty() {
@@ -109,7 +112,7 @@ impl Targets {
         // What a kept row refers to stays as well.
         for row in leftovers.values().rev() {
             if kept.contains(&row.urn) {
-                kept.extend(references(row));
+                kept.extend(row.references());
             }
         }
         leftovers.into_iter().filter(|(_, row)| !kept.contains(&row.urn)).collect()
@@ -117,10 +120,10 @@ impl Targets {
 }
 
 /// What matches among these rows, which come in state order; `follow`: and who depends on it.
-fn matching<'a>(patterns: &[String], follow: bool, rows: impl Iterator<Item = &'a Arc<Row>>) -> UrnSet {
+fn matching<'a>(patterns: &[String], follow: bool, rows: impl Iterator<Item = &'a Arc<ResourceState>>) -> UrnSet {
     let mut matching = UrnSet::default();
     for row in rows {
-        let follows = || follow && references(row).any(|urn| matching.contains(&urn));
+        let follows = || follow && row.references().any(|urn| matching.contains(&urn));
         if matches_any(patterns, &row.urn) || follows() {
             matching.insert(row.urn.clone());
         }
@@ -158,12 +161,12 @@ fn matches_text(pattern: &str, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{is_unmatched, matches, matches_text};
-    use crate::row::Row;
+    use crate::resource_state::ResourceState;
     use crate::urn::Urn;
     use std::sync::Arc;
 
-    fn row(kind: &str, name: &str) -> Arc<Row> {
-        Arc::new(Row { urn: Urn::new("dev", "p", "", kind, name), ..Row::default() })
+    fn row(kind: &str, name: &str) -> Arc<ResourceState> {
+        Arc::new(ResourceState { urn: Urn::new("dev", "p", "", kind, name), ..ResourceState::default() })
     }
 
     #[test]

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Goal, Next, Planner, Question, Refusal, Registration, Step};
+use super::{Goal, Next, Planner, Question, Registration, RegistrationError, Step};
 use crate::event::Op;
 use crate::operation::{Operation, OperationKind};
 use crate::provider::{Answer, DiffAnswer, Method};
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
 
@@ -32,24 +32,29 @@ pub(super) fn inputs(size: f64) -> PropertyMap {
 }
 
 /// The row of a resource with the size 1.
-pub(super) fn old(name: &str) -> Row {
-    Row {
+pub(super) fn old(name: &str) -> ResourceState {
+    ResourceState {
         urn: urn(name),
         custom: true,
         id: format!("id-{name}"),
         kind: KIND.to_owned(),
         inputs: Arc::new(inputs(1.0)),
         outputs: Some(Arc::new(inputs(1.0))),
-        ..Row::default()
+        ..ResourceState::default()
     }
 }
 
-pub(super) fn row(name: &str) -> Arc<Row> {
+pub(super) fn row(name: &str) -> Arc<ResourceState> {
     Arc::new(old(name))
 }
 
-pub(super) fn old_component(name: &str) -> Row {
-    Row { urn: group(name), kind: GROUP.to_owned(), inputs: Arc::new(inputs(1.0)), ..Row::default() }
+pub(super) fn old_component(name: &str) -> ResourceState {
+    ResourceState {
+        urn: group(name),
+        kind: GROUP.to_owned(),
+        inputs: Arc::new(inputs(1.0)),
+        ..ResourceState::default()
+    }
 }
 
 pub(super) fn goal(name: &str, size: f64) -> Goal {
@@ -71,11 +76,11 @@ pub(super) fn update() -> Operation {
     Operation::new(OperationKind::Update, "proj", "dev")
 }
 
-pub(super) fn planner(rows: Vec<Arc<Row>>) -> Planner {
+pub(super) fn planner(rows: Vec<Arc<ResourceState>>) -> Planner {
     planner_of(update(), rows)
 }
 
-pub(super) fn planner_of(operation: Operation, rows: Vec<Arc<Row>>) -> Planner {
+pub(super) fn planner_of(operation: Operation, rows: Vec<Arc<ResourceState>>) -> Planner {
     Planner::new(Arc::new(operation), rows, Box::new(|| "uuid".to_owned()))
 }
 
@@ -101,7 +106,7 @@ pub(super) fn replaces(delete_first: bool) -> DiffAnswer {
 pub(super) struct Decided {
     pub(super) steps: Vec<Step>,
     pub(super) asked: Vec<Question>,
-    pub(super) complaints: Vec<Refusal>,
+    pub(super) complaints: Vec<RegistrationError>,
 }
 
 impl Decided {
@@ -119,7 +124,7 @@ impl Decided {
     }
 
     /// The row that the last step leads to.
-    pub(super) fn row(&self) -> &Row {
+    pub(super) fn row(&self) -> &ResourceState {
         let row = self.steps.last().and_then(|step| step.new.as_ref());
         row.unwrap_or_else(|| panic!("the last step leads to no row"))
     }
@@ -130,7 +135,7 @@ pub(super) fn try_decide_by(
     planner: &mut Planner,
     goal: Goal,
     diff: impl Fn(&Question) -> DiffAnswer,
-) -> Result<Decided, Refusal> {
+) -> Result<Decided, RegistrationError> {
     let mut registration = planner.begin(goal)?;
     let mut asked = Vec::new();
     let mut answer = None;
@@ -156,12 +161,12 @@ pub(super) fn decide(planner: &mut Planner, goal: Goal, diff: &DiffAnswer) -> De
     decide_by(planner, goal, |_| diff.clone())
 }
 
-pub(super) fn try_decide(planner: &mut Planner, goal: Goal, diff: &DiffAnswer) -> Result<Decided, Refusal> {
+pub(super) fn try_decide(planner: &mut Planner, goal: Goal, diff: &DiffAnswer) -> Result<Decided, RegistrationError> {
     try_decide_by(planner, goal, |_| diff.clone())
 }
 
 /// What a refusal says.
-pub(super) fn refuse(decided: Result<Decided, Refusal>) -> String {
+pub(super) fn refuse(decided: Result<Decided, RegistrationError>) -> String {
     match decided {
         Err(refusal) => refusal.messages.join("\n"),
         Ok(decided) => panic!("accepted: {:?}", decided.ops()),

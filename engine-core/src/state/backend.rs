@@ -11,8 +11,8 @@ use async_trait::async_trait;
 use crate::error::{Error, Result};
 
 use super::name::StackName;
-use super::platform;
-use super::surroundings::{Identity, Surroundings};
+use crate::environment::platform;
+use crate::environment::{Environment, Identity};
 
 /// What a store holds of a stack.
 #[derive(Clone, Debug, Default)]
@@ -30,7 +30,7 @@ pub struct StoredStack {
 }
 
 /// The number of former checkpoints that every store keeps at least.
-pub const LEAST_GENERATIONS: usize = 3;
+pub const MIN_GENERATIONS: usize = 3;
 
 /// A former checkpoint that is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,13 +79,13 @@ impl fmt::Display for Holder {
 impl Holder {
     /// This process, which begins an operation now.
     #[must_use]
-    pub fn here(operation: &str, surroundings: &Surroundings) -> Self {
-        let Identity { pid, user, host } = &*surroundings.identity;
+    pub fn here(operation: &str, environment: &Environment) -> Self {
+        let Identity { pid, user, host } = &*environment.identity;
         Self {
             pid: *pid,
             user: user.clone(),
             host: host.clone(),
-            since: surroundings.clock.now().to_string(),
+            since: environment.clock.now().to_string(),
             maloko: true,
             operation: operation.to_owned(),
         }
@@ -99,6 +99,7 @@ impl Holder {
     }
 
     /// How long ago it began, by this machine's clock: `, 4 minutes ago`. Empty where the clocks cannot agree.
+    #[expect(clippy::disallowed_methods, reason = "only for people to read")]
     fn age(&self) -> String {
         let Ok(since) = self.since.parse::<jiff::Timestamp>() else { return String::new() };
         let seconds = jiff::Timestamp::now().as_second() - since.as_second();
@@ -194,7 +195,7 @@ pub trait Lease: Send + Sync {
     async fn cut_journal(&self, length: u64) -> Result<()>;
 
     /// Replaces the checkpoint in one step, and keeps the one before as the newest of at most `keep` generations (at
-    /// least [`LEAST_GENERATIONS`]). Durable when it returns.
+    /// least [`MIN_GENERATIONS`]). Durable when it returns.
     async fn replace(&self, checkpoint: &[u8], keep: usize) -> Result<()>;
 
     /// Writes the seal that stands beside the checkpoint, in place of the one before. Durable when it returns.

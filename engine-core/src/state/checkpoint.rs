@@ -4,7 +4,7 @@ use serde_json::Map;
 
 use crate::error::{Error, Result};
 use crate::planted::{self, Bug};
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 
 use super::Snapshot;
 use super::document::{Document, SUSPECTS_KEY};
@@ -174,10 +174,10 @@ fn write_head(encoder: &mut Encoder<'_>, snapshot: &Snapshot) -> Result<()> {
 
 /// The features that the content needs, sorted.
 fn features(snapshot: &Snapshot) -> Vec<&'static str> {
-    let has = |test: &dyn Fn(&Row) -> bool| {
+    let has = |test: &dyn Fn(&ResourceState) -> bool| {
         snapshot.rows.iter().any(|row| test(row)) || snapshot.pending.iter().any(|pending| test(&pending.row))
     };
-    let member = |row: &Row, name: &str| {
+    let member = |row: &ResourceState, name: &str| {
         !row.unknown_members.is_empty()
             && row.unknown_members.get(name).is_some_and(|value| {
                 !matches!(value, serde_json::Value::Null | serde_json::Value::Bool(false)) && value != ""
@@ -245,13 +245,13 @@ fn write_latest(encoder: &mut Encoder<'_>, snapshot: &Snapshot, crypter: Option<
         Some(metadata) => write_json(encoder.out(), metadata)?,
         None => encoder.out().extend_from_slice(b"{}"),
     }
-    if !snapshot.suspects.is_empty() {
+    if !snapshot.unresolved_creates.is_empty() {
         encoder.out().extend_from_slice(format!(",\"{SUSPECTS_KEY}\":[").as_bytes());
-        for (index, suspect) in snapshot.suspects.iter().enumerate() {
+        for (index, unresolved) in snapshot.unresolved_creates.iter().enumerate() {
             if index > 0 {
                 encoder.out().push(b',');
             }
-            encoder.suspect(suspect)?;
+            encoder.unresolved(unresolved)?;
         }
         encoder.out().push(b']');
     }

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::*;
 use crate::provider::{ProviderReference, Revision, StoredProvider};
-use crate::row::HookMoment;
+use crate::resource_state::HookMoment;
 use crate::state::fixtures::{
     PULUMI_NODEJS, PULUMI_PYTHON, meaning, nodejs_crypter, provider_row, python_crypter, row,
 };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 
-use super::backend::{Backend, LEAST_GENERATIONS, Lease, StoredEntry, StoredStack};
+use super::backend::{Backend, Lease, MIN_GENERATIONS, StoredEntry, StoredStack};
 use super::name::StackName;
 use super::unfinished::{self, Unfinished};
 
@@ -168,7 +168,7 @@ pub(super) async fn add_former(
     present: &[u8],
 ) -> Result<()> {
     // What the stack was made with becomes a generation as well, and the first one to go.
-    let keep = LEAST_GENERATIONS.max(former.len());
+    let keep = MIN_GENERATIONS.max(former.len());
     for checkpoint in former {
         lease.replace(checkpoint, keep).await?;
     }

@@ -3,8 +3,9 @@
 use futures::executor::block_on;
 
 use super::*;
+use crate::environment::Environment;
 use crate::state::fixtures::faulty::failing_after;
-use crate::state::{LocalBackend, MemoryBackend, StoredEntry, Surroundings, read_stack};
+use crate::state::{LocalBackend, MemoryBackend, StoredEntry, read_stack};
 
 const FORMER: [&[u8]; 2] = [
     br#"{"version":3,"checkpoint":{"stack":"organization/shop/dev","latest":{"manifest":{"time":"1"}}}}"#,
@@ -20,7 +21,7 @@ fn dev() -> StackName {
 /// A store in a directory with a stack that has a past.
 fn source() -> (tempfile::TempDir, LocalBackend) {
     let directory = tempfile::tempdir().unwrap();
-    let backend = LocalBackend::open(directory.path(), Surroundings::system()).unwrap();
+    let backend = LocalBackend::open(directory.path(), Environment::system()).unwrap();
     block_on(async {
         backend.create(&dev(), FORMER[0]).await.unwrap();
         let lease = backend.lease(&dev(), "up").await.unwrap();
@@ -85,7 +86,7 @@ fn what_stands_in_the_way_is_refused_and_nothing_changes() {
     assert!(error.contains("add `--backend 'memory://"), "{error}");
     block_on(held.release()).unwrap();
     // The same store, also under another name, is no target.
-    let same = LocalBackend::open(&directory.path().join(".pulumi").join(".."), Surroundings::system()).unwrap();
+    let same = LocalBackend::open(&directory.path().join(".pulumi").join(".."), Environment::system()).unwrap();
     assert_ne!(same.url(), source.url());
     for other in [&source, &same] {
         assert!(block_on(migrate_stack(&source, other, &dev(), true)).is_err());

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Map;
 
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 
-use super::format::{StateRow, StateSuspect};
+use super::format::{StoredResource, StoredUnresolvedCreate};
 use super::{PendingKind, PendingOperation, Snapshot};
 
-/// The member of a deployment that lists suspect creates. Other tools pass over it.
+/// The member of a deployment that lists unresolved creates. Other tools pass over it.
 pub(super) const SUSPECTS_KEY: &str = "maloko_suspects";
 
 /// A stack file or an exported deployment.
@@ -35,7 +35,7 @@ pub(super) struct CheckpointBody {
 
 #[derive(Default)]
 struct Pending {
-    row: Row,
+    row: ResourceState,
     kind: Option<PendingKind>,
 }
 
@@ -121,7 +121,7 @@ impl Members for Snapshot {
     fn read<'de, A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error> {
         match key.as_str() {
             "resources" => {
-                let rows: Vec<SharedRow> = map.next_value::<Option<_>>()?.unwrap_or_default();
+                let rows: Vec<SharedResource> = map.next_value::<Option<_>>()?.unwrap_or_default();
                 self.rows = rows.into_iter().map(|row| row.0).collect();
             }
             "pending_operations" => {
@@ -132,8 +132,10 @@ impl Members for Snapshot {
                 }
             }
             SUSPECTS_KEY => {
-                let suspects: Vec<StateSuspect> = map.next_value::<Option<_>>()?.unwrap_or_default();
-                self.suspects = suspects.into_iter().map(|suspect| Arc::new(suspect.0)).collect();
+                let unresolved_creates: Vec<StoredUnresolvedCreate> =
+                    map.next_value::<Option<_>>()?.unwrap_or_default();
+                self.unresolved_creates =
+                    unresolved_creates.into_iter().map(|unresolved| Arc::new(unresolved.0)).collect();
             }
             "secrets_providers" => self.secrets_provider = map.next_value()?,
             _ => {
@@ -149,7 +151,7 @@ impl Members for Pending {
 
     fn read<'de, A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error> {
         match key.as_str() {
-            "resource" => self.row = map.next_value::<StateRow>()?.0,
+            "resource" => self.row = map.next_value::<StoredResource>()?.0,
             "type" => {
                 let name: String = map.next_value()?;
                 let kind = PendingKind::from_name(&name)
@@ -188,10 +190,10 @@ impl<'de> Deserialize<'de> for Pending {
 }
 
 /// A row behind its pointer from the start: rows are large, and a list of them is not moved while it grows.
-struct SharedRow(Arc<Row>);
+struct SharedResource(Arc<ResourceState>);
 
-impl<'de> Deserialize<'de> for SharedRow {
+impl<'de> Deserialize<'de> for SharedResource {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        StateRow::deserialize(deserializer).map(|row| Self(Arc::new(row.0)))
+        StoredResource::deserialize(deserializer).map(|row| Self(Arc::new(row.0)))
     }
 }

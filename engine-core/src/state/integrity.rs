@@ -8,7 +8,7 @@ use ring::digest::{SHA256, digest};
 use serde_json::Value as Json;
 
 use crate::provider::DYNAMIC_PACKAGES;
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 use crate::value::Value;
 
@@ -16,7 +16,7 @@ use super::Snapshot;
 use super::order::canonical;
 
 /// Lowercase hex SHA-256.
-pub(super) fn sha256_hex(bytes: &[u8]) -> String {
+pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
     hex(digest(&SHA256, bytes).as_ref())
 }
 
@@ -44,7 +44,7 @@ fn check_manifest(snapshot: &Snapshot) -> Result<(), String> {
     }
 }
 
-fn check_rows(rows: &[Arc<Row>]) -> Result<(), String> {
+fn check_rows(rows: &[Arc<ResourceState>]) -> Result<(), String> {
     let mut seen: HashMap<&Urn, bool> = HashMap::with_capacity(rows.len());
     let mut providers: HashSet<(&str, &str)> = HashSet::new();
     for row in rows {
@@ -91,7 +91,7 @@ fn check_rows(rows: &[Arc<Row>]) -> Result<(), String> {
 }
 
 /// Everything that a row refers to by URN alone, and how.
-pub(super) fn references(row: &Row) -> impl Iterator<Item = (&'static str, &Urn)> {
+pub(super) fn references(row: &ResourceState) -> impl Iterator<Item = (&'static str, &Urn)> {
     let parent = row.parent.iter().map(|urn| ("parent", urn));
     let dependencies = row.dependencies.iter().map(|urn| ("dependency", urn));
     let of_properties = row.property_dependencies.values().flatten().map(|urn| ("property dependency", urn));
@@ -101,7 +101,7 @@ pub(super) fn references(row: &Row) -> impl Iterator<Item = (&'static str, &Urn)
 }
 
 /// Does each row stand after everything in the state that it refers to?
-fn is_in_order(rows: &[Arc<Row>]) -> bool {
+fn is_in_order(rows: &[Arc<ResourceState>]) -> bool {
     let mut first: HashMap<&str, usize> = HashMap::with_capacity(rows.len());
     let mut first_provider: HashMap<(&str, &str), usize> = HashMap::new();
     for (place, row) in rows.iter().enumerate() {
@@ -140,8 +140,8 @@ pub fn repair(snapshot: &mut Snapshot) -> Vec<String> {
     done
 }
 
-fn drop_repeated(rows: &mut Vec<Arc<Row>>, done: &mut Vec<String>) {
-    let mut kept: HashMap<Urn, Vec<Arc<Row>>> = HashMap::new();
+fn drop_repeated(rows: &mut Vec<Arc<ResourceState>>, done: &mut Vec<String>) {
+    let mut kept: HashMap<Urn, Vec<Arc<ResourceState>>> = HashMap::new();
     rows.retain(|row| {
         let alike = kept.entry(row.urn.clone()).or_default();
         let is_new = !alike.contains(row);
@@ -154,7 +154,7 @@ fn drop_repeated(rows: &mut Vec<Arc<Row>>, done: &mut Vec<String>) {
     });
 }
 
-fn give_providers(rows: &mut Vec<Arc<Row>>, done: &mut Vec<String>) {
+fn give_providers(rows: &mut Vec<Arc<ResourceState>>, done: &mut Vec<String>) {
     let mut known: Vec<(String, Urn, String)> = Vec::new();
     for row in rows.iter().filter(|row| !row.delete) {
         known.extend(row.urn.provider_package().map(|package| (package.to_owned(), row.urn.clone(), row.id.clone())));
@@ -197,7 +197,7 @@ fn reference(provider: &Urn, id: &str) -> String {
 /// Completes rows of very old states: provider rows without outputs, and custom rows without a provider. What is made
 /// depends on the rows alone, so that a journal finds the same rows again.
 pub(super) fn complete_old_rows(snapshot: &mut Snapshot) {
-    let mut made: Vec<Row> = Vec::new();
+    let mut made: Vec<ResourceState> = Vec::new();
     for row in &mut snapshot.rows {
         if row.urn.provider_package().is_some() {
             if row.outputs.is_none() && !row.inputs.is_empty() {
@@ -217,13 +217,13 @@ pub(super) fn complete_old_rows(snapshot: &mut Snapshot) {
     snapshot.rows.splice(0..0, made.into_iter().map(Arc::new));
 }
 
-fn default_provider(row: &Row, package: &str) -> Row {
+fn default_provider(row: &ResourceState, package: &str) -> ResourceState {
     let kind = format!("pulumi:providers:{package}");
     let urn = Urn::new(row.urn.stack(), row.urn.project(), "", &kind, "default");
     let hash = sha256_hex(urn.as_str().as_bytes());
     let id = format!("{}-{}-{}-{}-{}", &hash[..8], &hash[8..12], &hash[12..16], &hash[16..20], &hash[20..32]);
     let outputs = Some(Arc::new(std::collections::BTreeMap::<String, Value>::new()));
-    Row { urn, custom: true, id, kind, outputs, ..Row::default() }
+    ResourceState { urn, custom: true, id, kind, outputs, ..ResourceState::default() }
 }
 
 #[cfg(test)]

@@ -6,16 +6,16 @@ use super::*;
 use crate::state::Checkpoint;
 use crate::state::fixtures::{PULUMI_NODEJS, PULUMI_PYTHON, provider_row, row, urn};
 
-fn snapshot(rows: Vec<Row>) -> Snapshot {
+fn snapshot(rows: Vec<ResourceState>) -> Snapshot {
     let rows = std::iter::once(provider_row()).chain(rows.into_iter().map(Arc::new)).collect();
     Snapshot { rows, ..Snapshot::default() }
 }
 
-fn depends(name: &str, on: &[&str]) -> Row {
-    Row { dependencies: on.iter().map(|name| urn(name)).collect(), ..row(name, 1.0) }
+fn depends(name: &str, on: &[&str]) -> ResourceState {
+    ResourceState { dependencies: on.iter().map(|name| urn(name)).collect(), ..row(name, 1.0) }
 }
 
-fn names(rows: &[Arc<Row>]) -> Vec<&str> {
+fn names(rows: &[Arc<ResourceState>]) -> Vec<&str> {
     rows.iter().map(|row| row.urn.name()).collect()
 }
 
@@ -32,24 +32,24 @@ fn recorded_states_are_sound() {
 
 #[test]
 fn each_broken_rule_is_named() {
-    let component = Row { custom: false, id: String::new(), provider: String::new(), ..row("c", 1.0) };
-    let broken: Vec<(&str, Row)> = vec![
-        ("no URN", Row { urn: Urn::default(), ..row("a", 1.0) }),
-        ("not a URN", Row { urn: Urn::unchecked("urn:x"), ..row("a", 1.0) }),
-        ("no type", Row { kind: String::new(), ..row("a", 1.0) }),
-        ("not the one in its URN", Row { kind: "a:b:C".into(), ..row("a", 1.0) }),
-        ("has an id", Row { id: "1".into(), ..component.clone() }),
-        ("has a provider", Row { provider: "p".into(), ..component }),
-        ("malformed provider", Row { provider: "p".into(), ..row("a", 1.0) }),
-        ("does not come before", Row { provider: format!("{}::other", provider_row().urn), ..row("a", 1.0) }),
-        ("(parent)", Row { parent: Some(urn("x")), ..row("a", 1.0) }),
+    let component = ResourceState { custom: false, id: String::new(), provider: String::new(), ..row("c", 1.0) };
+    let broken: Vec<(&str, ResourceState)> = vec![
+        ("no URN", ResourceState { urn: Urn::default(), ..row("a", 1.0) }),
+        ("not a URN", ResourceState { urn: Urn::unchecked("urn:x"), ..row("a", 1.0) }),
+        ("no type", ResourceState { kind: String::new(), ..row("a", 1.0) }),
+        ("not the one in its URN", ResourceState { kind: "a:b:C".into(), ..row("a", 1.0) }),
+        ("has an id", ResourceState { id: "1".into(), ..component.clone() }),
+        ("has a provider", ResourceState { provider: "p".into(), ..component }),
+        ("malformed provider", ResourceState { provider: "p".into(), ..row("a", 1.0) }),
+        ("does not come before", ResourceState { provider: format!("{}::other", provider_row().urn), ..row("a", 1.0) }),
+        ("(parent)", ResourceState { parent: Some(urn("x")), ..row("a", 1.0) }),
         ("(dependency)", depends("a", &["x"])),
         (
             "(property dependency)",
-            Row { property_dependencies: [("k".into(), vec![urn("x")])].into(), ..row("a", 1.0) },
+            ResourceState { property_dependencies: [("k".into(), vec![urn("x")])].into(), ..row("a", 1.0) },
         ),
-        ("(deletedWith)", Row { deleted_with: Some(urn("x")), ..row("a", 1.0) }),
-        ("(replaceWith)", Row { replace_with: vec![urn("a")], ..row("a", 1.0) }),
+        ("(deletedWith)", ResourceState { deleted_with: Some(urn("x")), ..row("a", 1.0) }),
+        ("(replaceWith)", ResourceState { replace_with: vec![urn("a")], ..row("a", 1.0) }),
     ];
     for (expected, row) in broken {
         let message = check(&snapshot(vec![row])).unwrap_err();
@@ -59,7 +59,7 @@ fn each_broken_rule_is_named() {
 
 #[test]
 fn a_urn_may_repeat_only_among_rows_that_wait_for_deletion() {
-    let old = Row { delete: true, ..row("a", 1.0) };
+    let old = ResourceState { delete: true, ..row("a", 1.0) };
     assert_eq!(check(&snapshot(vec![row("a", 2.0), old.clone(), old.clone()])), Ok(()));
     assert_eq!(check(&snapshot(vec![old, row("a", 2.0)])), Ok(()));
     assert!(check(&snapshot(vec![row("a", 2.0), row("a", 1.0)])).unwrap_err().contains("twice"));
@@ -67,15 +67,15 @@ fn a_urn_may_repeat_only_among_rows_that_wait_for_deletion() {
 
 #[test]
 fn a_row_that_waits_for_its_replacement_needs_no_provider() {
-    let waiting = Row { pending_replacement: true, provider: "gone::1".into(), ..row("a", 1.0) };
+    let waiting = ResourceState { pending_replacement: true, provider: "gone::1".into(), ..row("a", 1.0) };
     assert_eq!(check(&snapshot(vec![waiting])), Ok(()));
 }
 
 #[test]
 fn repair_sorts_and_drops_what_dangles() {
     let mut broken = snapshot(vec![
-        Row { parent: Some(urn("gone")), ..depends("a", &["gone", "b"]) },
-        Row { property_dependencies: [("k".into(), vec![urn("gone")])].into(), ..row("b", 1.0) },
+        ResourceState { parent: Some(urn("gone")), ..depends("a", &["gone", "b"]) },
+        ResourceState { property_dependencies: [("k".into(), vec![urn("gone")])].into(), ..row("b", 1.0) },
     ]);
     broken.rows.rotate_left(1);
     let done = repair(&mut broken);
@@ -86,8 +86,10 @@ fn repair_sorts_and_drops_what_dangles() {
 
 #[test]
 fn rows_of_very_old_states_are_completed() {
-    let mut old =
-        Snapshot { rows: vec![Arc::new(Row { provider: String::new(), ..row("a", 1.0) })], ..Snapshot::default() };
+    let mut old = Snapshot {
+        rows: vec![Arc::new(ResourceState { provider: String::new(), ..row("a", 1.0) })],
+        ..Snapshot::default()
+    };
     complete_old_rows(&mut old);
     assert_eq!(check(&old), Ok(()));
     assert_eq!((names(&old.rows), old.rows[0].id.len()), (vec!["default", "a"], 36));
@@ -112,7 +114,8 @@ fn what_is_there_twice_is_dropped_and_dynamic_resources_get_a_provider() {
     assert_eq!(check(&broken), Ok(()));
     assert_eq!(names(&broken.rows), ["default", "a", "b"]);
     // One that is there under another id is used.
-    let mut other = snapshot(vec![Row { provider: format!("{}::gone", provider_row().urn), ..row("a", 1.0) }]);
+    let mut other =
+        snapshot(vec![ResourceState { provider: format!("{}::gone", provider_row().urn), ..row("a", 1.0) }]);
     assert!(!repair(&mut other).is_empty());
     assert_eq!((check(&other), other.rows.len()), (Ok(()), 2));
     // Of two that differ, nobody knows which is right.

@@ -20,10 +20,10 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::planted::{self, Bug};
 
-use super::format::{Encoder, StateRow, StateSuspect, write_string};
-use super::ledger::{Change, PendingKind, PendingOperation, RowNumber};
+use super::format::{Encoder, StoredResource, StoredUnresolvedCreate, write_string};
+use super::ledger::{Change, PendingKind, PendingOperation, ResourceNumber};
 use super::secrets::SealKey;
-use super::suspect::Attempt;
+use super::unresolved_create::Attempt;
 
 /// The version of the format that is written, and the newest that is read.
 const VERSION: u32 = 2;
@@ -90,22 +90,23 @@ enum ChangeLine {
         key: Option<String>,
         #[serde(default)]
         since: String,
-        row: StateRow,
+        row: StoredResource,
     },
     End(u32),
     Put {
-        number: RowNumber,
-        row: StateRow,
+        number: ResourceNumber,
+        row: StoredResource,
         #[serde(default)]
-        in_place_of: Option<RowNumber>,
+        in_place_of: Option<ResourceNumber>,
     },
     Set {
-        number: RowNumber,
-        row: StateRow,
+        number: ResourceNumber,
+        row: StoredResource,
     },
-    Remove(RowNumber),
+    Remove(ResourceNumber),
     /// Since format 2.
-    Suspect(StateSuspect),
+    #[serde(rename = "suspect")]
+    UnresolvedCreate(StoredUnresolvedCreate),
     /// Since format 2.
     Cleared(String),
 }
@@ -254,9 +255,9 @@ fn encode_change(change: &Change, encoder: &mut Encoder<'_>) -> Result<()> {
             put(encoder, &format!("{{\"remove\":{number}}}"));
             return Ok(());
         }
-        Change::Suspect(suspect) => {
+        Change::UnresolvedCreate(unresolved) => {
             put(encoder, "{\"suspect\":");
-            encoder.suspect(suspect)?;
+            encoder.unresolved(unresolved)?;
             put(encoder, "}");
             return Ok(());
         }
@@ -278,7 +279,7 @@ fn put(encoder: &mut Encoder<'_>, text: &str) {
 }
 
 /// The content of the last record of a journal that was folded.
-pub(super) fn encode_fold(checkpoint_hash: &str) -> Vec<u8> {
+pub(super) fn encode_compaction(checkpoint_hash: &str) -> Vec<u8> {
     format!("\"fold\":\"{checkpoint_hash}\"").into_bytes()
 }
 
@@ -301,10 +302,10 @@ pub(super) struct Journal {
 
 impl Journal {
     /// What to append (after the torn bytes were cut off) to say which checkpoint takes the journal's place.
-    pub(super) fn folding_line(&self, checkpoint_hash: &str, key: &SealKey) -> Vec<u8> {
+    pub(super) fn compaction_line(&self, checkpoint_hash: &str, key: &SealKey) -> Vec<u8> {
         let mut out = if self.unterminated { vec![b'\n'] } else { Vec::new() };
         let mut lines = LineWriter { end: self.end.clone(), key: key.clone() };
-        lines.record(self.end.sequence, &encode_fold(checkpoint_hash), &mut out);
+        lines.record(self.end.sequence, &encode_compaction(checkpoint_hash), &mut out);
         out
     }
 }
@@ -465,7 +466,7 @@ impl ChangeLine {
             Self::Put { number, row, in_place_of } => Change::Put { number, row: row.0.into(), in_place_of },
             Self::Set { number, row } => Change::Set { number, row: row.0.into() },
             Self::Remove(number) => Change::Remove { number },
-            Self::Suspect(StateSuspect(suspect)) => Change::Suspect(suspect.into()),
+            Self::UnresolvedCreate(StoredUnresolvedCreate(unresolved)) => Change::UnresolvedCreate(unresolved.into()),
             Self::Cleared(urn) => Change::Cleared(crate::urn::Urn::unchecked(&urn)),
         })
     }

@@ -1,9 +1,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
+use crate::environment::Environment;
 use crate::state::fixtures::{python_crypter, row};
 use crate::state::format::SecretText;
-use crate::state::{Crypter, Passphrase, Surroundings};
+use crate::state::{Crypter, Passphrase};
 use crate::value::Value;
 
 fn content(changes: &[Change]) -> Vec<u8> {
@@ -13,7 +14,7 @@ fn content(changes: &[Change]) -> Vec<u8> {
     encoder.into_bytes()
 }
 
-fn put_row(number: RowNumber) -> Change {
+fn put_row(number: ResourceNumber) -> Change {
     Change::Put { number, row: row(&format!("r{number}"), 1.0).into(), in_place_of: None }
 }
 
@@ -47,7 +48,7 @@ fn count(bytes: &[u8]) -> Option<usize> {
 fn every_change_survives() {
     let secret = [("p".into(), Value::secret("x".into()))].into();
     let pending = PendingOperation {
-        row: crate::row::Row { inputs: std::sync::Arc::new(secret), ..row("a", 1.0) }.into(),
+        row: crate::resource_state::ResourceState { inputs: std::sync::Arc::new(secret), ..row("a", 1.0) }.into(),
         kind: PendingKind::Updating,
     };
     let changes = vec![
@@ -61,7 +62,7 @@ fn every_change_survives() {
     let (mut bytes, _) = journal(&[0]);
     let mut end = LineWriter { end: read(&bytes, "journal").unwrap().unwrap().end, key: key() };
     end.record(0, &content(&changes), &mut bytes);
-    end.record(1, &encode_fold("cd"), &mut bytes);
+    end.record(1, &encode_compaction("cd"), &mut bytes);
     let mut found = read(&bytes, "journal").unwrap().unwrap();
     assert_eq!((found.header.epoch, found.header.base.as_str(), found.fold.as_deref()), (4, "ab", Some("cd")));
     // The secret comes back sealed.
@@ -84,7 +85,7 @@ fn cut_at_any_byte_it_holds_the_records_that_were_whole() {
                 assert_eq!(found.good + found.torn, length);
                 // What is appended after the good bytes can be read.
                 let mut more = bytes[..found.good].to_vec();
-                more.extend(found.folding_line("cd", &key()));
+                more.extend(found.compaction_line("cd", &key()));
                 let again = read(&more, "journal").unwrap().unwrap();
                 assert_eq!((again.records.len(), again.fold.as_deref()), (whole, Some("cd")), "{length}");
             }
@@ -169,7 +170,7 @@ fn a_newer_format_is_refused_by_name() {
 #[test]
 fn a_journal_that_another_hand_wrote_is_refused() {
     let (bytes, _) = journal(&[1, 2]);
-    let other = Crypter::with_new_salt(Passphrase::given("other"), Surroundings::system()).unwrap();
+    let other = Crypter::with_new_salt(Passphrase::given("other"), Environment::system()).unwrap();
     let check = |bytes: &[u8], key: &SealKey| verify(bytes, &read(bytes, "journal").unwrap().unwrap(), key, "journal");
     check(&bytes, &key()).unwrap();
     check(&bytes[..bytes.len() - 1], &key()).unwrap();

@@ -15,11 +15,11 @@ use crate::planted::{self, Bug};
 
 use super::backend::Lease;
 use super::journal::{Header, LineWriter};
-use super::platform::OwnProcess;
 use super::run_note::RunNote;
 use super::seal::RunningSeal;
 use super::secrets::Crypter;
-use super::surroundings::{Clock, Surroundings, Worker};
+use crate::environment::platform::OwnProcess;
+use crate::environment::{Clock, Environment, Worker};
 
 /// Where the outcome of a write goes; an error is its text, because many wait for one write.
 pub(super) type Reply = oneshot::Sender<std::result::Result<(), Arc<str>>>;
@@ -62,7 +62,7 @@ enum State {
         header: Box<Header>,
         seal: Option<RunningSeal>,
         crypter: Crypter,
-        surroundings: Surroundings,
+        environment: Environment,
     },
     Running {
         sender: UnboundedSender<Job>,
@@ -83,9 +83,9 @@ impl JournalWriter {
         header: Header,
         seal: Option<RunningSeal>,
         crypter: Crypter,
-        surroundings: Surroundings,
+        environment: Environment,
     ) -> Self {
-        let state = Mutex::new(State::Idle { lease, header: Box::new(header), seal, crypter, surroundings });
+        let state = Mutex::new(State::Idle { lease, header: Box::new(header), seal, crypter, environment });
         Self { state, owner: OwnProcess::here() }
     }
 
@@ -96,18 +96,18 @@ impl JournalWriter {
             return;
         }
         let mut state = self.lock();
-        if let State::Idle { lease, header, seal, crypter, surroundings } = &*state {
+        if let State::Idle { lease, header, seal, crypter, environment } = &*state {
             let (sender, receiver) = unbounded_channel();
             let mut header = (**header).clone();
-            header.begun = surroundings.clock.now().to_string();
+            header.begun = environment.clock.now().to_string();
             let (lease, crypter) = (Arc::clone(lease), crypter.clone());
             let writer = Writer {
                 lease,
                 header,
                 seal: seal.clone(),
                 crypter,
-                clock: Arc::clone(&surroundings.clock),
-                linger: surroundings.linger,
+                clock: Arc::clone(&environment.clock),
+                linger: environment.linger,
                 lines: None,
                 durable: 0,
                 open: HashMap::new(),
@@ -118,7 +118,7 @@ impl JournalWriter {
                 // It is fine if nobody waits.
                 let _ = end.send(());
             };
-            match surroundings.workers.start("maloko-journal", Box::pin(run)) {
+            match environment.workers.start("maloko-journal", Box::pin(run)) {
                 Ok(worker) => *state = State::Running { sender, worker, ended },
                 Err(error) => {
                     let _ =

@@ -6,16 +6,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 
 use super::Snapshot;
 use super::rename::{self, Renamed};
-use super::suspect::{Attempt, Suspect};
+use super::unresolved_create::{Attempt, UnresolvedCreate};
 
 /// The number of a row within one operation: rows of the starting snapshot come first, in their order; rows made by
 /// the operation follow.
-pub type RowNumber = u32;
+pub type ResourceNumber = u32;
 
 /// What was begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,7 +58,7 @@ impl PendingKind {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PendingOperation {
     /// The row as it will be (or, for a deletion, as it was).
-    pub row: Arc<Row>,
+    pub row: Arc<ResourceState>,
     /// What was begun.
     pub kind: PendingKind,
 }
@@ -72,10 +72,10 @@ pub enum Change {
         operation: u32,
         /// What is begun.
         pending: PendingOperation,
-        /// What a create is named by, which makes it a suspect until its end is known.
+        /// What a create is named by, which makes it an unresolved create until its end is known.
         attempt: Option<Attempt>,
     },
-    /// The outcome of a begun operation is known (and stands in the changes beside this one). A create is suspect no
+    /// The outcome of a begun operation is known (and stands in the changes beside this one). A create is unresolved no
     /// longer then, unless a change beside this one says so.
     End {
         /// The number given by `Begin`.
@@ -84,27 +84,27 @@ pub enum Change {
     /// A row that was finished by this run.
     Put {
         /// Its number, new in this operation.
-        number: RowNumber,
+        number: ResourceNumber,
         /// The row.
-        row: Arc<Row>,
+        row: Arc<ResourceState>,
         /// The row whose place it takes, if any.
-        in_place_of: Option<RowNumber>,
+        in_place_of: Option<ResourceNumber>,
     },
     /// A row that stays where it is, with other content (a flag, outputs).
     Set {
         /// Which row.
-        number: RowNumber,
+        number: ResourceNumber,
         /// Its new content.
-        row: Arc<Row>,
+        row: Arc<ResourceState>,
     },
     /// A row that is no more.
     Remove {
         /// Which row.
-        number: RowNumber,
+        number: ResourceNumber,
     },
-    /// What is known of a suspect create, in place of what was.
-    Suspect(Arc<Suspect>),
-    /// The create of a resource is suspect no longer.
+    /// What is known of an unresolved create, in place of what was.
+    UnresolvedCreate(Arc<UnresolvedCreate>),
+    /// The create of a resource is unresolved no longer.
     Cleared(Urn),
 }
 
@@ -112,10 +112,10 @@ pub enum Change {
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     base_len: usize,
-    rows: Vec<Option<Arc<Row>>>,
+    rows: Vec<Option<Arc<ResourceState>>>,
     pending: BTreeMap<u32, PendingOperation>,
-    /// Creates of which nobody knows whether they made their object, those under way included; one for each resource.
-    suspects: BTreeMap<Urn, Arc<Suspect>>,
+    /// Creates whose outcome is unknown, those under way included; one for each resource.
+    unresolved_creates: BTreeMap<Urn, Arc<UnresolvedCreate>>,
     next_operation: u32,
     /// Resources that were finished under another URN than that of the row whose place they took.
     renamed: Renamed,
@@ -128,27 +128,31 @@ impl Ledger {
     pub fn new(base: &Snapshot) -> Self {
         let pending: BTreeMap<u32, PendingOperation> =
             (0..).zip(base.pending.iter().filter(|p| p.kind == PendingKind::Creating).cloned()).collect();
-        let suspects = base.all_suspects().into_iter().map(|suspect| (suspect.urn().clone(), suspect)).collect();
+        let unresolved_creates = base
+            .all_unresolved_creates()
+            .into_iter()
+            .map(|unresolved| (unresolved.urn().clone(), unresolved))
+            .collect();
         Self {
             base_len: base.rows.len(),
             rows: base.rows.iter().cloned().map(Some).collect(),
             next_operation: u32::try_from(pending.len()).unwrap_or(u32::MAX),
             pending,
-            suspects,
+            unresolved_creates,
             renamed: Renamed::default(),
         }
     }
 
     /// The row of that number, unless it was removed or replaced.
     #[must_use]
-    pub fn get(&self, number: RowNumber) -> Option<&Arc<Row>> {
+    pub fn get(&self, number: ResourceNumber) -> Option<&Arc<ResourceState>> {
         self.rows.get(number as usize)?.as_ref()
     }
 
     /// A number for the next `Put`.
     #[must_use]
-    pub fn next_number(&self) -> RowNumber {
-        RowNumber::try_from(self.rows.len()).unwrap_or(RowNumber::MAX)
+    pub fn next_number(&self) -> ResourceNumber {
+        ResourceNumber::try_from(self.rows.len()).unwrap_or(ResourceNumber::MAX)
     }
 
     /// A number for the next `Begin`; each call gives another one.
@@ -163,16 +167,16 @@ impl Ledger {
             Change::Begin { operation, pending, attempt } => {
                 self.next_operation = self.next_operation.max(operation.saturating_add(1));
                 if let Some(attempt) = &attempt {
-                    let earlier = self.suspects.get(&pending.row.urn).map(|earlier| &**earlier);
-                    let suspect = Suspect::begun(&pending.row, attempt, earlier);
-                    self.suspects.insert(pending.row.urn.clone(), Arc::new(suspect));
+                    let earlier = self.unresolved_creates.get(&pending.row.urn).map(|earlier| &**earlier);
+                    let unresolved = UnresolvedCreate::begun(&pending.row, attempt, earlier);
+                    self.unresolved_creates.insert(pending.row.urn.clone(), Arc::new(unresolved));
                 }
                 self.pending.insert(operation, pending);
             }
             Change::End { operation } => {
                 let ended = self.pending.remove(&operation).filter(|ended| ended.kind == PendingKind::Creating);
                 if let Some(ended) = ended {
-                    self.suspects.remove(&ended.row.urn);
+                    self.unresolved_creates.remove(&ended.row.urn);
                 }
             }
             Change::Put { number, row, in_place_of } => {
@@ -194,16 +198,16 @@ impl Ledger {
                 }
             }
             Change::Remove { number } => self.clear(number),
-            Change::Suspect(suspect) => {
-                self.suspects.insert(suspect.urn().clone(), suspect);
+            Change::UnresolvedCreate(unresolved) => {
+                self.unresolved_creates.insert(unresolved.urn().clone(), unresolved);
             }
             Change::Cleared(urn) => {
-                self.suspects.remove(&urn);
+                self.unresolved_creates.remove(&urn);
             }
         }
     }
 
-    fn clear(&mut self, number: RowNumber) {
+    fn clear(&mut self, number: ResourceNumber) {
         if let Some(place) = self.rows.get_mut(number as usize) {
             *place = None;
         }
@@ -211,9 +215,9 @@ impl Ledger {
 
     /// The rows that are there, with their numbers: those of this run in the order in which they were finished, then
     /// those that it did not touch, in their old order.
-    pub fn rows(&self) -> impl Iterator<Item = (RowNumber, &Arc<Row>)> {
-        let numbered = |(index, row): (usize, &'_ Option<Arc<Row>>)| {
-            row.as_ref().map(|_| RowNumber::try_from(index).unwrap_or(RowNumber::MAX))
+    pub fn rows(&self) -> impl Iterator<Item = (ResourceNumber, &Arc<ResourceState>)> {
+        let numbered = |(index, row): (usize, &'_ Option<Arc<ResourceState>>)| {
+            row.as_ref().map(|_| ResourceNumber::try_from(index).unwrap_or(ResourceNumber::MAX))
         };
         let fresh = self.rows.iter().enumerate().skip(self.base_len).filter_map(numbered);
         let base = self.rows.iter().enumerate().take(self.base_len).filter_map(numbered);
@@ -223,7 +227,7 @@ impl Ledger {
     /// The rows as they are to be stored: like [`Ledger::rows`], and those that the run did not touch refer to what was
     /// renamed by its new URN.
     #[must_use]
-    pub fn finished_rows(&self) -> Vec<Arc<Row>> {
+    pub fn finished_rows(&self) -> Vec<Arc<ResourceState>> {
         let mut rows: Vec<_> = self.rows().map(|(_, row)| Arc::clone(row)).collect();
         if !self.renamed.is_empty() {
             let fresh = self.rows.iter().skip(self.base_len).flatten().count();
@@ -237,15 +241,15 @@ impl Ledger {
         rows
     }
 
-    /// The create of a resource of which nobody knows whether it made its object.
+    /// The create of a resource whose outcome is unknown.
     #[must_use]
-    pub fn suspect(&self, urn: &Urn) -> Option<&Arc<Suspect>> {
-        self.suspects.get(urn)
+    pub fn unresolved(&self, urn: &Urn) -> Option<&Arc<UnresolvedCreate>> {
+        self.unresolved_creates.get(urn)
     }
 
     /// All such creates, by URN.
-    pub fn suspects(&self) -> impl Iterator<Item = &Arc<Suspect>> {
-        self.suspects.values()
+    pub fn unresolved_creates(&self) -> impl Iterator<Item = &Arc<UnresolvedCreate>> {
+        self.unresolved_creates.values()
     }
 
     /// The creates of a resource whose end is not known, by the operations' numbers.
@@ -254,11 +258,11 @@ impl Ledger {
         creates.filter(move |(_, pending)| pending.row.urn == *urn).map(|(number, _)| *number)
     }
 
-    /// The suspects as they are to be stored: those that another tool's pending operation tells of all by itself have no
+    /// The unresolved creates as they are to be stored: those that another tool's pending operation tells of all by itself have no
     /// record of their own.
     #[must_use]
-    pub fn recorded_suspects(&self) -> Vec<Arc<Suspect>> {
-        self.suspects.values().filter(|suspect| !suspect.key.is_empty()).cloned().collect()
+    pub fn recorded_unresolved_creates(&self) -> Vec<Arc<UnresolvedCreate>> {
+        self.unresolved_creates.values().filter(|unresolved| !unresolved.key.is_empty()).cloned().collect()
     }
 
     /// The operations whose end is not known.

@@ -8,16 +8,16 @@ use async_trait::async_trait;
 use crate::error::{Error, Result};
 use crate::planted::{self, Bug};
 
-use super::backend::{Backend, Generation, Holder, LEAST_GENERATIONS, Lease, StoredEntry, StoredStack, no_generation};
+use super::backend::{Backend, Generation, Holder, Lease, MIN_GENERATIONS, StoredEntry, StoredStack, no_generation};
 use super::lock_file;
 use super::name::StackName;
-use super::surroundings::Surroundings;
+use crate::environment::Environment;
 
 /// A store in memory. Clones share their content.
 #[derive(Clone, Debug)]
 pub struct MemoryBackend {
     content: Arc<Mutex<Content>>,
-    surroundings: Surroundings,
+    environment: Environment,
 }
 
 #[derive(Debug, Default)]
@@ -43,15 +43,15 @@ struct Stored {
 
 impl Default for MemoryBackend {
     fn default() -> Self {
-        Self::new(Surroundings::system())
+        Self::new(Environment::system())
     }
 }
 
 impl MemoryBackend {
     /// An empty store of this machine, which tells who holds a lease and since when.
     #[must_use]
-    pub fn new(surroundings: Surroundings) -> Self {
-        Self { content: Arc::default(), surroundings }
+    pub fn new(environment: Environment) -> Self {
+        Self { content: Arc::default(), environment }
     }
 
     /// What is stored of a stack, as a crash at this moment would leave it.
@@ -128,7 +128,7 @@ impl Backend for MemoryBackend {
         if let Some(holder) = &stored.holder {
             return Err(lock_file::locked(stack, &[holder], ""));
         }
-        stored.holder = Some(Holder::here(operation, &self.surroundings));
+        stored.holder = Some(Holder::here(operation, &self.environment));
         stored.epoch = epoch;
         content.epoch = epoch;
         Ok(Arc::new(MemoryLease { backend: self.clone(), stack: stack.clone(), epoch }))
@@ -251,7 +251,7 @@ impl Lease for MemoryLease {
             let before = std::mem::replace(&mut stored.checkpoint, checkpoint.to_vec());
             let number = stored.generations.last_key_value().map_or(1, |(newest, _)| newest + 1);
             stored.generations.insert(number, before);
-            while stored.generations.len() > keep.max(LEAST_GENERATIONS) {
+            while stored.generations.len() > keep.max(MIN_GENERATIONS) {
                 stored.generations.pop_first();
             }
         })

@@ -1,21 +1,21 @@
 //! The one order in which the rows of a state are written: it depends on the rows alone, not on the run that made them.
 //!
 //! Each row stands after everything that it refers to, and what depends on a component also after the component's
-//! children, by which deletions find their order. Old halves of replacements stand behind, in the same way. Where that
+//! children, by which deletions find their order. Old objects of replacements stand behind, in the same way. Where that
 //! leaves a choice, the stack's own row comes first, and then the URNs decide.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use std::sync::Arc;
 
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 
 use super::integrity::references;
 
 /// Puts rows into their canonical order. What cannot stand after all that it refers to, for they refer to one another,
 /// comes as early as its URN says.
 #[must_use]
-pub fn canonical(rows: &[Arc<Row>]) -> Vec<Arc<Row>> {
+pub fn canonical(rows: &[Arc<ResourceState>]) -> Vec<Arc<ResourceState>> {
     let order = Sorting::of(rows).run();
     order.into_iter().map(|index| Arc::clone(&rows[index])).collect()
 }
@@ -24,13 +24,13 @@ pub fn canonical(rows: &[Arc<Row>]) -> Vec<Arc<Row>> {
 struct Places<'r> {
     /// Of several rows with one URN the living one, else the first.
     by_urn: HashMap<&'r str, usize>,
-    /// The old halves of each URN.
+    /// The old objects of each URN.
     halves: HashMap<&'r str, Vec<usize>>,
     by_provider: HashMap<(&'r str, &'r str), usize>,
 }
 
 impl<'r> Places<'r> {
-    fn of(rows: &'r [Arc<Row>]) -> Self {
+    fn of(rows: &'r [Arc<ResourceState>]) -> Self {
         let mut by_urn: HashMap<&str, usize> = HashMap::with_capacity(rows.len());
         let mut halves: HashMap<&str, Vec<usize>> = HashMap::new();
         let mut by_provider = HashMap::new();
@@ -49,15 +49,15 @@ impl<'r> Places<'r> {
         Self { by_urn, halves, by_provider }
     }
 
-    fn parent(&self, row: &Row) -> Option<usize> {
+    fn parent(&self, row: &ResourceState) -> Option<usize> {
         self.by_urn.get(row.parent.as_ref()?.as_str()).copied()
     }
 }
 
-/// The components and what is below them, among the rows that are no old halves.
+/// The components and what is below them, among the rows that are no old objects.
 struct Family {
     parent: Vec<Option<usize>>,
-    /// Is a row one of its parent's children? Old halves are nobody's.
+    /// Is a row one of its parent's children? Old objects are nobody's.
     is_child: Vec<bool>,
     /// How many children of a row are not complete, that is, placed with all that is below them.
     open_children: Vec<usize>,
@@ -67,7 +67,7 @@ struct Family {
 }
 
 impl Family {
-    fn of(rows: &[Arc<Row>], places: &Places<'_>) -> Self {
+    fn of(rows: &[Arc<ResourceState>], places: &Places<'_>) -> Self {
         let parent: Vec<Option<usize>> =
             rows.iter().enumerate().map(|(index, row)| places.parent(row).filter(|parent| *parent != index)).collect();
         let is_child: Vec<bool> =
@@ -135,7 +135,7 @@ struct Sorting {
 }
 
 impl Sorting {
-    fn of(rows: &[Arc<Row>]) -> Self {
+    fn of(rows: &[Arc<ResourceState>]) -> Self {
         let places = Places::of(rows);
         let family = Family::of(rows, &places);
         let mut by_rank: Vec<usize> = (0..rows.len()).collect();
@@ -171,7 +171,7 @@ impl Sorting {
     }
 
     /// Notes what a row waits for.
-    fn note(&mut self, index: usize, row: &Row, places: &Places<'_>) {
+    fn note(&mut self, index: usize, row: &ResourceState, places: &Places<'_>) {
         let provider = row.provider.rsplit_once("::").and_then(|parts| places.by_provider.get(&parts).copied());
         if let Some(provider) = provider.filter(|provider| *provider != index) {
             self.needed_by[provider].push(index);
@@ -187,7 +187,7 @@ impl Sorting {
                     self.waiting[index].wished += 1;
                 }
             }
-            // The objects that it was made with may be those of old halves as well.
+            // The objects that it was made with may be those of old objects as well.
             for half in places.halves.get(urn.as_str()).into_iter().flatten().filter(|_| row.delete) {
                 if *half != index {
                     self.wished_by[*half].push(index);

@@ -6,22 +6,22 @@ use crate::state::fixtures::{PROVIDER_URN, provider_row, row, urn};
 use crate::state::integrity::check;
 use crate::urn::Urn;
 
-fn depends(name: &str, on: &[&str]) -> Row {
-    Row { dependencies: on.iter().map(|name| urn(name)).collect(), ..row(name, 1.0) }
+fn depends(name: &str, on: &[&str]) -> ResourceState {
+    ResourceState { dependencies: on.iter().map(|name| urn(name)).collect(), ..row(name, 1.0) }
 }
 
-fn below(parent: &str, child: Row) -> Row {
-    Row { parent: Some(urn(parent)), ..child }
+fn below(parent: &str, child: ResourceState) -> ResourceState {
+    ResourceState { parent: Some(urn(parent)), ..child }
 }
 
-fn old_half(row: Row) -> Row {
-    Row { delete: true, id: format!("old-{}", row.id), ..row }
+fn pending_delete(row: ResourceState) -> ResourceState {
+    ResourceState { delete: true, id: format!("old-{}", row.id), ..row }
 }
 
-/// The names in their order, an old half with a prime.
-fn names(rows: &[Row]) -> String {
+/// The names in their order, an old object with a prime.
+fn names(rows: &[ResourceState]) -> String {
     let rows: Vec<_> = std::iter::once(provider_row()).chain(rows.iter().cloned().map(Arc::new)).collect();
-    let told = |row: &Arc<Row>| format!("{}{}", row.urn.name(), if row.delete { "'" } else { "" });
+    let told = |row: &Arc<ResourceState>| format!("{}{}", row.urn.name(), if row.delete { "'" } else { "" });
     canonical(&rows).iter().skip(1).map(told).collect::<Vec<_>>().join(" ")
 }
 
@@ -35,7 +35,7 @@ fn each_row_follows_what_it_refers_to_and_then_the_names_decide() {
 fn the_row_of_the_stack_comes_first() {
     let stack = Urn::new("dev", "shop", "", "pulumi:pulumi:Stack", "shop-dev");
     let kind = "pulumi:pulumi:Stack".to_owned();
-    let stack = Arc::new(Row { urn: stack.clone(), kind, ..Row::default() });
+    let stack = Arc::new(ResourceState { urn: stack.clone(), kind, ..ResourceState::default() });
     let order = canonical(&[provider_row(), Arc::clone(&stack)]);
     assert_eq!((&order[0], order[1].urn.as_str()), (&stack, PROVIDER_URN));
 }
@@ -52,19 +52,19 @@ fn what_depends_on_a_component_follows_its_children_where_that_can_be() {
 #[test]
 fn old_halves_stand_behind_in_the_order_of_their_objects() {
     let rows = [
-        old_half(depends("a", &["z"])),
-        old_half(row("z", 1.0)),
+        pending_delete(depends("a", &["z"])),
+        pending_delete(row("z", 1.0)),
         row("z", 2.0),
         depends("a", &["z"]),
-        below("z", old_half(row("m", 1.0))),
+        below("z", pending_delete(row("m", 1.0))),
     ];
     assert_eq!(names(&rows), "z a z' a' m'");
 }
 
 #[test]
 fn an_old_provider_that_is_still_used_comes_before_those_who_use_it() {
-    let provider = |id: &str, delete| Row { id: id.into(), delete, ..(*provider_row()).clone() };
-    let user = Row { provider: format!("{PROVIDER_URN}::old"), ..row("a", 1.0) };
+    let provider = |id: &str, delete| ResourceState { id: id.into(), delete, ..(*provider_row()).clone() };
+    let user = ResourceState { provider: format!("{PROVIDER_URN}::old"), ..row("a", 1.0) };
     let order = canonical(&[provider("new", false), user, provider("old", true)].map(Arc::new));
     let told: Vec<_> = order.iter().map(|row| row.id.as_str()).collect();
     assert_eq!(told, ["new", "old", "id-a"]);
@@ -80,8 +80,8 @@ fn rows_that_refer_to_one_another_and_long_chains_are_no_trouble() {
     assert_eq!((order[0].urn.name(), order[49_999].urn.name()), ("49999", "0"));
 }
 
-/// Rows that refer to ones before them, some of them old halves; and the same rows in another order.
-fn sound_rows() -> impl Strategy<Value = (Vec<Arc<Row>>, Vec<Arc<Row>>)> {
+/// Rows that refer to ones before them, some of them old objects; and the same rows in another order.
+fn sound_rows() -> impl Strategy<Value = (Vec<Arc<ResourceState>>, Vec<Arc<ResourceState>>)> {
     let draws = prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..4_u8), 1..30);
     draws.prop_flat_map(|draws| {
         let mut rows = vec![provider_row()];
@@ -93,7 +93,7 @@ fn sound_rows() -> impl Strategy<Value = (Vec<Arc<Row>>, Vec<Arc<Row>>)> {
             made.parent = some(parent).filter(|_| kind % 2 == 0).map(|name| urn(&name));
             made.dependencies = some(dependency).iter().map(|name| urn(name)).collect();
             if kind == 3 {
-                rows.push(Arc::new(old_half(made.clone())));
+                rows.push(Arc::new(pending_delete(made.clone())));
             }
             rows.push(Arc::new(made));
             living.push(name);

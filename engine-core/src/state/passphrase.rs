@@ -9,9 +9,9 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::error::{Error, Result};
 
-use super::files;
-use super::platform::{self, SystemFiles};
-use super::surroundings::Entropy;
+use crate::environment::Entropy;
+use crate::environment::files;
+use crate::environment::platform::{self, SystemFiles};
 
 /// Bytes of randomness in a made-up passphrase.
 const RANDOM_LEN: usize = 32;

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::*;
-use crate::state::Surroundings;
+use crate::environment::Environment;
 
 fn find(variables: &[(&str, &str)], key_file: Option<&Path>) -> Result<Option<Passphrase>> {
     let lookup = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into());
@@ -47,7 +47,7 @@ fn a_missing_passphrase_file_is_named() {
 fn a_key_file_is_made_once_and_private() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join(".maloko").join("passphrase");
-    let entropy = Surroundings::system().entropy;
+    let entropy = Environment::system().entropy;
     let made = Passphrase::read_or_create_key_file(&path, &*entropy).unwrap();
     assert!(made.text().len() > 40);
     assert_eq!(Passphrase::read_or_create_key_file(&path, &*entropy).unwrap(), made);

@@ -12,10 +12,10 @@ use super::backend::StoredStack;
 use super::checkpoint::Checkpoint;
 use super::integrity::{complete_old_rows, sha256_hex};
 use super::journal::{self, Journal};
-use super::ledger::{Change, Ledger, RowNumber};
+use super::ledger::{Change, Ledger, ResourceNumber};
 use super::order::canonical;
-use super::suspect::Suspect;
 use super::unfinished;
+use super::unresolved_create::UnresolvedCreate;
 
 /// What to do with the journal that was found.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ pub(super) fn recover(stored: &StoredStack, run: Run) -> Result<Recovered> {
         recovered.fate = if bytes.is_empty() { JournalFate::Remove } else { JournalFate::SetAside };
         return Ok(recovered);
     };
-    if journal.header.base == recovered.hash || planted::has(Bug::FoldedJournalReplayed) {
+    if journal.header.base == recovered.hash || planted::has(Bug::CompactedJournalReplayed) {
         replay(journal, &mut recovered, run);
     } else if journal.fold.as_ref() == Some(&recovered.hash) {
         // Killed between the last two steps of a fold.
@@ -115,17 +115,17 @@ fn replay(mut journal: Journal, recovered: &mut Recovered, run: Run) {
         ledger.apply(placed(change, &ledger, base_len));
     }
     if run == Run::AtWork {
-        leave_to_their_run(&mut ledger, &open, &snapshot.suspects);
+        leave_to_their_run(&mut ledger, &open, &snapshot.unresolved_creates);
     }
     let rows = ledger.finished_rows();
     // Rows that the run found unchanged are not in the journal, and so not in the order in which it met them.
     snapshot.rows = canonical(&rows);
     snapshot.pending = ledger.pending().cloned().collect();
-    snapshot.suspects = ledger.recorded_suspects();
+    snapshot.unresolved_creates = ledger.recorded_unresolved_creates();
     let under_way = match snapshot.pending.len().saturating_sub(carried) {
         0 => String::new(),
-        1 => "; 1 call of a provider was under way, and nobody knows how it ended".into(),
-        many => format!("; {many} calls of providers were under way, and nobody knows how they ended"),
+        1 => "; 1 provider call was under way; its outcome is unknown".into(),
+        many => format!("; {many} provider calls were under way; their outcomes are unknown"),
     };
     let records = if records == 1 { "1 record was".into() } else { format!("{records} records were") };
     let begun = begun(&journal);
@@ -144,12 +144,12 @@ fn replay(mut journal: Journal, recovered: &mut Recovered, run: Run) {
 }
 
 /// Forgets the calls that a run at work has begun: it will know how they end.
-fn leave_to_their_run(ledger: &mut Ledger, open: &BTreeMap<u32, Urn>, before: &[Arc<Suspect>]) {
+fn leave_to_their_run(ledger: &mut Ledger, open: &BTreeMap<u32, Urn>, before: &[Arc<UnresolvedCreate>]) {
     for (operation, urn) in open {
         ledger.apply(Change::End { operation: *operation });
         // What was in doubt before that run still is.
-        if let Some(earlier) = before.iter().find(|suspect| suspect.urn() == urn) {
-            ledger.apply(Change::Suspect(Arc::clone(earlier)));
+        if let Some(earlier) = before.iter().find(|unresolved| unresolved.urn() == urn) {
+            ledger.apply(Change::UnresolvedCreate(Arc::clone(earlier)));
         }
     }
 }
@@ -160,7 +160,7 @@ fn placed(change: Change, ledger: &Ledger, base_len: usize) -> Change {
     match change {
         Change::Set { number, row } if number as usize >= base_len && ledger.get(number).is_none() => {
             let old = ledger.rows().find(|(at, old)| (*at as usize) < base_len && old.urn == row.urn && !old.delete);
-            let in_place_of: Option<RowNumber> = old.map(|(number, _)| number);
+            let in_place_of: Option<ResourceNumber> = old.map(|(number, _)| number);
             Change::Put { number, row, in_place_of }
         }
         other => other,

@@ -5,22 +5,22 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::state::fixtures::{PULUMI_PYTHON, provider_row, python_crypter, row, urn};
 use crate::state::format::{Encoder, SecretText};
 use crate::state::journal::{Header, LineWriter, encode_changes};
 use crate::state::{PendingKind, PendingOperation};
 
-fn put(number: RowNumber, row: Row, in_place_of: Option<RowNumber>) -> Change {
+fn put(number: ResourceNumber, row: ResourceState, in_place_of: Option<ResourceNumber>) -> Change {
     Change::Put { number, row: Arc::new(row), in_place_of }
 }
 
-fn pending(kind: PendingKind, row: Row) -> PendingOperation {
+fn pending(kind: PendingKind, row: ResourceState) -> PendingOperation {
     PendingOperation { row: Arc::new(row), kind }
 }
 
 /// What is stored after a run on `rows` was killed that had made these records.
-fn crashed(rows: Vec<Row>, before: Vec<PendingOperation>, records: &[Vec<Change>]) -> StoredStack {
+fn crashed(rows: Vec<ResourceState>, before: Vec<PendingOperation>, records: &[Vec<Change>]) -> StoredStack {
     let crypter = python_crypter();
     let rows = std::iter::once(provider_row()).chain(rows.into_iter().map(Arc::new)).collect();
     let snapshot = Snapshot { rows, pending: before, ..Snapshot::default() };
@@ -45,22 +45,22 @@ fn found(stored: &StoredStack) -> Vec<String> {
 #[test]
 fn rows_that_the_run_left_unrecorded_are_sorted_before_those_that_need_them() {
     // The run met `a` first, found it unchanged (row 2, not recorded), and then made `b`, which needs it.
-    let b = Row { dependencies: vec![urn("a")], ..row("b", 1.0) };
+    let b = ResourceState { dependencies: vec![urn("a")], ..row("b", 1.0) };
     let stored = crashed(vec![row("a", 1.0)], vec![], &[vec![put(3, b, None)]]);
     assert_eq!(found(&stored), [r#"default="7801529d-50a3-4164-a5bf-3df571b251da""#, r#"a="id-a""#, r#"b="id-b""#]);
 }
 
 #[test]
 fn a_change_of_an_unrecorded_row_takes_the_place_of_the_old_one() {
-    let changed = Row { id: "new".into(), ..row("a", 1.0) };
+    let changed = ResourceState { id: "new".into(), ..row("a", 1.0) };
     let stored = crashed(vec![row("a", 1.0)], vec![], &[vec![Change::Set { number: 4, row: Arc::new(changed) }]]);
     assert_eq!(found(&stored)[1..], [r#"a="new""#]);
 }
 
 #[test]
 fn replacements_and_removals_are_replayed() {
-    let old = Row { delete: true, ..row("a", 1.0) };
-    let new = Row { id: "new".into(), ..row("a", 2.0) };
+    let old = ResourceState { delete: true, ..row("a", 1.0) };
+    let new = ResourceState { id: "new".into(), ..row("a", 2.0) };
     let replaced = vec![vec![put(3, new, None), Change::Set { number: 1, row: Arc::new(old) }]];
     let rows = || vec![row("a", 1.0), row("b", 1.0)];
     let stored = crashed(rows(), vec![], &replaced);
@@ -90,7 +90,7 @@ fn operations_without_an_end_are_pending() {
     assert_eq!(left, expected.map(|(name, kind)| (name.to_owned(), kind)));
     assert_eq!(recovered.notices.len(), 1, "{:?}", recovered.notices);
     assert!(recovered.notices[0].contains("2 records were brought back"), "{:?}", recovered.notices);
-    assert!(recovered.notices[0].contains("2 calls of providers were under way"), "{:?}", recovered.notices);
+    assert!(recovered.notices[0].contains("2 provider calls were under way"), "{:?}", recovered.notices);
 }
 
 #[test]
@@ -131,14 +131,17 @@ fn any_act() -> impl Strategy<Value = Act> {
 
 /// Does it to the ledger as an engine would, and gives the change to be recorded. The provider's row 0 is left alone.
 fn act(ledger: &mut Ledger, running: &mut Vec<u32>, act: &Act, count: usize) -> Option<Change> {
-    let there: Vec<RowNumber> = ledger.rows().map(|(number, _)| number).filter(|number| *number > 0).collect();
+    let there: Vec<ResourceNumber> = ledger.rows().map(|(number, _)| number).filter(|number| *number > 0).collect();
     let one_of = |index: usize| (!there.is_empty()).then(|| there[index % there.len()]);
     let fresh = || row(&format!("r{count}"), 1.0);
     let change = match act {
         Act::Put { replaces } => put(ledger.next_number(), fresh(), replaces.and_then(one_of)),
         Act::Set(index) => {
             let number = one_of(*index)?;
-            Change::Set { number, row: Arc::new(Row { id: count.to_string(), ..(**ledger.get(number)?).clone() }) }
+            Change::Set {
+                number,
+                row: Arc::new(ResourceState { id: count.to_string(), ..(**ledger.get(number)?).clone() }),
+            }
         }
         Act::Remove(index) => Change::Remove { number: one_of(*index)? },
         Act::Begin => {
@@ -167,7 +170,7 @@ proptest! {
             .map(|change| vec![change])
             .collect();
         let recovered = recover(&crashed(base(), vec![], &records), Run::Killed).unwrap().checkpoint.snapshot;
-        let known: Vec<Arc<Row>> = ledger.rows().map(|(_, row)| Arc::clone(row)).collect();
+        let known: Vec<Arc<ResourceState>> = ledger.rows().map(|(_, row)| Arc::clone(row)).collect();
         prop_assert_eq!(recovered.rows, canonical(&known));
         prop_assert_eq!(recovered.pending, ledger.pending().cloned().collect::<Vec<_>>());
     }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::urn::{Urn, UrnMap};
 
 /// What resources were called before, and are called now.
@@ -20,7 +20,7 @@ fn below(child: &Urn, former: &Urn, parent: &Urn) -> Urn {
 
 /// Rewrites the references of `untouched` rows, which come in state order, and the URNs of children of what was
 /// renamed; gives what was renamed, these children included. `taken` are the URNs of the rows that the run did finish.
-pub(super) fn follow(untouched: &mut [Arc<Row>], taken: &HashSet<Urn>, renamed: &Renamed) -> Renamed {
+pub(super) fn follow(untouched: &mut [Arc<ResourceState>], taken: &HashSet<Urn>, renamed: &Renamed) -> Renamed {
     let mut renamed = renamed.clone();
     for row in untouched {
         if !refers(row, |urn| renamed.contains_key(urn)) {
@@ -46,17 +46,17 @@ pub(super) fn follow(untouched: &mut [Arc<Row>], taken: &HashSet<Urn>, renamed: 
 
 /// Rewrites the references of rows that the run did finish. They have their URNs from the program, whatever became of
 /// their parents.
-pub(super) fn refer(finished: &mut [Arc<Row>], renamed: &Renamed) {
+pub(super) fn refer(finished: &mut [Arc<ResourceState>], renamed: &Renamed) {
     for row in finished.iter_mut().filter(|row| refers(row, |urn| renamed.contains_key(urn))) {
         rewrite(Arc::make_mut(row), |urn| renamed.get(urn));
     }
 }
 
-fn refers(row: &Row, is: impl Fn(&Urn) -> bool) -> bool {
-    crate::schedule::references(row).any(|urn| is(&urn))
+fn refers(row: &ResourceState, is: impl Fn(&Urn) -> bool) -> bool {
+    row.references().any(|urn| is(&urn))
 }
 
-fn rewrite<'a>(row: &mut Row, now: impl Fn(&Urn) -> Option<&'a Urn>) {
+fn rewrite<'a>(row: &mut ResourceState, now: impl Fn(&Urn) -> Option<&'a Urn>) {
     for urn in row.references_mut() {
         if let Some(new) = now(urn) {
             *urn = new.clone();

@@ -3,10 +3,10 @@
 use futures::executor::block_on;
 
 use super::*;
+use crate::environment::Environment;
 use crate::state::fixtures::{options_for, provider_row, python_crypter, row};
 use crate::state::{
-    Change, LEAST_GENERATIONS, MemoryBackend, Passphrase, Session, Snapshot, StoredStack, Surroundings, create_stack,
-    read_stack,
+    Change, MIN_GENERATIONS, MemoryBackend, Passphrase, Session, Snapshot, StoredStack, create_stack, read_stack,
 };
 
 fn name() -> StackName {
@@ -26,7 +26,7 @@ fn fold(backend: &MemoryBackend, names: &[&str]) {
 /// A stack with three generations before its state, which holds `a`, `b` and `c`.
 fn with_generations() -> MemoryBackend {
     let backend = MemoryBackend::default();
-    block_on(create_stack(&backend, &name(), &python_crypter(), &Surroundings::system())).unwrap();
+    block_on(create_stack(&backend, &name(), &python_crypter(), &Environment::system())).unwrap();
     for names in [["a"].as_slice(), &["a", "b"], &["a", "b", "c"]] {
         fold(&backend, names);
     }
@@ -111,7 +111,7 @@ fn the_journal_of_that_generation_is_taken_up_and_any_other_is_kept_aside() {
     let backend = interrupted();
     let good = backend.stored(&name()).unwrap().checkpoint;
     let lease = block_on(backend.lease(&name(), "test")).unwrap();
-    block_on(lease.replace(b"{", LEAST_GENERATIONS)).unwrap();
+    block_on(lease.replace(b"{", MIN_GENERATIONS)).unwrap();
     block_on(lease.release()).unwrap();
     assert_eq!(block_on(backend.load_generation(&name(), 4)).unwrap(), good);
     let notices = block_on(restore_stack(&backend, &name(), 4, &options())).unwrap();
@@ -147,7 +147,7 @@ fn what_is_readable_of_a_damaged_journal_is_brought_back_and_the_rest_kept_aside
 fn a_generation_under_a_former_key_says_what_it_takes() {
     let backend = with_generations();
     let before = backend.stored(&name()).unwrap().checkpoint;
-    let crypter = Crypter::with_new_salt(Passphrase::given("another"), Surroundings::system()).unwrap();
+    let crypter = Crypter::with_new_salt(Passphrase::given("another"), Environment::system()).unwrap();
     let rotated = SessionOptions { crypter, ..options() };
     let error = block_on(restore_stack(&backend, &name(), 2, &rotated)).unwrap_err().to_string();
     assert!(error.contains("before `maloko stack change-secrets-provider`"), "{error}");

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use futures::executor::block_on;
 
+use crate::environment::Environment;
 use crate::error::Result;
 use crate::state::fixtures::faulty::failing_after;
 use crate::state::fixtures::{options_for, python_crypter, row};
 use crate::state::{
     Backend, Change, MemoryBackend, PendingKind, PendingOperation, Session, SessionOptions, StackName, StoredStack,
-    Surroundings, create_stack, read_stack_with, reseal_stack,
+    create_stack, read_stack_with, reseal_stack,
 };
 
 fn name() -> StackName {
@@ -26,7 +27,7 @@ fn open(backend: &dyn Backend) -> Result<Session> {
 
 fn empty_stack() -> MemoryBackend {
     let backend = MemoryBackend::default();
-    block_on(create_stack(&backend, &name(), &python_crypter(), &Surroundings::system())).unwrap();
+    block_on(create_stack(&backend, &name(), &python_crypter(), &Environment::system())).unwrap();
     backend
 }
 

@@ -360,7 +360,7 @@ impl Sealer<'_> {
     fn seal(&self, before: &Before, checkpoint: &[u8]) -> Seal {
         let state = Written {
             checkpoint: sha256_hex(checkpoint),
-            at: self.options.surroundings.clock.now().to_string(),
+            at: self.options.environment.clock.now().to_string(),
             command: self.options.command.clone(),
         };
         let mut earlier: Vec<Written> =

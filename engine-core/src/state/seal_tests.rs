@@ -5,12 +5,13 @@ use std::sync::Arc;
 use futures::executor::block_on;
 
 use super::*;
-use crate::row::Row;
-use crate::state::backend::LEAST_GENERATIONS;
+use crate::environment::Environment;
+use crate::resource_state::ResourceState;
+use crate::state::backend::MIN_GENERATIONS;
 use crate::state::fixtures::faulty::failing_after;
 use crate::state::fixtures::{PULUMI_PYTHON, provider_row, python_crypter, row, urn};
 use crate::state::{
-    Backend, MemoryBackend, Passphrase, PendingKind, PendingOperation, Session, Snapshot, Surroundings, create_stack,
+    Backend, MemoryBackend, Passphrase, PendingKind, PendingOperation, Session, Snapshot, create_stack,
     overwrite_stack, read_stack, read_stack_with, replace_sealed, reseal_stack,
 };
 
@@ -21,10 +22,10 @@ fn name() -> StackName {
 fn options(crypter: Crypter) -> SessionOptions {
     SessionOptions {
         crypter,
-        surroundings: Surroundings::system(),
+        environment: Environment::system(),
         check_integrity: true,
         command: "maloko up".into(),
-        keep_generations: LEAST_GENERATIONS,
+        keep_generations: MIN_GENERATIONS,
     }
 }
 
@@ -32,7 +33,7 @@ fn ours() -> SessionOptions {
     options(python_crypter())
 }
 
-fn fold(backend: &dyn Backend, rows: Vec<Row>, pending: Vec<Row>) -> Result<()> {
+fn fold(backend: &dyn Backend, rows: Vec<ResourceState>, pending: Vec<ResourceState>) -> Result<()> {
     let session = block_on(Session::open(backend, &name(), ours()))?;
     let rows = std::iter::once(provider_row()).chain(rows.into_iter().map(Arc::new)).collect();
     let pending =
@@ -43,7 +44,7 @@ fn fold(backend: &dyn Backend, rows: Vec<Row>, pending: Vec<Row>) -> Result<()> 
 /// A stack with two resources and a pending operation.
 fn sealed_stack() -> MemoryBackend {
     let backend = MemoryBackend::default();
-    block_on(create_stack(&backend, &name(), &python_crypter(), &Surroundings::system())).unwrap();
+    block_on(create_stack(&backend, &name(), &python_crypter(), &Environment::system())).unwrap();
     fold(&backend, vec![row("a", 1.0), row("b", 2.0)], vec![row("c", 3.0)]).unwrap();
     backend
 }
@@ -225,7 +226,7 @@ fn a_crash_at_any_write_is_never_taken_for_tampering() {
 
 #[test]
 fn whoever_has_the_key_of_the_state_opens_it_at_every_step_of_a_change_of_keys() {
-    let new = Crypter::with_new_salt(Passphrase::given("new"), Surroundings::system()).unwrap();
+    let new = Crypter::with_new_salt(Passphrase::given("new"), Environment::system()).unwrap();
     for writes in 0..4 {
         let inner = sealed_stack();
         let backend = failing_after(inner.clone(), writes, false);
@@ -292,7 +293,7 @@ fn an_edit_is_accepted_on_purpose_only() {
 #[test]
 fn a_wrong_key_writes_nothing() {
     let backend = sealed_stack();
-    let wrong = Crypter::new(Passphrase::given("wrong"), python_crypter().salt(), Surroundings::system()).unwrap();
+    let wrong = Crypter::new(Passphrase::given("wrong"), python_crypter().salt(), Environment::system()).unwrap();
     let before = backend.stored(&name()).unwrap();
     let errors = [
         block_on(Session::open(&backend, &name(), options(wrong.clone()))).err(),

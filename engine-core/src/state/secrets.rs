@@ -17,11 +17,11 @@ use ring::{hmac, pbkdf2};
 use crate::error::{Error, Result};
 use crate::planted::{self, Bug};
 use crate::provider::ProviderReference;
-use crate::scrub::Scrubber;
+use crate::redaction::Redactor;
 
-use super::derived_keys;
 use super::passphrase::{PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, PassphraseSource};
-use super::surroundings::Surroundings;
+use crate::environment::Environment;
+use crate::environment::derived_keys;
 
 const VERSION_PREFIX: &str = "v1:";
 /// What a salt string encrypts, so that a passphrase can be checked.
@@ -58,7 +58,7 @@ struct Inner {
     #[cfg(test)]
     derivations: std::sync::atomic::AtomicUsize,
     cache: Mutex<Cache>,
-    surroundings: Surroundings,
+    environment: Environment,
 }
 
 /// What the passphrase and the salt give.
@@ -102,7 +102,7 @@ struct Cache {
 impl Crypter {
     /// For a stack that has a salt string (`encryptionsalt` of its settings file, `salt` in its state). A wrong
     /// passphrase is noticed at the first use, or by [`Crypter::verify`].
-    pub fn new(passphrase: Passphrase, salt: &str, surroundings: Surroundings) -> Result<Self> {
+    pub fn new(passphrase: Passphrase, salt: &str, environment: Environment) -> Result<Self> {
         let malformed = || {
             Error::Secrets(format!(
                 "'{salt}' is not a salt string (v1:<salt>:v1:<nonce>:<ciphertext>); restore `encryptionsalt` in the \
@@ -113,16 +113,16 @@ impl Crypter {
         let (encoded, check) = rest.split_once(':').ok_or_else(malformed)?;
         let salt_bytes = BASE64.decode(encoded).map_err(|_| malformed())?;
         split_ciphertext(check).ok_or_else(malformed)?;
-        Ok(Self::build(passphrase, salt.to_owned(), salt_bytes, Some(check.to_owned()), surroundings))
+        Ok(Self::build(passphrase, salt.to_owned(), salt_bytes, Some(check.to_owned()), environment))
     }
 
     /// For a new stack or a new passphrase: makes a salt string, which needs the key at once.
-    pub fn with_new_salt(passphrase: Passphrase, surroundings: Surroundings) -> Result<Self> {
+    pub fn with_new_salt(passphrase: Passphrase, environment: Environment) -> Result<Self> {
         let mut salt_bytes = vec![0; SALT_LEN];
-        surroundings.entropy.fill(&mut salt_bytes)?;
+        environment.entropy.fill(&mut salt_bytes)?;
         #[cfg(feature = "cheap-keys")]
         salt_bytes[..CHEAP.len()].copy_from_slice(CHEAP);
-        let unchecked = Self::build(passphrase, String::new(), salt_bytes, None, surroundings);
+        let unchecked = Self::build(passphrase, String::new(), salt_bytes, None, environment);
         let check = unchecked.seal(CHECK_TEXT)?;
         let inner = &unchecked.0;
         let salt = format!("{VERSION_PREFIX}{}:{check}", BASE64.encode(&inner.salt_bytes));
@@ -131,7 +131,7 @@ impl Crypter {
             salt,
             inner.salt_bytes.clone(),
             Some(check),
-            inner.surroundings.clone(),
+            inner.environment.clone(),
         );
         // The key is known already, and right by construction.
         if let Ok(keys) = unchecked.keys() {
@@ -142,17 +142,17 @@ impl Crypter {
 
     /// For a stack that lives no longer than the process: a random key, and no passphrase that it could be derived from
     /// again (which takes long).
-    pub fn throwaway(surroundings: Surroundings) -> Result<Self> {
+    pub fn throwaway(environment: Environment) -> Result<Self> {
         let (mut salt_bytes, mut key) = (vec![0; SALT_LEN], [0; KEY_LEN]);
-        surroundings.entropy.fill(&mut salt_bytes)?;
-        surroundings.entropy.fill(&mut key)?;
-        let unchecked = Self::build(Passphrase::given(""), String::new(), salt_bytes, None, surroundings);
+        environment.entropy.fill(&mut salt_bytes)?;
+        environment.entropy.fill(&mut key)?;
+        let unchecked = Self::build(Passphrase::given(""), String::new(), salt_bytes, None, environment);
         let keys = unchecked.0.checked(&key).map_err(Error::Secrets)?;
         let _ = unchecked.0.keys.set(Ok(keys.clone()));
         let check = unchecked.seal(CHECK_TEXT)?;
-        let Inner { passphrase, salt_bytes, surroundings, .. } = &*unchecked.0;
+        let Inner { passphrase, salt_bytes, environment, .. } = &*unchecked.0;
         let salt = format!("{VERSION_PREFIX}{}:{check}", BASE64.encode(salt_bytes));
-        let known = Self::build(passphrase.clone(), salt, salt_bytes.clone(), Some(check), surroundings.clone());
+        let known = Self::build(passphrase.clone(), salt, salt_bytes.clone(), Some(check), environment.clone());
         let _ = known.0.keys.set(Ok(keys));
         Ok(known)
     }
@@ -162,7 +162,7 @@ impl Crypter {
         salt: String,
         salt_bytes: Vec<u8>,
         check: Option<String>,
-        surroundings: Surroundings,
+        environment: Environment,
     ) -> Self {
         let (keys, cache) = (OnceLock::new(), Mutex::default());
         Self(Arc::new(Inner {
@@ -174,7 +174,7 @@ impl Crypter {
             #[cfg(test)]
             derivations: std::sync::atomic::AtomicUsize::new(0),
             cache,
-            surroundings,
+            environment,
         }))
     }
 
@@ -183,14 +183,14 @@ impl Crypter {
         if salt == self.0.salt {
             return Ok(self.clone());
         }
-        Self::new(self.0.passphrase.clone(), salt, self.0.surroundings.clone())
+        Self::new(self.0.passphrase.clone(), salt, self.0.environment.clone())
     }
 
     /// The same passphrase and salt on another machine. Nothing is shared but the key, if it is known already.
     #[must_use]
-    pub fn on(&self, surroundings: Surroundings) -> Self {
+    pub fn on(&self, environment: Environment) -> Self {
         let Inner { passphrase, salt, salt_bytes, check, keys, .. } = &*self.0;
-        let other = Self::build(passphrase.clone(), salt.clone(), salt_bytes.clone(), check.clone(), surroundings);
+        let other = Self::build(passphrase.clone(), salt.clone(), salt_bytes.clone(), check.clone(), environment);
         if let Some(known) = keys.get() {
             let _ = other.0.keys.set(known.clone());
         }
@@ -198,8 +198,8 @@ impl Crypter {
     }
 
     /// The machine that it takes its randomness from.
-    pub(super) fn surroundings(&self) -> &Surroundings {
-        &self.0.surroundings
+    pub(super) fn environment(&self) -> &Environment {
+        &self.0.environment
     }
 
     /// The salt string.
@@ -215,10 +215,9 @@ impl Crypter {
             return;
         }
         let crypter = self.clone();
+        let derive = planted::inherited(move || drop(crypter.keys()));
         // Without a thread the key is derived when it is needed; the error, if any, is reported then as well.
-        let _ = std::thread::Builder::new()
-            .name("maloko-key".into())
-            .spawn(planted::inherited(move || crypter.keys().is_ok()));
+        let _ = self.0.environment.workers.start("maloko-key", Box::pin(async move { derive() }));
     }
 
     /// Is the passphrase the right one? Derives the key.
@@ -257,10 +256,10 @@ impl Crypter {
     }
 
     /// Has the passphrase itself hidden in messages, unless it is so short that it may be a word of them.
-    pub fn hide_passphrase(&self, scrubber: &Scrubber) {
+    pub fn hide_passphrase(&self, redactor: &Redactor) {
         let text = self.0.passphrase.text();
         if text.len() >= HIDDEN_PASSPHRASE {
-            scrubber.learn(text);
+            redactor.learn(text);
         }
     }
 
@@ -301,7 +300,7 @@ impl Crypter {
     fn seal(&self, text: &str) -> Result<String> {
         let key = &self.keys()?.encryption;
         let mut nonce = [0; NONCE_LEN];
-        self.0.surroundings.entropy.fill(&mut nonce)?;
+        self.0.environment.entropy.fill(&mut nonce)?;
         let mut sealed = text.as_bytes().to_vec();
         key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::empty(), &mut sealed)
             .map_err(|_| Error::Secrets("a value is too large to be encrypted".into()))?;
@@ -312,7 +311,7 @@ impl Crypter {
 impl Inner {
     fn derive(&self) -> std::result::Result<Keys, String> {
         let (text, salt) = (self.passphrase.text(), &self.salt_bytes);
-        let known = self.surroundings.known_keys.as_ref();
+        let known = self.environment.known_keys.as_ref();
         if let Some(Ok(keys)) = known.and_then(|known| known.find(text, salt)).map(|bytes| self.checked(&bytes)) {
             return Ok(keys);
         }

@@ -37,7 +37,7 @@ fn a_new_text_keeps_the_ciphertext_it_was_given() {
 
 #[test]
 fn a_wrong_passphrase_is_said_clearly() {
-    let crypter = Crypter::new(Passphrase::given("wrong"), PYTHON_SALT, Surroundings::system()).unwrap();
+    let crypter = Crypter::new(Passphrase::given("wrong"), PYTHON_SALT, Environment::system()).unwrap();
     let message = error_of(crypter.decrypt(PYTHON_SECURE_CONFIG));
     assert!(message.starts_with("incorrect passphrase"), "{message}");
     assert!(message.contains("PULUMI_CONFIG_PASSPHRASE "), "{message}");
@@ -47,12 +47,12 @@ fn a_wrong_passphrase_is_said_clearly() {
 
 #[test]
 fn a_new_salt_checks_its_passphrase() {
-    let made = Crypter::with_new_salt(Passphrase::given("pass"), Surroundings::system()).unwrap();
+    let made = Crypter::with_new_salt(Passphrase::given("pass"), Environment::system()).unwrap();
     let ciphertext = made.encrypt("text").unwrap();
-    let right = Crypter::new(Passphrase::given("pass"), made.salt(), Surroundings::system()).unwrap();
+    let right = Crypter::new(Passphrase::given("pass"), made.salt(), Environment::system()).unwrap();
     right.warm_up();
     assert_eq!(&*right.decrypt(&ciphertext).unwrap(), "text");
-    let wrong = Crypter::new(Passphrase::given(""), made.salt(), Surroundings::system()).unwrap();
+    let wrong = Crypter::new(Passphrase::given(""), made.salt(), Environment::system()).unwrap();
     assert!(error_of(wrong.verify()).contains("incorrect passphrase"));
 }
 
@@ -63,7 +63,7 @@ fn damaged_ciphertexts_and_salts_are_errors() {
         assert!(error_of(crypter.decrypt(damaged)).contains("cannot be decrypted"), "{damaged}");
     }
     for damaged in ["", "v1:bMZwZeDbbss=", "v1:?:v1:/BPsnQ3cIu7EbkmU:F/x0", "bMZwZeDbbss="] {
-        let made = Crypter::new(Passphrase::given(""), damaged, Surroundings::system());
+        let made = Crypter::new(Passphrase::given(""), damaged, Environment::system());
         assert!(error_of(made).contains("not a salt string"), "{damaged}");
     }
 }
@@ -76,9 +76,9 @@ fn nothing_secret_is_shown_by_debug() {
 
 #[test]
 fn ten_thousand_secrets_cost_one_key_derivation() {
-    let writing = Crypter::with_new_salt(Passphrase::given("one"), Surroundings::system()).unwrap();
+    let writing = Crypter::with_new_salt(Passphrase::given("one"), Environment::system()).unwrap();
     let secrets: Vec<_> = (0..10_000).map(|number| writing.encrypt(&format!("\"secret {number}\"")).unwrap()).collect();
-    let reading = Crypter::new(Passphrase::given("one"), writing.salt(), Surroundings::system()).unwrap();
+    let reading = Crypter::new(Passphrase::given("one"), writing.salt(), Environment::system()).unwrap();
     for (number, secret) in secrets.iter().enumerate() {
         assert_eq!(*reading.decrypt(secret).unwrap(), format!("\"secret {number}\""));
     }

@@ -13,13 +13,13 @@ use tokio::sync::oneshot;
 use crate::error::{Error, Result};
 use crate::kill_point::{self, KillPoint};
 use crate::provider::StoredProvider;
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 
 use super::backend::{Backend, Lease};
 use super::checkpoint::Checkpoint;
 use super::format::{Encoder, SecretText};
 use super::integrity::{check, sha256_hex};
-use super::journal::{self, Header, encode_changes, encode_fold};
+use super::journal::{self, Header, encode_changes, encode_compaction};
 use super::journal_writer::{JournalWriter, Record, not_recorded};
 use super::name::StackName;
 use super::order::canonical;
@@ -27,19 +27,19 @@ use super::recovery::{JournalFate, Recovered, Run, recover};
 use super::seal::{self, Before, RunningSeal, Sealer};
 use super::secrets::{Crypter, reference_text};
 use super::stack::{bring_under, check_on_load, crypter_of, stamp};
-use super::surroundings::Surroundings;
 use super::unfinished::Unfinished;
 use super::{Change, Snapshot};
+use crate::environment::Environment;
 
 /// Becomes ready when the changes that it was given for are durable; may be dropped when nobody needs to know.
-pub struct Ticket(Outcome);
+pub struct Durability(Outcome);
 
 enum Outcome {
     Known(Option<Result<()>>),
     Waiting(oneshot::Receiver<std::result::Result<(), Arc<str>>>),
 }
 
-impl Future for Ticket {
+impl Future for Durability {
     type Output = Result<()>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -61,14 +61,14 @@ pub struct SessionOptions {
     /// passphrase with that salt.
     pub crypter: Crypter,
     /// The machine: clock, randomness, disk.
-    pub surroundings: Surroundings,
+    pub environment: Environment,
     /// Check the state's integrity, and that it is what was sealed (off: `--disable-integrity-checking`; what is found
     /// of the seal is a notice then).
     pub check_integrity: bool,
     /// The command's name: shown to others while it holds the stack, noted in the journal, and in the state when it is
     /// written although its integrity is broken.
     pub command: String,
-    /// How many former checkpoints are kept; the least is [`LEAST_GENERATIONS`](super::backend::LEAST_GENERATIONS).
+    /// How many former checkpoints are kept; the least is [`MIN_GENERATIONS`](super::backend::LEAST_GENERATIONS).
     pub keep_generations: usize,
 }
 
@@ -78,7 +78,7 @@ pub struct Session {
     notices: Vec<String>,
     crypter: Option<Crypter>,
     store: Option<Store>,
-    surroundings: Surroundings,
+    environment: Environment,
 }
 
 /// What a session that writes needs.
@@ -99,7 +99,7 @@ impl Session {
     /// A session that keeps nothing: for tests that hand in the rows.
     #[must_use]
     pub fn read_only(snapshot: Snapshot) -> Self {
-        Self { snapshot, notices: Vec::new(), crypter: None, store: None, surroundings: Surroundings::system() }
+        Self { snapshot, notices: Vec::new(), crypter: None, store: None, environment: Environment::system() }
     }
 
     /// What encrypts and decrypts the secrets of the stack; `None` for a session in memory.
@@ -113,8 +113,8 @@ impl Session {
     pub fn preview(snapshot: Snapshot, crypter: Crypter) -> Self {
         // A salt that cannot be used has been reported when the snapshot was unsealed.
         let own = snapshot.salt().ok().flatten().and_then(|salt| crypter.with_salt(salt).ok());
-        let surroundings = crypter.surroundings().clone();
-        Self { snapshot, notices: Vec::new(), crypter: Some(own.unwrap_or(crypter)), store: None, surroundings }
+        let environment = crypter.environment().clone();
+        Self { snapshot, notices: Vec::new(), crypter: Some(own.unwrap_or(crypter)), store: None, environment }
     }
 
     /// Opens a stack for writing: takes the lease, reads the checkpoint, recovers what a killed run left behind.
@@ -172,14 +172,14 @@ impl Session {
         }
         let rekeyed = bring_under(&crypter, &mut checkpoint.snapshot)?;
         if matches!(fate, JournalFate::Fold(_)) || rekeyed {
-            stamp(&mut checkpoint.snapshot, &options.surroundings);
+            stamp(&mut checkpoint.snapshot, &options.environment);
             let bytes = checkpoint.encode(&crypter)?;
             hash = sha256_hex(&bytes);
             if let JournalFate::Fold(journal) = &fate {
                 if journal.torn > 0 {
                     lease.cut_journal(journal.good as u64).await?;
                 }
-                lease.append(&journal.folding_line(&hash, theirs.seal_key()?)).await?;
+                lease.append(&journal.compaction_line(&hash, theirs.seal_key()?)).await?;
             }
             let sealer = Sealer { stack, options: &options };
             before = sealer.replace(&*lease, &before, &bytes, &theirs, &crypter).await?;
@@ -199,19 +199,19 @@ impl Session {
         }
         let mut header = Header::new(stack.to_string(), lease.epoch(), hash, crypter.secrets_provider());
         header.command.clone_from(&options.command);
-        let surroundings = options.surroundings.clone();
+        let environment = options.environment.clone();
         let seal = RunningSeal::of(stack, &before);
-        let journal = JournalWriter::new(Arc::clone(&lease), header, seal, crypter.clone(), surroundings.clone());
+        let journal = JournalWriter::new(Arc::clone(&lease), header, seal, crypter.clone(), environment.clone());
         let envelope = Mutex::new(checkpoint);
         let marked = AtomicBool::new(marked);
         let store = Store { stack: stack.clone(), lease, journal, envelope, marked, before, options };
-        Ok(Self { snapshot, notices, crypter: Some(crypter), store: Some(store), surroundings })
+        Ok(Self { snapshot, notices, crypter: Some(crypter), store: Some(store), environment })
     }
 
     /// The machine that the operation runs on.
     #[must_use]
-    pub fn surroundings(&self) -> &Surroundings {
-        &self.surroundings
+    pub fn environment(&self) -> &Environment {
+        &self.environment
     }
 
     /// What the user should know about the opening: an interrupted run that was recovered, and the like.
@@ -244,26 +244,28 @@ impl Session {
 
     /// Appends changes to the journal, as one record. The records of concurrent callers share a flush; their order is
     /// that of the calls.
-    pub fn append(&self, changes: &[Change]) -> Ticket {
+    pub fn append(&self, changes: &[Change]) -> Durability {
         self.send(changes, false)
     }
 
     /// Like [`Session::append`], for changes whose durability nobody waits for: they may wait a moment
-    /// ([`Surroundings::linger`]) for those of the next call, to share a flush.
-    pub fn append_with_next(&self, changes: &[Change]) -> Ticket {
+    /// ([`Environment::linger`]) for those of the next call, to share a flush.
+    pub fn append_with_next(&self, changes: &[Change]) -> Durability {
         self.send(changes, true)
     }
 
-    fn send(&self, changes: &[Change], patient: bool) -> Ticket {
-        let Some(store) = &self.store else { return Ticket(Outcome::Known(Some(Ok(())))) };
+    fn send(&self, changes: &[Change], patient: bool) -> Durability {
+        let Some(store) = &self.store else { return Durability(Outcome::Known(Some(Ok(())))) };
         // With a wrong passphrase nothing is begun: what it led to could not be written.
         if let Err(error) = store.options.crypter.verify() {
-            return Ticket(Outcome::Known(Some(Err(error))));
+            return Durability(Outcome::Known(Some(Err(error))));
         }
         let mut encoder = Encoder::new(Vec::with_capacity(2048), Some(&store.options.crypter), SecretText::Cipher);
         match encode_changes(changes, &mut encoder) {
-            Ok(()) => Ticket(Outcome::Waiting(store.send(Record { patient, ..record(encoder.into_bytes(), changes) }))),
-            Err(error) => Ticket(Outcome::Known(Some(Err(error)))),
+            Ok(()) => {
+                Durability(Outcome::Waiting(store.send(Record { patient, ..record(encoder.into_bytes(), changes) })))
+            }
+            Err(error) => Durability(Outcome::Known(Some(Err(error)))),
         }
     }
 
@@ -302,10 +304,11 @@ impl Session {
         if differs {
             snapshot.rows = canonical(&snapshot.rows);
             broken = store.note_unsound(&mut snapshot);
-            stamp(&mut snapshot, &store.options.surroundings);
+            stamp(&mut snapshot, &store.options.environment);
             let bytes = store.encode(snapshot)?;
             if used {
-                let written = store.send(Record { content: encode_fold(&sha256_hex(&bytes)), ..Record::default() });
+                let written =
+                    store.send(Record { content: encode_compaction(&sha256_hex(&bytes)), ..Record::default() });
                 // A journal that cannot be written any more does not keep the checkpoint from being written.
                 in_journal = matches!(written.await, Ok(Ok(())));
                 kill_point::reach(KillPoint::AfterFoldRecord);
@@ -349,21 +352,21 @@ impl Session {
     fn says_the_same(&self, new: &Snapshot) -> bool {
         let old = &self.snapshot;
         old.other == new.other
-            && old.suspects == new.suspects
+            && old.unresolved_creates == new.unresolved_creates
             && old.pending.len() == new.pending.len()
             && old.pending.iter().zip(&new.pending).all(|(a, b)| a.kind == b.kind && self.same_row(&a.row, &b.row))
             && self.same_rows(&old.rows, &new.rows)
     }
 
     /// Are they the same rows? In which order a run met them, or another tool wrote them, says nothing.
-    fn same_rows(&self, old: &[Arc<Row>], new: &[Arc<Row>]) -> bool {
+    fn same_rows(&self, old: &[Arc<ResourceState>], new: &[Arc<ResourceState>]) -> bool {
         if old.len() != new.len() {
             return false;
         }
         if old.iter().zip(new).all(|(old, new)| old.urn == new.urn && old.delete == new.delete) {
             return old.iter().zip(new).all(|(old, new)| self.same_row(old, new));
         }
-        // Old halves have their URN in common with others.
+        // Old objects have their URN in common with others.
         let mut by_urn: HashMap<_, Vec<_>> = HashMap::with_capacity(old.len());
         for row in old {
             by_urn.entry(&row.urn).or_default().push(row);
@@ -377,7 +380,7 @@ impl Session {
         })
     }
 
-    fn same_row(&self, old: &Arc<Row>, new: &Arc<Row>) -> bool {
+    fn same_row(&self, old: &Arc<ResourceState>, new: &Arc<ResourceState>) -> bool {
         if Arc::ptr_eq(old, new) {
             return true;
         }
@@ -390,13 +393,14 @@ impl Session {
         };
         // No outputs and empty outputs are written alike. By which calls an asynchronous program came to the line that
         // registers a resource varies from run to run, so that the trace alone is no change; the line itself is one.
-        let without = |row: &Row| Row {
+        let without = |row: &ResourceState| ResourceState {
             stored_provider: StoredProvider::Absent,
             outputs: None,
             stack_trace: Vec::new(),
             ..row.clone()
         };
-        let same = |old: Row, new: Row| old == new || old.with_sorted_lists() == new.with_sorted_lists();
+        let same =
+            |old: ResourceState, new: ResourceState| old == new || old.with_sorted_lists() == new.with_sorted_lists();
         provider && old.outputs_or_empty() == new.outputs_or_empty() && same(without(old), without(new))
     }
 }

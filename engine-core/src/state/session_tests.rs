@@ -42,15 +42,15 @@ fn error_of<T>(result: Result<T>) -> String {
 
 fn empty_stack() -> MemoryBackend {
     let backend = MemoryBackend::default();
-    block_on(create_stack(&backend, &name(), &python_crypter(), &Surroundings::system())).unwrap();
+    block_on(create_stack(&backend, &name(), &python_crypter(), &Environment::system())).unwrap();
     backend
 }
 
-fn put(number: u32, row: Row) -> Change {
+fn put(number: u32, row: ResourceState) -> Change {
     Change::Put { number, row: Arc::new(row), in_place_of: None }
 }
 
-fn begin(operation: u32, row: Row) -> Change {
+fn begin(operation: u32, row: ResourceState) -> Change {
     let pending = PendingOperation { row: Arc::new(row), kind: PendingKind::Creating };
     Change::Begin { operation, pending, attempt: None }
 }
@@ -96,7 +96,8 @@ fn a_provider_that_is_found_again_is_no_change() {
     });
     let backend = empty_stack();
     let session = open(&backend);
-    let with_provider = Row { stored_provider: StoredProvider::Reference(Arc::clone(&reference)), ..row("a", 1.0) };
+    let with_provider =
+        ResourceState { stored_provider: StoredProvider::Reference(Arc::clone(&reference)), ..row("a", 1.0) };
     let snapshot = Snapshot { rows: vec![provider_row(), Arc::new(with_provider)], ..session.snapshot().clone() };
     block_on(session.fold(snapshot.clone())).unwrap();
     let before = backend.stored(&name()).unwrap().checkpoint;
@@ -111,17 +112,17 @@ fn a_provider_that_is_found_again_is_no_change() {
     assert_eq!(backend.stored(&name()).unwrap().checkpoint, before);
 
     let other = Arc::new(ProviderReference { name: "Q".into(), ..(*reference).clone() });
-    let changed = Row { stored_provider: StoredProvider::Reference(other), ..row("a", 1.0) };
+    let changed = ResourceState { stored_provider: StoredProvider::Reference(other), ..row("a", 1.0) };
     let session = open(&backend);
     block_on(session.fold(Snapshot { rows: vec![provider_row(), Arc::new(changed)], ..Snapshot::default() })).unwrap();
     assert_ne!(backend.stored(&name()).unwrap().checkpoint, before);
 }
 
 #[test]
-fn a_killed_run_is_recovered_and_names_its_suspects() {
+fn a_killed_run_is_recovered_and_names_its_unresolved_creates() {
     let (backend, _) = small_stack();
     let session = open(&backend);
-    let secret = Row {
+    let secret = ResourceState {
         inputs: Arc::new([("password".into(), Value::secret("canary".into()))].into()),
         dependencies: vec![urn("a")],
         ..row("b", 1.0)
@@ -145,10 +146,10 @@ fn a_killed_run_is_recovered_and_names_its_suspects() {
     let pending = &session.snapshot().pending;
     assert_eq!((pending.len(), pending[0].row.urn.clone(), pending[0].kind), (1, urn("c"), PendingKind::Creating));
     assert!(session.notices()[0].contains("2 records"), "{:?}", session.notices());
-    assert!(session.notices()[0].contains("1 call of a provider was under way"), "{:?}", session.notices());
+    assert!(session.notices()[0].contains("1 provider call was under way"), "{:?}", session.notices());
     assert!(backend.stored(&name()).unwrap().journal.is_none(), "it was folded");
     drop(session);
-    assert_eq!(open(&backend).snapshot().pending.len(), 1, "a suspect is never forgotten");
+    assert_eq!(open(&backend).snapshot().pending.len(), 1, "an unresolved create is never forgotten");
     assert!(open(&backend).notices().is_empty());
 }
 
@@ -156,7 +157,7 @@ fn a_killed_run_is_recovered_and_names_its_suspects() {
 fn what_is_appended_by_many_is_all_there() {
     let (backend, _) = small_stack();
     let session = open(&backend);
-    let tickets: Vec<Ticket> =
+    let tickets: Vec<Durability> =
         (2..500).map(|number| session.append(&[put(number, row(&format!("r{number}"), 1.0))])).collect();
     block_on(futures::future::try_join_all(tickets)).unwrap();
     block_on(session.abandon()).unwrap();
@@ -186,8 +187,8 @@ fn what_nobody_waits_for_is_written_with_what_somebody_waits_for_or_at_the_end()
     let appends = Arc::new(Appends::default());
     let backend = WatchedBackend::new(Arc::new(small_stack().0), Arc::clone(&appends) as _);
     // Longer than any test: a record that is written was not written because time was up.
-    let surroundings = Surroundings { linger: Duration::from_hours(1), ..Surroundings::system() };
-    let session = block_on(Session::open(&backend, &name(), SessionOptions { surroundings, ..options() })).unwrap();
+    let environment = Environment { linger: Duration::from_hours(1), ..Environment::system() };
+    let session = block_on(Session::open(&backend, &name(), SessionOptions { environment, ..options() })).unwrap();
     let alone = session.append_with_next(&[put(2, row("b", 1.0))]);
     let last = session.append(&[put(3, row("c", 1.0))]);
     block_on(futures::future::try_join(alone, last)).unwrap();
@@ -226,7 +227,8 @@ fn beside_a_run_that_is_at_work_nothing_is_in_doubt_that_it_has_begun() {
     let begin = Change::Begin { operation: 0, pending, attempt: Some(attempt) };
     block_on(session.append(&[put(2, row("b", 1.0)), begin])).unwrap();
     let read = || block_on(read_stack_beside(&backend, &name(), true, None)).unwrap();
-    let told = |reading: &StackReading| (names(&reading.snapshot).join(" "), reading.snapshot.all_suspects().len());
+    let told =
+        |reading: &StackReading| (names(&reading.snapshot).join(" "), reading.snapshot.all_unresolved_creates().len());
     let (reading, holders) = read();
     assert_eq!((told(&reading), reading.notices.len()), (("default a b".to_owned(), 0), 0));
     assert_eq!((holders.len(), holders[0].pid, holders[0].operation.as_str()), (1, std::process::id(), "up"));
@@ -234,7 +236,7 @@ fn beside_a_run_that_is_at_work_nothing_is_in_doubt_that_it_has_begun() {
     backend.restore(&name(), backend.stored(&name()).unwrap());
     let (reading, holders) = read();
     assert_eq!((told(&reading), holders.len()), (("default a b".to_owned(), 1), 0));
-    assert!(reading.notices[0].contains("1 call of a provider was under way"), "{:?}", reading.notices);
+    assert!(reading.notices[0].contains("1 provider call was under way"), "{:?}", reading.notices);
     drop(session);
 }
 
@@ -285,8 +287,8 @@ fn interrupted(backend: &dyn Backend) -> Result<(Vec<&'static str>, bool)> {
         "default" => provider_row(),
         other => Arc::new(row(other, 1.0)),
     });
-    let folded = block_on(session.fold(Snapshot { rows: rows.into(), ..Snapshot::default() }));
-    Ok((acknowledged, folded.is_ok()))
+    let compacted = block_on(session.fold(Snapshot { rows: rows.into(), ..Snapshot::default() }));
+    Ok((acknowledged, compacted.is_ok()))
 }
 
 #[test]
@@ -298,7 +300,7 @@ fn whichever_write_is_the_last_what_was_acknowledged_is_there() {
         for writes in 0.. {
             let backend = MemoryBackend::default();
             backend.restore(&name(), before.clone());
-            let (acknowledged, folded) = interrupted(&failing_after(backend.clone(), writes, torn)).unwrap();
+            let (acknowledged, compacted) = interrupted(&failing_after(backend.clone(), writes, torn)).unwrap();
             // Killed here. The recovery may be killed as well, at each of its writes.
             let crashed = backend.stored(&name()).unwrap();
             for recovery_writes in 0..5 {
@@ -313,7 +315,7 @@ fn whichever_write_is_the_last_what_was_acknowledged_is_there() {
                 drop(session);
                 backend.restore(&name(), crashed.clone());
             }
-            complete = folded;
+            complete = compacted;
             if complete {
                 assert_eq!(acknowledged, ["b", "c", "d"]);
                 break;
@@ -357,7 +359,7 @@ fn a_wrong_passphrase_changes_nothing_and_gives_the_lease_back() {
     let backend = MemoryBackend::default();
     let pulumi = StoredStack { checkpoint: PULUMI_PYTHON.to_vec(), ..StoredStack::default() };
     backend.restore(&pulumis(), pulumi.clone());
-    let crypter = Crypter::new(Passphrase::given("no"), python_crypter().salt(), Surroundings::system()).unwrap();
+    let crypter = Crypter::new(Passphrase::given("no"), python_crypter().salt(), Environment::system()).unwrap();
     let opened = block_on(Session::open(&backend, &pulumis(), SessionOptions { crypter, ..options() }));
     assert!(error_of(opened).contains("incorrect passphrase"));
     assert_eq!(backend.stored(&pulumis()).unwrap().checkpoint, pulumi.checkpoint);
@@ -369,7 +371,7 @@ fn a_wrong_passphrase_changes_nothing_and_gives_the_lease_back() {
 fn with_a_wrong_passphrase_nothing_is_begun_even_where_nothing_is_secret() {
     let (backend, _) = small_stack();
     let before = backend.stored(&name()).unwrap().checkpoint;
-    let crypter = Crypter::new(Passphrase::given("no"), python_crypter().salt(), Surroundings::system()).unwrap();
+    let crypter = Crypter::new(Passphrase::given("no"), python_crypter().salt(), Environment::system()).unwrap();
     let opened = block_on(Session::open(&backend, &name(), SessionOptions { crypter, ..options() }));
     assert!(error_of(opened).contains("incorrect passphrase"));
     assert_eq!(backend.stored(&name()).unwrap().checkpoint, before);
@@ -380,7 +382,7 @@ fn with_a_wrong_passphrase_nothing_is_begun_even_where_nothing_is_secret() {
 fn a_state_under_another_salt_is_brought_under_ours() {
     let backend = MemoryBackend::default();
     backend.restore(&pulumis(), StoredStack { checkpoint: PULUMI_PYTHON.to_vec(), ..StoredStack::default() });
-    let crypter = Crypter::with_new_salt(Passphrase::given("conformance"), Surroundings::system()).unwrap();
+    let crypter = Crypter::with_new_salt(Passphrase::given("conformance"), Environment::system()).unwrap();
     let session =
         block_on(Session::open(&backend, &pulumis(), SessionOptions { crypter: crypter.clone(), ..options() }))
             .unwrap();

@@ -22,7 +22,7 @@ fn a_run_that_changes_nothing_writes_nothing() {
 #[test]
 fn lists_whose_order_says_nothing_and_old_halves_of_one_resource_are_compared_as_sets() {
     let (backend, snapshot) = small_stack();
-    let refers = |names: [&str; 2]| Row {
+    let refers = |names: [&str; 2]| ResourceState {
         dependencies: names.map(urn).to_vec(),
         property_dependencies: [
             ("size".to_owned(), names.map(urn).to_vec()),
@@ -32,8 +32,8 @@ fn lists_whose_order_says_nothing_and_old_halves_of_one_resource_are_compared_as
         ignore_changes: names.map(str::to_owned).to_vec(),
         ..row("c", 1.0)
     };
-    let half = |id: &str| Row { delete: true, id: id.to_owned(), ..row("a", 1.0) };
-    let with = |added: [Row; 4]| {
+    let half = |id: &str| ResourceState { delete: true, id: id.to_owned(), ..row("a", 1.0) };
+    let with = |added: [ResourceState; 4]| {
         let rows = snapshot.rows.iter().cloned().chain(added.map(Arc::new)).collect();
         Snapshot { rows, ..Snapshot::default() }
     };
@@ -49,7 +49,7 @@ fn lists_whose_order_says_nothing_and_old_halves_of_one_resource_are_compared_as
 fn what_is_written_stands_in_one_order() {
     let checkpoint = |order: [usize; 3]| {
         let (backend, snapshot) = small_stack();
-        let added = [row("z", 1.0), row("b", 1.0), Row { dependencies: vec![urn("z")], ..row("c", 1.0) }];
+        let added = [row("z", 1.0), row("b", 1.0), ResourceState { dependencies: vec![urn("z")], ..row("c", 1.0) }];
         let rows = snapshot.rows.iter().cloned().chain(order.map(|index| Arc::new(added[index].clone()))).collect();
         block_on(open(&backend).fold(Snapshot { rows, ..Snapshot::default() })).unwrap();
         names(open(&backend).snapshot()).join(" ")

@@ -6,25 +6,25 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::error::{Error, Result};
 use crate::provider::StoredProvider;
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 use crate::urn::UrnSet;
 use crate::value::{Archive, ArchiveSource, PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY, Value};
 
 use super::format::secret_from_json;
 use super::ledger::{PendingKind, PendingOperation};
 use super::secrets::Crypter;
-use super::suspect::Suspect;
+use super::unresolved_create::UnresolvedCreate;
 
 /// The content of a checkpoint (`latest`) or of an exported deployment.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
     /// The rows, each after everything that it refers to.
-    pub rows: Vec<Arc<Row>>,
+    pub rows: Vec<Arc<ResourceState>>,
     /// Operations that were begun and whose end is not known.
     pub pending: Vec<PendingOperation>,
-    /// Creates of which nobody knows whether they made their object; some of them are pending operations as well.
-    /// [`Snapshot::all_suspects`] is the whole list.
-    pub suspects: Vec<Arc<Suspect>>,
+    /// Creates whose outcome is unknown; some of them are pending operations as well.
+    /// [`Snapshot::all_unresolved_creates`] is the whole list.
+    pub unresolved_creates: Vec<Arc<UnresolvedCreate>>,
     /// `secrets_providers` as it stands in the file.
     pub secrets_provider: Option<Json>,
     /// Everything else in the file, kept as it was read (`manifest`, `metadata`, members that we do not know).
@@ -83,44 +83,48 @@ impl Snapshot {
     /// Is any value still sealed (`__provider` aside)?
     #[must_use]
     pub fn has_sealed_values(&self) -> bool {
-        let sealed = |row: &Row| {
+        let sealed = |row: &ResourceState| {
             is_sealed(&row.inputs)
                 || row.outputs.as_ref().is_some_and(|outputs| is_sealed(outputs))
                 || row.replacement_trigger.as_ref().is_some_and(holds_sealed)
         };
-        let returned = |suspect: &Arc<Suspect>| holds_sealed(&suspect.returned);
-        self.all_rows().any(sealed) || self.suspects.iter().any(returned)
+        let returned = |unresolved: &Arc<UnresolvedCreate>| holds_sealed(&unresolved.returned);
+        self.all_rows().any(sealed) || self.unresolved_creates.iter().any(returned)
     }
 
-    /// Every row, those of pending operations and suspects included.
-    fn all_rows(&self) -> impl Iterator<Item = &Row> {
+    /// Every row, those of pending operations and unresolved creates included.
+    fn all_rows(&self) -> impl Iterator<Item = &ResourceState> {
         let pending = self.pending.iter().map(|pending| &*pending.row);
-        self.rows.iter().map(|row| &**row).chain(pending).chain(self.suspects.iter().map(|suspect| &*suspect.row))
+        self.rows
+            .iter()
+            .map(|row| &**row)
+            .chain(pending)
+            .chain(self.unresolved_creates.iter().map(|unresolved| &*unresolved.row))
     }
 
-    /// The creates of which nobody knows whether they made their object: those with a record, and those that only a
+    /// The creates whose outcome is unknown: those with a record, and those that only a
     /// pending operation tells of, which another tool or an older version left behind. One for each resource.
     #[must_use]
-    pub fn all_suspects(&self) -> Vec<Arc<Suspect>> {
-        let mut all = self.suspects.clone();
-        let mut known: UrnSet = all.iter().map(|suspect| suspect.urn().clone()).collect();
+    pub fn all_unresolved_creates(&self) -> Vec<Arc<UnresolvedCreate>> {
+        let mut all = self.unresolved_creates.clone();
+        let mut known: UrnSet = all.iter().map(|unresolved| unresolved.urn().clone()).collect();
         for pending in self.pending.iter().filter(|pending| pending.kind == PendingKind::Creating) {
             if known.insert(pending.row.urn.clone()) {
-                all.push(Arc::new(Suspect::of_pending(&pending.row)));
+                all.push(Arc::new(UnresolvedCreate::of_pending(&pending.row)));
             }
         }
         all
     }
 
     /// Forgets all creates whose outcome is not known.
-    pub fn forget_suspects(&mut self) {
-        self.suspects.clear();
+    pub fn forget_unresolved_creates(&mut self) {
+        self.unresolved_creates.clear();
         self.pending.retain(|pending| pending.kind != PendingKind::Creating);
     }
 
     /// Is anything still encrypted, `__provider` included?
     pub(super) fn has_ciphertexts(&self) -> bool {
-        let sealed = |row: &Row| matches!(row.stored_provider, StoredProvider::Sealed(_));
+        let sealed = |row: &ResourceState| matches!(row.stored_provider, StoredProvider::Sealed(_));
         self.has_sealed_values() || self.all_rows().any(sealed)
     }
 
@@ -129,19 +133,19 @@ impl Snapshot {
     }
 
     fn unseal_returned(&mut self, crypter: &Crypter) -> Result<()> {
-        let sealed = self.suspects.iter_mut().filter(|suspect| holds_sealed(&suspect.returned));
-        sealed.into_iter().try_for_each(|suspect| unseal_value(&mut Arc::make_mut(suspect).returned, crypter))
+        let sealed = self.unresolved_creates.iter_mut().filter(|unresolved| holds_sealed(&unresolved.returned));
+        sealed.into_iter().try_for_each(|unresolved| unseal_value(&mut Arc::make_mut(unresolved).returned, crypter))
     }
 
-    fn each_row(&mut self, change: &mut dyn FnMut(&mut Arc<Row>) -> Result<()>) -> Result<()> {
+    fn each_row(&mut self, change: &mut dyn FnMut(&mut Arc<ResourceState>) -> Result<()>) -> Result<()> {
         self.rows.iter_mut().try_for_each(&mut *change)?;
         self.pending.iter_mut().try_for_each(|pending| change(&mut pending.row))?;
-        self.suspects.iter_mut().try_for_each(|suspect| change(&mut Arc::make_mut(suspect).row))
+        self.unresolved_creates.iter_mut().try_for_each(|unresolved| change(&mut Arc::make_mut(unresolved).row))
     }
 }
 
 /// Decrypts what is sealed in a row's inputs and outputs.
-pub(super) fn unseal_row(row: &mut Arc<Row>, crypter: &Crypter) -> Result<()> {
+pub(super) fn unseal_row(row: &mut Arc<ResourceState>, crypter: &Crypter) -> Result<()> {
     if is_sealed(&row.inputs) {
         let inputs = &mut Arc::make_mut(row).inputs;
         unseal_map(Arc::make_mut(inputs), crypter)?;
@@ -167,7 +171,7 @@ fn holds_sealed(value: &Value) -> bool {
     value.any(&|v| matches!(v, Value::Sealed(_)))
 }
 
-pub(super) fn unseal_map(map: &mut PropertyMap, crypter: &Crypter) -> Result<()> {
+pub(crate) fn unseal_map(map: &mut PropertyMap, crypter: &Crypter) -> Result<()> {
     map.values_mut().try_for_each(|value| unseal_value(value, crypter))
 }
 
@@ -192,7 +196,7 @@ fn unseal_value(value: &mut Value, crypter: &Crypter) -> Result<()> {
 }
 
 /// Members that we do not know may hold secrets too.
-fn unseal_unknown_members(row: &mut Arc<Row>, crypter: &Crypter) -> Result<()> {
+fn unseal_unknown_members(row: &mut Arc<ResourceState>, crypter: &Crypter) -> Result<()> {
     if row.unknown_members.is_empty() {
         return Ok(());
     }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::error::{Error, Result};
-use crate::row::Row;
+use crate::resource_state::ResourceState;
 
 use super::Snapshot;
-use super::backend::{Backend, Holder, LEAST_GENERATIONS, Lease, StoredStack};
+use super::backend::{Backend, Holder, Lease, MIN_GENERATIONS, StoredStack};
 use super::checkpoint::Checkpoint;
 use super::integrity::{check, sha256_hex};
 use super::journal;
@@ -18,7 +18,7 @@ use super::seal::{self, Before, OWN_MARK, Sealer, Standing};
 use super::seal_difference::differ_in_time_alone;
 use super::secrets::Crypter;
 use super::session::SessionOptions;
-use super::surroundings::Surroundings;
+use crate::environment::Environment;
 
 /// A stack's state, read without a lease.
 #[derive(Clone, Debug, Default)]
@@ -130,20 +130,20 @@ pub async fn create_stack(
     backend: &dyn Backend,
     stack: &StackName,
     crypter: &Crypter,
-    surroundings: &Surroundings,
+    environment: &Environment,
 ) -> Result<()> {
     stack.check_new()?;
     let checkpoint = Checkpoint { stack: stack.to_string(), ..Checkpoint::default() };
-    create_sealed(backend, stack, checkpoint, &options_for("stack init", crypter, surroundings)).await
+    create_sealed(backend, stack, checkpoint, &options_for("stack init", crypter, environment)).await
 }
 
-fn options_for(command: &str, crypter: &Crypter, surroundings: &Surroundings) -> SessionOptions {
+fn options_for(command: &str, crypter: &Crypter, environment: &Environment) -> SessionOptions {
     SessionOptions {
         crypter: crypter.clone(),
-        surroundings: surroundings.clone(),
+        environment: environment.clone(),
         check_integrity: true,
         command: command.to_owned(),
-        keep_generations: LEAST_GENERATIONS,
+        keep_generations: MIN_GENERATIONS,
     }
 }
 
@@ -156,7 +156,7 @@ pub async fn create_sealed(
 ) -> Result<()> {
     // A stack without a seal would have to be sealed by hand.
     let key = options.crypter.seal_key()?;
-    stamp(&mut checkpoint.snapshot, &options.surroundings);
+    stamp(&mut checkpoint.snapshot, &options.environment);
     let bytes = checkpoint.encode(&options.crypter)?;
     backend.create(stack, &bytes).await?;
     let lease = backend.lease(stack, &options.command).await?;
@@ -223,7 +223,7 @@ pub async fn overwrite_stack(
     let mut checkpoint = Checkpoint::decode(&stored.checkpoint, &stored.checkpoint_place).unwrap_or_default();
     checkpoint.stack = stack.to_string();
     checkpoint.snapshot = snapshot;
-    stamp(&mut checkpoint.snapshot, &options.surroundings);
+    stamp(&mut checkpoint.snapshot, &options.environment);
     let bytes = checkpoint.encode(&options.crypter)?;
     let examined = seal::examine(&stored, stack);
     if stored.journal.is_none()
@@ -251,13 +251,13 @@ pub async fn overwrite_stack(
 }
 
 /// Notes who writes the state, and when.
-pub(super) fn stamp(snapshot: &mut Snapshot, surroundings: &Surroundings) {
+pub(super) fn stamp(snapshot: &mut Snapshot, environment: &Environment) {
     let version = concat!("v", env!("CARGO_PKG_VERSION")).to_owned() + OWN_MARK;
     let manifest = snapshot.other.entry("manifest").or_insert_with(|| json!({}));
     if !manifest.is_object() {
         *manifest = json!({});
     }
-    manifest["time"] = json!(surroundings.clock.now().to_string());
+    manifest["time"] = json!(environment.clock.now().to_string());
     manifest["magic"] = json!(sha256_hex(version.as_bytes()));
     manifest["version"] = json!(version);
 }
@@ -285,7 +285,7 @@ fn check_owner(checkpoint: &Checkpoint, stack: &StackName, place: &str) -> Resul
             "{place} is the file of the stack '{named}'; this disk does not tell it from '{stack}'. Write the name as it is"
         )));
     }
-    let foreign = |row: &&Arc<Row>| row.urn.stack() != stack.stack() || row.urn.project() != stack.project();
+    let foreign = |row: &&Arc<ResourceState>| row.urn.stack() != stack.stack() || row.urn.project() != stack.project();
     match checkpoint.snapshot.rows.iter().find(foreign) {
         None => Ok(()),
         Some(row) => Err(Error::BadState(format!(

@@ -28,7 +28,7 @@ pub async fn create_successor(
 ) -> Result<Arc<dyn Lease>> {
     // A stack without a seal would have to be sealed by hand.
     let key = options.crypter.seal_key()?;
-    stamp(&mut checkpoint.snapshot, &options.surroundings);
+    stamp(&mut checkpoint.snapshot, &options.environment);
     let bytes = checkpoint.encode(&options.crypter)?;
     let mark = Unfinished::RenameOf(old.stack().to_owned());
     // The mark comes first, in the place of the checkpoint: at no moment is there a second stack without it.

@@ -5,8 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use futures::executor::block_on;
+use maloko_core::environment::Environment;
 use maloko_core::state::{
-    Checkpoint, Crypter, MemoryBackend, Passphrase, Session, StoredStack, Surroundings, export_deployment, read_stack,
+    Checkpoint, Crypter, MemoryBackend, Passphrase, Session, StoredStack, export_deployment, read_stack,
 };
 use serde_json::{Value as Json, json};
 
@@ -39,7 +40,7 @@ pub(crate) fn stored(directory: &Path) -> StoredStack {
 fn crypter_of(stored: &StoredStack) -> Crypter {
     let checkpoint = Checkpoint::decode(&stored.checkpoint, "corpus").unwrap();
     let salt = checkpoint.snapshot.salt().unwrap().unwrap().to_owned();
-    Crypter::new(Passphrase::given(PASSPHRASE), &salt, Surroundings::system()).unwrap()
+    Crypter::new(Passphrase::given(PASSPHRASE), &salt, Environment::system()).unwrap()
 }
 
 /// The rows and the pending operations. Earlier versions wrote the rows in an order of their own, which says nothing.

@@ -6,14 +6,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use futures::executor::block_on;
+use maloko_core::environment::Environment;
 use maloko_core::state::{
-    Change, Crypter, LocalBackend, PendingKind, PendingOperation, Session, Snapshot, StackName, Surroundings,
-    create_stack, read_stack,
+    Change, Crypter, LocalBackend, PendingKind, PendingOperation, Session, Snapshot, StackName, create_stack,
+    read_stack,
 };
-use maloko_core::{Error, Row};
+use maloko_core::{Error, ResourceState};
 use rustix::io::Errno;
 
-use crate::failing::{Failing, Plan};
+use crate::failing::{Failing, FaultSchedule};
 use crate::random::setting;
 use crate::stories::{self, options, provider, resource, stack};
 
@@ -33,15 +34,15 @@ struct Outcome {
     errors: Vec<String>,
 }
 
-pub(crate) fn put(number: u32, row: Arc<Row>) -> Change {
+pub(crate) fn put(number: u32, row: Arc<ResourceState>) -> Change {
     Change::Put { number, row, in_place_of: None }
 }
 
 /// What a run does: for each resource it journals the intent, "calls the provider", and journals the outcome; after a
 /// failure nothing is begun, and what is known is folded.
-fn run(backend: &LocalBackend, surroundings: Surroundings, crypter: &Crypter) -> Outcome {
+fn run(backend: &LocalBackend, environment: Environment, crypter: &Crypter) -> Outcome {
     let mut outcome = Outcome::default();
-    let options = maloko_core::state::SessionOptions { surroundings, ..options(crypter) };
+    let options = maloko_core::state::SessionOptions { environment, ..options(crypter) };
     let session = match block_on(Session::open(backend, &stack(), options)) {
         Ok(session) => session,
         Err(error) => {
@@ -75,16 +76,16 @@ fn run(backend: &LocalBackend, surroundings: Surroundings, crypter: &Crypter) ->
     outcome
 }
 
-pub(crate) fn open(directory: &Path, surroundings: Surroundings) -> LocalBackend {
-    LocalBackend::open(directory, surroundings).unwrap()
+pub(crate) fn open(directory: &Path, environment: Environment) -> LocalBackend {
+    LocalBackend::open(directory, environment).unwrap()
 }
 
 fn with_stack() -> (tempfile::TempDir, Crypter) {
     let directory = tempfile::tempdir().unwrap();
     let crypter = stories::crypter();
-    let backend = open(directory.path(), Surroundings::system());
+    let backend = open(directory.path(), Environment::system());
     for name in [stack(), StackName::new("shop", "other").unwrap()] {
-        block_on(create_stack(&backend, &name, &crypter, &Surroundings::system())).unwrap();
+        block_on(create_stack(&backend, &name, &crypter, &Environment::system())).unwrap();
     }
     let session = block_on(Session::open(&backend, &stack(), options(&crypter))).unwrap();
     block_on(session.fold(Snapshot { rows: vec![provider(), resource("old", 1.0).into()], ..Snapshot::default() }))
@@ -94,7 +95,7 @@ fn with_stack() -> (tempfile::TempDir, Crypter) {
 
 /// What is known after the disk is well again: names of rows, and of calls whose end nobody knows.
 pub(crate) fn known(directory: &Path, crypter: &Crypter) -> (BTreeSet<String>, BTreeSet<String>) {
-    let backend = open(directory, Surroundings::system());
+    let backend = open(directory, Environment::system());
     let other = block_on(read_stack(&backend, &StackName::new("shop", "other").unwrap(), true)).unwrap();
     assert!(other.snapshot.rows.is_empty());
     let session = block_on(Session::open(&backend, &stack(), options(crypter))).unwrap();
@@ -126,8 +127,8 @@ pub(crate) fn whichever_operation_of_the_disk_fails_nothing_is_lost() {
     let disk = Failing::new();
     let (directory, crypter) = with_stack();
     disk.plan(None);
-    let backend = open(directory.path(), disk.surroundings());
-    let whole = run(&backend, disk.surroundings(), &crypter);
+    let backend = open(directory.path(), disk.environment());
+    let whole = run(&backend, disk.environment(), &crypter);
     assert_eq!((whole.done.len(), whole.errors.len()), (RESOURCES as usize, 0), "{whole:?}");
     let operations = disk.done();
     assert!(operations > 20, "{operations}");
@@ -137,11 +138,11 @@ pub(crate) fn whichever_operation_of_the_disk_fails_nothing_is_lost() {
         for index in (turn..turn + errors).map(|index| index % ERRORS.len()) {
             // By turns for good.
             let for_good = (turn / ERRORS.len() + index).is_multiple_of(2);
-            let plan = Plan { at, for_good, errno: ERRORS[index].raw_os_error() };
+            let plan = FaultSchedule { at, for_good, errno: ERRORS[index].raw_os_error() };
             let (directory, crypter) = with_stack();
-            let backend = open(directory.path(), disk.surroundings());
+            let backend = open(directory.path(), disk.environment());
             disk.plan(Some(plan));
-            let outcome = run(&backend, disk.surroundings(), &crypter);
+            let outcome = run(&backend, disk.environment(), &crypter);
             disk.plan(None);
             drop(backend);
             for error in &outcome.errors {
@@ -167,8 +168,8 @@ pub(crate) fn on_a_full_disk_every_outcome_of_a_call_that_was_begun_is_recorded(
     for calls in [1, 2, 16] {
         let disk = Failing::new();
         let (directory, crypter) = with_stack();
-        let backend = open(directory.path(), disk.surroundings());
-        let opened = maloko_core::state::SessionOptions { surroundings: disk.surroundings(), ..options(&crypter) };
+        let backend = open(directory.path(), disk.environment());
+        let opened = maloko_core::state::SessionOptions { environment: disk.environment(), ..options(&crypter) };
         let session = block_on(Session::open(&backend, &stack(), opened)).unwrap();
         for number in 2..2 + calls {
             block_on(session.append(&[begin(number)])).unwrap();
@@ -179,13 +180,13 @@ pub(crate) fn on_a_full_disk_every_outcome_of_a_call_that_was_begun_is_recorded(
         let calls = calls + u32::try_from((2 + calls..1000).take_while(fits).count()).unwrap();
         let refused = block_on(session.append(&[begin(1001)])).unwrap_err().to_string();
         assert!(refused.contains("free some space") && refused.contains("not begun"), "{refused}");
-        let large = Row {
+        let large = ResourceState {
             outputs: Some(Arc::new([("text".to_owned(), "x".repeat(20_000).into())].into())),
             ..resource("large", 1.0)
         };
         for number in 2..2 + calls {
             let urn = resource(&format!("r{number}"), 1.0).urn;
-            let row = Arc::new(Row { urn, ..large.clone() });
+            let row = Arc::new(ResourceState { urn, ..large.clone() });
             block_on(session.append(&[Change::End { operation: number }, put(number, row)])).unwrap();
         }
         let error = block_on(session.fold(Snapshot::default())).unwrap_err();

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use maloko_core::state::Surroundings;
-use maloko_core::state::{FileKind, Files, LockedFile, OpenFile, OpenMode};
+use maloko_core::environment::Environment;
+use maloko_core::environment::{FileKind, Files, LockedFile, OpenFile, OpenMode};
 
 /// What goes wrong, and when.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Plan {
+pub(crate) struct FaultSchedule {
     /// The number of the operation that fails, from 0.
     pub(crate) at: u64,
     /// All after it fail as well.
@@ -28,22 +28,22 @@ pub(crate) struct Failing {
 
 #[derive(Default)]
 struct State {
-    plan: Mutex<Option<Plan>>,
+    plan: Mutex<Option<FaultSchedule>>,
     done: AtomicU64,
     space: Mutex<Option<u64>>,
 }
 
 impl Failing {
     pub(crate) fn new() -> Self {
-        Self { inner: Surroundings::system().files, state: Arc::default() }
+        Self { inner: Environment::system().files, state: Arc::default() }
     }
 
-    pub(crate) fn surroundings(&self) -> Surroundings {
-        Surroundings { files: Arc::new(self.clone()), ..Surroundings::system() }
+    pub(crate) fn environment(&self) -> Environment {
+        Environment { files: Arc::new(self.clone()), ..Environment::system() }
     }
 
     /// Begins to count from 0.
-    pub(crate) fn plan(&self, plan: Option<Plan>) {
+    pub(crate) fn plan(&self, plan: Option<FaultSchedule>) {
         *self.state.plan.lock().unwrap() = plan;
         self.state.done.store(0, Ordering::SeqCst);
     }

@@ -7,10 +7,9 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 
 use futures::executor::block_on;
-use maloko_core::Row;
-use maloko_core::state::{
-    Change, Crypter, PendingKind, PendingOperation, Session, Snapshot, StackName, Surroundings, create_stack,
-};
+use maloko_core::ResourceState;
+use maloko_core::environment::Environment;
+use maloko_core::state::{Change, Crypter, PendingKind, PendingOperation, Session, Snapshot, StackName, create_stack};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::disks::{known, open, put};
@@ -57,9 +56,9 @@ impl Cure {
 
 /// A stack with one resource.
 fn prepare(directory: &Path, crypter: &Crypter) -> maloko_core::Result<()> {
-    let backend = open(directory, Surroundings::system());
+    let backend = open(directory, Environment::system());
     for name in [StackName::new("shop", "other").unwrap(), stack()] {
-        block_on(create_stack(&backend, &name, crypter, &Surroundings::system()))?;
+        block_on(create_stack(&backend, &name, crypter, &Environment::system()))?;
     }
     let session = block_on(Session::open(&backend, &stack(), options(crypter)))?;
     block_on(session.fold(Snapshot { rows: vec![provider(), resource("old", 1.0).into()], ..Snapshot::default() }))?;
@@ -79,15 +78,15 @@ fn fill(directory: &Path, cure: Cure) -> usize {
         // Not even the stack fits: that is said, and goes well as soon as there is room.
         assert!(error.to_string().contains(cure.advice()), "{error}");
         cure.apply(directory);
-        let backend = open(directory, Surroundings::system());
+        let backend = open(directory, Environment::system());
         for name in [StackName::new("shop", "other").unwrap(), stack()] {
             // One of them may have been made before the disk was full.
-            drop(block_on(create_stack(&backend, &name, &crypter, &Surroundings::system())));
+            drop(block_on(create_stack(&backend, &name, &crypter, &Environment::system())));
         }
         assert_eq!(known(directory, &crypter), (BTreeSet::new(), BTreeSet::new()));
         return 0;
     }
-    let backend = open(directory, Surroundings::system());
+    let backend = open(directory, Environment::system());
     let session = block_on(Session::open(&backend, &stack(), options(&crypter))).unwrap();
     let (mut made, mut refused) = (BTreeSet::from(["old".to_owned()]), None);
     for first in (2..).step_by(AT_ONCE as usize) {
@@ -103,7 +102,7 @@ fn fill(directory: &Path, cure: Cure) -> usize {
         }
         for number in under_way {
             let text = "x".repeat(OUTCOME).as_str().into();
-            let row = Row {
+            let row = ResourceState {
                 outputs: Some(Arc::new([("text".to_owned(), text)].into())),
                 ..resource(&format!("r{number}"), 1.0)
             };

@@ -1,4 +1,5 @@
 //! The store of stacks under everything that disks, other processes and other versions do to it.
+#![allow(clippy::disallowed_methods, reason = "tests and benches have the machine to themselves")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod corpus;

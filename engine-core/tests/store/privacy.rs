@@ -6,20 +6,21 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use futures::executor::block_on;
+use maloko_core::environment::Environment;
 use maloko_core::state::{
-    Backend, Change, Crypter, LocalBackend, Session, Snapshot, Surroundings, create_stack, read_generations, read_stack,
+    Backend, Change, Crypter, LocalBackend, Session, Snapshot, create_stack, read_generations, read_stack,
 };
 use rustix::fs::Mode;
 
 use crate::stories::{self, options, provider, resource, stack};
 
 fn open(directory: &Path) -> LocalBackend {
-    LocalBackend::open(directory, Surroundings::system()).unwrap()
+    LocalBackend::open(directory, Environment::system()).unwrap()
 }
 
 /// All that is done to a stack, one thing after the other; the first error ends it.
 fn everything(directory: &Path, crypter: &Crypter) -> maloko_core::Result<()> {
-    let backend = LocalBackend::open(directory, Surroundings::system())?;
+    let backend = LocalBackend::open(directory, Environment::system())?;
     block_on(read_stack(&backend, &stack(), true))?;
     for number in 0..5 {
         let session = block_on(Session::open(&backend, &stack(), options(crypter)))?;
@@ -49,7 +50,7 @@ fn with_stack() -> (tempfile::TempDir, PathBuf, Crypter) {
     fs::create_dir(&store).unwrap();
     let crypter = stories::crypter();
     let backend = open(&store);
-    block_on(create_stack(&backend, &stack(), &crypter, &Surroundings::system())).unwrap();
+    block_on(create_stack(&backend, &stack(), &crypter, &Environment::system())).unwrap();
     let session = block_on(Session::open(&backend, &stack(), options(&crypter))).unwrap();
     block_on(session.fold(Snapshot { rows: vec![provider(), resource("old", 1.0).into()], ..Snapshot::default() }))
         .unwrap();

@@ -7,12 +7,13 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 
 use futures::executor::block_on;
-use maloko_core::Row;
+use maloko_core::ResourceState;
+use maloko_core::environment::Environment;
 #[cfg(feature = "planted-bugs")]
 use maloko_core::planted::Bug;
 use maloko_core::state::{
-    Backend, Change, Crypter, LocalBackend, Passphrase, PendingKind, PendingOperation, Session, Surroundings,
-    create_stack, read_stack,
+    Backend, Change, Crypter, LocalBackend, Passphrase, PendingKind, PendingOperation, Session, create_stack,
+    read_stack,
 };
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
@@ -114,25 +115,25 @@ fn part() -> Option<(String, LocalBackend, Crypter)> {
     }
     let backend = open(&PathBuf::from(std::env::var_os(DIRECTORY).unwrap()));
     let salt = std::env::var(SALT).unwrap();
-    Some((part, backend, Crypter::new(Passphrase::given(PASSPHRASE), &salt, Surroundings::system()).unwrap()))
+    Some((part, backend, Crypter::new(Passphrase::given(PASSPHRASE), &salt, Environment::system()).unwrap()))
 }
 
 fn open(directory: &Path) -> LocalBackend {
-    LocalBackend::open(directory, Surroundings::system()).unwrap()
+    LocalBackend::open(directory, Environment::system()).unwrap()
 }
 
 fn with_stack() -> (tempfile::TempDir, LocalBackend, Crypter) {
     let directory = tempfile::tempdir().unwrap();
     let backend = open(directory.path());
     let crypter = stories::crypter();
-    block_on(create_stack(&backend, &stack(), &crypter, &Surroundings::system())).unwrap();
+    block_on(create_stack(&backend, &stack(), &crypter, &Environment::system())).unwrap();
     (directory, backend, crypter)
 }
 
 /// Makes rows for ever, and says which are durable; the last word is why it had to stop.
 fn write_for_ever(backend: &LocalBackend, crypter: &Crypter) {
     let session = block_on(Session::open(backend, &stack(), options(crypter))).unwrap();
-    let put = |number, row: Arc<Row>| Change::Put { number, row, in_place_of: None };
+    let put = |number, row: Arc<ResourceState>| Change::Put { number, row, in_place_of: None };
     block_on(session.append(&[put(0, provider())])).unwrap();
     say("open");
     for number in 1.. {
@@ -145,8 +146,8 @@ fn write_for_ever(backend: &LocalBackend, crypter: &Crypter) {
             Ok(()) => say(&number.to_string()),
             Err(error) => {
                 say(&format!("stopped: {error}"));
-                let folded = block_on(session.fold(session.snapshot().clone()));
-                say(&format!("fold: {}", folded.err().map(|error| error.to_string()).unwrap_or_default()));
+                let compacted = block_on(session.fold(session.snapshot().clone()));
+                say(&format!("fold: {}", compacted.err().map(|error| error.to_string()).unwrap_or_default()));
                 return;
             }
         }

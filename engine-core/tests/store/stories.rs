@@ -3,14 +3,15 @@
 use std::sync::{Arc, LazyLock};
 
 use futures::executor::block_on;
+use maloko_core::environment::Environment;
 use maloko_core::state::{
-    Backend, Change, Crypter, LEAST_GENERATIONS, LocalBackend, MemoryBackend, Passphrase, PendingKind,
-    PendingOperation, Session, SessionOptions, Snapshot, StackName, StoredStack, Surroundings, create_stack,
+    Backend, Change, Crypter, LocalBackend, MIN_GENERATIONS, MemoryBackend, Passphrase, PendingKind, PendingOperation,
+    Session, SessionOptions, Snapshot, StackName, StoredStack, create_stack,
 };
-use maloko_core::{Row, Urn, Value};
+use maloko_core::{ResourceState, Urn, Value};
 use serde_json::json;
 
-use crate::failing::{Failing, Plan};
+use crate::failing::{Failing, FaultSchedule};
 
 /// The passphrase of every stack here.
 pub(crate) const PASSPHRASE: &str = "corpus";
@@ -35,7 +36,7 @@ pub(crate) fn stack() -> StackName {
 pub(crate) fn crypter() -> Crypter {
     // A key takes long to derive.
     static CRYPTER: LazyLock<Crypter> =
-        LazyLock::new(|| Crypter::with_new_salt(Passphrase::given(PASSPHRASE), Surroundings::system()).unwrap());
+        LazyLock::new(|| Crypter::with_new_salt(Passphrase::given(PASSPHRASE), Environment::system()).unwrap());
     CRYPTER.clone()
 }
 
@@ -43,28 +44,28 @@ pub(crate) fn crypter() -> Crypter {
 pub(crate) fn options(crypter: &Crypter) -> SessionOptions {
     SessionOptions {
         crypter: crypter.clone(),
-        surroundings: Surroundings::system(),
+        environment: Environment::system(),
         check_integrity: true,
         command: "maloko up".into(),
-        keep_generations: LEAST_GENERATIONS,
+        keep_generations: MIN_GENERATIONS,
     }
 }
 
 /// The default provider's row.
-pub(crate) fn provider() -> Arc<Row> {
-    Arc::new(Row {
+pub(crate) fn provider() -> Arc<ResourceState> {
+    Arc::new(ResourceState {
         urn: Urn::unchecked(PROVIDER),
         custom: true,
         id: PROVIDER_ID.into(),
         kind: "pulumi:providers:pulumi-python".into(),
-        ..Row::default()
+        ..ResourceState::default()
     })
 }
 
 /// A dynamic resource.
-pub(crate) fn resource(name: &str, size: f64) -> Row {
+pub(crate) fn resource(name: &str, size: f64) -> ResourceState {
     let properties = Arc::new([("size".to_owned(), size.into()), ("name".to_owned(), name.into())].into());
-    Row {
+    ResourceState {
         urn: Urn::new("dev", "shop", "", KIND, name),
         custom: true,
         id: format!("id-{name}"),
@@ -74,17 +75,17 @@ pub(crate) fn resource(name: &str, size: f64) -> Row {
         provider: format!("{PROVIDER}::{PROVIDER_ID}"),
         created: "2026-11-21T08:37:09.497494575Z".into(),
         modified: "2026-11-21T08:37:09.497494575Z".into(),
-        ..Row::default()
+        ..ResourceState::default()
     }
 }
 
 /// Rows with something of everything that a row can hold.
-pub(crate) fn rich_rows() -> Vec<Arc<Row>> {
-    let group = Row {
+pub(crate) fn rich_rows() -> Vec<Arc<ResourceState>> {
+    let group = ResourceState {
         urn: Urn::new("dev", "shop", "", "acme:index:Group", "group"),
         kind: "acme:index:Group".into(),
         outputs: Some(Arc::default()),
-        ..Row::default()
+        ..ResourceState::default()
     };
     let mut secretive = resource("secretive", 1.0);
     let password = Value::secret("hunter3 \u{1f511} \"quoted\"".into());
@@ -98,7 +99,7 @@ pub(crate) fn rich_rows() -> Vec<Arc<Row>> {
         .into(),
     ));
     secretive.additional_secret_outputs = vec!["password".into()];
-    let child = Row {
+    let child = ResourceState {
         parent: Some(group.urn.clone()),
         urn: Urn::new("dev", "shop", "acme:index:Group", KIND, "child"),
         protect: true,
@@ -110,22 +111,22 @@ pub(crate) fn rich_rows() -> Vec<Arc<Row>> {
         unknown_members: json!({"fromTheFuture": {"kept": [1, "two", null]}}).as_object().cloned().unwrap_or_default(),
         ..resource("child", 2.0)
     };
-    let old_half = Row { delete: true, id: "id-before".into(), ..resource("secretive", 0.0) };
-    [provider(), group.into(), secretive.into(), child.into(), old_half.into()].into()
+    let pending_delete = ResourceState { delete: true, id: "id-before".into(), ..resource("secretive", 0.0) };
+    [provider(), group.into(), secretive.into(), child.into(), pending_delete.into()].into()
 }
 
-fn begin(operation: u32, kind: PendingKind, row: Row) -> Change {
+fn begin(operation: u32, kind: PendingKind, row: ResourceState) -> Change {
     Change::Begin { operation, pending: PendingOperation { row: row.into(), kind }, attempt: None }
 }
 
-fn put(number: u32, row: Row) -> Change {
+fn put(number: u32, row: ResourceState) -> Change {
     Change::Put { number, row: row.into(), in_place_of: None }
 }
 
 /// A stack of `snapshot`, after a run that made these records and was then killed.
 fn after(crypter: &Crypter, snapshot: &Snapshot, records: &[Vec<Change>]) -> StoredStack {
     let backend = MemoryBackend::default();
-    block_on(create_stack(&backend, &stack(), crypter, &Surroundings::system())).unwrap();
+    block_on(create_stack(&backend, &stack(), crypter, &Environment::system())).unwrap();
     let session = block_on(Session::open(&backend, &stack(), options(crypter))).unwrap();
     if !snapshot.rows.is_empty() || !snapshot.pending.is_empty() {
         block_on(session.fold(snapshot.clone())).unwrap();
@@ -144,14 +145,14 @@ fn after(crypter: &Crypter, snapshot: &Snapshot, records: &[Vec<Change>]) -> Sto
 
 /// What is stored when a run is killed at the end, after its journal says which checkpoint takes its place: before and
 /// after that checkpoint was written. The disk dies at one operation after the other until both were seen.
-fn while_folding(crypter: &Crypter, records: &[Vec<Change>]) -> [StoredStack; 2] {
+fn while_compacting(crypter: &Crypter, records: &[Vec<Change>]) -> [StoredStack; 2] {
     let directory = tempfile::tempdir().unwrap();
     let (mut before, mut behind) = (None, None);
     for at in 0.. {
         let disk = Failing::new();
-        let backend = LocalBackend::open(&directory.path().join(at.to_string()), disk.surroundings()).unwrap();
-        block_on(create_stack(&backend, &stack(), crypter, &disk.surroundings())).unwrap();
-        let options = || SessionOptions { surroundings: disk.surroundings(), ..options(crypter) };
+        let backend = LocalBackend::open(&directory.path().join(at.to_string()), disk.environment()).unwrap();
+        block_on(create_stack(&backend, &stack(), crypter, &disk.environment())).unwrap();
+        let options = || SessionOptions { environment: disk.environment(), ..options(crypter) };
         let rich = Snapshot { rows: rich_rows(), ..Snapshot::default() };
         let session = block_on(Session::open(&backend, &stack(), options())).unwrap();
         block_on(session.fold(rich.clone())).unwrap();
@@ -162,16 +163,16 @@ fn while_folding(crypter: &Crypter, records: &[Vec<Change>]) -> [StoredStack; 2]
         }
         let mut rows = rich.rows.clone();
         rows.push(resource("new", 3.0).into());
-        disk.plan(Some(Plan { at, for_good: true, errno: rustix::io::Errno::IO.raw_os_error() }));
+        disk.plan(Some(FaultSchedule { at, for_good: true, errno: rustix::io::Errno::IO.raw_os_error() }));
         drop(block_on(session.fold(Snapshot { rows, ..Snapshot::default() })));
         drop(session);
         disk.plan(None);
         let stored = block_on(backend.load(&stack())).unwrap();
-        let is_folding =
+        let is_compacting =
             stored.journal.as_ref().is_some_and(|journal| journal.windows(7).any(|text| text == b"\"fold\":"));
-        if is_folding && stored.checkpoint == old {
+        if is_compacting && stored.checkpoint == old {
             before.get_or_insert(stored);
-        } else if is_folding {
+        } else if is_compacting {
             behind.get_or_insert(stored);
         }
         if let (Some(before), Some(behind)) = (&before, &behind) {
@@ -188,9 +189,9 @@ pub(crate) fn stories(crypter: &Crypter) -> Vec<Story> {
         vec![begin(0, PendingKind::Creating, resource("new", 3.0))],
         vec![begin(1, PendingKind::Updating, resource("secretive", 9.0))],
         vec![Change::End { operation: 0 }, put(5, resource("new", 3.0))],
-        vec![begin(2, PendingKind::Deleting, Row { id: "id-before".into(), ..resource("secretive", 0.0) })],
+        vec![begin(2, PendingKind::Deleting, ResourceState { id: "id-before".into(), ..resource("secretive", 0.0) })],
     ];
-    let suspects = Snapshot {
+    let unresolved_creates = Snapshot {
         pending: vec![
             PendingOperation { row: resource("lost", 1.0).into(), kind: PendingKind::Creating },
             PendingOperation { row: resource("child", 1.0).into(), kind: PendingKind::Importing },
@@ -204,22 +205,22 @@ pub(crate) fn stories(crypter: &Crypter) -> Vec<Story> {
     let torn = StoredStack { journal: Some(whole[..last + 40].to_vec()), ..interrupted.clone() };
     let zeroed = StoredStack { journal: Some([&whole[..=last], &[0; 700]].concat()), ..interrupted.clone() };
     let never_begun = StoredStack { journal: Some(whole[..30].to_vec()), ..after(crypter, &rich, &[]) };
-    let overtaken = StoredStack { journal: Some(whole), ..after(crypter, &suspects, &[]) };
-    let [folding, folded] = while_folding(crypter, done);
+    let overtaken = StoredStack { journal: Some(whole), ..after(crypter, &unresolved_creates, &[]) };
+    let [compacting, compacted] = while_compacting(crypter, done);
     let first_run =
         after(crypter, &Snapshot::default(), &[vec![put(0, (*provider()).clone())], vec![put(1, resource("a", 1.0))]]);
     [
         ("empty", after(crypter, &Snapshot::default(), &[])),
         ("rich", after(crypter, &rich, &[])),
-        ("suspects", after(crypter, &suspects, &[])),
+        ("suspects", after(crypter, &unresolved_creates, &[])),
         ("interrupted", interrupted),
-        ("interrupted-with-older-suspects", after(crypter, &suspects, done)),
+        ("interrupted-with-older-suspects", after(crypter, &unresolved_creates, done)),
         ("interrupted-in-the-first-run", first_run),
         ("torn-journal", torn),
         ("zeroed-end-of-journal", zeroed),
         ("journal-without-a-whole-line", never_begun),
-        ("killed-before-the-checkpoint", folding),
-        ("killed-behind-the-checkpoint", folded),
+        ("killed-before-the-checkpoint", compacting),
+        ("killed-behind-the-checkpoint", compacted),
         ("overtaken-by-another-tool", overtaken),
     ]
     .into_iter()

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use maloko_model::cloud::Service;
-use maloko_model::simulation::explore::{Blow, Case, Extent, Tried, blows, explore, replay};
+use maloko_model::simulation::explore::{Case, Extent, Interruption, Tried, blows, explore, replay};
 use maloko_model::simulation::life::{Kind, Setting};
 
 /// How many failures are shown; the others are only counted.
@@ -28,7 +28,7 @@ const SETTINGS: [(Kind, Service); 5] = [
 struct Request {
     case: Case,
     programs: u64,
-    /// Edges per step and blow; 0 is every one.
+    /// Fault points per step and interruption; 0 is every one.
     points: usize,
 }
 
@@ -38,7 +38,7 @@ fn request() -> Result<Request, String> {
         program: 0,
         step: 0,
         setting: Setting { store: Kind::Disk, service: Service::Plain },
-        blow: Blow::Kill,
+        interruption: Interruption::Kill,
         point: 0,
         again: None,
     };
@@ -62,9 +62,9 @@ fn request() -> Result<Request, String> {
             ("--service", "plain") => request.case.setting.service = Service::Plain,
             ("--service", "keys") => request.case.setting.service = Service::Keys,
             ("--service", "finds") => request.case.setting.service = Service::Finds,
-            ("--blow", "kill") => request.case.blow = Blow::Kill,
-            ("--blow", "power") => request.case.blow = Blow::PowerCut,
-            ("--blow", "full") => request.case.blow = Blow::Fault(ErrorKind::StorageFull),
+            ("--blow", "kill") => request.case.interruption = Interruption::Kill,
+            ("--blow", "power") => request.case.interruption = Interruption::PowerCut,
+            ("--blow", "full") => request.case.interruption = Interruption::Fault(ErrorKind::StorageFull),
             _ => return Err(format!("{name} {value}: see the first lines of this program for what there is")),
         }
     }

@@ -52,7 +52,7 @@ impl Model<'_> {
             let mut going = Going::new();
             for index in condemned.iter().filter(goes) {
                 let urn = self.slots[*index].record.urn.clone();
-                if !self.was_old_half(*index) {
+                if !self.was_pending_delete(*index) {
                     going.insert((false, urn.clone()));
                 }
                 going.insert((true, urn));
@@ -214,15 +214,15 @@ impl Model<'_> {
         }
     }
 
-    /// Was the row an old half before this run?
-    fn was_old_half(&self, index: usize) -> bool {
+    /// Was the row an old object before this run?
+    fn was_pending_delete(&self, index: usize) -> bool {
         self.before.rows.get(index).is_some_and(|row| row.delete)
     }
 
     /// Does the object go with its owner? One that was alive before this run goes with an owner that was, too.
     fn goes_with_owner(&self, index: usize, going: &Going) -> bool {
         let owner = self.slots[index].record.deleted_with.clone();
-        owner.is_some_and(|owner| going.contains(&(self.was_old_half(index), owner)))
+        owner.is_some_and(|owner| going.contains(&(self.was_pending_delete(index), owner)))
     }
 
     /// Would the provider be asked to delete?

@@ -16,8 +16,9 @@ use maloko_core::provider::{Answer, DiffAnswer, Method, ProviderError};
 
 pub use record::Record;
 
-use crate::cloud::{CheckMode, Cloud, DiffMode, Providers, ReadMode};
+use crate::cloud::{Cloud, Providers};
 use crate::program::{Lifecycle, Step, Verb};
+use crate::provider_kind::{CheckMode, DiffMode, ReadMode};
 use crate::rules::{Counts, Rule};
 use crate::sdk::Known;
 use crate::{show, urns};
@@ -94,7 +95,7 @@ pub struct Model<'a> {
     pub(crate) served: BTreeMap<String, String>,
     /// Former and present URNs of the rows that were renamed.
     pub(crate) renames: Vec<(String, String)>,
-    /// Those of rows whose old half keeps the former URN.
+    /// Those of rows whose old object keeps the former URN.
     pub(crate) late_renames: Vec<(String, String)>,
     /// Did anything fail?
     pub failed: bool,
@@ -112,8 +113,8 @@ pub struct Model<'a> {
     pub open: Vec<Record>,
     /// Objects that stay although no row names them: retained, gone with their owner, or not known by their id.
     pub let_go: BTreeSet<String>,
-    /// Creates of which nobody knows whether they made something.
-    pub suspects: Vec<String>,
+    /// Creates whose outcome is unknown.
+    pub unresolved_creates: Vec<String>,
     /// Resources whose create raised.
     pub raised: Vec<String>,
     /// Resources whose create succeeded.
@@ -161,7 +162,7 @@ impl<'a> Model<'a> {
             late_calls: Vec::new(),
             open: Vec::new(),
             let_go: BTreeSet::new(),
-            suspects: Vec::new(),
+            unresolved_creates: Vec::new(),
             raised: Vec::new(),
             resolved: Vec::new(),
             outputs: before.outputs.clone(),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use maloko_core::{PropertyMap, Row};
+use maloko_core::{PropertyMap, ResourceState};
 
 use crate::show;
 
@@ -15,7 +15,7 @@ pub struct Record {
     pub custom: bool,
     /// The object's id.
     pub id: String,
-    /// The old half of a replacement.
+    /// The old object of a replacement.
     pub delete: bool,
     /// Deleted, not made again.
     pub pending: bool,
@@ -56,7 +56,7 @@ pub struct Record {
 impl Record {
     /// The model's view of a row of the state.
     #[must_use]
-    pub fn of(row: &Row) -> Self {
+    pub fn of(row: &ResourceState) -> Self {
         let texts = |urns: &[maloko_core::Urn]| urns.iter().map(ToString::to_string).collect::<Vec<_>>();
         let outputs = row.outputs_or_empty();
         Self {

@@ -26,7 +26,7 @@ pub(crate) struct Wanted<'r> {
 
 /// What the differences ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Verdict {
+pub(crate) struct ExpectedDiff {
     pub(crate) changed: bool,
     pub(crate) replace: bool,
     pub(crate) delete_first: Option<bool>,
@@ -86,7 +86,7 @@ impl Model<'_> {
         let verdict = match implied {
             Some(rule) => {
                 self.counts.hit(rule);
-                Verdict { changed: true, replace: true, ..Verdict::default() }
+                ExpectedDiff { changed: true, replace: true, ..ExpectedDiff::default() }
             }
             None => self.ask_diff(&old, &wanted)?,
         };
@@ -327,7 +327,7 @@ impl Model<'_> {
         }
     }
 
-    fn ask_diff(&mut self, old: &Record, wanted: &Wanted<'_>) -> Result<Verdict, Halt> {
+    fn ask_diff(&mut self, old: &Record, wanted: &Wanted<'_>) -> Result<ExpectedDiff, Halt> {
         let news = wanted.row.inputs.clone();
         let method = Method::Diff { id: old.id.clone(), olds: old.outputs.clone(), news: news.clone() };
         let Ok(Answer::Diffed(answer)) = self.call(&wanted.row.urn, &method) else {
@@ -353,7 +353,7 @@ impl Model<'_> {
         news: &PropertyMap,
         (ignored, on_changes): (&[String], &[String]),
         unhealthy: bool,
-    ) -> Verdict {
+    ) -> ExpectedDiff {
         let found = differences(olds, &put_back(olds, news, ignored));
         if answer.changes.is_none() {
             if found.is_empty() && !differences(olds, news).is_empty() {
@@ -403,19 +403,19 @@ impl Model<'_> {
             }
         }
         let delete_first = answer.delete_before_replace;
-        Verdict { changed, replace, delete_first, stable: answer.stables.iter().any(|key| key == "out") }
+        ExpectedDiff { changed, replace, delete_first, stable: answer.stables.iter().any(|key| key == "out") }
     }
 
     /// Puts a row in place of the one of before; whoever referred to a former URN now refers to the new one: from the end
-    /// on, if an old half still goes by the former one.
+    /// on, if an old object still goes by the former one.
     pub(crate) fn put(&mut self, slot: usize, row: Record) {
         let former = self.slots[slot].record.urn.clone();
         let urn = row.urn.clone();
         self.slots[slot].record = row;
         self.slots[slot].done = true;
-        let has_old_half = self.rows().any(|record| record.delete && record.urn == former);
+        let has_pending_delete = self.rows().any(|record| record.delete && record.urn == former);
         match former != urn {
-            true if has_old_half => self.late_renames.push((former, urn)),
+            true if has_pending_delete => self.late_renames.push((former, urn)),
             true => self.renamed(&former, &urn),
             false => {}
         }

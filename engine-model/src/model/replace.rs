@@ -88,7 +88,7 @@ impl Model<'_> {
             }
             self.append(row);
             if old.urn != urn {
-                // Until the end its old half is what others still refer to.
+                // Until the end its old object is what others still refer to.
                 self.late_renames.push((old.urn.clone(), urn.clone()));
             }
         }
@@ -158,7 +158,7 @@ impl Model<'_> {
                 return false;
             }
         }
-        // An old half that an earlier run left behind just goes.
+        // An old object that an earlier run left behind just goes.
         self.slots[slot].gone = record.delete;
         self.slots[slot].record.pending = true;
         true

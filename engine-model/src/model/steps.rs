@@ -6,7 +6,7 @@ use maloko_core::provider::{Answer, Method, ProviderErrorKind};
 use crate::rules::Rule;
 use crate::sdk::Known;
 
-use super::register::{Verdict, Wanted, secrets};
+use super::register::{ExpectedDiff, Wanted, secrets};
 use super::{Halt, Model, Record};
 
 impl Model<'_> {
@@ -67,7 +67,7 @@ impl Model<'_> {
                 Ok(_) => {
                     // The object is there, but nobody knows its id: the operation stays pending.
                     self.counts.hit(Rule::PendingCreateKept);
-                    self.suspects.push(urn.clone());
+                    self.unresolved_creates.push(urn.clone());
                     let newest = self.cloud.newest();
                     self.let_go.extend(newest);
                     return Err(());
@@ -103,7 +103,7 @@ impl Model<'_> {
         self.fail(&urn)
     }
 
-    pub(crate) fn change(&mut self, wanted: Wanted<'_>, old: &Record, verdict: Verdict) -> Result<Known, Halt> {
+    pub(crate) fn change(&mut self, wanted: Wanted<'_>, old: &Record, verdict: ExpectedDiff) -> Result<Known, Halt> {
         if wanted.skipped {
             return Ok(self.skip(&wanted));
         }

@@ -129,16 +129,18 @@ impl Model<'_> {
                 selected.insert(record.urn.clone());
             }
         }
-        // Rows that this run did not come to go by their former URNs. Old halves may be such since this run only.
+        // Rows that this run did not come to go by their former URNs. Old objects may be such since this run only.
         let record = |index: usize| self.before.rows.get(index).unwrap_or(&self.slots[index].record);
-        let is_old_half = |index: usize| self.slots[index].record.delete;
+        let is_pending_delete = |index: usize| self.slots[index].record.delete;
         let named = |index: usize| names(&step.targets, &record(index).urn);
         let goes = |index: usize| named(index) || step.target_dependents && selected.contains(&record(index).urn);
-        let living = condemned.iter().filter(|index| goes(**index) && !is_old_half(**index));
+        let living = condemned.iter().filter(|index| goes(**index) && !is_pending_delete(**index));
         let living: BTreeSet<&String> = living.map(|index| &record(*index).urn).collect();
         let refused = condemned.iter().filter(|index| !goes(**index)).any(|index| {
-            let old_half = is_old_half(*index);
-            record(*index).references().any(|urn| if old_half { living.contains(urn) } else { selected.contains(urn) })
+            let pending_delete = is_pending_delete(*index);
+            record(*index)
+                .references()
+                .any(|urn| if pending_delete { living.contains(urn) } else { selected.contains(urn) })
         });
         let spares = condemned.iter().any(|index| !goes(*index));
         let kept: BTreeSet<usize> = condemned.iter().copied().filter(|index| goes(*index)).collect();

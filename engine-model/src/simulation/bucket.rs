@@ -7,7 +7,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
-use maloko_core::state::{Backend, Surroundings};
+use maloko_core::environment::Environment;
+use maloko_core::state::Backend;
 use maloko_stores::object::{ObjectBackend, Timing};
 use object_store::memory::InMemory;
 use object_store::path::Path;
@@ -23,13 +24,13 @@ pub(super) fn reached(
     inner: Arc<InMemory>,
     world: &World,
     process: usize,
-    surroundings: Surroundings,
+    environment: Environment,
 ) -> Arc<dyn Backend> {
     let store = Arc::new(Bucket { inner, world: world.clone(), process });
     let world = maloko_stores::World {
         variables: Arc::new(|_| None),
         home: None,
-        surroundings,
+        environment,
         notify: Arc::new({
             let world = world.clone();
             move |told| world.note(told)

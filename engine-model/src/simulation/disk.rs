@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use maloko_core::state::{FileKind, Files, LockedFile, OpenFile, OpenMode};
+use maloko_core::environment::{FileKind, Files, LockedFile, OpenFile, OpenMode};
 
 use crate::random::Random;
 

@@ -1,13 +1,13 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
-use crate::simulation::world::Plan;
+use crate::simulation::world::FaultSchedule;
 
 const DIRECTORY: &str = "/work";
 
 fn disk() -> (Disk, Arc<Mutex<Volume>>) {
     let world = World::new(1, 1);
-    let process = world.begin(Plan::default());
+    let process = world.begin(FaultSchedule::default());
     let volume = Arc::new(Mutex::new(Volume::with_directory(Path::new(DIRECTORY))));
     (Disk::new(world, process, Arc::clone(&volume)), volume)
 }
@@ -78,7 +78,7 @@ fn names_that_were_given_later_may_survive_earlier_ones() {
 #[test]
 fn a_lock_goes_with_its_process_and_not_before() {
     let (disk, volume) = disk();
-    let other = Disk::new(disk.world.clone(), disk.world.begin(Plan::default()), Arc::clone(&volume));
+    let other = Disk::new(disk.world.clone(), disk.world.begin(FaultSchedule::default()), Arc::clone(&volume));
     let held = disk.try_lock(&path("lease")).unwrap();
     assert!(held.is_some() && other.try_lock(&path("lease")).unwrap().is_none());
     disk.world.end(disk.process);

@@ -17,11 +17,11 @@ use crate::show;
 
 use super::life::{End, Ended, Kind, Lived, Setting, Stage, Work};
 use super::provider::Told;
-use super::world::{Plan, World};
+use super::world::{FaultSchedule, World};
 
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Blow {
+pub enum Interruption {
     /// The process is killed.
     Kill,
     /// The machine loses its power.
@@ -32,11 +32,11 @@ pub enum Blow {
 
 /// The blows that a store can take.
 #[must_use]
-pub fn blows(store: Kind) -> &'static [Blow] {
-    const FULL: Blow = Blow::Fault(ErrorKind::StorageFull);
+pub fn blows(store: Kind) -> &'static [Interruption] {
+    const FULL: Interruption = Interruption::Fault(ErrorKind::StorageFull);
     match store {
-        Kind::Disk => &[Blow::Kill, Blow::PowerCut, FULL],
-        Kind::Memory | Kind::Bucket => &[Blow::Kill, FULL],
+        Kind::Disk => &[Interruption::Kill, Interruption::PowerCut, FULL],
+        Kind::Memory | Kind::Bucket => &[Interruption::Kill, FULL],
     }
 }
 
@@ -52,7 +52,7 @@ pub struct Case {
     /// What is around it.
     pub setting: Setting,
     /// What goes wrong.
-    pub blow: Blow,
+    pub interruption: Interruption,
     /// At which edge of the step's run.
     pub point: u64,
     /// At which edge of the recovery another blow of the kind comes.
@@ -71,15 +71,15 @@ impl fmt::Display for Case {
             Service::Keys => "keys",
             Service::Finds => "finds",
         };
-        let blow = match self.blow {
-            Blow::Kill => "kill",
-            Blow::PowerCut => "power",
-            Blow::Fault(_) => "full",
+        let interruption = match self.interruption {
+            Interruption::Kill => "kill",
+            Interruption::PowerCut => "power",
+            Interruption::Fault(_) => "full",
         };
         let Self { seed, program, step, point, .. } = self;
         write!(
             f,
-            "make simulate SEED={seed} PROGRAM={program} STEP={step} STORE={store} SERVICE={service} BLOW={blow} POINT={point}"
+            "make simulate SEED={seed} PROGRAM={program} STEP={step} STORE={store} SERVICE={service} BLOW={interruption} POINT={point}"
         )?;
         self.again.map_or(Ok(()), |again| write!(f, " AGAIN={again}"))
     }
@@ -156,12 +156,12 @@ impl Scene {
     /// The step without a blow; gives how many edges it has, and the stage as it leaves it.
     fn clean(&self) -> Result<(u64, Stage), Broken> {
         let (world, stage) = (self.world(), self.before.copy()?);
-        let lived = stage.live(&world, &self.work, Plan::default(), End::Kill)?;
+        let lived = stage.live(&world, &self.work, FaultSchedule::default(), End::Kill)?;
         if let Ended::Refused(reason) = lived.ended {
             return Err(Broken::new(Invariant::Setup, reason));
         }
         is_whole(&stage, &world, &[], 0)?;
-        Ok((world.edges(lived.process), stage))
+        Ok((world.fault_points(lived.process), stage))
     }
 
     /// A blow at an edge, then as many runs as it takes to get to the end, then a destroy. Gives what was left over, and
@@ -173,10 +173,10 @@ impl Scene {
 
     fn struck_in(&self, world: &World, case: &Case) -> Result<(bool, u64), Broken> {
         let stage = self.before.copy()?;
-        let end = if case.blow == Blow::PowerCut { End::PowerCut } else { End::Kill };
-        let plan = |at: u64| match case.blow {
-            Blow::Kill | Blow::PowerCut => Plan { dies_at: Some(at), fails_at: None },
-            Blow::Fault(kind) => Plan { dies_at: None, fails_at: Some((at, kind)) },
+        let end = if case.interruption == Interruption::PowerCut { End::PowerCut } else { End::Kill };
+        let plan = |at: u64| match case.interruption {
+            Interruption::Kill | Interruption::PowerCut => FaultSchedule { dies_at: Some(at), fails_at: None },
+            Interruption::Fault(kind) => FaultSchedule { dies_at: None, fails_at: Some((at, kind)) },
         };
         let plans = [Some(plan(case.point)), case.again.map(plan), None];
         let (mut runs, mut creating, mut hit) = (Vec::new(), 0, false);
@@ -204,7 +204,7 @@ impl Scene {
     fn destroyed(&self, world: &World, stage: &Stage, left: &BTreeSet<String>) -> Result<(), Broken> {
         let step = Step { verb: Verb::Destroy, ignore_protect: true, ..Step::default() };
         let work = Work { lifecycle: Arc::clone(&self.work.lifecycle), step: Arc::new(step) };
-        let lived = stage.live(world, &work, Plan::default(), End::Kill)?;
+        let lived = stage.live(world, &work, FaultSchedule::default(), End::Kill)?;
         if lived.ended != Ended::Done(Ok(())) {
             return Err(Broken::new(Invariant::Destroyed, format!("the destroy did not succeed: {:?}", lived.ended)));
         }
@@ -215,15 +215,15 @@ impl Scene {
         Err(Broken::new(Invariant::NoOrphan, format!("{} are still there after a destroy", forgotten.join(", "))))
     }
 
-    fn case(&self, blow: Blow, point: u64, again: Option<u64>) -> Case {
+    fn case(&self, interruption: Interruption, point: u64, again: Option<u64>) -> Case {
         let Self { seed, program, step, setting, .. } = *self;
-        Case { seed, program, step, setting, blow, point, again }
+        Case { seed, program, step, setting, interruption, point, again }
     }
 }
 
 /// Where operation keys tell which object is whose, nothing is left over but what no run has come to yet.
 fn known_by_key(stage: &Stage, found: &Snapshot, left: &BTreeSet<String>) -> Result<(), Broken> {
-    let open = |name: &str| found.suspects.iter().any(|suspect| suspect.urn().name() == name);
+    let open = |name: &str| found.unresolved_creates.iter().any(|unresolved| unresolved.urn().name() == name);
     let objects = stage.objects().objects;
     let lost: Vec<&str> = left
         .iter()
@@ -299,15 +299,16 @@ pub(super) fn is_whole(
 /// The scenes of a lifecycle on one store.
 pub(super) fn scenes(seed: u64, program: u64, setting: Setting) -> Result<Vec<(Scene, u64)>, Failure> {
     let lifecycle = Arc::new(lifecycle(seed, program));
-    let at = |step: usize| Case { seed, program, step, setting, blow: Blow::Kill, point: 0, again: None };
+    let at =
+        |step: usize| Case { seed, program, step, setting, interruption: Interruption::Kill, point: 0, again: None };
     let failed = |step: usize| move |broken: Broken| Failure { case: at(step), broken };
     let mut stage = Stage::new(&World::new(seed, program), setting).map_err(failed(0))?;
     let mut scenes = Vec::new();
     for (index, step) in lifecycle.steps.iter().enumerate() {
         let work = Work { lifecycle: Arc::clone(&lifecycle), step: Arc::new(step.clone()) };
         let scene = Scene { seed, program, step: index + 1, setting, work, before: stage };
-        let (edges, after) = scene.clean().map_err(failed(index + 1))?;
-        scenes.push((scene, edges));
+        let (fault_points, after) = scene.clean().map_err(failed(index + 1))?;
+        scenes.push((scene, fault_points));
         stage = after;
     }
     Ok(scenes)
@@ -321,24 +322,24 @@ pub fn explore(
     seed: u64,
     program: u64,
     setting: Setting,
-    blows: &[Blow],
+    blows: &[Interruption],
     extent: Extent,
 ) -> Result<Tried, Box<Failure>> {
     let mut tried = Tried::default();
     let mut random = Random::new(seed, program ^ 0x5eed);
-    for (scene, edges) in scenes(seed, program, setting)? {
-        for blow in blows {
+    for (scene, fault_points) in scenes(seed, program, setting)? {
+        for interruption in blows {
             let points: Vec<u64> = match extent {
-                Extent::Every => (1..=edges).collect(),
-                Extent::Some(count) => (0..count).map(|_| 1 + random.below(as_usize(edges)) as u64).collect(),
+                Extent::Every => (1..=fault_points).collect(),
+                Extent::Some(count) => (0..count).map(|_| 1 + random.below(as_usize(fault_points)) as u64).collect(),
             };
             for point in points {
-                let again = 1 + random.below(as_usize(edges) + 4) as u64;
+                let again = 1 + random.below(as_usize(fault_points) + 4) as u64;
                 let every = matches!(extent, Extent::Every);
                 let pair = [None, Some(again)];
                 let variants = if every { &pair[..] } else { &pair[usize::from(random.percent(50))..][..1] };
                 for again in variants {
-                    let case = scene.case(*blow, point, *again);
+                    let case = scene.case(*interruption, point, *again);
                     let (hit, named) = scene.struck(&case).0.map_err(|broken| Failure { case, broken })?;
                     tried.cases += 1;
                     tried.deaths += u64::from(hit);

@@ -5,17 +5,19 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use maloko_core::environment::{Entropy, Environment, Identity, SystemFiles};
 use maloko_core::event::Outcome;
 use maloko_core::state::{
-    Backend, Crypter, Entropy, Identity, LEAST_GENERATIONS, LocalBackend, MemoryBackend, Passphrase, Session,
-    SessionOptions, Snapshot, StackName, Surroundings, SystemFiles, create_stack, read_stack,
+    Backend, Crypter, LocalBackend, MIN_GENERATIONS, MemoryBackend, Passphrase, Session, SessionOptions, Snapshot,
+    StackName, create_stack, read_stack,
 };
 use maloko_core::{Engine, ProgramEnd};
 use object_store::memory::InMemory;
 
-use crate::cloud::{Cloud, ProviderKind, Providers, Service};
+use crate::cloud::{Cloud, Providers, Service};
 use crate::invariant::{Broken, Invariant};
 use crate::program::{Lifecycle, Step, Verb};
+use crate::provider_kind::ProviderKind;
 use crate::random::Random;
 use crate::run;
 use crate::sdk::{Program, Ran};
@@ -25,7 +27,7 @@ use super::bucket;
 use super::disk::{Disk, Volume};
 use super::memory::watched;
 use super::provider::{Reached, Told};
-use super::world::{Plan, World};
+use super::world::{FaultSchedule, World};
 
 /// Where the simulated store lies.
 const DIRECTORY: &str = "/work";
@@ -136,8 +138,8 @@ impl Entropy for Counting {
 fn crypter() -> Result<Crypter, Broken> {
     static CRYPTER: OnceLock<Result<Crypter, String>> = OnceLock::new();
     let made = CRYPTER.get_or_init(|| {
-        let surroundings = Surroundings { entropy: Arc::new(Counting), ..Surroundings::system() };
-        Crypter::with_new_salt(Passphrase::given("model"), surroundings).map_err(|error| error.to_string())
+        let environment = Environment { entropy: Arc::new(Counting), ..Environment::system() };
+        Crypter::with_new_salt(Passphrase::given("model"), environment).map_err(|error| error.to_string())
     });
     made.clone().map_err(|error| setup(&error))
 }
@@ -155,12 +157,12 @@ impl Stage {
         };
         let cloud = Cloud::of(setting.service);
         let stage = Self { store, cloud: Arc::new(Mutex::new(cloud)) };
-        let process = world.begin(Plan::default());
-        let (backend, surroundings) = stage.seen_by(world, process)?;
-        let crypter = crypter()?.on(surroundings.clone());
+        let process = world.begin(FaultSchedule::default());
+        let (backend, environment) = stage.seen_by(world, process)?;
+        let crypter = crypter()?.on(environment.clone());
         let name = stack_name()?;
         let made =
-            done_by(world, process, async move { create_stack(&*backend, &name, &crypter, &surroundings).await })?;
+            done_by(world, process, async move { create_stack(&*backend, &name, &crypter, &environment).await })?;
         made.map_err(|error| setup(&error))?;
         stage.ended(world, process, End::Kill);
         Ok(stage)
@@ -191,11 +193,11 @@ impl Stage {
     }
 
     /// The store and the machine as a process has them.
-    fn seen_by(&self, world: &World, process: usize) -> Result<(Arc<dyn Backend>, Surroundings), Broken> {
+    fn seen_by(&self, world: &World, process: usize) -> Result<(Arc<dyn Backend>, Environment), Broken> {
         let machine = Arc::new(world.machine(process));
         let identity =
             Identity { pid: u32::try_from(process).unwrap_or(0), user: "ann".to_owned(), host: "model".to_owned() };
-        let mut surroundings = Surroundings {
+        let mut environment = Environment {
             clock: Arc::clone(&machine) as _,
             entropy: Arc::clone(&machine) as _,
             files: Arc::new(SystemFiles),
@@ -207,13 +209,13 @@ impl Stage {
         let backend: Arc<dyn Backend> = match &self.store {
             Store::Memory(inner) => watched(inner.clone(), world.clone(), process),
             Store::Disk(volume) => {
-                surroundings.files = Arc::new(Disk::new(world.clone(), process, Arc::clone(volume)));
-                let opened = LocalBackend::open(Path::new(DIRECTORY), surroundings.clone());
+                environment.files = Arc::new(Disk::new(world.clone(), process, Arc::clone(volume)));
+                let opened = LocalBackend::open(Path::new(DIRECTORY), environment.clone());
                 Arc::new(opened.map_err(|error| Broken::new(Invariant::StateValid, error.to_string()))?)
             }
-            Store::Bucket(inner) => bucket::reached(Arc::clone(inner), world, process, surroundings.clone()),
+            Store::Bucket(inner) => bucket::reached(Arc::clone(inner), world, process, environment.clone()),
         };
-        Ok((backend, surroundings))
+        Ok((backend, environment))
     }
 
     /// A process is gone, one way or the other: its locks go, and a power cut takes more.
@@ -245,14 +247,14 @@ impl Stage {
     /// # Errors
     /// When it cannot be read or is not sound.
     pub fn snapshot(&self, world: &World) -> Result<Snapshot, Broken> {
-        let process = world.begin(Plan::default());
-        let (backend, surroundings) = self.seen_by(world, process)?;
+        let process = world.begin(FaultSchedule::default());
+        let (backend, environment) = self.seen_by(world, process)?;
         let name = stack_name()?;
         let reading = done_by(world, process, async move { read_stack(&*backend, &name, true).await })?;
         world.end(process);
         let invalid = |error: maloko_core::Error| Broken::new(Invariant::StateValid, error.to_string());
         let mut snapshot = reading.map_err(invalid)?.snapshot;
-        snapshot.unseal(&crypter()?.on(surroundings)).map_err(invalid)?;
+        snapshot.unseal(&crypter()?.on(environment)).map_err(invalid)?;
         Ok(snapshot)
     }
 
@@ -260,10 +262,10 @@ impl Stage {
     ///
     /// # Errors
     /// When the stack's place cannot be opened.
-    pub fn begin(&self, world: &World, work: &Work, plan: Plan) -> Result<Life, Broken> {
+    pub fn begin(&self, world: &World, work: &Work, plan: FaultSchedule) -> Result<Life, Broken> {
         let process = world.begin(plan);
-        let (backend, surroundings) = self.seen_by(world, process)?;
-        self.begin_with(world, work, process, backend, surroundings)
+        let (backend, environment) = self.seen_by(world, process)?;
+        self.begin_with(world, work, process, backend, environment)
     }
 
     fn begin_with(
@@ -272,7 +274,7 @@ impl Stage {
         work: &Work,
         process: usize,
         backend: Arc<dyn Backend>,
-        surroundings: Surroundings,
+        environment: Environment,
     ) -> Result<Life, Broken> {
         let Work { lifecycle, step } = work.clone();
         let kinds: Vec<ProviderKind> =
@@ -280,11 +282,11 @@ impl Stage {
         let providers = Providers::new(&lifecycle, &step.faults);
         let host = Arc::new(Reached::new(world.machine(process), Arc::clone(&self.cloud), providers, kinds));
         let options = SessionOptions {
-            crypter: crypter()?.on(surroundings.clone()),
-            surroundings,
+            crypter: crypter()?.on(environment.clone()),
+            environment,
             check_integrity: true,
             command: "model".to_owned(),
-            keep_generations: LEAST_GENERATIONS,
+            keep_generations: MIN_GENERATIONS,
         };
         let (name, reached) = (stack_name()?, Arc::clone(&host));
         let outcome: Arc<Mutex<Option<Ended>>> = Arc::default();
@@ -302,20 +304,20 @@ impl Stage {
     /// # Errors
     /// When the stack cannot be taken.
     pub fn take_over(&self, world: &World, work: &Work) -> Result<Life, Broken> {
-        let process = world.begin(Plan::default());
-        let (backend, surroundings) = self.seen_by(world, process)?;
+        let process = world.begin(FaultSchedule::default());
+        let (backend, environment) = self.seen_by(world, process)?;
         let (breaking, name) = (Arc::clone(&backend), stack_name()?);
         let broken = done_by(world, process, async move { breaking.break_locks(&name).await })?;
         broken.map_err(|error| setup(&error))?;
         world.note(TAKEN_OVER);
-        self.begin_with(world, work, process, backend, surroundings)
+        self.begin_with(world, work, process, backend, environment)
     }
 
     /// Lives an operation to its end or to the death that the plan has for it; `end` is the way of that death.
     ///
     /// # Errors
     /// When the operation comes to no end.
-    pub fn live(&self, world: &World, work: &Work, plan: Plan, end: End) -> Result<Lived, Broken> {
+    pub fn live(&self, world: &World, work: &Work, plan: FaultSchedule, end: End) -> Result<Lived, Broken> {
         let life = self.begin(world, work, plan)?;
         world.drive(|| life.is_over()).map_err(|reason| Broken::new(Invariant::Finished, reason))?;
         let lived = life.lived();

@@ -8,14 +8,15 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use maloko_core::Value;
+use maloko_core::environment::Clock;
 use maloko_core::event::{Event, EventSink, Op, Severity, StepMetadata};
 use maloko_core::provider::{
-    Answer, Host, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderErrorKind,
+    Answer, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderErrorKind, ProviderHost,
     ProviderReference,
 };
-use maloko_core::state::Clock;
 
-use crate::cloud::{Cloud, ProviderKind, Providers, Service};
+use crate::cloud::{Cloud, Providers, Service};
+use crate::provider_kind::ProviderKind;
 use crate::{host, urns};
 
 use super::world::{Fate, Machine};
@@ -109,7 +110,7 @@ fn text(value: &Value) -> String {
 }
 
 #[async_trait]
-impl Host for Reached {
+impl ProviderHost for Reached {
     fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError> {
         let mut description = host::description(&self.objects, object);
         let cloud = self.cloud.lock().unwrap_or_else(PoisonError::into_inner);

@@ -4,7 +4,7 @@ use crate::invariant::{Broken, Invariant};
 
 use super::explore::{Scene, is_whole, nothing_lost, scenes};
 use super::life::{End, Ended, Kind, Life, Setting, Stage, TAKEN_OVER};
-use super::world::{Plan, World};
+use super::world::{FaultSchedule, World};
 
 /// How meetings of two processes ended.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,11 +29,11 @@ fn until_over(world: &World, lives: &[&Life]) -> Result<(), Broken> {
 }
 
 /// Begins the first process and lets it come to an edge that the world chooses.
-fn first(scene: &Scene, edges: u64, world: &World, stage: &Stage) -> Result<Life, Broken> {
-    let life = stage.begin(world, &scene.work, Plan::default())?;
+fn first(scene: &Scene, fault_points: u64, world: &World, stage: &Stage) -> Result<Life, Broken> {
+    let life = stage.begin(world, &scene.work, FaultSchedule::default())?;
     // The lease is taken at the first edge in memory, a few further on a disk.
-    let until = 2 + world.below(usize::try_from(edges).unwrap_or(usize::MAX)) as u64;
-    let reached = world.drive(|| life.is_over() || world.edges(life.process) >= until);
+    let until = 2 + world.below(usize::try_from(fault_points).unwrap_or(usize::MAX)) as u64;
+    let reached = world.drive(|| life.is_over() || world.fault_points(life.process) >= until);
     reached.map_err(|reason| Broken::new(Invariant::Finished, reason))?;
     Ok(life)
 }
@@ -45,10 +45,10 @@ fn first(scene: &Scene, edges: u64, world: &World, stage: &Stage) -> Result<Life
 /// What does not hold.
 pub fn second_writer(seed: u64, program: u64, store: Kind) -> Result<Meetings, Broken> {
     let mut meetings = Meetings::default();
-    for (scene, edges) in scenes(seed, program, setting(store)).map_err(|failure| failure.broken)? {
+    for (scene, fault_points) in scenes(seed, program, setting(store)).map_err(|failure| failure.broken)? {
         let (world, stage) = (scene.world(), scene.before.copy()?);
-        let one = first(&scene, edges, &world, &stage)?;
-        let other = stage.begin(&world, &scene.work, Plan::default())?;
+        let one = first(&scene, fault_points, &world, &stage)?;
+        let other = stage.begin(&world, &scene.work, FaultSchedule::default())?;
         until_over(&world, &[&one, &other])?;
         let (one, other) = (one.lived(), other.lived());
         match (&one.ended, &other.ended) {
@@ -77,9 +77,9 @@ pub fn second_writer(seed: u64, program: u64, store: Kind) -> Result<Meetings, B
 /// What does not hold.
 pub fn zombie(seed: u64, program: u64, store: Kind) -> Result<u64, Broken> {
     let mut told = 0;
-    for (scene, edges) in scenes(seed, program, setting(store)).map_err(|failure| failure.broken)? {
+    for (scene, fault_points) in scenes(seed, program, setting(store)).map_err(|failure| failure.broken)? {
         let (world, stage) = (scene.world(), scene.before.copy()?);
-        let one = first(&scene, edges, &world, &stage)?;
+        let one = first(&scene, fault_points, &world, &stage)?;
         let was_over = one.is_over();
         let other = stage.take_over(&world, &scene.work)?;
         until_over(&world, &[&one, &other])?;

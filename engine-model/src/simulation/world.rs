@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use maloko_core::state::{Clock, Entropy, Worker, Workers};
+use maloko_core::environment::{Clock, Entropy, Worker, Workers};
 
 use crate::random::Random;
 
@@ -39,7 +39,7 @@ pub enum Fate {
 
 /// What is in store for a process.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Plan {
+pub struct FaultSchedule {
     /// The edge at which it dies, from 1.
     pub dies_at: Option<u64>,
     /// The edge at which, and the error with which, its disk fails for once.
@@ -48,9 +48,9 @@ pub struct Plan {
 
 #[derive(Default)]
 struct Process {
-    plan: Plan,
+    plan: FaultSchedule,
     alive: bool,
-    edges: u64,
+    fault_points: u64,
 }
 
 struct Task {
@@ -117,9 +117,9 @@ impl World {
 
     /// Begins a process; gives its number.
     #[must_use]
-    pub fn begin(&self, plan: Plan) -> usize {
+    pub fn begin(&self, plan: FaultSchedule) -> usize {
         let mut state = self.state();
-        state.processes.push(Process { plan, alive: true, edges: 0 });
+        state.processes.push(Process { plan, alive: true, fault_points: 0 });
         state.processes.len() - 1
     }
 
@@ -131,8 +131,8 @@ impl World {
 
     /// How many edges the process has passed.
     #[must_use]
-    pub fn edges(&self, process: usize) -> u64 {
-        self.state().processes.get(process).map_or(0, |process| process.edges)
+    pub fn fault_points(&self, process: usize) -> u64 {
+        self.state().processes.get(process).map_or(0, |process| process.fault_points)
     }
 
     /// Ends a process: whatever it was doing is dropped, and nothing that it still tries has an effect.
@@ -149,11 +149,11 @@ impl World {
         let mut state = self.state();
         let State { processes, trace, elapsed, .. } = &mut *state;
         let Some(this) = processes.get_mut(process).filter(|process| process.alive) else { return Fate::Dies };
-        this.edges += 1;
-        let number = this.edges;
+        this.fault_points += 1;
+        let number = this.fault_points;
         let fate = match this.plan {
-            Plan { dies_at: Some(at), .. } if at == number => Fate::Dies,
-            Plan { fails_at: Some((at, kind)), .. } if at == number => Fate::Fails(kind),
+            FaultSchedule { dies_at: Some(at), .. } if at == number => Fate::Dies,
+            FaultSchedule { fails_at: Some((at, kind)), .. } if at == number => Fate::Fails(kind),
             _ => Fate::Passes,
         };
         this.alive = fate != Fate::Dies;

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt};
+use maloko_core::environment::Environment;
 use maloko_core::error::{Error, Result};
-use maloko_core::state::Surroundings;
 use object_store::path::Path;
 use object_store::{
     CopyOptions, Error as StoreError, GetOptions, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload,
@@ -49,7 +49,7 @@ pub(crate) struct Bucket {
     prefix: String,
     /// What stands before every name in messages, such as `s3://bucket/prefix/`.
     place: String,
-    surroundings: Surroundings,
+    environment: Environment,
     /// Can the store refuse a write? Otherwise we look before and after.
     conditional: bool,
 }
@@ -60,9 +60,9 @@ impl Bucket {
         io: Io,
         prefix: String,
         place: String,
-        surroundings: Surroundings,
+        environment: Environment,
     ) -> Self {
-        Self { store, io, prefix, place, surroundings, conditional: true }
+        Self { store, io, prefix, place, environment, conditional: true }
     }
 
     /// The same objects, told whether their store can refuse a write.
@@ -171,7 +171,7 @@ impl Bucket {
     }
 
     async fn put_under(&self, key: &str, bytes: Bytes, condition: Condition) -> Result<Option<UpdateVersion>> {
-        let clock = &self.surroundings.clock;
+        let clock = &self.environment.clock;
         let (since, mut attempt) = (clock.elapsed(), 0);
         loop {
             attempt += 1;

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use maloko_core::error::{Error, Result};
-use maloko_core::state::{Generation, LEAST_GENERATIONS, StackName, StoredStack};
+use maloko_core::state::{Generation, MIN_GENERATIONS, StackName, StoredStack};
 use object_store::UpdateVersion;
 
 use super::batch::{self, Pieces};
@@ -151,7 +151,7 @@ pub(crate) async fn keep_generation(
         let generation = keys.generation(known.first().map_or(1, |(newest, _)| newest + 1));
         futures::future::try_join(bucket.copy(&keys.checkpoint, &generation), backup).await?;
     }
-    let others = keep.max(LEAST_GENERATIONS).saturating_sub(usize::from(!is_kept));
+    let others = keep.max(MIN_GENERATIONS).saturating_sub(usize::from(!is_kept));
     Ok(known.iter().skip(others).map(|(old, _)| keys.generation(*old)).collect())
 }
 

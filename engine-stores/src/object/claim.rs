@@ -43,8 +43,8 @@ enum Seen {
 /// Takes the lease of a stack, or says who holds it. `makes`: it is for making the stack.
 pub(crate) async fn take(store: &Opened, stack: &StackName, operation: &str, makes: bool) -> Result<ObjectLease> {
     let keys = StackKeys::new(stack);
-    let who = Who::new(&store.surroundings.identity, operation, store.surroundings.clock.now().to_string());
-    let id = store.surroundings.new_uuid()?.to_string();
+    let who = Who::new(&store.environment.identity, operation, store.environment.clock.now().to_string());
+    let id = store.environment.new_uuid()?.to_string();
     let mut busy = None;
     for attempt in 1..=ATTEMPTS {
         let former = match observe(store, stack, &keys).await? {
@@ -59,7 +59,7 @@ pub(crate) async fn take(store: &Opened, stack: &StackName, operation: &str, mak
         }
         if busy.is_some() {
             // Each of several that saw each other goes away for a time of its own.
-            store.surroundings.clock.wait(jitter(store, attempt)?).await;
+            store.environment.clock.wait(jitter(store, attempt)?).await;
         }
     }
     Err(match busy {
@@ -73,7 +73,7 @@ pub(crate) async fn take(store: &Opened, stack: &StackName, operation: &str, mak
 
 fn jitter(store: &Opened, attempt: u32) -> Result<Duration> {
     let mut random = [0_u8; 2];
-    store.surroundings.entropy.fill(&mut random)?;
+    store.environment.entropy.fill(&mut random)?;
     let share = f64::from(u16::from_le_bytes(random)) / f64::from(u16::MAX);
     Ok((BACK_OFF * attempt).mul_f64(0.5 + share))
 }
@@ -81,7 +81,7 @@ fn jitter(store: &Opened, attempt: u32) -> Result<Duration> {
 /// Looks at the lease; watches one that is held until its holder shows that it lives, or the patience is over.
 async fn observe(store: &Opened, stack: &StackName, keys: &StackKeys) -> Result<Seen> {
     let bucket = &store.bucket;
-    let clock = &store.surroundings.clock;
+    let clock = &store.environment.clock;
     let Some((first, version)) = Record::read(bucket, &keys.lease).await? else { return Ok(Seen::Free(None)) };
     if !first.is_held() || planted::has(Bug::LeaseShared) {
         return Ok(Seen::Free(Some((first, version))));
@@ -176,7 +176,7 @@ async fn claim_with_lock(
     };
     let mut record = Record::held(id.to_owned(), who.clone(), epoch + 1, start, next);
     record.no_stack = former.as_ref().map_or(makes, |(former, _)| former.no_stack);
-    let asked = store.surroundings.clock.elapsed();
+    let asked = store.environment.clock.elapsed();
     let written = match &former {
         Some((_, version)) => bucket.put_if(&keys.lease, record.encode(), version.clone()).await?,
         None => bucket.put_new(&keys.lease, record.encode()).await?,

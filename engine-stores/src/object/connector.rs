@@ -7,7 +7,7 @@ use object_store::client::{HttpClient, HttpConnector};
 use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, RetryConfig};
 use rustls_platform_verifier::BuilderVerifierExt;
 
-use super::patience::Patient;
+use super::retrying_client::RetryingClient;
 
 /// How long a connection may take to come about, and a request to be answered.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -51,6 +51,6 @@ impl HttpConnector for Connector {
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .map_err(|error| fail(error.into()))?;
-        Ok(HttpClient::new(Patient::new(client)))
+        Ok(HttpClient::new(RetryingClient::new(client)))
     }
 }

@@ -7,7 +7,7 @@ use futures::channel::oneshot;
 use futures::future::{Either, select};
 use maloko_core::error::{Error, Result};
 
-use super::right::Right;
+use super::lease_state::Right;
 
 /// A heartbeat that goes on until it is stopped or the right is lost.
 pub(crate) struct Heartbeat {
@@ -20,7 +20,7 @@ impl Heartbeat {
     pub(crate) fn start(right: Arc<Right>) -> Result<Self> {
         let (stop, stopped) = oneshot::channel();
         let (end, ended) = oneshot::channel();
-        let workers = Arc::clone(&right.surroundings.workers);
+        let workers = Arc::clone(&right.environment.workers);
         let work = Box::pin(async move {
             beat(&right, stopped).await;
             // It is fine if nobody waits.
@@ -44,7 +44,7 @@ impl Heartbeat {
 
 async fn beat(right: &Right, mut stopped: oneshot::Receiver<()>) {
     while !right.is_lost() {
-        let pause = right.surroundings.clock.wait(right.timing.beat);
+        let pause = right.environment.clock.wait(right.timing.beat);
         match select(stopped, pause).await {
             Either::Left(_) => return,
             Either::Right(((), waiting)) => stopped = waiting,

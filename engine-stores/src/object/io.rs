@@ -9,7 +9,7 @@ use std::sync::Arc;
 use maloko_core::error::{Error, Result};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::silence::Silence;
+use crate::slow_notice::SlowNotice;
 
 /// Threads for requests: they wait for the network nearly all of their time.
 const THREADS: usize = 2;
@@ -29,12 +29,12 @@ pub(crate) struct OwnRuntime {
     process: u32,
     /// `None` only while it is dropped.
     runtime: Option<Runtime>,
-    silence: Arc<Silence>,
+    silence: Arc<SlowNotice>,
 }
 
 impl Io {
     /// A runtime for this process.
-    pub(crate) fn new(silence: Silence) -> Result<Self> {
+    pub(crate) fn new(silence: SlowNotice) -> Result<Self> {
         let built =
             Builder::new_multi_thread().worker_threads(THREADS).thread_name("maloko-store").enable_all().build();
         let runtime = built.map_err(|source| Error::Io {

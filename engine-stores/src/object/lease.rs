@@ -13,8 +13,8 @@ use super::batch::{self, Piece, Pieces};
 use super::bucket::Bucket;
 use super::heartbeat::Heartbeat;
 use super::keys::StackKeys;
+use super::lease_state::Right;
 use super::record::Record;
-use super::right::Right;
 use super::store::Opened;
 use super::{checkpoint, mark, seal};
 
@@ -328,7 +328,7 @@ impl Shared {
             self.check().await?;
             self.right.renew().await?;
             let lines = self.pieces(&mut files).await?.journal().unwrap_or_default();
-            let moment = self.right.surroundings.clock.now().as_second();
+            let moment = self.right.environment.clock.now().as_second();
             let key = format!("{}journal-{moment}-{}-{}", self.keys().aside, self.right.epoch, files.next);
             self.bucket().put(&key, lines).await?;
             self.bucket().place(&key)
@@ -440,7 +440,7 @@ impl Drop for ObjectLease {
         // Nobody is left to be told about an error; a lease that stays is taken over after a while.
         let shared = Arc::clone(&self.shared);
         let release = Box::pin(async move { drop(shared.release().await) });
-        if let Ok(worker) = self.shared.right.surroundings.workers.start("maloko-release", release) {
+        if let Ok(worker) = self.shared.right.environment.workers.start("maloko-release", release) {
             worker.join();
         }
     }

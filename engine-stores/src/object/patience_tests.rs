@@ -13,7 +13,7 @@ use object_store::path::Path;
 use object_store::{ClientOptions, Error, ObjectStore, ObjectStoreExt, PutMode};
 
 use super::super::connector::retries;
-use super::Patient;
+use super::RetryingClient;
 
 /// More than any number of attempts that is made without looking at the time.
 const MANY: u32 = 9;
@@ -46,7 +46,7 @@ impl HttpService for Flaky {
 
 impl HttpConnector for Flaky {
     fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
-        Ok(HttpClient::new(Patient::new(self.clone())))
+        Ok(HttpClient::new(RetryingClient::new(self.clone())))
     }
 }
 

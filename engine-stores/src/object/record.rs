@@ -4,8 +4,9 @@
 //! which epochs and which numbers of the journal were used.
 
 use bytes::Bytes;
+use maloko_core::environment::Identity;
 use maloko_core::error::Result;
-use maloko_core::state::{Holder, Identity};
+use maloko_core::state::Holder;
 use object_store::UpdateVersion;
 use serde::{Deserialize, Serialize};
 

@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use maloko_core::environment::Environment;
 use maloko_core::error::{Error, Result};
-use maloko_core::state::{Backend, Generation, Holder, Lease, StackName, StoredEntry, StoredStack, Surroundings};
+use maloko_core::state::{Backend, Generation, Holder, Lease, StackName, StoredEntry, StoredStack};
 use object_store::ObjectStore;
 
-use crate::silence::Silence;
+use crate::slow_notice::SlowNotice;
 use crate::{Notify, World};
 
 use super::bucket::{Bucket, Found};
@@ -61,7 +62,7 @@ pub struct ObjectBackend {
 /// The connection of one process.
 pub(crate) struct Opened {
     pub(crate) bucket: Bucket,
-    pub(crate) surroundings: Surroundings,
+    pub(crate) environment: Environment,
     pub(crate) notify: Notify,
     pub(crate) timing: Timing,
     /// Can the store refuse a write? Found out when the first lease is taken.
@@ -165,12 +166,12 @@ impl ObjectBackend {
 
     fn open_anew(&self) -> Result<Opened> {
         let notify = Arc::clone(&self.world.notify);
-        let io = if self.direct { Io::Direct } else { Io::new(Silence::new(&self.place, Arc::clone(&notify)))? };
+        let io = if self.direct { Io::Direct } else { Io::new(SlowNotice::new(&self.place, Arc::clone(&notify)))? };
         let store = (self.connect)()?;
-        let surroundings = self.world.surroundings.clone();
-        let bucket = Bucket::new(store, io, self.prefix.clone(), self.place.clone(), surroundings.clone());
+        let environment = self.world.environment.clone();
+        let bucket = Bucket::new(store, io, self.prefix.clone(), self.place.clone(), environment.clone());
         let (conditional, checked) = (Mutex::new(None), Mutex::new(false));
-        Ok(Opened { bucket, surroundings, notify, timing: self.timing, conditional, checked })
+        Ok(Opened { bucket, environment, notify, timing: self.timing, conditional, checked })
     }
 
     async fn require(&self, store: &Opened, stack: &StackName, keys: &StackKeys) -> Result<()> {
@@ -306,12 +307,12 @@ async fn break_lease(store: &Opened, stack: &StackName, keys: &StackKeys) -> Res
         let Some((found, version)) = still else {
             return Ok(taken_from.iter().map(|former| former.who.holder()).collect());
         };
-        let since = store.surroundings.clock.now().to_string();
+        let since = store.environment.clock.now().to_string();
         let mut broken = found.clone();
         broken.state = State::Broken;
         broken.epoch += 1 + u64::from(taken_from.is_some());
-        broken.id = store.surroundings.new_uuid()?.to_string();
-        broken.who = Who::new(&store.surroundings.identity, "cancel", since);
+        broken.id = store.environment.new_uuid()?.to_string();
+        broken.who = Who::new(&store.environment.identity, "cancel", since);
         // A heartbeat may have come in between; then there is another version to be replaced.
         if bucket.put_if(&keys.lease, broken.encode(), version).await?.is_some() {
             claim::shut_out(bucket, keys, &broken).await?;

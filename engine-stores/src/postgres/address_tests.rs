@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use maloko_core::state::Surroundings;
+use maloko_core::environment::Environment;
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn world(variables: &[(&str, &str)], home: Option<PathBuf>) -> World {
     World {
         variables: Arc::new(move |name| variables.get(name).cloned()),
         home,
-        surroundings: Surroundings::system(),
+        environment: Environment::system(),
         notify: Arc::new(|_| ()),
     }
 }

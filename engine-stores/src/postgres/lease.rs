@@ -16,7 +16,7 @@ use tokio::task::AbortHandle;
 use tokio::time::sleep;
 use tokio_postgres::Row;
 
-use super::link::{Link, Retries, Trouble, Value};
+use super::connection::{Link, Retries, Trouble, Value};
 use super::{Store, column, no_stack};
 
 /// How often a holder shows that it lives, as a part of the patience that others have with it.

@@ -5,8 +5,8 @@
 //! changes nothing, whatever it still believes. No clock, neither the server's nor a machine's, decides anything.
 
 mod address;
+mod connection;
 mod lease;
-mod link;
 mod passfile;
 mod schema;
 mod tls;
@@ -15,23 +15,24 @@ mod watch;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use maloko_core::environment::Environment;
 use maloko_core::error::{Error, Result};
-use maloko_core::state::{Backend, Generation, Holder, Lease, StackName, StoredEntry, StoredStack, Surroundings};
+use maloko_core::state::{Backend, Generation, Holder, Lease, StackName, StoredEntry, StoredStack};
 use tokio_postgres::Row;
 
 use crate::World;
-use crate::silence::Silence;
+use crate::slow_notice::SlowNotice;
 
 use address::Address;
+use connection::{Link, Threads, Trouble, Value};
 use lease::PostgresLease;
-use link::{Link, Threads, Trouble, Value};
 
 pub use address::{has_password, without_password};
 
 /// A store in a database.
 pub struct PostgresBackend {
     store: Arc<Store>,
-    surroundings: Surroundings,
+    environment: Environment,
 }
 
 /// What a backend and its leases share.
@@ -46,9 +47,9 @@ impl PostgresBackend {
     pub fn open(url: &str, world: &World) -> Result<Self> {
         let address = Arc::new(Address::parse(url, world)?);
         let notify = Arc::clone(&world.notify);
-        let silence = Arc::new(Silence::new(&address.shown, Arc::clone(&notify)));
+        let silence = Arc::new(SlowNotice::new(&address.shown, Arc::clone(&notify)));
         let store = Store { threads: Threads::new()?, link: Arc::new(Link::new(address, silence)?), notify };
-        Ok(Self { store: Arc::new(store), surroundings: world.surroundings.clone() })
+        Ok(Self { store: Arc::new(store), environment: world.environment.clone() })
     }
 
     /// Reads, or does what may as well be done twice; `None` when no tables were ever made.
@@ -58,7 +59,7 @@ impl PostgresBackend {
 
     /// Random text that nobody else has.
     fn token(&self) -> Result<String> {
-        Ok(self.surroundings.new_uuid()?.to_string())
+        Ok(self.environment.new_uuid()?.to_string())
     }
 }
 
@@ -218,7 +219,7 @@ impl Backend for PostgresBackend {
         let wanted = lease::Wanted {
             stack: stack.clone(),
             token: self.token()?,
-            holder: Holder::here(operation, &self.surroundings),
+            holder: Holder::here(operation, &self.environment),
         };
         let taken = watch::take(Arc::clone(&self.store), wanted);
         let lease: Arc<PostgresLease> = Arc::new(self.store.threads.run(taken).await?);

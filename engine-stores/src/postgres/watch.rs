@@ -13,8 +13,8 @@ use maloko_core::state::{Holder, lock_file};
 use tokio::time::{Instant, sleep};
 use tokio_postgres::Row;
 
+use super::connection::{Trouble, Value};
 use super::lease::{PostgresLease, Wanted};
-use super::link::{Trouble, Value};
 use super::{Store, column, holder, named, no_stack};
 
 /// The watcher's first pause, and its longest: a holder at work shows itself soon.

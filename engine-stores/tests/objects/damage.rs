@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use maloko_core::Urn;
+use maloko_core::environment::Environment;
 use maloko_core::state::{
-    Backend, Change, Crypter, Passphrase, Session, SessionOptions, Snapshot, Surroundings, create_stack,
-    overwrite_stack, read_stack, reseal_stack, restore_stack, salvage_journal,
+    Backend, Change, Crypter, Passphrase, Session, SessionOptions, Snapshot, create_stack, overwrite_stack, read_stack,
+    reseal_stack, restore_stack, salvage_journal,
 };
 use object_store::memory::InMemory;
 use object_store::path::Path;
@@ -21,12 +22,12 @@ struct Killed {
 
 impl Killed {
     async fn new() -> Self {
-        let (store, surroundings) = (Arc::new(InMemory::new()), Surroundings::system());
-        let crypter = Crypter::with_new_salt(Passphrase::given("p"), surroundings.clone()).unwrap();
+        let (store, environment) = (Arc::new(InMemory::new()), Environment::system());
+        let crypter = Crypter::with_new_salt(Passphrase::given("p"), environment.clone()).unwrap();
         let backend = over(&store);
-        create_stack(&backend, &stack(), &crypter, &surroundings).await.unwrap();
+        create_stack(&backend, &stack(), &crypter, &environment).await.unwrap();
         let options =
-            SessionOptions { crypter, surroundings, check_integrity: true, command: "up".into(), keep_generations: 3 };
+            SessionOptions { crypter, environment, check_integrity: true, command: "up".into(), keep_generations: 3 };
         let killed = Self { store, options };
         // A generation to go back to, which is of another time.
         let metadata = serde_json::json!({ "of": "another time" });

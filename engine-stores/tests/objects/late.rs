@@ -9,7 +9,7 @@ use super::told::told;
 use super::world::{block, stack, steady, with_stack, world};
 
 /// A run whose second record is not answered for, and that then ends; what the next one finds, and what it may write.
-fn after_a_late_record(folds: bool, records_before: &[&[u8]]) -> Option<Vec<u8>> {
+fn after_a_late_record(compactions: bool, records_before: &[&[u8]]) -> Option<Vec<u8>> {
     let store = told(|_, _| {});
     let backend = ObjectBackend::over(Arc::clone(&store) as _, world(&[]), steady());
     block(async {
@@ -21,7 +21,7 @@ fn after_a_late_record(folds: bool, records_before: &[&[u8]]) -> Option<Vec<u8>>
         store.hang("/journal/");
         lease.append(b"late\n").await.unwrap_err();
         store.answer();
-        if folds {
+        if compactions {
             lease.replace(b"folded", 3).await.unwrap();
             lease.remove_journal().await.unwrap();
         }

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use futures::channel::oneshot;
 use futures::future::{BoxFuture, FutureExt, Shared, select};
-pub(crate) use maloko_core::state::Workers;
-use maloko_core::state::{Backend, StackName, Surroundings, Worker};
+pub(crate) use maloko_core::environment::Workers;
+use maloko_core::environment::{Environment, Worker};
+use maloko_core::state::{Backend, StackName};
 use maloko_stores::World;
 use maloko_stores::object::{ObjectBackend, Timing};
 use object_store::ObjectStore;
@@ -22,7 +23,7 @@ pub(crate) fn world(variables: &'static [Secret]) -> World {
             variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
         }),
         home: None,
-        surroundings: Surroundings::system(),
+        environment: Environment::system(),
         notify: Arc::new(|_| {}),
     }
 }
@@ -90,7 +91,7 @@ impl Default for Mortal {
 
 impl Mortal {
     pub(crate) fn workers(&self) -> Arc<dyn Workers> {
-        Arc::new(Threads { real: Surroundings::system().workers, killed: self.killed.clone() })
+        Arc::new(Threads { real: Environment::system().workers, killed: self.killed.clone() })
     }
 
     pub(crate) fn kill(&self) {

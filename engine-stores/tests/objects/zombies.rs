@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
-use maloko_core::state::{Backend, Clock};
+use maloko_core::environment::Clock;
+use maloko_core::state::Backend;
 use maloko_stores::object::{ObjectBackend, open};
 use object_store::memory::InMemory;
 use object_store::{ObjectStore, ObjectStoreExt};
@@ -156,9 +157,9 @@ impl Clock for Wrong {
 
 fn with_wrong_clock(store: &Arc<InMemory>, hours: i64, workers: Arc<dyn Workers>) -> ObjectBackend {
     let mut world = world(&[]);
-    world.surroundings.workers = workers;
-    let right = Arc::clone(&world.surroundings.clock);
-    world.surroundings.clock = Arc::new(Wrong { right, by: SignedDuration::from_hours(hours) });
+    world.environment.workers = workers;
+    let right = Arc::clone(&world.environment.clock);
+    world.environment.clock = Arc::new(Wrong { right, by: SignedDuration::from_hours(hours) });
     ObjectBackend::over(Arc::clone(store) as _, world, brisk())
 }
 

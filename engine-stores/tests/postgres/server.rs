@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use async_trait::async_trait;
+use maloko_core::environment::Environment;
 use maloko_core::error::Result;
 use maloko_core::state::conformance::{Rig, Store};
-use maloko_core::state::{Backend, StackName, Surroundings};
+use maloko_core::state::{Backend, StackName};
 use maloko_stores::World;
 use maloko_stores::postgres::PostgresBackend;
 use tokio_postgres::{Client, NoTls};
@@ -104,7 +105,7 @@ impl Server {
 
 /// A machine that reads nothing from its environment.
 pub(crate) fn world() -> World {
-    World { variables: Arc::new(|_| None), home: None, surroundings: Surroundings::system(), notify: Arc::new(|_| ()) }
+    World { variables: Arc::new(|_| None), home: None, environment: Environment::system(), notify: Arc::new(|_| ()) }
 }
 
 /// One more machine that uses the store at the address.

@@ -1,9 +1,8 @@
 //! The tables: made once, brought up to date in one step, and left alone when they are newer.
 
 use futures::executor::block_on;
-use maloko_core::state::{
-    Backend, Crypter, Passphrase, Session, SessionOptions, StackName, Surroundings, create_stack,
-};
+use maloko_core::environment::Environment;
+use maloko_core::state::{Backend, Crypter, Passphrase, Session, SessionOptions, StackName, create_stack};
 use tokio_postgres::Client;
 
 use crate::server::{Server, machine};
@@ -182,9 +181,9 @@ fn a_run_that_changes_nothing_writes_nothing_but_its_lease() {
     let address = Server::shared().new_address();
     let schema = schema_of(&address);
     let backend = machine(&address);
-    let surroundings = Surroundings::system();
-    let crypter = Crypter::with_new_salt(Passphrase::given("p"), surroundings.clone()).unwrap();
-    block_on(create_stack(&backend, &dev(), &crypter, &surroundings)).unwrap();
+    let environment = Environment::system();
+    let crypter = Crypter::with_new_salt(Passphrase::given("p"), environment.clone()).unwrap();
+    block_on(create_stack(&backend, &dev(), &crypter, &environment)).unwrap();
     // `xmin` is the transaction that wrote a row last.
     let tables = ["stacks", "checkpoints", "journal", "history", "asides", "removed"];
     let all: Vec<String> = tables
@@ -195,7 +194,7 @@ fn a_run_that_changes_nothing_writes_nothing_but_its_lease() {
         format!("SELECT md5(string_agg(row, '|' ORDER BY row)) FROM ({}) AS rows", all.join(" UNION ALL "));
     let before = first(&everything);
     let options =
-        SessionOptions { crypter, surroundings, check_integrity: true, command: "up".into(), keep_generations: 3 };
+        SessionOptions { crypter, environment, check_integrity: true, command: "up".into(), keep_generations: 3 };
     let session = block_on(Session::open(&backend, &dev(), options)).unwrap();
     block_on(session.fold(session.snapshot().clone())).unwrap();
     assert_eq!(first(&everything), before);

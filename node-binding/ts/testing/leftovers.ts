@@ -5,7 +5,14 @@ import type { ReportedCall } from "./operate";
 import { labelOf } from "./outcome";
 import type { Row } from "./settings";
 import type { StackState } from "./state";
-import { describeCreate, isSettled, type OpenCreate, openCreates, tellCreates, withoutCreates } from "./suspects";
+import {
+    describeCreate,
+    isSettled,
+    tellCreates,
+    type UnresolvedCreate,
+    unresolvedCreates,
+    withoutCreates,
+} from "./unresolved-creates";
 import { show } from "./values";
 
 /** What came of an attempt to destroy what a stack has. */
@@ -43,7 +50,7 @@ export class Leftovers {
 
     /** Writes down what is there now, or may be. */
     note(): void {
-        if (this.ledger !== undefined && this.state.rows().length + this.state.suspects().length > 0) {
+        if (this.ledger !== undefined && this.state.rows().length + this.state.unresolvedCreates().length > 0) {
             this.ledger.write(this.state.native.export());
         }
     }
@@ -139,13 +146,13 @@ export class Leftovers {
     }
 
     // What may be left, where that is written down. What the provider's `find` was asked for, and has not found, is not.
-    #open(calls: readonly ReportedCall[]): OpenCreate[] {
-        if (this.ledger === undefined || this.state.suspects().length === 0) {
+    #open(calls: readonly ReportedCall[]): UnresolvedCreate[] {
+        if (this.ledger === undefined || this.state.unresolvedCreates().length === 0) {
             return [];
         }
         const looks = calls.filter(({ method, error }) => (method === "find" || method === "read") && error === null);
         const asked = new Set(looks.map(({ urn }) => urn));
-        return openCreates(this.state.native.export()).filter(({ urn }) => !asked.has(urn));
+        return unresolvedCreates(this.state.native.export()).filter(({ urn }) => !asked.has(urn));
     }
 
     #objects(): Row[] {

@@ -139,7 +139,7 @@ export interface TestClock {
 }
 
 /** An object that may exist. */
-export interface Suspect {
+export interface UnresolvedCreate {
     urn: string;
     doubt: string;
 }

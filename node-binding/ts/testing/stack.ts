@@ -20,8 +20,8 @@ import {
     type Outcome,
     type Row,
     type StackSettings,
-    type Suspect,
     type TestClock,
+    type UnresolvedCreate,
     type UpOptions,
 } from "./settings";
 import { StackState } from "./state";
@@ -210,8 +210,8 @@ export class TestStack {
     }
 
     /** Objects that may exist, because it is not known what a `create` did; `doubt` says why. */
-    suspects(): Suspect[] {
-        return this.#state.suspects();
+    unresolvedCreates(): UnresolvedCreate[] {
+        return this.#state.unresolvedCreates();
     }
 
     /** The state as Pulumi's deployment, with secrets in plain text. */

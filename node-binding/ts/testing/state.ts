@@ -2,7 +2,7 @@
 import type { NativeStack } from "../native";
 import { parseJson, toJsonText } from "../originals";
 import { secretTexts } from "./scrubbing";
-import type { History, Row, Suspect } from "./settings";
+import type { History, Row, UnresolvedCreate } from "./settings";
 
 /** The state of one stack. */
 export class StackState {
@@ -38,8 +38,8 @@ export class StackState {
     }
 
     /** Objects that may exist, because it is not known what a `create` did. */
-    suspects(): Suspect[] {
-        return (parseJson(this.native.resources()) as { suspects: Suspect[] }).suspects;
+    unresolvedCreates(): UnresolvedCreate[] {
+        return (parseJson(this.native.resources()) as { suspects: UnresolvedCreate[] }).suspects;
     }
 
     /** Another state: with what these resources need, and without them. */

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from google.protobuf.message import Message
 
     from maloko._maloko import Completion, Engine, Pool
-    from maloko._monitor import Monitor
 
 
 class Watch(Protocol):
@@ -81,7 +80,7 @@ class Host:
         self.bodies: ModuleBodies | None = None
         """For programs that may run again with the modules that are loaded: what their bodies register."""
         self.engine: Engine | None = None
-        self.watch: Callable[[asyncio.AbstractEventLoop, Monitor, asyncio.Task[None]], Watch] | None = None
+        self.watch: Callable[[asyncio.AbstractEventLoop, Any, asyncio.Task[None]], Watch] | None = None
         """What is to look after the program while it runs."""
         self.on_close = contextlib.ExitStack()
         """What the run changed in the process and is put back at its end."""

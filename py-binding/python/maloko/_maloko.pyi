@@ -121,10 +121,10 @@ class LibraryRun:
         """
         Does an operation go on now?
         """
-    def run(self, /, front: "object", host: "object") -> "tuple[int, str, tuple[str, dict[str, int], bool, str | None, BaseException | None, str | None, str | None] | None]":
+    def run(self, /, language_host: "object", host: "object") -> "tuple[int, str, tuple[str, dict[str, int], bool, str | None, BaseException | None, str | None, str | None] | None]":
         """
         Runs to the end on this thread, on which no event loop may be running, and gives the exit code, the last message
-        and, for an operation that has begun, what came of it. `front` is a `maloko._front.Front` or its like, `host` a
+        and, for an operation that has begun, what came of it. `language_host` is a `maloko._front.Front` or its like, `host` a
         `maloko._host.Host`. A signal that Python's handlers turn into an exception cancels the run, which is awaited all
         the same; then the exception is raised.
         """
@@ -203,7 +203,7 @@ class TestStack:
         """
     def resources(self, /) -> str:
         """
-        The rows of the state as JSON: `{"rows": [...], "suspects": [urn, ...]}`.
+        The rows of the state as JSON: `{"rows": [...], "unresolved_creates": [urn, ...]}`.
         """
     def restore(self, /, deployment: bytes, place: str) -> None:
         """
@@ -224,7 +224,7 @@ def borrow_terminal(debugger: bool) -> bool:
     a debugger has it, Ctrl-C is the debugger's. `False`: there is none to be had.
     """
 
-def cli_main(arguments: "list[str]", front: "object", host: "object") -> "int":
+def cli_main(arguments: "list[str]", language_host: "object", host: "object") -> "int":
     """
     Runs the command line with these arguments (without the program's name) and returns its exit code.
     """

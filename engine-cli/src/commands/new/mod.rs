@@ -5,12 +5,13 @@ mod folder;
 use std::path::{Path, PathBuf};
 
 use crate::arguments::NewArguments;
-use crate::commands::config::{locate, secret, split_assignment};
+use crate::commands::config::secret;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::front::Language;
+use crate::language_host::Language;
 use crate::project::check_name;
 use crate::prompt;
+use crate::settings::path::{locate, split_assignment};
 use crate::settings::value;
 use crate::shell;
 use crate::workplace::Workplace;
@@ -48,7 +49,7 @@ enum Template {
 
 impl Template {
     fn named(context: &Context, name: Option<&str>) -> Result<Self> {
-        let Some(name) = name else { return Ok(Self::Built(context.front.language())) };
+        let Some(name) = name else { return Ok(Self::Built(context.language_host.language())) };
         match name {
             "python" => return Ok(Self::Built(Language::Python)),
             "typescript" | "nodejs" | "javascript" => return Ok(Self::Built(Language::NodeJs)),
@@ -190,8 +191,8 @@ fn answer(context: &Context, arguments: &NewArguments, asked: &Asked) -> Result<
 /// What installs the project's packages. Where this installation came from a file, the packages of the project come with the
 /// same file: what is not published cannot be asked for by name.
 fn install_step(context: &Context, template: &Template, directory: &Path) -> Option<String> {
-    let here = context.front.language() == template.language()?;
-    let about = context.front.about();
+    let here = context.language_host.language() == template.language()?;
+    let about = context.language_host.about();
     let file = Some(about.installed_from).filter(|file| here && !file.is_empty() && Path::new(file).exists());
     let file = file.map(|file| format!(" {}", shell::word(&file))).unwrap_or_default();
     match template.language()? {

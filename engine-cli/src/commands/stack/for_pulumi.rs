@@ -3,9 +3,9 @@
 use maloko_core::driver::NotSerialized;
 use maloko_core::state::{Snapshot, StackName};
 
-use super::super::count;
 use crate::failure::{Failure, Result, code};
 use crate::operation::with_program;
+use crate::plain::count;
 use crate::workplace::Workplace;
 
 /// What an export goes on with.
@@ -19,8 +19,8 @@ pub(super) enum Prepared {
 /// Runs the program and puts serialised providers into the snapshot.
 pub(super) async fn prepare(workplace: &Workplace<'_>, stack: &StackName, snapshot: &mut Snapshot) -> Result<Prepared> {
     let context = workplace.context;
-    let program = workplace.project.program(context.front.language())?;
-    match context.front.re_execute(&program, &context.arguments).await {
+    let program = workplace.project.program(context.language_host.language())?;
+    match context.language_host.re_execute(&program, &context.arguments).await {
         Some(0) => return Ok(Prepared::Elsewhere),
         Some(code) => return Err(Failure::silent(code)),
         None => {}

@@ -63,7 +63,7 @@ fn when(context: &Context, entry: &HistoryEntry, full_dates: bool) -> String {
     if full_dates {
         return start.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
     }
-    let now = context.surroundings.clock.now();
+    let now = context.environment.clock.now();
     // The largest unit alone is how people say how long ago something was.
     [Unit::Hour, Unit::Minute, Unit::Second]
         .into_iter()

@@ -3,11 +3,11 @@
 use maloko_core::state::{StackName, migrate_stack};
 use maloko_stores::postgres::{has_password, without_password};
 
-use super::super::count;
 use crate::arguments::StackMigrate;
 use crate::backend::{self, Origin};
 use crate::context::Context;
 use crate::failure::Result;
+use crate::plain::count;
 use crate::prompt;
 use crate::shell;
 use crate::workplace::Workplace;

@@ -8,14 +8,13 @@ mod rekey;
 mod remove;
 mod rename;
 mod show;
-mod suspects;
 mod transfer;
+mod unresolved_creates;
 
 use maloko_core::state::{Holder, Snapshot, StackName, create_stack};
 use serde_json::json;
 
 use super::{pretty, table, text};
-pub(crate) use remove::remove_empty;
 
 use crate::arguments::{StackArguments, StackCommand, StackInit, StackList, StackSelect};
 use crate::backend::{confirm_new_directory, guard_first_stack, make_project_directory};
@@ -91,7 +90,7 @@ pub(crate) async fn create(workplace: &Workplace<'_>, stack: &StackName, select:
         }
         None => workplace.new_crypter().await?,
     };
-    create_stack(&*workplace.backend, stack, &crypter, &workplace.context.surroundings).await?;
+    create_stack(&*workplace.backend, stack, &crypter, &workplace.context.environment).await?;
     if settings.member("encryptionsalt").is_none() {
         settings.set_member("encryptionsalt", crypter.salt())?;
         workplace.save_settings(&settings)?;

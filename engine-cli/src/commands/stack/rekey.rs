@@ -37,7 +37,7 @@ pub(super) async fn run(context: &Context, arguments: &StackChangeSecretsProvide
             workplace.key_file_passphrase()?
         }
     };
-    let new = Crypter::with_new_salt(passphrase, context.surroundings.clone())?;
+    let new = Crypter::with_new_salt(passphrase, context.environment.clone())?;
     let before = settings.clone();
     rewrite_settings(&mut settings, &old, &new, target)?;
     replace_both(&workplace, &stack, (&before, &settings), &old, &new).await?;

@@ -1,45 +1,11 @@
-//! Removing a stack: `stack rm`, and `destroy --remove`.
+//! `stack rm`.
 
-use maloko_core::state::{Lease, StackName, StoredStack, Unfinished};
-
-use super::suspects;
 use crate::arguments::StackRemove;
-use crate::commands::count;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::prompt;
+use crate::removal::{Left, Seen, delete};
 use crate::workplace::Workplace;
-
-const COMMAND: &str = "maloko stack rm";
-
-/// What would be forgotten with a stack.
-enum Left {
-    Nothing,
-    Resources(String),
-    /// Creates of which nobody knows whether they made an object.
-    Suspects(String),
-}
-
-/// A stack as it was before there was a lock.
-struct Seen {
-    stored: StoredStack,
-    left: Left,
-}
-
-impl Seen {
-    async fn look(workplace: &Workplace<'_>, stack: &StackName) -> Result<Self> {
-        // Before the state is read: what comes between the two shows under the lock.
-        let stored = workplace.stored(stack).await?;
-        let snapshot = workplace.read(stack).await?;
-        let resources = snapshot.rows.iter().filter(|row| !row.urn.is_root_stack()).count();
-        let left = match (resources, suspects::uncertain(&snapshot)) {
-            (0, 0) => Left::Nothing,
-            (0, suspects) => Left::Suspects(count(suspects, "suspect create")),
-            (resources, _) => Left::Resources(count(resources, "resource")),
-        };
-        Ok(Self { stored, left })
-    }
-}
 
 /// Runs `stack rm`.
 pub(super) async fn run(context: &Context, arguments: &StackRemove) -> Result<()> {
@@ -58,8 +24,8 @@ pub(super) async fn run(context: &Context, arguments: &StackRemove) -> Result<()
             "'{shown}' still has resources; removal rejected. Delete the {resources} with `maloko destroy --stack {shown}`, or \
              forget them with `maloko stack rm {shown} --force`"
         ))),
-        Some(Left::Suspects(suspects)) => Err(Failure::new(format!(
-            "stack '{shown}' still knows of {suspects} whose objects may exist: `maloko stack --stack {shown}` lists them. \
+        Some(Left::UnresolvedCreates(unresolved_creates)) => Err(Failure::new(format!(
+            "stack '{shown}' still knows of {unresolved_creates} whose objects may exist: `maloko stack --stack {shown}` lists them. \
              Look for the objects, then forget the creates with `maloko refresh --clear-pending-creates --stack {shown}`, \
              or with the stack: `maloko stack rm {shown} --force`"
         ))),
@@ -68,101 +34,5 @@ pub(super) async fn run(context: &Context, arguments: &StackRemove) -> Result<()
     prompt::permission(&context.console, arguments.yes, &format!("The stack '{shown}' will be removed."))?;
     delete(&workplace, &stack, seen.as_ref(), arguments.preserve_config).await?;
     context.console.line(&format!("Stack '{shown}' has been removed!"));
-    Ok(())
-}
-
-/// Removes a stack of which a run has destroyed everything.
-pub(crate) async fn remove_empty(workplace: &Workplace<'_>, stack: &StackName) -> Result<()> {
-    let shown = workplace.shown(stack);
-    let seen = Seen::look(workplace, stack).await?;
-    match &seen.left {
-        Left::Resources(resources) => {
-            Err(Failure::new(format!("the stack '{shown}' was not removed: {resources} left in it")))
-        }
-        Left::Suspects(suspects) => Err(Failure::new(format!(
-            "the stack '{shown}' was not removed: it still knows of {suspects} whose objects may exist. `maloko stack` lists \
-             them; look for the objects, then forget the creates with `maloko refresh --clear-pending-creates`"
-        ))),
-        Left::Nothing => Ok(()),
-    }?;
-    delete(workplace, stack, Some(&seen), false).await?;
-    workplace.context.console.note(&format!("Stack '{shown}' has been removed!"));
-    Ok(())
-}
-
-/// What a killed run left behind becomes part of the state, if that can be read: a run that is not known of is not known to
-/// have made anything.
-async fn settle(workplace: &Workplace<'_>, stack: &StackName) {
-    let open = async {
-        if workplace.stored(stack).await?.journal.is_none() {
-            return Ok(());
-        }
-        let mut settings = workplace.settings(stack)?;
-        let crypter = workplace.crypter(stack, &mut settings).await?;
-        // This alone takes the journal up.
-        workplace.session(stack, crypter, COMMAND).await?.abandon().await.map_err(Failure::from)
-    };
-    // What cannot be read any more can still be removed.
-    let _: Result<()> = open.await;
-}
-
-/// The state that is removed with everything in it stays as the newest of the generations, so that it can be brought back.
-async fn keep_newest(workplace: &Workplace<'_>, lease: &dyn Lease, found: &StoredStack) -> Result<()> {
-    if found.journal.as_deref().is_some_and(|journal| Unfinished::decode(journal).is_none()) {
-        let place = lease.set_journal_aside().await?;
-        workplace.context.console.warn(&format!(
-            "a run was interrupted whose journal cannot be taken up; it is kept as {place}, and may know of objects that the \
-             state does not"
-        ));
-    }
-    if !found.checkpoint.is_empty() {
-        lease.replace(&found.checkpoint, workplace.keep_generations.saturating_add(1)).await?;
-    }
-    Ok(())
-}
-
-/// Removes a stack, its settings file and its selection; not when it is no longer as it was `seen`.
-async fn delete(
-    workplace: &Workplace<'_>,
-    stack: &StackName,
-    seen: Option<&Seen>,
-    preserve_config: bool,
-) -> Result<()> {
-    if seen.is_none() {
-        settle(workplace, stack).await;
-    }
-    let lease = workplace.backend.lease(stack, COMMAND).await?;
-    match seen {
-        Some(Seen { stored: seen, .. }) => {
-            let found = lease.load().await?;
-            if (&found.checkpoint, &found.journal) != (&seen.checkpoint, &seen.journal) {
-                lease.release().await?;
-                let shown = workplace.shown(stack);
-                return Err(Failure::new(format!(
-                    "the stack '{shown}' was changed by another run in the meantime, so it was not removed; look at it with \
-                     `maloko stack --stack {shown}`, and run the command again"
-                )));
-            }
-        }
-        None => {
-            if let Ok(found) = lease.load().await {
-                keep_newest(workplace, &*lease, &found).await?;
-            }
-        }
-    }
-    lease.remove_stack().await?;
-    lease.release().await?;
-    if !preserve_config {
-        let file = workplace.settings_file(stack);
-        match std::fs::remove_file(&file) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Failure::io(format!("the settings file {} cannot be removed", file.display()), &error));
-            }
-            _ => {}
-        }
-    }
-    if workplace.selected().unwrap_or_default().as_ref() == Some(stack) {
-        workplace.select(None)?;
-    }
     Ok(())
 }

@@ -114,7 +114,7 @@ impl Renaming<'_> {
             Err(Error::NoStack { .. }) => {}
             Err(error) => return Err(error.into()),
             Ok(there) if Unfinished::of(&there) == Some(Unfinished::RenameOf(self.old.stack().to_owned())) => {
-                self.remove_half().await?;
+                self.remove_pending_delete().await?;
             }
             Ok(there) => {
                 let ours = readable(&there, crypter).and_then(|there| same_resources(&there, &checkpoint, crypter));
@@ -129,7 +129,7 @@ impl Renaming<'_> {
                     return Ok(());
                 }
                 // It was killed before the mark.
-                self.remove_half().await?;
+                self.remove_pending_delete().await?;
             }
         }
         let options = self.workplace.session_options(crypter.clone(), COMMAND, true);
@@ -141,7 +141,7 @@ impl Renaming<'_> {
         Ok(())
     }
 
-    async fn remove_half(&self) -> Result<()> {
+    async fn remove_pending_delete(&self) -> Result<()> {
         let lease = self.workplace.backend.lease(self.new, COMMAND).await?;
         lease.remove_stack().await?;
         lease.release().await?;

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use maloko_core::state::{Snapshot, StackName};
-use maloko_core::{PropertyMap, Row, Urn};
+use maloko_core::{PropertyMap, ResourceState, Urn};
 use serde_json::json;
 
 use super::super::{pretty, table, text};
-use super::suspects;
+use super::unresolved_creates;
 use super::{in_json, last_update, readable, resource_count};
 use crate::arguments::{StackArguments, StackOutput};
 use crate::context::Context;
@@ -41,14 +41,14 @@ pub(super) async fn stack(context: &Context, arguments: &StackArguments) -> Resu
     }
     let snapshot = read(&workplace, &stack, arguments.show_secrets).await?;
     if arguments.format.json() {
-        let (suspects, interrupted) = suspects::json(&snapshot, arguments.show_secrets);
+        let (unresolved_creates, interrupted) = unresolved_creates::json(&snapshot, arguments.show_secrets);
         let document = json!({
             "name": workplace.shown(&stack),
             "backend": workplace.backend.url(),
             "lastUpdate": last_update(&snapshot).map(|time| in_json(&time)),
             "resourceCount": resource_count(&snapshot),
             "outputs": plain::object_to_json(&outputs(&snapshot), arguments.show_secrets),
-            "suspects": suspects,
+            "suspects": unresolved_creates,
             "interrupted": interrupted,
         });
         context.console.line(&pretty(&document));
@@ -79,7 +79,7 @@ pub(super) async fn stack(context: &Context, arguments: &StackArguments) -> Resu
         shown.push(format!("\nCurrent stack outputs ({}):", outputs.len()));
         shown.extend(output_table(&outputs, arguments.show_secrets));
     }
-    shown.extend(suspects::lines(&snapshot, arguments.show_secrets, is_in_use));
+    shown.extend(unresolved_creates::lines(&snapshot, arguments.show_secrets, is_in_use));
     // Ids and outputs come from providers: no terminal takes orders from them.
     context.console.line(&clean(&shown.join("\n")));
     Ok(())
@@ -88,13 +88,14 @@ pub(super) async fn stack(context: &Context, arguments: &StackArguments) -> Resu
 /// The resources, each indented below its parent.
 fn tree(snapshot: &Snapshot, arguments: &StackArguments) -> Vec<String> {
     let known: BTreeSet<&Urn> = snapshot.rows.iter().map(|row| &row.urn).collect();
-    let mut children: BTreeMap<Option<&Urn>, Vec<&Row>> = BTreeMap::new();
+    let mut children: BTreeMap<Option<&Urn>, Vec<&ResourceState>> = BTreeMap::new();
     for row in &snapshot.rows {
         let parent = row.parent.as_ref().filter(|parent| known.contains(parent) && **parent != row.urn);
         children.entry(parent).or_default().push(row);
     }
     let mut shown = Vec::new();
-    let mut open: Vec<(&Row, usize)> = children.remove(&None).into_iter().flatten().rev().map(|row| (row, 1)).collect();
+    let mut open: Vec<(&ResourceState, usize)> =
+        children.remove(&None).into_iter().flatten().rev().map(|row| (row, 1)).collect();
     while let Some((row, depth)) = open.pop() {
         let marks: String =
             [(row.protect, " [protected]"), (row.taint, " [tainted]"), (row.delete, " [to be deleted]")]

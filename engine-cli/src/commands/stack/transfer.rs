@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use maloko_core::state::{Snapshot, StackName, export_deployment, import_deployment, integrity};
 
-use super::super::count;
 use super::for_pulumi;
 use crate::arguments::{StackExport, StackImport};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::history::Beginning;
+use crate::plain::count;
 use crate::prompt;
 use crate::workplace::Workplace;
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use maloko_core::Urn;
 use maloko_core::plan::{bearers, did_you_mean, several_bear_it};
 use maloko_core::state::Snapshot;
-use maloko_core::{Row, Urn};
 
 use super::rewrite::rewrite_urns;
 use crate::failure::{Failure, Result};
@@ -44,11 +44,11 @@ impl Flag {
 }
 
 pub(super) fn not_found(snapshot: &Snapshot, urn: &Urn) -> Failure {
-    if let Some(suspect) = snapshot.all_suspects().iter().find(|suspect| suspect.urn() == urn) {
+    if let Some(unresolved) = snapshot.all_unresolved_creates().iter().find(|unresolved| unresolved.urn() == urn) {
         return Failure::new(format!(
             "No such resource \"{urn}\" exists in the current state, but a create of it that may have made an object ({}): \
              `maloko up` goes on with it; if its object is gone, `maloko refresh --clear-pending-creates` forgets it",
-            suspect.summary()
+            unresolved.summary()
         ));
     }
     let advice =
@@ -66,20 +66,6 @@ pub(super) fn meant(snapshot: &Snapshot, text: &str) -> Result<Urn> {
     }
 }
 
-/// Everything that a row refers to.
-fn references(row: &Row) -> impl Iterator<Item = Urn> {
-    let provider = row.provider_parts().map(|(urn, _)| urn);
-    let properties = row.property_dependencies.values().flatten();
-    row.parent
-        .iter()
-        .chain(&row.dependencies)
-        .chain(properties)
-        .chain(&row.deleted_with)
-        .chain(&row.replace_with)
-        .cloned()
-        .chain(provider)
-}
-
 /// Removes every row.
 pub(super) fn delete_all(snapshot: &mut Snapshot, force: bool) -> Result<()> {
     if let Some(row) = snapshot.rows.iter().find(|row| row.protect)
@@ -89,7 +75,7 @@ pub(super) fn delete_all(snapshot: &mut Snapshot, force: bool) -> Result<()> {
     }
     snapshot.rows.clear();
     snapshot.pending.clear();
-    snapshot.suspects.clear();
+    snapshot.unresolved_creates.clear();
     Ok(())
 }
 
@@ -132,7 +118,7 @@ pub(super) fn delete(
         let mut urns = BTreeSet::from([urn.clone()]);
         // A row stands after everything that it refers to, so one pass finds all of them.
         for (other, row) in snapshot.rows.iter().enumerate() {
-            if other != place && references(row).any(|reference| urns.contains(&reference)) {
+            if other != place && row.references().any(|reference| urns.contains(&reference)) {
                 condemned.insert(other);
                 if !row.delete {
                     urns.insert(row.urn.clone());

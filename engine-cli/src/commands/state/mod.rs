@@ -14,10 +14,10 @@ mod tests;
 use maloko_core::Urn;
 use maloko_core::state::{Snapshot, integrity};
 
-use super::count;
 use crate::arguments::{StateCommand, StateDelete, StateFlag, StateRename};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::plain::count;
 use crate::prompt;
 use crate::workplace::Workplace;
 

@@ -3,11 +3,11 @@
 use maloko_core::Urn;
 use maloko_core::state::{Checkpoint, Crypter, Session, Snapshot, StackName, Unfinished};
 
-use super::super::count;
 use super::relocate::{Moved, relocate};
 use crate::arguments::StateMove;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::plain::count;
 use crate::prompt;
 use crate::shell;
 use crate::workplace::Workplace;

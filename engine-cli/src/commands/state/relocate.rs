@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use maloko_core::state::{Snapshot, StackName};
 use maloko_core::urn::STACK_TYPE;
-use maloko_core::{Row, Urn};
+use maloko_core::{ResourceState, Urn};
 
 use super::rewrite::rewrite_urns;
 use crate::failure::{Failure, Result};
@@ -128,11 +128,13 @@ fn choose(snapshot: &Snapshot, wanted: &[Urn], include_parents: bool) -> Result<
             pending.row.urn
         )));
     }
-    if let Some(suspect) = snapshot.all_suspects().iter().find(|suspect| chosen.contains(suspect.urn())) {
+    if let Some(unresolved) =
+        snapshot.all_unresolved_creates().iter().find(|unresolved| chosen.contains(unresolved.urn()))
+    {
         return Err(Failure::new(format!(
-            "nobody knows whether a replacement of {} was made ({}); run `maloko up` first, which settles that",
-            suspect.urn(),
-            suspect.summary()
+            "a replacement of {} may have been made ({}); run `maloko up` first, which settles that",
+            unresolved.urn(),
+            unresolved.summary()
         )));
     }
     Ok(chosen)
@@ -145,7 +147,7 @@ fn root_of(stack: &StackName, snapshot: &mut Snapshot) -> Urn {
     }
     let name = format!("{}-{}", stack.project(), stack.stack());
     let urn = Urn::new(stack.stack(), stack.project(), "", STACK_TYPE, &name);
-    let row = Row { urn: urn.clone(), kind: STACK_TYPE.to_owned(), ..Row::default() };
+    let row = ResourceState { urn: urn.clone(), kind: STACK_TYPE.to_owned(), ..ResourceState::default() };
     snapshot.rows.insert(0, Arc::new(row));
     urn
 }
@@ -204,7 +206,7 @@ fn copy_providers(
 
 /// Takes out references to what is on the other side from now on. The parent is dropped without a word: the caller
 /// gives the row another one.
-fn drop_references(row: &mut Row, stays: &dyn Fn(&Urn) -> bool, notes: &mut Vec<String>) {
+fn drop_references(row: &mut ResourceState, stays: &dyn Fn(&Urn) -> bool, notes: &mut Vec<String>) {
     let urn = row.urn.clone();
     let mut keep = |what: &str, other: &Urn| {
         let stays = stays(other);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use maloko_core::state::{PendingKind, PendingOperation, Snapshot, StackName, integrity};
 use maloko_core::value::PropertyMap;
-use maloko_core::{Row, Urn, Value};
+use maloko_core::{ResourceState, Urn, Value};
 
 use super::relocate::{Moved, relocate};
 use crate::failure::Result;
@@ -15,13 +15,13 @@ fn urn(text: &str) -> Urn {
     Urn::unchecked(&format!("urn:pulumi:{text}"))
 }
 
-fn component(urn_text: &str, parent: &str) -> Row {
+fn component(urn_text: &str, parent: &str) -> ResourceState {
     let urn = urn(urn_text);
-    Row { kind: urn.own_type().to_owned(), parent: Some(self::urn(parent)), urn, ..Row::default() }
+    ResourceState { kind: urn.own_type().to_owned(), parent: Some(self::urn(parent)), urn, ..ResourceState::default() }
 }
 
-fn custom(urn_text: &str, parent: &str, provider: &str) -> Row {
-    Row { custom: true, id: "1".to_owned(), provider: provider.to_owned(), ..component(urn_text, parent) }
+fn custom(urn_text: &str, parent: &str, provider: &str) -> ResourceState {
+    ResourceState { custom: true, id: "1".to_owned(), provider: provider.to_owned(), ..component(urn_text, parent) }
 }
 
 /// The stack, its default provider, and a component `group` with the children `a` and `b`, of which `b` needs `a`; and
@@ -29,22 +29,22 @@ fn custom(urn_text: &str, parent: &str, provider: &str) -> Row {
 fn source() -> Snapshot {
     let root = "dev::shop::pulumi:pulumi:Stack::shop-dev";
     let provider = format!("{}::p1", urn(&format!("dev::shop::{PROVIDER}::default")));
-    let default = Row {
+    let default = ResourceState {
         custom: true,
         id: "p1".to_owned(),
         kind: PROVIDER.to_owned(),
         urn: urn(&format!("dev::shop::{PROVIDER}::default")),
-        ..Row::default()
+        ..ResourceState::default()
     };
     let group = "dev::shop::x:y:Group::group";
     let (a, b, c) = ("dev::shop::x:y:Group$x:y:T::a", "dev::shop::x:y:Group$x:y:T::b", "dev::shop::x:y:T::c");
     let mut rows = vec![
-        Row { parent: None, ..component(root, root) },
+        ResourceState { parent: None, ..component(root, root) },
         default,
         component(group, root),
         custom(a, group, &provider),
-        Row { dependencies: vec![urn(a)], ..custom(b, group, &provider) },
-        Row { dependencies: vec![urn(b)], ..custom(c, root, &provider) },
+        ResourceState { dependencies: vec![urn(a)], ..custom(b, group, &provider) },
+        ResourceState { dependencies: vec![urn(b)], ..custom(c, root, &provider) },
     ];
     rows[5].property_dependencies.insert("key".to_owned(), vec![urn(b)]);
     Snapshot { rows: rows.into_iter().map(Arc::new).collect(), ..Snapshot::default() }
@@ -123,7 +123,7 @@ fn what_cannot_be_moved_is_said_and_nothing_happens() {
     interrupted.pending.push(PendingOperation { row, kind: PendingKind::Updating });
     errors.push(refused(&mut interrupted, &mut Snapshot::default(), a));
     let mut replaced = source();
-    let old = Row { delete: true, ..(*replaced.rows[3]).clone() };
+    let old = ResourceState { delete: true, ..(*replaced.rows[3]).clone() };
     replaced.rows.push(Arc::new(old));
     errors.push(refused(&mut replaced, &mut Snapshot::default(), a));
     insta::assert_snapshot!(errors.join("\n"), @r#"
@@ -140,7 +140,7 @@ fn what_cannot_be_moved_is_said_and_nothing_happens() {
 fn a_provider_of_ones_own_is_copied_once_and_must_be_alike() {
     let explicit = |size: f64| {
         let mut state = source();
-        let provider = Row {
+        let provider = ResourceState {
             urn: urn(&format!("dev::shop::{PROVIDER}::mine")),
             inputs: Arc::new(PropertyMap::from([("size".to_owned(), Value::from(size))])),
             ..(*state.rows[1]).clone()

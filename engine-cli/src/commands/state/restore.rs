@@ -9,11 +9,12 @@ use maloko_core::state::{
 use serde_json::json;
 
 use super::super::stack::readable;
-use super::super::{count, pretty, table, text};
+use super::super::{pretty, table, text};
 use crate::arguments::StateRestore;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::history::Beginning;
+use crate::plain::count;
 use crate::prompt;
 use crate::workplace::Workplace;
 

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use maloko_core::state::Snapshot;
 use maloko_core::value::{ArchiveSource, PropertyMap};
-use maloko_core::{Row, Urn, Value};
+use maloko_core::{ResourceState, Urn, Value};
 
 /// Gives another URN in place of one.
 type Exchange<'a> = &'a dyn Fn(&Urn) -> Urn;
 
-/// Exchanges every URN of every row, pending operation and suspect create, also those inside of properties.
+/// Exchanges every URN of every row, pending operation and unresolved create, also those inside of properties.
 pub(crate) fn rewrite_urns(snapshot: &mut Snapshot, exchange: Exchange<'_>) {
     for row in &mut snapshot.rows {
         rewrite_row(Arc::make_mut(row), exchange);
@@ -17,12 +17,12 @@ pub(crate) fn rewrite_urns(snapshot: &mut Snapshot, exchange: Exchange<'_>) {
     for pending in &mut snapshot.pending {
         rewrite_row(Arc::make_mut(&mut pending.row), exchange);
     }
-    for suspect in &mut snapshot.suspects {
-        rewrite_row(Arc::make_mut(&mut Arc::make_mut(suspect).row), exchange);
+    for unresolved in &mut snapshot.unresolved_creates {
+        rewrite_row(Arc::make_mut(&mut Arc::make_mut(unresolved).row), exchange);
     }
 }
 
-fn rewrite_row(row: &mut Row, exchange: Exchange<'_>) {
+fn rewrite_row(row: &mut ResourceState, exchange: Exchange<'_>) {
     row.urn = exchange(&row.urn);
     for urn in row.references_mut() {
         *urn = exchange(urn);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use maloko_core::state::{PendingKind, PendingOperation, Snapshot};
 use maloko_core::value::{PropertyMap, ResourceReference};
-use maloko_core::{Row, Urn, Value};
+use maloko_core::{ResourceState, Urn, Value};
 
 use super::edit;
 use super::rewrite::rewrite_urns;
@@ -14,11 +14,17 @@ fn urn(name: &str) -> Urn {
     Urn::new("dev", "shop", "", "a:b:C", name)
 }
 
-fn row(name: &str) -> Row {
-    Row { urn: urn(name), kind: "a:b:C".to_owned(), custom: true, id: format!("id-{name}"), ..Row::default() }
+fn row(name: &str) -> ResourceState {
+    ResourceState {
+        urn: urn(name),
+        kind: "a:b:C".to_owned(),
+        custom: true,
+        id: format!("id-{name}"),
+        ..ResourceState::default()
+    }
 }
 
-fn snapshot(rows: Vec<Row>) -> Snapshot {
+fn snapshot(rows: Vec<ResourceState>) -> Snapshot {
     Snapshot { rows: rows.into_iter().map(Arc::new).collect(), ..Snapshot::default() }
 }
 
@@ -32,7 +38,7 @@ fn nobody(_: &[String]) -> Result<usize, Failure> {
 
 #[test]
 fn every_kind_of_reference_makes_a_dependent() {
-    let refer: [fn(&mut Row); 6] = [
+    let refer: [fn(&mut ResourceState); 6] = [
         |row| row.parent = Some(urn("a")),
         |row| row.dependencies = vec![urn("a")],
         |row| row.deleted_with = Some(urn("a")),
@@ -54,8 +60,8 @@ fn every_kind_of_reference_makes_a_dependent() {
 
 #[test]
 fn one_of_two_rows_with_the_same_urn_is_chosen() {
-    let old = Row { delete: true, id: "old".to_owned(), ..row("a") };
-    let dependent = Row { dependencies: vec![urn("a")], ..row("b") };
+    let old = ResourceState { delete: true, id: "old".to_owned(), ..row("a") };
+    let dependent = ResourceState { dependencies: vec![urn("a")], ..row("b") };
     let mut state = snapshot(vec![row("a"), dependent, old]);
     assert_eq!(edit::delete(&mut state, &urn("a"), false, false, &nobody).unwrap_err().message, "nobody to ask");
     // The live row depends on nothing that waits for its deletion, so the old one goes without the dependents.
@@ -71,7 +77,7 @@ fn a_new_name_reaches_every_place() {
         package_version: String::new(),
     });
     let properties = PropertyMap::from([("list".to_owned(), Value::Array(vec![Value::secret(reference)]))]);
-    let b = Row {
+    let b = ResourceState {
         parent: Some(urn("a")),
         dependencies: vec![urn("a")],
         provider: format!("{}::id-a", urn("a")),
@@ -91,7 +97,7 @@ fn a_new_name_reaches_every_place() {
 #[test]
 fn values_without_urns_stay_shared() {
     let properties = Arc::new(PropertyMap::from([("text".to_owned(), Value::from("a"))]));
-    let mut state = snapshot(vec![Row { inputs: Arc::clone(&properties), ..row("a") }]);
+    let mut state = snapshot(vec![ResourceState { inputs: Arc::clone(&properties), ..row("a") }]);
     rewrite_urns(&mut state, &|urn| urn.renamed("z"));
     assert!(Arc::ptr_eq(&state.rows[0].inputs, &properties));
     assert_eq!(names(&state), ["z"]);
@@ -99,7 +105,7 @@ fn values_without_urns_stay_shared() {
 
 #[test]
 fn all_resources_can_be_forgotten_unless_one_is_protected() {
-    let protected = Row { protect: true, ..row("a") };
+    let protected = ResourceState { protect: true, ..row("a") };
     let mut state = snapshot(vec![protected, row("b")]);
     assert!(edit::delete_all(&mut state, false).unwrap_err().message.contains("is protected"));
     edit::delete_all(&mut state, true).unwrap();
@@ -107,7 +113,7 @@ fn all_resources_can_be_forgotten_unless_one_is_protected() {
 }
 
 #[test]
-fn of_a_suspect_create_it_is_said_how_it_is_forgotten() {
+fn of_an_unresolved_create_it_is_said_how_it_is_forgotten() {
     let mut state = snapshot(vec![row("a")]);
     state.pending.push(PendingOperation { row: Arc::new(row("b")), kind: PendingKind::Creating });
     let nobody: &dyn Fn(&[String]) -> _ = &|_: &[String]| Ok(0);

@@ -1,16 +1,16 @@
 use insta::assert_snapshot;
 use maloko_core::event::{DetailedDiff, DiffKind, Op, PropertyDiff, StepMetadata};
-use maloko_core::row::Row;
+use maloko_core::resource_state::ResourceState;
 use maloko_core::value::{PropertyMap, Value};
 
 use super::story::{list, map, options, row, step, with_outputs};
 use crate::display::diff::{DiffText, changed_keys};
 use crate::display::paint::Paint;
 use crate::display::path::{Segment, is_hidden, look_up, parse, text as as_text};
-use crate::display::redact::Redactor;
+use crate::display::redact::SecretDisplay;
 
 fn text(step: &StepMetadata) -> String {
-    let redactor = Redactor::new(false, options().scrubber);
+    let redactor = SecretDisplay::new(false, options().redactor);
     DiffText { redactor: &redactor, paint: Paint::new(false) }.properties(step).join("\n")
 }
 
@@ -178,7 +178,7 @@ fn hidden_paths_show_that_there_is_a_change_but_not_which() {
     let hide = |step: &mut StepMetadata, paths: &[&str]| {
         for row in [&mut step.old, &mut step.new].into_iter().flatten() {
             let hide_diff = paths.iter().map(|path| (*path).to_owned()).collect();
-            *row = std::sync::Arc::new(Row { hide_diff, ..Row::clone(row) });
+            *row = std::sync::Arc::new(ResourceState { hide_diff, ..ResourceState::clone(row) });
         }
     };
     let old = || object([("blob", "aaaa".into()), ("size", 1.0.into())]);

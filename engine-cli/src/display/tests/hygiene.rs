@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use maloko_core::event::{Diagnostic, Event, Op, Outcome, Severity};
-use maloko_core::row::Row;
+use maloko_core::resource_state::ResourceState;
 use maloko_core::value::{Asset, AssetSource, OutputValue, Value};
 
 use super::story::{list, map, options, preview_options, row, say, shown, step, summary, with_outputs};
@@ -43,7 +43,7 @@ fn run() -> Vec<Event> {
         ),
         [("key", secret()), ("text", Value::secret(format!("{CANARY}\nsecond line").into()))],
     );
-    let new = Row { init_errors: vec![format!("refused {CANARY}")], ..new };
+    let new = ResourceState { init_errors: vec![format!("refused {CANARY}")], ..new };
     let urn = new.urn.clone();
     let update = step(Op::Update, Some(old.clone()), Some(new.clone()));
     vec![
@@ -80,7 +80,7 @@ fn a_secret_never_appears() {
         for base in [options(), preview_options()] {
             for diff in [false, true] {
                 let options =
-                    DisplayOptions { diff, color: diff, show_sames: diff, scrubber: Arc::default(), ..base.clone() };
+                    DisplayOptions { diff, color: diff, show_sames: diff, redactor: Arc::default(), ..base.clone() };
                 let text = shown(mode, options, run());
                 let lists_values = diff || mode != DisplayMode::SummaryJson;
                 assert!(text.contains("[secret]") || !lists_values, "{mode:?} shows that there is a secret");
@@ -95,7 +95,7 @@ fn a_secret_never_appears() {
 fn a_configured_secret_is_hidden_before_any_resource_is_seen() {
     for mode in [DisplayMode::JsonEvents, DisplayMode::PreviewJson, DisplayMode::Plain, DisplayMode::Tree] {
         let options = options();
-        options.scrubber.learn("from-the-config");
+        options.redactor.learn("from-the-config");
         let events = vec![say(None, Severity::Error, "bad token from-the-config"), Event::End];
         let text = shown(mode, options, events);
         assert!(text.contains("bad token [secret]"), "{mode:?}: {text}");

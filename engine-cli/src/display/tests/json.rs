@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use insta::assert_snapshot;
 use maloko_core::event::{DetailedDiff, DiffKind, Event, Op, Outcome, PropertyDiff, StepMetadata, Summary};
-use maloko_core::row::Row;
+use maloko_core::resource_state::ResourceState;
 use maloko_core::value::{Asset, AssetSource, ResourceReference, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT, Value};
 use serde_json::{Value as Json, json};
 
@@ -199,7 +199,7 @@ fn a_preview_that_broke_off_still_has_its_document_and_one_that_never_began_has_
 
 #[test]
 fn a_row_in_the_document_has_its_members_in_the_order_of_the_state() {
-    let full = Row {
+    let full = ResourceState {
         dependencies: vec![stack_urn()],
         protect: true,
         taint: true,
@@ -254,7 +254,7 @@ fn the_line_of_an_operation_has_why_and_with_diff_what_changes() {
     let renamed = json!({ "name": { "kind": "update-replace", "old": "x", "new": "y" } });
     assert_eq!(of("create-replacement")["diff"], renamed);
     assert_eq!(of("delete")["diff"], json!({ "color": { "kind": "delete", "old": "bbbbbb" } }));
-    // The new half says it.
+    // The new object says it.
     assert!(of("delete-replaced").get("diff").is_none());
     // What a refresh found is known when it is done.
     let seen = |size: f64| with_outputs(row("drifted", "1", []), [("size", size.into())]);

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use maloko_core::event::{Event, Op, Outcome, StepMetadata, Summary};
-use maloko_core::row::Row;
+use maloko_core::resource_state::ResourceState;
 
 use super::story::{component, preview_options, row, shown, stack_row, stack_urn, step, summary};
 use super::tree::final_text;
@@ -24,9 +24,9 @@ fn names_are_compared_as_people_count() {
 /// A preview of a stack, a component and what is inside, whose steps come in an order of their own.
 fn preview(order: &[usize]) -> Vec<Event> {
     let group = component("demo:Group", "group");
-    let inside = |name: &str| Row { parent: Some(group.urn.clone()), ..row(name, "", []) };
+    let inside = |name: &str| ResourceState { parent: Some(group.urn.clone()), ..row(name, "", []) };
     let rows = [stack_row(), group.clone(), row("b2", "", []), row("b10", "", []), inside("z"), inside("a")];
-    let create = |row: &Row| StepMetadata { ..step(Op::Create, None, Some(row.clone())) };
+    let create = |row: &ResourceState| StepMetadata { ..step(Op::Create, None, Some(row.clone())) };
     let mut events: Vec<Event> = order.iter().map(|place| Event::StepStarted(create(&rows[*place]))).collect();
     events.extend(order.iter().rev().map(|place| Event::StepDone(create(&rows[*place]))));
     events.push(Event::Summary(Summary { is_preview: true, ..summary(Outcome::Succeeded, [("create", 6)]) }));

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use maloko_core::event::{Event, Op, Outcome, StepMetadata, Summary};
-use maloko_core::row::Row;
+use maloko_core::resource_state::ResourceState;
 
 use super::story::{options, preview_options, row, shown, step, summary, urn};
 use super::tree::final_text;
@@ -69,20 +69,26 @@ fn where_a_refresh_finds_nothing_that_is_said() {
 
 /// A replacement of `db`, of `web` because of it, and of `own` for a reason of its own; and changes of the state alone.
 fn replaced(op: Op) -> Vec<Event> {
-    let depending = |name: &str, property: &str| Row {
+    let depending = |name: &str, property: &str| ResourceState {
         property_dependencies: [(property.to_owned(), vec![row("db", "", []).urn])].into(),
         ..row(name, "", [])
     };
-    let replacing =
-        |new: Row, key: &str| StepMetadata { keys: vec![key.to_owned()], ..step(op, Some(new.clone()), Some(new)) };
-    let moved = Row { urn: urn("a:b:Former", "old"), ..row("new", "2", []) };
+    let replacing = |new: ResourceState, key: &str| StepMetadata {
+        keys: vec![key.to_owned()],
+        ..step(op, Some(new.clone()), Some(new))
+    };
+    let moved = ResourceState { urn: urn("a:b:Former", "old"), ..row("new", "2", []) };
     let open = || row("kept", "3", []);
     let mut events = Vec::new();
     events.extend(both(replacing(row("db", "", []), "zone")));
     events.extend(both(replacing(depending("web", "from"), "from.id")));
     events.extend(both(replacing(depending("own", "from"), "color")));
     events.extend(both(step(Op::Same, Some(moved), Some(row("new", "2", [])))));
-    events.extend(both(step(Op::Same, Some(open()), Some(Row { protect: true, retain_on_delete: true, ..open() }))));
+    events.extend(both(step(
+        Op::Same,
+        Some(open()),
+        Some(ResourceState { protect: true, retain_on_delete: true, ..open() }),
+    )));
     events.extend(both(step(Op::Same, Some(open()), Some(open()))));
     ended(op == Op::Replace, events)
 }

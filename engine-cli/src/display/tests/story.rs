@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use maloko_core::event::{Diagnostic, Event, Op, Outcome, Severity, StepMetadata, Summary};
 use maloko_core::operation::OperationKind;
-use maloko_core::row::Row;
+use maloko_core::resource_state::ResourceState;
 use maloko_core::urn::{STACK_TYPE, Urn};
 use maloko_core::value::{PropertyMap, Value};
 
@@ -31,8 +31,8 @@ pub(super) fn list<const N: usize>(items: [Value; N]) -> Value {
     Value::Array(items.into())
 }
 
-pub(super) fn row<const N: usize>(name: &str, id: &str, inputs: [(&str, Value); N]) -> Row {
-    Row {
+pub(super) fn row<const N: usize>(name: &str, id: &str, inputs: [(&str, Value); N]) -> ResourceState {
+    ResourceState {
         urn: urn(LABEL, name),
         custom: true,
         id: id.to_owned(),
@@ -40,26 +40,26 @@ pub(super) fn row<const N: usize>(name: &str, id: &str, inputs: [(&str, Value); 
         inputs: Arc::new(map(inputs)),
         parent: Some(stack_urn()),
         provider: PROVIDER.to_owned(),
-        ..Row::default()
+        ..ResourceState::default()
     }
 }
 
-pub(super) fn with_outputs<const N: usize>(mut row: Row, outputs: [(&str, Value); N]) -> Row {
+pub(super) fn with_outputs<const N: usize>(mut row: ResourceState, outputs: [(&str, Value); N]) -> ResourceState {
     let mut all = PropertyMap::clone(&row.inputs);
     all.extend(map(outputs));
     row.outputs = Some(Arc::new(all));
     row
 }
 
-pub(super) fn component(kind: &str, name: &str) -> Row {
-    Row { urn: urn(kind, name), kind: kind.to_owned(), parent: Some(stack_urn()), ..Row::default() }
+pub(super) fn component(kind: &str, name: &str) -> ResourceState {
+    ResourceState { urn: urn(kind, name), kind: kind.to_owned(), parent: Some(stack_urn()), ..ResourceState::default() }
 }
 
-pub(super) fn stack_row() -> Row {
-    Row { urn: stack_urn(), kind: STACK_TYPE.to_owned(), ..Row::default() }
+pub(super) fn stack_row() -> ResourceState {
+    ResourceState { urn: stack_urn(), kind: STACK_TYPE.to_owned(), ..ResourceState::default() }
 }
 
-pub(super) fn step(op: Op, old: Option<Row>, new: Option<Row>) -> StepMetadata {
+pub(super) fn step(op: Op, old: Option<ResourceState>, new: Option<ResourceState>) -> StepMetadata {
     let urn = new.as_ref().or(old.as_ref()).map(|row| row.urn.clone()).unwrap_or_default();
     StepMetadata {
         op,
@@ -116,7 +116,8 @@ pub(super) fn creation() -> Vec<Event> {
         "",
         [("color", "ff0000".into()), ("name", "readme".into()), ("token", Value::secret("hunter2-hunter2".into()))],
     );
-    let after = with_outputs(Row { id: "7".to_owned(), ..before.clone() }, [("url", "http://localhost/7".into())]);
+    let after =
+        with_outputs(ResourceState { id: "7".to_owned(), ..before.clone() }, [("url", "http://localhost/7".into())]);
     let mut stack_after = stack_row();
     let outputs = Arc::new(map([("url", "http://localhost/7".into()), ("count", 1.0.into())]));
     stack_after.outputs = Some(Arc::clone(&outputs));
@@ -138,8 +139,8 @@ pub(super) fn creation() -> Vec<Event> {
     ]
 }
 
-fn provider_row() -> Row {
-    Row { custom: true, ..component("pulumi:providers:pulumi-python", "default") }
+fn provider_row() -> ResourceState {
+    ResourceState { custom: true, ..component("pulumi:providers:pulumi-python", "default") }
 }
 
 /// An `up` with an update, a replacement, a deletion and something unchanged.
@@ -150,14 +151,14 @@ pub(super) fn changes() -> Vec<Event> {
     let updated = with_outputs(new.clone(), [("rev", "r2".into())]);
     let replaced_old = with_outputs(row("name", "3", [("name", "x".into())]), []);
     let replaced_new = row("name", "", [("name", "y".into())]);
-    let made = with_outputs(Row { id: "4".to_owned(), ..replaced_new.clone() }, []);
+    let made = with_outputs(ResourceState { id: "4".to_owned(), ..replaced_new.clone() }, []);
     let gone = with_outputs(row("old", "5", [("color", "bbbbbb".into())]), []);
-    let replacement = |op, new: &Row| StepMetadata {
+    let replacement = |op, new: &ResourceState| StepMetadata {
         keys: vec!["name".to_owned()],
         diffs: vec!["name".to_owned()],
         ..step(op, Some(replaced_old.clone()), Some(new.clone()))
     };
-    let update = |new: &Row| StepMetadata {
+    let update = |new: &ResourceState| StepMetadata {
         diffs: vec!["color".to_owned(), "tags".to_owned()],
         ..step(Op::Update, Some(old.clone()), Some(new.clone()))
     };

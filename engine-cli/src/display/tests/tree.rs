@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use insta::assert_snapshot;
 use maloko_core::event::{Diagnostic, Event, Op, Severity, StepMetadata};
-use maloko_core::row::Row;
+use maloko_core::resource_state::ResourceState;
 use maloko_core::urn::Urn;
 
 use super::story::{
@@ -10,7 +10,7 @@ use super::story::{
     with_outputs,
 };
 use super::terminal::Terminal;
-use crate::display::redact::Redactor;
+use crate::display::redact::SecretDisplay;
 use crate::display::screen::Size;
 use crate::display::tree::Tree;
 use crate::display::worker::Renderer;
@@ -25,7 +25,7 @@ struct Stage {
 
 impl Stage {
     fn new(options: DisplayOptions, rows: usize, columns: usize) -> Self {
-        let redactor = Redactor::new(options.show_secrets, options.scrubber.clone());
+        let redactor = SecretDisplay::new(options.show_secrets, options.redactor.clone());
         let tree = Tree::new(options, redactor, Box::new(move || Size { rows, columns }));
         Self { tree, terminal: Terminal::new(rows, columns), now: Duration::ZERO }
     }
@@ -60,13 +60,13 @@ pub(super) fn final_text(options: DisplayOptions, columns: usize, events: Vec<Ev
     stage.finish()
 }
 
-fn site() -> Row {
+fn site() -> ResourceState {
     component("my:web:Site", "site")
 }
 
-fn child(name: &str) -> Row {
+fn child(name: &str) -> ResourceState {
     let urn = Urn::new("dev", "demo", "my:web:Site", LABEL, name);
-    Row { urn, parent: Some(site().urn), ..row(name, "", [("color", "ff0000".into())]) }
+    ResourceState { urn, parent: Some(site().urn), ..row(name, "", [("color", "ff0000".into())]) }
 }
 
 /// A component with children, of which the first is done and the second talks.
@@ -156,7 +156,7 @@ fn what_was_not_finished_is_said() {
 
 #[test]
 fn a_destruction_keeps_children_under_parents_that_go_later() {
-    let remove = |row: Row| {
+    let remove = |row: ResourceState| {
         let row = with_outputs(row, []);
         [
             Event::StepStarted(step(Op::Delete, Some(row.clone()), None)),
@@ -173,9 +173,10 @@ fn a_refresh_shows_what_it_found() {
     let new = with_outputs(row("drifted", "1", []), [("size", 2.0.into())]);
     let steady = with_outputs(row("steady", "2", []), []);
     let gone = with_outputs(row("gone", "3", []), []);
-    let begin = |row: &Row| Event::StepStarted(step(Op::Refresh, Some(row.clone()), Some(row.clone())));
-    let found =
-        |note, old: Row, new: Option<Row>| Event::StepDone(StepMetadata { note, ..step(Op::Refresh, Some(old), new) });
+    let begin = |row: &ResourceState| Event::StepStarted(step(Op::Refresh, Some(row.clone()), Some(row.clone())));
+    let found = |note, old: ResourceState, new: Option<ResourceState>| {
+        Event::StepDone(StepMetadata { note, ..step(Op::Refresh, Some(old), new) })
+    };
     let events = vec![
         begin(&stack_row()),
         begin(&old),
@@ -274,7 +275,7 @@ fn what_was_cancelled_before_it_began_is_no_failure() {
 fn long_names_do_not_pad_the_final_tree() {
     let long = row(&"a-name-that-somebody-generated-".repeat(5), "", [("color", "ff0000".into())]);
     let rows = [row("short", "", [("color", "ff0000".into())]), long];
-    let done = |row: Row| {
+    let done = |row: ResourceState| {
         let begun = step(Op::Create, None, Some(row.clone()));
         [Event::StepStarted(begun), Event::StepDone(step(Op::Create, None, Some(with_outputs(row, []))))]
     };

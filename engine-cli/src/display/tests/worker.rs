@@ -87,9 +87,9 @@ fn events_may_come_from_any_thread() {
 fn secrets_that_the_engine_tells_of_are_hidden_from_then_on() {
     let shared = Shared::default();
     let options = options();
-    let scrubber = Arc::clone(&options.scrubber);
+    let redactor = Arc::clone(&options.redactor);
     let display = open(DisplayMode::Plain, options, Box::new(shared.clone()));
-    scrubber.learn_properties(&map([("token", Value::secret("told-early".into()))]));
+    redactor.learn_properties(&map([("token", Value::secret("told-early".into()))]));
     display.emit(say(None, Severity::Output, "checking told-early"));
     display.close();
     assert_eq!(String::from_utf8_lossy(&shared.0.lock().unwrap()), "program: checking [secret]\n");

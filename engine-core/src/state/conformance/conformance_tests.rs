@@ -3,7 +3,8 @@
 use futures::executor::block_on;
 
 use super::*;
-use crate::state::{LocalBackend, MemoryBackend, Surroundings};
+use crate::environment::Environment;
+use crate::state::{LocalBackend, MemoryBackend};
 
 struct InMemory;
 
@@ -39,7 +40,7 @@ impl Rig for InDirectory {
 #[async_trait]
 impl Store for tempfile::TempDir {
     async fn machine(&self) -> Result<Arc<dyn Backend>> {
-        Ok(Arc::new(LocalBackend::open(self.path(), Surroundings::system())?))
+        Ok(Arc::new(LocalBackend::open(self.path(), Environment::system())?))
     }
 
     async fn lose_checkpoint(&self, stack: &StackName) -> Result<bool> {

@@ -117,7 +117,7 @@ impl Report {
     /// The names of the cases that failed.
     #[must_use]
     pub fn failures(&self) -> Vec<&'static str> {
-        self.verdicts.iter().filter(|(_, verdict)| verdict.is_err()).map(|(case, _)| case.name).collect()
+        self.verdicts.iter().filter(|(_, diff_result)| diff_result.is_err()).map(|(case, _)| case.name).collect()
     }
 }
 
@@ -125,8 +125,8 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut passed = 0;
-        for (case, verdict) in &self.verdicts {
-            match verdict {
+        for (case, diff_result) in &self.verdicts {
+            match diff_result {
                 Ok(()) => passed += 1,
                 Err(failed) => writeln!(f, "{}: {failed}", case.name)?,
             }
@@ -139,8 +139,8 @@ impl fmt::Display for Report {
 pub async fn run(rig: &dyn Rig, names: &[&str]) -> Report {
     let mut verdicts = Vec::new();
     for case in cases().into_iter().filter(|case| names.is_empty() || names.contains(&case.name)) {
-        let verdict = case.run(rig).await;
-        verdicts.push((case, verdict));
+        let diff_result = case.run(rig).await;
+        verdicts.push((case, diff_result));
     }
     Report { verdicts }
 }

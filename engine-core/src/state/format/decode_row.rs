@@ -8,32 +8,32 @@ use std::sync::Arc;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 
 use crate::provider::{ProviderReference, StoredProvider};
-use crate::row::{HookMoment, Hooks, Row};
+use crate::resource_state::{HookMoment, Hooks, ResourceState};
 use crate::urn::Urn;
 use crate::value::{PROVIDER_KEY, PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY};
 
 use super::decode_value::StateValue;
 
 /// A row as it stands in a state or a journal.
-pub(crate) struct StateRow(pub(crate) Row);
+pub(crate) struct StoredResource(pub(crate) ResourceState);
 
-impl<'de> Deserialize<'de> for StateRow {
+impl<'de> Deserialize<'de> for StoredResource {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(RowVisitor).map(StateRow)
+        deserializer.deserialize_map(ResourceVisitor).map(StoredResource)
     }
 }
 
-struct RowVisitor;
+struct ResourceVisitor;
 
-impl<'de> Visitor<'de> for RowVisitor {
-    type Value = Row;
+impl<'de> Visitor<'de> for ResourceVisitor {
+    type Value = ResourceState;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a resource")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Row, A::Error> {
-        let mut row = Row::default();
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ResourceState, A::Error> {
+        let mut row = ResourceState::default();
         let mut output_provider = StoredProvider::Absent;
         while let Some(Key(key)) = map.next_key()? {
             match key.as_ref() {

@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use crate::error::Result;
 use crate::provider::StoredProvider;
-use crate::row::{CustomTimeouts, Hooks, Row};
+use crate::resource_state::{CustomTimeouts, Hooks, ResourceState};
 use crate::state::PendingOperation;
 use crate::urn::Urn;
 use crate::value::{PROVIDER_KEY, PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY};
@@ -14,7 +14,7 @@ use super::json::{write_json, write_string};
 
 impl Encoder<'_> {
     /// Writes one row.
-    pub(crate) fn row(&mut self, row: &Row) -> Result<()> {
+    pub(crate) fn row(&mut self, row: &ResourceState) -> Result<()> {
         self.raw("{\"urn\":");
         write_string(self.out(), row.urn.as_str());
         self.raw(if row.custom { ",\"custom\":true" } else { ",\"custom\":false" });
@@ -203,7 +203,7 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    fn property_dependencies(&mut self, row: &Row) {
+    fn property_dependencies(&mut self, row: &ResourceState) {
         if row.property_dependencies.is_empty() {
             return;
         }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::decode_value::StateValue;
 use super::*;
-use crate::row::{CustomTimeouts, Row};
+use crate::resource_state::{CustomTimeouts, ResourceState};
 use crate::state::fixtures::{python_crypter, row, urn};
 use crate::value::{
     Archive, ArchiveSource, Asset, AssetSource, PropertyMap, ResourceReference, SECRET_SIGNATURE, SIGNATURE_KEY, Value,
@@ -110,8 +110,8 @@ fn an_object_that_would_be_read_as_a_special_value_is_not_written() {
                 assert!(error.contains("could not be read") && !error.contains("CANARY"), "{error}");
             }
         }
-        let inputs = Row { inputs: Arc::new(members.clone()), ..row("a", 1.0) };
-        let outputs = Row { outputs: Some(Arc::new(members)), ..row("a", 1.0) };
+        let inputs = ResourceState { inputs: Arc::new(members.clone()), ..row("a", 1.0) };
+        let outputs = ResourceState { outputs: Some(Arc::new(members)), ..row("a", 1.0) };
         for row in [inputs, outputs] {
             assert!(encoder(SecretText::Cipher).row(&row).is_err());
         }
@@ -135,7 +135,7 @@ fn what_is_written_can_be_read_however_deep_it_is() {
 
 #[test]
 fn every_field_of_a_row_survives() {
-    let full = Row {
+    let full = ResourceState {
         delete: true,
         parent: Some(urn("p")),
         protect: true,
@@ -162,14 +162,14 @@ fn every_field_of_a_row_survives() {
     let crypter = python_crypter();
     let mut encoder = Encoder::new(Vec::new(), Some(&crypter), SecretText::Cipher);
     encoder.row(&full).unwrap();
-    assert_eq!(serde_json::from_slice::<StateRow>(&encoder.into_bytes()).unwrap().0, full);
+    assert_eq!(serde_json::from_slice::<StoredResource>(&encoder.into_bytes()).unwrap().0, full);
 }
 
 #[test]
 fn nulls_that_go_writes_for_empty_lists_are_read() {
     let json =
         r#"{"urn":"u","custom":false,"type":"t","dependencies":null,"propertyDependencies":{"a":null},"outputs":null}"#;
-    let read = serde_json::from_str::<StateRow>(json).unwrap().0;
+    let read = serde_json::from_str::<StoredResource>(json).unwrap().0;
     assert!(read.dependencies.is_empty() && read.outputs.is_none() && read.property_dependencies["a"].is_empty());
 }
 

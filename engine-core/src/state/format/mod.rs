@@ -8,13 +8,13 @@ mod decode_value;
 mod encode_row;
 mod encode_value;
 mod json;
-mod suspects;
+mod unresolved_creates;
 
-pub(super) use decode_row::StateRow;
-pub(super) use decode_value::{StateValue, secret_from_json};
-pub(super) use encode_value::{Encoder, SecretText};
-pub(super) use json::{indent, write_json, write_string};
-pub(super) use suspects::StateSuspect;
+pub(crate) use decode_row::StoredResource;
+pub(crate) use decode_value::{StateValue, secret_from_json};
+pub(crate) use encode_value::{Encoder, SecretText};
+pub(crate) use json::{indent, write_json, write_string};
+pub(crate) use unresolved_creates::StoredUnresolvedCreate;
 
 /// How deep values may be nested. Beyond it a file that we write could not be read again: its readers count the
 /// objects around the value as well, up to 128.

@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
+use crate::environment::Environment;
+use crate::environment::files::{LockedFile, io_error};
 use crate::error::{Error, Result};
-use crate::state::files::{LockedFile, io_error};
-use crate::state::surroundings::Surroundings;
 
 use super::layout::StackFiles;
 
@@ -14,14 +14,14 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Waits for the gate; it stays closed to others until the answer is dropped.
-pub(super) async fn enter(files: &StackFiles, surroundings: &Surroundings) -> Result<Box<dyn LockedFile>> {
-    let begun = surroundings.clock.elapsed();
+pub(super) async fn enter(files: &StackFiles, environment: &Environment) -> Result<Box<dyn LockedFile>> {
+    let begun = environment.clock.elapsed();
     loop {
         let locked = files.disk.try_lock(&files.gate).map_err(|error| io_error("lock", &files.gate, error))?;
         if let Some(gate) = locked {
             return Ok(gate);
         }
-        if surroundings.clock.elapsed().saturating_sub(begun) > PATIENCE {
+        if environment.clock.elapsed().saturating_sub(begun) > PATIENCE {
             return Err(Error::Locked(format!(
                 "another process is in the middle of changing the files of the stack '{}', and has been for {} seconds. If \
                  it was stopped, let it go on or kill it; nothing is lost by that. Then run the command again",
@@ -29,6 +29,6 @@ pub(super) async fn enter(files: &StackFiles, surroundings: &Surroundings) -> Re
                 PATIENCE.as_secs()
             )));
         }
-        surroundings.clock.wait(PAUSE).await;
+        environment.clock.wait(PAUSE).await;
     }
 }

@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::environment::files::{self, io_error};
 use crate::error::Result;
-use crate::state::backend::{Generation, LEAST_GENERATIONS, no_generation};
-use crate::state::files::{self, io_error};
+use crate::state::backend::{Generation, MIN_GENERATIONS, no_generation};
 use crate::state::seal;
 
 use super::history;
@@ -27,7 +27,7 @@ pub(super) fn add(stack: &StackFiles, keep: usize) -> Result<()> {
         files::write_new(disk, &path, &bytes)?;
     }
     disk.sync_directory(&stack.generations).map_err(|error| io_error("write", &path, error))?;
-    let excess = (kept.len() + usize::from(!is_kept)).saturating_sub(keep.max(LEAST_GENERATIONS));
+    let excess = (kept.len() + usize::from(!is_kept)).saturating_sub(keep.max(MIN_GENERATIONS));
     kept.iter().take(excess).try_for_each(|(_, path)| files::remove_if_exists(disk, path).map(drop))
 }
 

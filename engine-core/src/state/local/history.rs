@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::environment::files::{self, io_error};
 use crate::error::Result;
 use crate::state::backend::StoredEntry;
-use crate::state::files::{self, io_error};
 
 use super::layout::StackFiles;
 

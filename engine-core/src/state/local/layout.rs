@@ -4,9 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::environment::files::{self, FileKind, Files, io_error};
 use crate::error::{Error, Result};
 use crate::state::backend::StoredStack;
-use crate::state::files::{self, FileKind, Files, io_error};
 use crate::state::name::{ORGANIZATION, StackName};
 
 use super::generations;

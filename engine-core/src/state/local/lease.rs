@@ -12,14 +12,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
+use crate::environment::Environment;
+use crate::environment::files::{self, Files, LockedFile, OpenFile, OpenMode, io_error};
+use crate::environment::platform::OwnProcess;
 use crate::error::{Error, Result};
 #[cfg(feature = "kill-points")]
 use crate::kill_point::{self, KillPoint};
 use crate::planted::{self, Bug};
 use crate::state::backend::{Lease, StoredStack};
-use crate::state::files::{self, Files, LockedFile, OpenFile, OpenMode, io_error};
-use crate::state::platform::OwnProcess;
-use crate::state::surroundings::Surroundings;
 
 use super::layout::StackFiles;
 use super::{gate, locks, takeover};
@@ -33,7 +33,7 @@ const RESERVED_AHEAD: u64 = 512 * 1024;
 /// A lease on a stack of a local directory.
 pub(super) struct LocalLease {
     files: StackFiles,
-    surroundings: Surroundings,
+    environment: Environment,
     epoch: u64,
     held: Mutex<Option<Held>>,
 }
@@ -55,8 +55,8 @@ struct OpenJournal {
 }
 
 impl LocalLease {
-    pub(super) fn take(files: StackFiles, surroundings: Surroundings, operation: &str) -> Result<Self> {
-        let surroundings = Surroundings { files: Arc::clone(&files.disk), ..surroundings };
+    pub(super) fn take(files: StackFiles, environment: Environment, operation: &str) -> Result<Self> {
+        let environment = Environment { files: Arc::clone(&files.disk), ..environment };
         let disk = &*files.disk;
         files::create_dir(disk, &files.own)?;
         let locked = disk.try_lock(&files.lease).map_err(|error| io_error("lock", &files.lease, error))?;
@@ -80,10 +80,10 @@ impl LocalLease {
         let epoch = next_epoch(&mut *lock, &files.lease)?;
         files.remove_staged()?;
         files.settle_removal()?;
-        let lock_file = locks::write(&surroundings, &files.locks, operation)?;
+        let lock_file = locks::write(&environment, &files.locks, operation)?;
         let held =
             Held { owner: OwnProcess::here(), lock, lock_file: lock_file.clone(), journal: None, removed: false };
-        let lease = Self { files, surroundings, epoch, held: Mutex::new(Some(held)) };
+        let lease = Self { files, environment, epoch, held: Mutex::new(Some(held)) };
         // Pulumi's command line may have looked before our lock file was there: whoever sees the other one yields.
         let others: Vec<_> = locks::list(&*lease.files.disk, &lease.files.locks)?
             .into_iter()
@@ -121,7 +121,7 @@ impl LocalLease {
     /// still ours and the act.
     async fn fenced<T>(&self, act: impl FnOnce(&mut Held) -> Result<T> + Send) -> Result<T> {
         self.with(|_| Ok(()))?;
-        let _gate = gate::enter(&self.files, &self.surroundings).await?;
+        let _gate = gate::enter(&self.files, &self.environment).await?;
         self.with(act)
     }
 
@@ -335,7 +335,7 @@ impl Lease for LocalLease {
     async fn set_journal_aside(&self) -> Result<String> {
         self.fenced(|held| {
             held.journal = None;
-            let moment = self.surroundings.clock.now().as_second();
+            let moment = self.environment.clock.now().as_second();
             let (disk, own) = (self.disk(), &self.files.own);
             let fail = |error| io_error("rename", &self.files.journal, error);
             let mut aside = own.join(format!("journal-{moment}-{}", self.epoch));

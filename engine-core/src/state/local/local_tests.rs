@@ -5,9 +5,10 @@ use std::fs;
 use futures::executor::block_on;
 
 use super::*;
-use crate::state::files;
+use crate::environment::SystemFiles;
+use crate::environment::files;
 use crate::state::fixtures::{PULUMI_PYTHON, python_crypter, row};
-use crate::state::{Change, LEAST_GENERATIONS, Session, SessionOptions, SystemFiles, create_stack};
+use crate::state::{Change, MIN_GENERATIONS, Session, SessionOptions, create_stack};
 
 const EMPTY: &[u8] = br#"{"version":3,"checkpoint":{"stack":"organization/shop/dev"}}"#;
 
@@ -16,7 +17,7 @@ fn name() -> StackName {
 }
 
 fn open(directory: &Path) -> LocalBackend {
-    LocalBackend::open(directory, Surroundings::system()).unwrap()
+    LocalBackend::open(directory, Environment::system()).unwrap()
 }
 
 fn with_stack() -> (tempfile::TempDir, LocalBackend) {
@@ -77,7 +78,7 @@ fn replacing_keeps_the_one_before() {
     fs::write(&attributes, "{}").unwrap();
     let lease = block_on(backend.lease(&name(), "test")).unwrap();
     for content in [b"one".as_slice(), b"two", b"three"] {
-        block_on(lease.replace(content, LEAST_GENERATIONS)).unwrap();
+        block_on(lease.replace(content, MIN_GENERATIONS)).unwrap();
     }
     assert_eq!(block_on(lease.load()).unwrap().checkpoint, b"three");
     assert_eq!(fs::read(directory.path().join(".pulumi/stacks/shop/dev.json.bak")).unwrap(), b"two");
@@ -139,7 +140,7 @@ fn one_writer_at_a_time_and_the_other_learns_who() {
     let epoch = lease.epoch();
     block_on(lease.release()).unwrap();
     assert_eq!(block_on(second.lease(&name(), "test")).unwrap().epoch(), epoch + 1);
-    assert!(error_of(block_on(lease.replace(b"late", LEAST_GENERATIONS))).contains("given back"));
+    assert!(error_of(block_on(lease.replace(b"late", MIN_GENERATIONS))).contains("given back"));
     assert_eq!(block_on(second.holders(&name())).unwrap(), []);
 }
 
@@ -202,7 +203,7 @@ fn a_broken_lock_stops_its_writer() {
     assert_eq!(block_on(open(directory.path()).break_locks(&name())).unwrap().len(), 1);
     for outcome in [
         block_on(lease.append(b"two\n")),
-        block_on(lease.replace(b"x", LEAST_GENERATIONS)),
+        block_on(lease.replace(b"x", MIN_GENERATIONS)),
         block_on(lease.remove_journal()),
     ] {
         assert!(error_of(outcome).contains("was taken over by maloko"));
@@ -250,7 +251,7 @@ fn a_stack_is_removed_wherever_a_run_or_a_removal_was_killed() {
     let (directory, backend) = with_stack();
     let at = |path: &str| directory.path().join(".pulumi").join(path);
     let lease = block_on(backend.lease(&name(), "up")).unwrap();
-    block_on(lease.replace(EMPTY, LEAST_GENERATIONS)).unwrap();
+    block_on(lease.replace(EMPTY, MIN_GENERATIONS)).unwrap();
     block_on(lease.write_seal(b"a seal")).unwrap();
     // As in the middle of a replacement: the backup is another name of the checkpoint.
     fs::remove_file(at("stacks/shop/dev.json.bak")).unwrap();
@@ -274,7 +275,7 @@ fn a_stack_is_removed_wherever_a_run_or_a_removal_was_killed() {
     // As in the middle of a removal: it is one, and no lost checkpoint; what it left is not the next stack's.
     block_on(backend.create(&name(), EMPTY)).unwrap();
     let lease = block_on(backend.lease(&name(), "up")).unwrap();
-    block_on(lease.replace(EMPTY, LEAST_GENERATIONS)).unwrap();
+    block_on(lease.replace(EMPTY, MIN_GENERATIONS)).unwrap();
     block_on(lease.write_seal(b"a seal")).unwrap();
     block_on(lease.append(b"a mark")).unwrap();
     fs::write(at("maloko/shop/dev/removed"), "").unwrap();
@@ -295,7 +296,7 @@ fn other_layouts_and_compressed_stacks_are_refused_with_the_way_out() {
     let root = directory.path().join(".pulumi");
     fs::create_dir_all(root.join("stacks/shop")).unwrap();
     fs::write(root.join("stacks/dev.json"), "{}").unwrap();
-    let refuse = || error_of(LocalBackend::open(directory.path(), Surroundings::system()));
+    let refuse = || error_of(LocalBackend::open(directory.path(), Environment::system()));
     assert!(refuse().contains("pulumi state upgrade"));
     fs::write(root.join("meta.yaml"), "version: 2\n").unwrap();
     assert!(refuse().contains("layout 2"));
@@ -330,7 +331,7 @@ fn what_maloko_makes_from_nothing_is_private() {
     let mode = |path: &str| fs::metadata(directory.path().join(path)).unwrap().permissions().mode() & 0o777;
     let lease = block_on(backend.lease(&name(), "test")).unwrap();
     block_on(lease.append(b"x")).unwrap();
-    block_on(lease.replace(EMPTY, LEAST_GENERATIONS)).unwrap();
+    block_on(lease.replace(EMPTY, MIN_GENERATIONS)).unwrap();
     for path in files_below(directory.path()) {
         assert_eq!(mode(&path), 0o600, "{path}");
     }
@@ -344,7 +345,7 @@ fn a_file_in_the_place_of_a_directory_is_named() {
     let directory = tempfile::tempdir().unwrap();
     let blocked = directory.path().join("file");
     fs::write(&blocked, "").unwrap();
-    let message = error_of(LocalBackend::open(&blocked, Surroundings::system()));
+    let message = error_of(LocalBackend::open(&blocked, Environment::system()));
     assert!(message.contains(&blocked.display().to_string()), "{message}");
     assert!(message.contains("a file is where a directory should be"), "{message}");
 }
@@ -361,9 +362,9 @@ fn a_place_that_cannot_be_written_is_named_with_the_way_out() {
 fn options() -> SessionOptions {
     SessionOptions {
         crypter: python_crypter(),
-        surroundings: Surroundings::system(),
+        environment: Environment::system(),
         check_integrity: true,
-        keep_generations: LEAST_GENERATIONS,
+        keep_generations: MIN_GENERATIONS,
         command: "up".into(),
     }
 }
@@ -372,7 +373,7 @@ fn options() -> SessionOptions {
 fn a_session_on_disk_survives_its_abandonment() {
     let directory = tempfile::tempdir().unwrap();
     let backend = open(directory.path());
-    block_on(create_stack(&backend, &name(), &python_crypter(), &Surroundings::system())).unwrap();
+    block_on(create_stack(&backend, &name(), &python_crypter(), &Environment::system())).unwrap();
     let session = block_on(Session::open(&backend, &name(), options())).unwrap();
     let provider = Change::Put { number: 0, row: crate::state::fixtures::provider_row(), in_place_of: None };
     let resource = Change::Put { number: 1, row: row("a", 1.0).into(), in_place_of: None };

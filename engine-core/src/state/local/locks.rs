@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::environment::Environment;
+use crate::environment::files::{self, Files, OpenMode};
 use crate::error::{Error, Result};
 use crate::state::backend::Holder;
-use crate::state::files::{self, Files, OpenMode};
 use crate::state::lock_file;
 use crate::state::name::StackName;
-use crate::state::surroundings::Surroundings;
 
 /// Directories between a lock file and the store's own: stack, project, organization, locks, and the store's own.
 const LOCK_DEPTH: usize = 5;
@@ -36,10 +36,10 @@ pub(super) fn list(disk: &dyn Files, directory: &Path) -> Result<Vec<LockFile>> 
 }
 
 /// Writes our own lock file.
-pub(super) fn write(surroundings: &Surroundings, directory: &Path, operation: &str) -> Result<PathBuf> {
-    let json = lock_file::encode(&Holder::here(operation, surroundings))?;
-    let path = directory.join(format!("{}.json", surroundings.new_uuid()?));
-    let disk = &*surroundings.files;
+pub(super) fn write(environment: &Environment, directory: &Path, operation: &str) -> Result<PathBuf> {
+    let json = lock_file::encode(&Holder::here(operation, environment))?;
+    let path = directory.join(format!("{}.json", environment.new_uuid()?));
+    let disk = &*environment.files;
     files::create_passing_dir(disk, directory)?;
     // In one step: a lock of which there is only a part could be anybody's. Nobody else writes one, for we hold the lock of
     // the operating system, so what a crash left under this name is written over.

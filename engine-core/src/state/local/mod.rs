@@ -30,7 +30,7 @@ use crate::error::{Error, Result};
 
 use super::backend::{Backend, Generation, Holder, Lease, StoredEntry, StoredStack};
 use super::name::StackName;
-use super::surroundings::Surroundings;
+use crate::environment::Environment;
 
 use layout::Layout;
 use lease::LocalLease;
@@ -38,22 +38,22 @@ use lease::LocalLease;
 /// A store in a directory: `<directory>/.pulumi/stacks/<project>/<stack>.json`.
 pub struct LocalBackend {
     layout: Layout,
-    surroundings: Surroundings,
+    environment: Environment,
 }
 
 impl LocalBackend {
     /// The store of `directory`; nothing is made before the first stack is. A store in an older or newer layout is
     /// refused.
-    pub fn open(directory: &Path, surroundings: Surroundings) -> Result<Self> {
-        let surroundings = Surroundings { files: surroundings.files.below(directory), ..surroundings };
-        let layout = Layout::new(Arc::clone(&surroundings.files), directory);
+    pub fn open(directory: &Path, environment: Environment) -> Result<Self> {
+        let environment = Environment { files: environment.files.below(directory), ..environment };
+        let layout = Layout::new(Arc::clone(&environment.files), directory);
         layout.check_version()?;
-        Ok(Self { layout, surroundings })
+        Ok(Self { layout, environment })
     }
 
     /// The store of a `file://` URL; `~` means `home`. Relative paths are relative to `base`.
-    pub fn open_url(url: &str, base: &Path, home: Option<&Path>, surroundings: Surroundings) -> Result<Self> {
-        Self::open(&directory_of(url, base, home)?, surroundings)
+    pub fn open_url(url: &str, base: &Path, home: Option<&Path>, environment: Environment) -> Result<Self> {
+        Self::open(&directory_of(url, base, home)?, environment)
     }
 
     /// The directory that holds `.pulumi`.
@@ -63,7 +63,7 @@ impl LocalBackend {
     }
 
     fn take_lease(&self, stack: &StackName, operation: &str) -> Result<LocalLease> {
-        LocalLease::take(self.layout.stack(stack), self.surroundings.clone(), operation)
+        LocalLease::take(self.layout.stack(stack), self.environment.clone(), operation)
     }
 }
 
@@ -119,12 +119,12 @@ impl Backend for LocalBackend {
     }
 
     async fn holders(&self, stack: &StackName) -> Result<Vec<Holder>> {
-        let locks = locks::list(&*self.surroundings.files, &self.layout.stack(stack).locks)?;
+        let locks = locks::list(&*self.environment.files, &self.layout.stack(stack).locks)?;
         Ok(locks.into_iter().map(|lock| lock.holder).collect())
     }
 
     async fn break_locks(&self, stack: &StackName) -> Result<Vec<Holder>> {
-        takeover::take_over(&self.layout.stack(stack), &self.surroundings).await
+        takeover::take_over(&self.layout.stack(stack), &self.environment).await
     }
 
     async fn generations(&self, stack: &StackName) -> Result<Vec<Generation>> {

@@ -6,10 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::environment::Environment;
+use crate::environment::files::{self, io_error};
 use crate::error::{Error, Result};
 use crate::state::backend::Holder;
-use crate::state::files::{self, io_error};
-use crate::state::surroundings::Surroundings;
 
 use super::layout::StackFiles;
 use super::lease::{epoch_in, epoch_text};
@@ -25,14 +25,14 @@ struct Taker {
 }
 
 /// Takes the stack from whoever has it, and gives those who had it. It is free afterwards.
-pub(super) async fn take_over(files: &StackFiles, surroundings: &Surroundings) -> Result<Vec<Holder>> {
+pub(super) async fn take_over(files: &StackFiles, environment: &Environment) -> Result<Vec<Holder>> {
     let disk = &*files.disk;
     let held = locks::list(disk, &files.locks)?;
     if files::exists(disk, &files.lease)? {
-        let _gate = gate::enter(files, surroundings).await?;
+        let _gate = gate::enter(files, environment).await?;
         let lock = disk.try_lock(&files.lease).map_err(|error| io_error("lock", &files.lease, error))?;
         if lock.is_none() {
-            replace_lease(files, surroundings)?;
+            replace_lease(files, environment)?;
             copy_journal(files)?;
         }
     }
@@ -45,15 +45,15 @@ pub(super) async fn take_over(files: &StackFiles, surroundings: &Surroundings) -
     Ok(gone)
 }
 
-fn replace_lease(files: &StackFiles, surroundings: &Surroundings) -> Result<()> {
+fn replace_lease(files: &StackFiles, environment: &Environment) -> Result<()> {
     let text = files::read_if_exists(&*files.disk, &files.lease)?.unwrap_or_default();
     let epoch = epoch_in(&String::from_utf8_lossy(&text)).saturating_add(1);
-    let identity = &surroundings.identity;
+    let identity = &environment.identity;
     let taker = Taker {
         pid: identity.pid,
         user: identity.user.clone(),
         host: identity.host.clone(),
-        since: surroundings.clock.now().to_string(),
+        since: environment.clock.now().to_string(),
     };
     let taker =
         serde_json::to_string(&taker).map_err(|error| Error::BadState(format!("cannot write a lease: {error}")))?;

@@ -94,7 +94,7 @@ def sweep(root: Path, settled: Sequence[str] = ()) -> tuple[list[str], list[str]
 
     There is no program: the provider objects are found again from the state.
 
-    :param settled: the keys of suspects that are forgotten, or `all`.
+    :param settled: the keys of unresolved that are forgotten, or `all`.
     """
     done: list[str] = []
     failed: list[str] = []
@@ -109,7 +109,7 @@ def sweep(root: Path, settled: Sequence[str] = ()) -> tuple[list[str], list[str]
 
 def _sweep_one(ledger: Ledger, settled: Sequence[str], done: list[str], failed: list[str]) -> None:
     from maloko.testing._kit import Kit
-    from maloko.testing._leftovers import destroy_all, forget_suspects, tell
+    from maloko.testing._leftovers import destroy_all, forget_unresolved, tell
     from maloko.testing._stack import Stack
 
     state = ledger.open()
@@ -117,10 +117,10 @@ def _sweep_one(ledger: Ledger, settled: Sequence[str], done: list[str], failed: 
     stack = Stack(kit, _nothing, project=ledger.project, name=ledger.stack, real_time=True, state=state)
     stack.ledger = ledger
     result = destroy_all(stack)
-    forgotten = [suspect for suspect in result.suspects if suspect.is_among(settled)]
-    forget_suspects(state, forgotten)
-    done.extend(f"forgotten {ledger.test}: {suspect.describe()}" for suspect in forgotten)
-    problems = [*result.problems, *tell([suspect for suspect in result.suspects if suspect not in forgotten])]
+    forgotten = [it for it in result.unresolved if it.is_among(settled)]
+    forget_unresolved(state, forgotten)
+    done.extend(f"forgotten {ledger.test}: {it.describe()}" for it in forgotten)
+    problems = [*result.problems, *tell([it for it in result.unresolved if it not in forgotten])]
     failed.extend(f"{ledger.test}: {problem}" for problem in problems)
     if result.deleted or not problems:
         done.append(f"deleted {ledger.test}: {', '.join(result.deleted) or 'nothing was left'}")

@@ -1,4 +1,4 @@
-"""What a stack leaves behind: its objects, and creates of which nobody knows whether they made theirs."""
+"""What a stack leaves behind: its objects, and creates whose outcome is unknown."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from maloko._maloko import TestStack
     from maloko.testing._stack import Stack
 
-FORGET_OPTION = "--maloko-forget-suspects"
-"""Says of which suspects it is known what became of their objects, by their keys."""
+FORGET_OPTION = "--maloko-forget-unresolved"
+"""Says of which unresolved creates it is known what became of their objects, by their keys."""
 _ALL = "all"
 _STORIES = {
     "timed-out": "its create took longer than it may",
@@ -27,8 +27,8 @@ _DIED = "its create was under way when the run ended"
 
 
 @dataclass(frozen=True)
-class Suspect:
-    """A create of which nobody knows whether its object exists. One that raised is none: it has made nothing."""
+class UnresolvedCreate:
+    """A create whose outcome is unknown: its object may exist. One that raised is none: it has made nothing."""
 
     urn: str
     key: str
@@ -37,7 +37,7 @@ class Suspect:
     """What happened to the create, and when."""
 
     def describe(self) -> str:
-        """The suspect in one line."""
+        """The unresolved create in one line."""
         key = f", operation key {self.key}" if self.key != self.urn else ""
         return f"'{self.urn.rsplit('::', 1)[-1]}' ({self.story}; {self.urn}{key})"
 
@@ -46,13 +46,13 @@ class Suspect:
         return any(key in (_ALL, self.key) for key in keys)
 
 
-def suspects_in(exported: Mapping[str, Any]) -> list[Suspect]:
-    """The suspects of an exported state, without the secrets that it knows."""
+def unresolved_in(exported: Mapping[str, Any]) -> list[UnresolvedCreate]:
+    """The unresolved creates of an exported state, without the secrets that it knows."""
     scrubber = Scrubber(secret_texts(exported))
     found = {}
     for pending in _operations(exported):
         urn = pending["resource"]["urn"]
-        found[urn] = Suspect(urn, urn, _DIED)
+        found[urn] = UnresolvedCreate(urn, urn, _DIED)
     for record in exported["deployment"].get("maloko_suspects") or []:
         urn = record["resource"]["urn"]
         found.pop(urn, None)
@@ -67,15 +67,15 @@ def suspects_in(exported: Mapping[str, Any]) -> list[Suspect]:
             story += f", id '{record['resource']['id']}'"
         if record.get("error"):
             story += f", error: {' '.join(str(scrubber.values(record['error'])).split())}"
-        found[urn] = Suspect(urn, record.get("key") or urn, story)
+        found[urn] = UnresolvedCreate(urn, record.get("key") or urn, story)
     return list(found.values())
 
 
-def forget_suspects(state: TestStack, suspects: Sequence[Suspect]) -> None:
-    """Takes suspects out of a state: it is known what became of their objects."""
-    if not suspects:
+def forget_unresolved(state: TestStack, unresolved: Sequence[UnresolvedCreate]) -> None:
+    """Takes unresolved creates out of a state: it is known what became of their objects."""
+    if not unresolved:
         return
-    urns = {suspect.urn for suspect in suspects}
+    urns = {it.urn for it in unresolved}
     exported = json.loads(state.export())
     deployment = exported["deployment"]
     settled = [pending for pending in _operations(exported) if pending["resource"]["urn"] in urns]
@@ -101,16 +101,16 @@ class Teardown:
     """What was there, or was found, and is gone now, in words."""
     problems: list[str] = field(default_factory=list)
     """What could not be deleted, in words."""
-    suspects: list[Suspect] = field(default_factory=list)
+    unresolved: list[UnresolvedCreate] = field(default_factory=list)
     """Where the stack is kept on disk: what may be left. What the provider's `find` has not found is not."""
 
 
 def destroy_all(stack: Stack) -> Teardown:
     """Destroys what a stack has."""
     rows = _rows(stack)
-    suspects = suspects_in(stack.export()) if stack.ledger is not None else []
+    unresolved = unresolved_in(stack.export()) if stack.ledger is not None else []
     done = Teardown()
-    if rows or suspects:
+    if rows or unresolved:
         stack.faults.clear()
         # Past `around`: what a test has in store for its operations is none of the teardown's.
         options = {"continue_on_error": True, "ignore_protect": True}
@@ -127,9 +127,9 @@ def destroy_all(stack: Stack) -> Teardown:
                 "nothing in the state"
             )
             done.problems.append(f"the stack '{stack.name}' could not be torn down; left over: {names}. {errors}")
-        if suspects:
+        if unresolved:
             asked = {call.urn for call in run.calls if call.method in ("find", "read") and call.error is None}
-            done.suspects = [suspect for suspect in suspects_in(stack.export()) if suspect.urn not in asked]
+            done.unresolved = [it for it in unresolved_in(stack.export()) if it.urn not in asked]
     if stack.ledger is not None:
         done.problems.extend(stack.ledger.set_aside())
     return done
@@ -142,17 +142,17 @@ def tear_down(stack: Stack) -> list[str]:
     except Exception as error:
         # Other stacks are torn down all the same.
         return [f"the stack '{stack.name}' could not be torn down: {error}"]
-    return [*done.problems, *tell(done.suspects)]
+    return [*done.problems, *tell(done.unresolved)]
 
 
-def tell(suspects: Sequence[Suspect]) -> list[str]:
-    """Names what may be left, and says how that is settled; nothing where there is no suspect."""
-    if not suspects:
+def tell(unresolved: Sequence[UnresolvedCreate]) -> list[str]:
+    """Names what may be left, and says how that is settled; nothing where there is no unresolved create."""
+    if not unresolved:
         return []
-    names = "; ".join(suspect.describe() for suspect in suspects)
-    keys = ",".join(suspect.key for suspect in suspects)
+    names = "; ".join(it.describe() for it in unresolved)
+    keys = ",".join(it.key for it in unresolved)
     return [
-        f"nobody knows whether these were made: {names}. Look for them, delete what is there, and then: "
+        f"these may have been made: {names}. Look for each and delete what you find. Then run: "
         f"pytest --maloko-sweep '{FORGET_OPTION}={keys}'"
     ]
 

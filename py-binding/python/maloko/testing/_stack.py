@@ -227,10 +227,10 @@ class Stack:
         rows = json.loads(self.state.resources())["rows"]
         return {row["name"]: row for row in rows if not row["delete"]}
 
-    def suspects(self) -> list[dict[str, Any]]:
-        """Creates of which nobody knows whether they made their object: `urn`, and `doubt` (why nobody knows)."""
-        suspects: list[dict[str, Any]] = json.loads(self.state.resources())["suspects"]
-        return suspects
+    def unresolved_creates(self) -> list[dict[str, Any]]:
+        """Creates whose outcome is unknown: `urn`, and `doubt` (why it is unknown)."""
+        unresolved: list[dict[str, Any]] = json.loads(self.state.resources())["suspects"]
+        return unresolved
 
     def outputs(self, name: str | None = None) -> dict[str, Any]:
         """The outputs of a resource, or, without a name, those of the stack. Secrets are in plain text.

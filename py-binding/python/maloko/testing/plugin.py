@@ -38,7 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--maloko-sweep", action="store_true", help="run no test: delete what killed runs have left in clouds"
     )
     group.addoption(
-        "--maloko-forget-suspects",
+        "--maloko-forget-unresolved",
         action="append",
         default=[],
         metavar="KEYS",
@@ -51,8 +51,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """The markers, and what options belong together."""
     config.addinivalue_line("markers", "real_cloud: its stacks are kept on disk until they are torn down")
     config.addinivalue_line("markers", "maloko_crash(kinds, sample): set by maloko.testing.crash_everywhere")
-    if config.getoption("--maloko-forget-suspects") and not config.getoption("--maloko-sweep"):
-        raise pytest.UsageError("--maloko-forget-suspects belongs to --maloko-sweep")
+    if config.getoption("--maloko-forget-unresolved") and not config.getoption("--maloko-sweep"):
+        raise pytest.UsageError("--maloko-forget-unresolved belongs to --maloko-sweep")
 
 
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
@@ -62,7 +62,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         return None
     from maloko.testing._ledger import sweep
 
-    settled = [key for keys in config.getoption("--maloko-forget-suspects") for key in (keys, *keys.split(","))]
+    settled = [key for keys in config.getoption("--maloko-forget-unresolved") for key in (keys, *keys.split(","))]
     done, failed = sweep(config.rootpath, settled)
     reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
     for line in [*done, *failed] or ["no run has left anything"]:

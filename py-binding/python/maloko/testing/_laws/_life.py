@@ -224,7 +224,7 @@ class Lifecycle:
             ends = [] if self._updated is None else [self._updated]
             if self._settled and self._exists:
                 ends.append((self._inputs, self._outs()))
-            if self._rows() or self._stack.suspects():
+            if self._rows() or self._stack.unresolved_creates():
                 if not self._uncertain:
                     self._destroyed()
             else:
@@ -343,8 +343,8 @@ class Lifecycle:
         wanted = [rows[NAME]["id"]] if self._exists else []
         if ids != wanted:
             more = [id_ for id_ in ids if id_ not in wanted]
-            # What a create has left whose answer was lost, and that the program no longer wants, is named as a suspect.
-            if all(id_ in ids for id_ in wanted) and len(more) <= len(self._stack.suspects()):
+            # What a create left whose answer was lost, and that the program no longer wants, is an unresolved create.
+            if all(id_ in ids for id_ in wanted) and len(more) <= len(self._stack.unresolved_creates()):
                 return
             what = f"left over or there twice: {more}" if more else f"missing: {wanted}"
             self._fail(f"the world has {ids}, and the state {wanted}; {what}")

@@ -1,0 +1,33 @@
+//! The documents that are part of the program, which messages point to wherever it is installed.
+
+/// A topic: its name, what it is about, and its text.
+type Topic = (&'static str, &'static str, &'static str);
+
+pub(crate) const TOPICS: &[Topic] = &[
+    ("authoring-providers", "writing and debugging a provider", include_str!("../topics/authoring-providers.md")),
+    ("automation", "stacks driven from a program", include_str!("../topics/automation.md")),
+    ("autonaming", "automatic names", include_str!("../topics/autonaming.md")),
+    ("backends", "where state can be kept", include_str!("../topics/backends.md")),
+    ("command-line", "verbs, flags, exit codes, variables", include_str!("../topics/command-line.md")),
+    ("differences-from-pulumi", "what is different on purpose", include_str!("../topics/differences-from-pulumi.md")),
+    (
+        "how-a-provider-is-found",
+        "which provider object is called",
+        include_str!("../topics/how-a-provider-is-found.md"),
+    ),
+    ("importing", "adopting what exists", include_str!("../topics/importing.md")),
+    ("moving-from-pulumi", "moving a stack here and back", include_str!("../topics/moving-from-pulumi.md")),
+    ("provider-laws", "laws and lifecycles of providers", include_str!("../topics/provider-laws.md")),
+    ("state", "layout, journal, secrets, locks", include_str!("../topics/state.md")),
+    ("testing", "testing with pytest", include_str!("../topics/testing.md")),
+    ("testing-typescript", "testing with vitest and jest", include_str!("../topics/testing-typescript.md")),
+    ("transforms-and-hooks", "transforms and hooks", include_str!("../topics/transforms-and-hooks.md")),
+];
+
+/// The topics, as `--help` lists them.
+#[must_use]
+pub(crate) fn list() -> String {
+    let width = TOPICS.iter().map(|(name, ..)| name.len()).max().unwrap_or_default();
+    let lines = TOPICS.iter().map(|(name, about, _)| format!("  {name:width$}  {about}\n"));
+    std::iter::once("Topics (`maloko help TOPIC`):\n".to_owned()).chain(lines).collect()
+}

@@ -1,0 +1,155 @@
+//! What a run knows and has done so far: the planner, the ledger, and the counts.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::event::{Op, StepMetadata};
+use crate::operation::Operation;
+use crate::plan::Planner;
+use crate::resource_state::ResourceState;
+use crate::state::{Attempt, Change, Ledger, PendingKind, PendingOperation, ResourceNumber, Session};
+use crate::urn::{Urn, UrnMap, UrnSet};
+use crate::value::PropertyMap;
+
+use super::deletions_first::DeletionsOver;
+
+/// The books of one run. Every change of the ledger goes through here, and comes out as changes for the journal.
+pub(super) struct RunState {
+    pub(super) planner: Planner,
+    pub(super) ledger: Ledger,
+    /// Where the row of a resource of this run stands.
+    pub(super) numbers: UrnMap<ResourceNumber>,
+    /// Rows that are in the ledger only, because nothing happened to them that must survive a crash, with the row
+    /// whose place they took.
+    unjournalled: HashMap<ResourceNumber, Option<ResourceNumber>>,
+    /// Makes operation keys: random, and never twice the same.
+    pub(super) new_key: Box<dyn Fn() -> String + Send + Sync>,
+    pub(super) counts: BTreeMap<&'static str, u64>,
+    pub(super) maybe_corrupt: bool,
+    /// Components, and the stack, whose outputs were not registered yet.
+    pub(super) open: UrnMap<StepMetadata>,
+    /// Resources that failed or were left out, with continue-on-error.
+    pub(super) failed: UrnSet,
+    /// Resources that got a step, in a run that keeps to a plan.
+    pub(super) planned: UrnSet,
+    /// Outputs of the stack as the program gave them.
+    pub(super) stack_outputs: Option<PropertyMap>,
+    pub(super) root: Option<Urn>,
+    /// The rows whose objects a replacement of another resource is deleting.
+    pub(super) deleting: HashMap<ResourceNumber, DeletionsOver>,
+    /// In an import: the inputs that the program gives its resources.
+    pub(super) wanted: UrnMap<PropertyMap>,
+}
+
+impl RunState {
+    pub(super) fn new(operation: &Arc<Operation>, session: &Session) -> Self {
+        let (snapshot, environment) = (session.snapshot(), session.environment().clone());
+        // A machine that has no randomness has refused to encrypt anything before this.
+        let new_id = move || environment.new_uuid().unwrap_or_default().to_string();
+        Self {
+            planner: Planner::new(Arc::clone(operation), snapshot.rows.clone(), Box::new(new_id.clone())),
+            ledger: Ledger::new(snapshot),
+            numbers: UrnMap::default(),
+            unjournalled: HashMap::new(),
+            new_key: Box::new(new_id),
+            counts: BTreeMap::new(),
+            maybe_corrupt: false,
+            open: UrnMap::default(),
+            failed: UrnSet::default(),
+            planned: UrnSet::default(),
+            stack_outputs: None,
+            root: None,
+            deleting: HashMap::new(),
+            wanted: UrnMap::default(),
+        }
+    }
+
+    /// Counts a step that was done.
+    pub(super) fn count(&mut self, op: Op, urn: &Urn) {
+        if op.is_logical() && !urn.is_default_provider() {
+            *self.counts.entry(op.name()).or_default() += 1;
+        }
+    }
+
+    /// Notes that a provider is about to be called; gives the operation's number and the change to journal.
+    pub(super) fn begin(
+        &mut self,
+        kind: PendingKind,
+        row: Arc<ResourceState>,
+        attempt: Option<Attempt>,
+    ) -> (u32, Change) {
+        let operation = self.ledger.next_operation();
+        let pending = PendingOperation { row, kind };
+        (operation, self.apply(Change::Begin { operation, pending, attempt }))
+    }
+
+    /// Notes that the outcome of a call is known.
+    pub(super) fn end(&mut self, operation: u32) -> Change {
+        self.apply(Change::End { operation })
+    }
+
+    /// Makes a change, and gives it for the journal.
+    pub(super) fn apply(&mut self, change: Change) -> Change {
+        self.ledger.apply(change.clone());
+        change
+    }
+
+    /// Adds a finished row, perhaps in place of another.
+    pub(super) fn put(&mut self, row: Arc<ResourceState>, in_place_of: Option<ResourceNumber>) -> Change {
+        let number = self.ledger.next_number();
+        self.numbers.insert(row.urn.clone(), number);
+        self.apply(Change::Put { number, row, in_place_of })
+    }
+
+    /// Adds the new object of a replacement; the old object waits for its deletion. Under a new URN the new object takes the
+    /// place of the old one, which then comes back as an old object: so rows that the run does not come to follow it to
+    /// its URN.
+    pub(super) fn put_replacement(
+        &mut self,
+        row: Arc<ResourceState>,
+        number: ResourceNumber,
+        old: &ResourceState,
+    ) -> [Change; 2] {
+        let renamed = (old.urn != row.urn).then_some(number);
+        let put = self.put(row, renamed);
+        [put, self.set(number, Arc::new(ResourceState { delete: true, ..old.clone() }))]
+    }
+
+    /// Adds a row that is as it was, which no journal needs to know.
+    pub(super) fn keep(&mut self, row: Arc<ResourceState>, in_place_of: Option<ResourceNumber>) {
+        self.put(row, in_place_of);
+        self.unjournalled.insert(self.ledger.next_number() - 1, in_place_of);
+    }
+
+    /// Changes a row where it stands.
+    pub(super) fn set(&mut self, number: ResourceNumber, row: Arc<ResourceState>) -> Change {
+        let change = match self.unjournalled.remove(&number) {
+            Some(in_place_of) => Change::Put { number, row, in_place_of },
+            None => Change::Set { number, row },
+        };
+        self.apply(change)
+    }
+
+    /// Removes a row.
+    pub(super) fn remove(&mut self, number: ResourceNumber) -> Change {
+        self.apply(Change::Remove { number })
+    }
+
+    /// Takes what a refresh found for the row that this run goes on from.
+    pub(super) fn renew(&mut self, number: ResourceNumber, row: Arc<ResourceState>) -> Change {
+        self.planner.renew(number, Arc::clone(&row));
+        self.set(number, row)
+    }
+
+    /// Forgets a row whose object is gone.
+    pub(super) fn vanish(&mut self, number: ResourceNumber) -> Change {
+        self.planner.forget(number);
+        self.remove(number)
+    }
+
+    /// The row of a resource that was registered in this run.
+    pub(super) fn row(&self, urn: &Urn) -> Option<(ResourceNumber, &Arc<ResourceState>)> {
+        let number = *self.numbers.get(urn)?;
+        self.ledger.get(number).map(|row| (number, row))
+    }
+}

@@ -1,0 +1,111 @@
+//! What a provider's answer to `diff` means (semantics 3.2-3.4).
+
+use crate::diff::{PropertyPath, changed_keys, diff_properties, reset_ignored};
+use crate::event::DetailedDiff;
+use crate::planted::{self, Bug};
+use crate::provider::DiffAnswer;
+use crate::value::PropertyMap;
+
+/// Whether and how a resource changes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DiffResult {
+    /// Is there a change at all?
+    pub changed: bool,
+    /// Does it need a replacement?
+    pub replace: bool,
+    /// Must the old object go first, as far as the provider has a say?
+    pub delete_before_replace: Option<bool>,
+    /// The changed keys, where they are known.
+    pub changed_keys: Vec<String>,
+    /// The keys that need the replacement.
+    pub replace_keys: Vec<String>,
+    /// Outputs that an update leaves alone.
+    pub stables: Vec<String>,
+    /// The differences leaf by leaf, where the engine compared.
+    pub detailed: Option<DetailedDiff>,
+    /// Is the only change that the provider's code is to be applied anew?
+    pub only_renewed: bool,
+}
+
+/// The inputs and options that a verdict rests on.
+pub struct Compared<'a> {
+    /// Inputs of the old row.
+    pub old_inputs: &'a PropertyMap,
+    /// Checked inputs.
+    pub new_inputs: &'a PropertyMap,
+    /// Paths to ignore.
+    pub ignore_changes: &'a [String],
+    /// Paths whose changes lead to a replacement.
+    pub replace_on_changes: &'a [String],
+    /// Did the object fail to start when it was made or last changed?
+    pub has_init_errors: bool,
+    /// Is the provider's code to be applied anew, whatever its `diff` says?
+    pub renewed: bool,
+}
+
+/// The pseudo path that stands for "the object did not start".
+const INIT_ERROR: &str = "#initerror";
+
+/// Reads a provider's answer. Where it leaves the question open, the inputs are compared; where it says "changed"
+/// without naming keys, they are compared to find the keys that `replaceOnChanges` is about.
+#[must_use]
+pub fn judge(answer: &DiffAnswer, compared: &Compared<'_>) -> DiffResult {
+    let mut diff_result = DiffResult {
+        delete_before_replace: answer.delete_before_replace,
+        stables: answer.stables.clone(),
+        ..DiffResult::default()
+    };
+    let needs_keys =
+        answer.changes.is_none() || (answer.changes == Some(true) && !compared.replace_on_changes.is_empty());
+    let structural = needs_keys.then(|| {
+        let mut news = compared.new_inputs.clone();
+        reset_ignored(compared.old_inputs, &mut news, compared.ignore_changes);
+        diff_properties(compared.old_inputs, &news)
+    });
+    diff_result.changed = match (answer.changes, &structural) {
+        (Some(changes), _) => changes || (planted::has(Bug::NoChangeReplaces) && !answer.replaces.is_empty()),
+        (None, Some(found)) => !found.is_empty(),
+        (None, None) => false,
+    };
+    diff_result.only_renewed = compared.renewed && !diff_result.changed;
+    diff_result.changed |= compared.renewed;
+    if diff_result.changed {
+        diff_result.replace_keys.clone_from(&answer.replaces);
+        if let Some(found) = structural {
+            diff_result.changed_keys = changed_keys(&found);
+            diff_result.detailed = (!found.is_empty()).then_some(found);
+        }
+        apply_replace_on_changes(&mut diff_result, compared.replace_on_changes);
+    }
+    if compared.has_init_errors && !planted::has(Bug::InitErrorsIgnored) {
+        diff_result.changed = true;
+        if listed(compared.replace_on_changes, INIT_ERROR) {
+            diff_result.replace_keys.push(INIT_ERROR.to_owned());
+        }
+    }
+    diff_result.replace = diff_result.changed && !diff_result.replace_keys.is_empty();
+    diff_result
+}
+
+fn listed(paths: &[String], path: &str) -> bool {
+    let Ok(path) = path.parse::<PropertyPath>() else { return false };
+    paths.iter().filter_map(|text| text.parse::<PropertyPath>().ok()).any(|listed| listed.contains(&path))
+}
+
+fn apply_replace_on_changes(diff_result: &mut DiffResult, paths: &[String]) {
+    if paths.is_empty() {
+        return;
+    }
+    let Some(detailed) = &mut diff_result.detailed else { return };
+    for (path, diff) in detailed.iter_mut() {
+        if listed(paths, path) {
+            diff.kind = diff.kind.as_replace();
+            let key = path.parse::<PropertyPath>().ok().and_then(|path| path.0.into_iter().next());
+            if let Some(crate::diff::Segment::Key(key)) = key
+                && !diff_result.replace_keys.contains(&key)
+            {
+                diff_result.replace_keys.push(key);
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What an operation told, kept for its report.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use maloko_core::event::{Event, EventSink, Severity, StepMetadata};
+use maloko_core::redaction::Redactor;
+use serde::Serialize;
+
+use crate::fault_points::FaultPoints;
+
+/// A message.
+#[derive(Clone, Debug, Serialize)]
+pub struct Message {
+    /// `debug`, `info`, `output`, `warning` or `error`.
+    pub severity: &'static str,
+    /// The resource; empty for the run as a whole.
+    pub urn: String,
+    /// The text, without secrets.
+    #[serde(rename = "message")]
+    pub text: String,
+}
+
+/// How far a step came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Begun,
+    Done,
+    Failed,
+}
+
+#[derive(Default)]
+struct Pages {
+    steps: Vec<(Stage, StepMetadata)>,
+    messages: Vec<Message>,
+}
+
+/// Takes notes of a run's events.
+pub(crate) struct StepLog {
+    pages: Mutex<Pages>,
+    redactor: Arc<Redactor>,
+    fault_points: Arc<FaultPoints>,
+}
+
+impl StepLog {
+    pub(crate) fn new(redactor: Arc<Redactor>, fault_points: Arc<FaultPoints>) -> Self {
+        Self { pages: Mutex::default(), redactor, fault_points }
+    }
+
+    fn pages(&self) -> MutexGuard<'_, Pages> {
+        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn steps(&self) -> Vec<(Stage, StepMetadata)> {
+        self.pages().steps.clone()
+    }
+
+    pub(crate) fn messages(&self) -> Vec<Message> {
+        self.pages().messages.clone()
+    }
+}
+
+impl EventSink for StepLog {
+    fn emit(&self, event: Event) {
+        if self.fault_points.is_dead() {
+            return;
+        }
+        let step = match event {
+            Event::StepStarted(step) => (Stage::Begun, step),
+            Event::StepDone(step) => (Stage::Done, step),
+            Event::StepFailed(step) => (Stage::Failed, step),
+            Event::Diagnostic(diagnostic) => {
+                let severity = match diagnostic.severity {
+                    Severity::Debug => "debug",
+                    Severity::Info => "info",
+                    Severity::Output => "output",
+                    Severity::Warning => "warning",
+                    Severity::Error => "error",
+                };
+                let urn = diagnostic.urn.map(|urn| urn.as_str().to_owned()).unwrap_or_default();
+                let text = self.redactor.message(&diagnostic.message).into_owned();
+                self.pages().messages.push(Message { severity, urn, text });
+                return;
+            }
+            _ => return,
+        };
+        if !step.1.internal {
+            self.pages().steps.push(step);
+        }
+    }
+}

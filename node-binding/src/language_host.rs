@@ -1,0 +1,118 @@
+//! Node as the language of a command line.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use maloko_cli::{Language, LanguageAbout, LanguageHost, PassResult, ProgramSpec, ResourceClass};
+use maloko_core::event::Severity;
+use maloko_core::provider::ProviderHost;
+use maloko_core::{Engine, ProgramEnd};
+use serde_json::json;
+
+use crate::callback::{Message, MessageKind, Reply};
+use crate::thread::Thread;
+
+/// The front of the npm package.
+pub(crate) struct NodeLanguageHost {
+    thread: Arc<Thread>,
+    about: LanguageAbout,
+    /// Under which number the JavaScript side serves it; 0 is the command line of the process.
+    registry: u32,
+}
+
+impl NodeLanguageHost {
+    pub(crate) fn new(thread: Arc<Thread>, about: LanguageAbout, registry: u32) -> Self {
+        Self { thread, about, registry }
+    }
+
+    /// Asks the JavaScript side for an exit code.
+    async fn code(&self, kind: MessageKind, request: serde_json::Value) -> Option<i32> {
+        let text = request.to_string();
+        match self.thread.crossing.ask(|call| Message::new(kind, call).text(text)).await {
+            Some(Reply::Text(text)) => serde_json::from_str(&text).unwrap_or(Some(255)),
+            _ => Some(255),
+        }
+    }
+
+    /// What JavaScript needs to know of a run.
+    fn description(&self, engine: &Engine, program: &ProgramSpec) -> serde_json::Value {
+        let operation = engine.operation();
+        let secret_keys: Vec<&str> =
+            operation.config.iter().filter(|(_, value)| value.secret).map(|(key, _)| key.as_str()).collect();
+        let config: serde_json::Map<String, serde_json::Value> =
+            operation.config.iter().map(|(key, value)| (key.clone(), value.value.clone().into())).collect();
+        json!({
+            "registry": self.registry,
+            "project": operation.project,
+            "stack": operation.stack,
+            "organization": operation.organization,
+            "dryRun": operation.dry_run,
+            "config": config,
+            "secretKeys": secret_keys,
+            "projectRoot": program.project_root,
+            "entry": program.entry,
+            "runtimeOptions": program.runtime_options,
+        })
+    }
+}
+
+fn texts(arguments: &[OsString]) -> Vec<String> {
+    arguments.iter().map(|argument| argument.to_string_lossy().into_owned()).collect()
+}
+
+#[async_trait]
+impl LanguageHost for NodeLanguageHost {
+    fn language(&self) -> Language {
+        Language::NodeJs
+    }
+
+    fn about(&self) -> LanguageAbout {
+        self.about.clone()
+    }
+
+    async fn re_execute(&self, program: &ProgramSpec, arguments: &[OsString]) -> Option<i32> {
+        let request = json!({
+            "projectRoot": program.project_root,
+            "runtimeOptions": program.runtime_options,
+            "arguments": texts(arguments),
+        });
+        self.code(MessageKind::ReExecute, request).await
+    }
+
+    fn host(&self) -> Arc<dyn ProviderHost> {
+        self.thread.host(self.registry)
+    }
+
+    async fn attach(&self, engine: Arc<Engine>, program: ProgramSpec) {
+        // The same as for a run, up to the point at which the program's first file would be loaded.
+        let mut description = self.description(&engine, &program);
+        description["attachOnly"] = true.into();
+        if let Some(error) = self.thread.run_program(&engine, description.to_string()).await.error {
+            let message = format!("the program's loader could not be prepared: {error}");
+            engine.log("", Severity::Warning, &message, false);
+        }
+    }
+
+    async fn run_program(&self, engine: Arc<Engine>, program: ProgramSpec) -> ProgramEnd {
+        self.thread.run_program(&engine, self.description(&engine, &program).to_string()).await
+    }
+
+    async fn resource_classes(&self) -> Vec<ResourceClass> {
+        // The program of a library is none that code is printed for.
+        if self.registry != 0 {
+            return Vec::new();
+        }
+        let reply = self.thread.crossing.ask(|call| Message::new(MessageKind::ResourceClasses, call)).await;
+        match reply {
+            // Code that is printed without them is as good as it was.
+            Some(Reply::Text(text)) => serde_json::from_str(&text).unwrap_or_default(),
+            _ => Vec::new(),
+        }
+    }
+
+    async fn run_pass(&self, arguments: Vec<OsString>) -> PassResult {
+        let code = self.code(MessageKind::RunPass, json!(texts(&arguments))).await;
+        PassResult { code: code.unwrap_or(255) }
+    }
+}

@@ -1,0 +1,109 @@
+//! What the engine's side knows of one JavaScript thread.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use maloko_cli::Cancellation;
+use maloko_core::{Engine, ProgramEnd};
+
+use crate::callback::{Crossing, Message, MessageKind, Reply};
+use crate::error::host_error;
+use crate::provider::{Descriptions, JsHost};
+
+/// The engines that run programs of one JavaScript thread, by number. They belong to whoever started them.
+#[derive(Default)]
+pub(crate) struct Engines {
+    all: Mutex<HashMap<u64, Weak<Engine>>>,
+    last: AtomicU64,
+}
+
+impl Engines {
+    pub(crate) fn insert(&self, engine: &Arc<Engine>) -> u64 {
+        let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|_, engine| engine.strong_count() > 0);
+        all.insert(number, Arc::downgrade(engine));
+        number
+    }
+
+    pub(crate) fn get(&self, number: u64) -> Option<Arc<Engine>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner).get(&number).and_then(Weak::upgrade)
+    }
+}
+
+/// What the engine's side knows of one JavaScript thread.
+pub(crate) struct Thread {
+    pub(crate) crossing: Arc<Crossing>,
+    pub(crate) descriptions: Arc<Descriptions>,
+    pub(crate) engines: Arc<Engines>,
+    pub(crate) invocations: Invocations,
+}
+
+impl Thread {
+    /// The live providers of a registry of this thread.
+    pub(crate) fn host(&self, registry: u32) -> Arc<JsHost> {
+        Arc::new(JsHost::new(Arc::clone(&self.crossing), Arc::clone(&self.descriptions), registry))
+    }
+
+    /// Tells the package that an operation of the library is over.
+    pub(crate) fn finished(&self, number: u32, report: String) {
+        self.crossing.post(Message::new(MessageKind::Finished, number).text(report));
+    }
+
+    /// Has the program that `description` (JSON) names run against an engine, and awaits its end.
+    pub(crate) async fn run_program(&self, engine: &Arc<Engine>, description: String) -> ProgramEnd {
+        let number = self.engines.insert(engine);
+        let watcher = tokio::spawn({
+            let (engine, crossing) = (Arc::clone(engine), Arc::clone(&self.crossing));
+            async move {
+                engine.stopped().await;
+                crossing.post(Message::new(MessageKind::Stopped, 0).target(number));
+            }
+        });
+        let reply = self
+            .crossing
+            .ask(|call| Message::new(MessageKind::RunProgram, call).target(number).text(description))
+            .await;
+        watcher.abort();
+        match reply {
+            Some(Reply::Text(_) | Reply::Bytes(_)) => ProgramEnd::default(),
+            Some(Reply::Failed { description, error }) => {
+                ProgramEnd { error: Some(description), source: host_error(error) }
+            }
+            None => ProgramEnd {
+                error: Some("the JavaScript thread that ran the program ended before the program did".to_owned()),
+                source: None,
+            },
+        }
+    }
+}
+
+/// The invocations of one JavaScript thread that go on, by number.
+#[derive(Default)]
+pub(crate) struct Invocations(Mutex<HashMap<u32, Cancellation>>);
+
+impl Invocations {
+    /// Notes an invocation before it begins, so that it can be cancelled from then on.
+    pub(crate) fn begin(&self, number: u32) -> Cancellation {
+        let cancellation = Cancellation::default();
+        self.all().insert(number, cancellation.clone());
+        cancellation
+    }
+
+    pub(crate) fn end(&self, number: u32) {
+        self.all().remove(&number);
+    }
+
+    /// Asks an invocation to end; nothing happens when it is over.
+    pub(crate) fn cancel(&self, number: u32) {
+        let found = self.all().get(&number).cloned();
+        if let Some(cancellation) = found {
+            cancellation.cancel();
+        }
+    }
+
+    fn all(&self) -> std::sync::MutexGuard<'_, HashMap<u32, Cancellation>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
