@@ -1,8 +1,8 @@
 //! Calls that the journal is to know of before they are made (reliability, rule 1).
 //!
-//! An intent is written when its call has its turn, so that a killed run doubts only calls that may have been made. Quick
-//! calls would spend their turns waiting for the disk: where calls are quick, the intents of those that come next are
-//! written ahead of their turns.
+//! An intent is written when its call has its permit, so that a killed run leaves only those calls unresolved that may have
+//! been made. Quick calls would hold their permits while they wait for the disk: where calls are quick, the intents of the
+//! next ones are written ahead of their permits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -34,8 +34,8 @@ pub(super) struct Journalled<'a> {
     pub(super) late: &'a (dyn Fn(u32) -> Late + Sync),
 }
 
-/// So many intents are written ahead at most. A killed run doubts them, although their calls were not made; fewer would
-/// have runs of many small calls wait for the disk.
+/// The most intents that are written ahead. A killed run leaves them unresolved, although their calls were not made; with
+/// fewer, runs of many small calls would wait for the disk.
 const AHEAD: usize = 64;
 /// Calls are quick when they take less than this in the mean, their wait for the program's own thread included.
 const QUICK: Duration = Duration::from_millis(100);
