@@ -12,8 +12,8 @@ use crate::state::order::canonical;
 use crate::urn::Urn;
 use crate::value::PropertyMap;
 
-use super::stop::Failure;
-use super::{Engine, ProgramEnd, Report};
+use crate::driver::stop::Failure;
+use crate::driver::{Engine, ProgramEnd, Report};
 
 impl Engine {
     /// Does what follows the program's last registration, once: deletions in an update or destroy, reads in a refresh.

@@ -1,90 +1,19 @@
 //! The asynchronous part of the engine: it takes the program's requests, asks the planner, calls the providers,
 //! journals, and answers.
 
-mod adoptions;
-mod answer_validation;
-mod call_permits;
-mod callbacks;
-mod classes;
-mod closing;
-mod deletes;
-mod deletions_first;
-mod depth;
-mod durable_events;
-mod execute;
-mod find_existing;
+mod calls;
+mod deletion;
 mod finish;
-mod hooks;
-mod import;
-mod limits;
-mod migrations;
-mod no_provider;
-mod numbers;
-mod pending;
-mod planned;
-mod providers;
-mod read;
+mod program;
+mod recovery;
 mod refresh;
-mod refresh_first;
-mod register;
-mod requests;
-mod resolved_provider;
+mod registration;
 mod run_state;
-mod serialize;
+mod steps;
 mod stop;
-mod transforms;
-mod unresolved_creates;
-mod watch;
-mod write_ahead;
 
 #[cfg(test)]
-mod adoptions_tests;
-#[cfg(test)]
-mod answer_validation_tests;
-#[cfg(test)]
-mod autonaming_tests;
-#[cfg(test)]
-mod builtin_tests;
-#[cfg(test)]
-mod call_permits_tests;
-#[cfg(test)]
-mod classes_tests;
-#[cfg(test)]
-mod closing_tests;
-#[cfg(test)]
-mod deletion_tests;
-#[cfg(test)]
-mod deletions_first_tests;
-#[cfg(test)]
-mod driver_tests;
-#[cfg(test)]
-mod failure_tests;
-#[cfg(test)]
-mod hooks_tests;
-#[cfg(test)]
-mod import_tests;
-#[cfg(test)]
-mod limits_tests;
-#[cfg(test)]
-mod preview_tests;
-#[cfg(test)]
-mod reading_tests;
-#[cfg(test)]
-mod refresh_first_tests;
-#[cfg(test)]
-mod requests_tests;
-#[cfg(test)]
-mod rules_tests;
-#[cfg(test)]
-mod scripted;
-#[cfg(test)]
-mod testing;
-#[cfg(test)]
-mod transforms_tests;
-#[cfg(test)]
-mod unresolved_creates_tests;
-#[cfg(test)]
-mod watch_tests;
+mod tests;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -99,12 +28,12 @@ use crate::provider::{HostError, ProviderHost};
 use crate::state::{Session, Snapshot};
 use crate::urn::{Urn, UrnMap};
 
-use callbacks::Callbacks;
-use providers::Providers;
+use calls::providers::Providers;
+use program::callbacks::Callbacks;
 use run_state::RunState;
 use stop::Stop;
 
-pub use serialize::NotSerialized;
+pub use calls::serialize::NotSerialized;
 
 /// How the program ended.
 #[derive(Clone, Default)]
@@ -166,25 +95,25 @@ pub struct Engine {
     /// Held for reading while a registration is planned, for writing while one decides on deletions of others.
     planning: RwLock<()>,
     permits: Semaphore,
-    pace: write_ahead::WriteAheadPace,
+    pace: steps::write_ahead::WriteAheadPace,
     stop: Stop,
     /// Kept while somebody watches for calls that hang.
     watching: Mutex<Option<futures::channel::oneshot::Sender<()>>>,
-    refresh_first: refresh_first::RefreshFirst,
+    refresh_first: refresh::refresh_first::RefreshFirst,
     wound_up: tokio::sync::OnceCell<()>,
     /// The provider classes of which was said that they have no `read`.
     told_no_read: Mutex<BTreeSet<String>>,
     /// What must not be deleted only because this run did not register it, with the reasons.
     guarded: Mutex<UrnMap<String>>,
-    classes: classes::Classes,
+    classes: calls::classes::Classes,
     /// Creates that raised in an earlier run and are made again.
-    made_again: unresolved_creates::ToldTogether,
+    made_again: recovery::unresolved_creates::ToldTogether,
     /// Creates that raised in an earlier run, and whose objects their providers do not find.
-    not_found: unresolved_creates::ToldTogether,
+    not_found: recovery::unresolved_creates::ToldTogether,
     /// For calls of resources that have no limit of their own.
-    call_limit: Option<limits::Limit>,
-    due: limits::DueCalls,
-    durable_events: durable_events::DurableEvents,
+    call_limit: Option<calls::limits::Limit>,
+    due: calls::limits::DueCalls,
+    durable_events: steps::durable_events::DurableEvents,
     started: Duration,
 }
 
@@ -204,7 +133,7 @@ impl Engine {
         events.emit(Event::Prelude(config.map(|(key, v)| (key.clone(), hidden(v.secret, &v.value))).collect()));
         let call_limit = operation
             .call_limit()
-            .map(|limit| limit.map(|time| limits::Limit { time, from: "the configuration 'maloko:callLimit'" }));
+            .map(|limit| limit.map(|time| calls::limits::Limit { time, from: "the configuration 'maloko:callLimit'" }));
         let undeclared = operation.warns_of_undeclared_outputs();
         let changed_code = operation.tells_of_changed_code();
         let engine = Arc::new_cyclic(|this| Self {
@@ -214,19 +143,19 @@ impl Engine {
             run_state: Mutex::new(RunState::new(&operation, &session)),
             planning: RwLock::new(()),
             permits: Semaphore::new(operation.parallel.clamp(1, Semaphore::MAX_PERMITS)),
-            pace: write_ahead::WriteAheadPace::new(operation.parallel),
+            pace: steps::write_ahead::WriteAheadPace::new(operation.parallel),
             stop: Stop::default(),
             watching: Mutex::default(),
-            refresh_first: refresh_first::RefreshFirst::default(),
+            refresh_first: refresh::refresh_first::RefreshFirst::default(),
             wound_up: tokio::sync::OnceCell::new(),
             told_no_read: Mutex::default(),
             guarded: Mutex::default(),
-            classes: classes::Classes::default(),
-            made_again: unresolved_creates::ToldTogether::default(),
-            not_found: unresolved_creates::ToldTogether::default(),
+            classes: calls::classes::Classes::default(),
+            made_again: recovery::unresolved_creates::ToldTogether::default(),
+            not_found: recovery::unresolved_creates::ToldTogether::default(),
             call_limit: call_limit.clone().ok().flatten(),
-            due: limits::DueCalls::default(),
-            durable_events: durable_events::DurableEvents::default(),
+            due: calls::limits::DueCalls::default(),
+            durable_events: steps::durable_events::DurableEvents::default(),
             started: session.environment().clock.elapsed(),
             operation,
             session,

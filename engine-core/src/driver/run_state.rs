@@ -11,7 +11,7 @@ use crate::state::{Attempt, Change, Ledger, PendingKind, PendingOperation, Resou
 use crate::urn::{Urn, UrnMap, UrnSet};
 use crate::value::PropertyMap;
 
-use super::deletions_first::DeletionsOver;
+use crate::driver::deletion::deletions_first::DeletionsOver;
 
 /// The books of one run. Every change of the ledger goes through here, and comes out as changes for the journal.
 pub(super) struct RunState {

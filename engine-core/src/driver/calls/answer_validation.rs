@@ -1,0 +1,106 @@
+//! What of a provider's answer is fit to be kept in a state.
+
+use crate::assets;
+use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
+use crate::value::{PropertyMap, any_marked, refuse_marked};
+
+use crate::driver::calls::providers::Providers;
+
+impl Providers {
+    /// The answer with its assets read, or why it cannot be kept. What `create` and `update` made is there all the same:
+    /// the refusal says which object it is, and keeps those outputs that are fit.
+    pub(in crate::driver) async fn fit_to_keep(
+        &self,
+        method: &str,
+        shown: &[PropertyMap],
+        answer: Result<Answer, ProviderError>,
+    ) -> Result<Answer, ProviderError> {
+        let mut answer = answer.map_err(fit_error)?;
+        for properties in returned(&mut answer) {
+            if let Err((reason, fit)) = self.fit_properties(properties, shown).await {
+                let kind = match answer {
+                    Answer::Created { id, .. } if !id.is_empty() => {
+                        ProviderErrorKind::UnusableOutputs { id, properties: fit }
+                    }
+                    Answer::Updated { .. } => ProviderErrorKind::UnusableOutputs { id: String::new(), properties: fit },
+                    _ => ProviderErrorKind::BadReturn,
+                };
+                return Err(ProviderError::new(
+                    kind,
+                    format!("{method} returned a value that cannot be kept: {reason}"),
+                ));
+            }
+        }
+        Ok(answer)
+    }
+
+    /// The error: the reason, and the properties without those that are not fit.
+    async fn fit_properties(
+        &self,
+        properties: &mut PropertyMap,
+        shown: &[PropertyMap],
+    ) -> Result<(), (String, PropertyMap)> {
+        // The bindings have refused these with their places; a state with one in it would open for nobody.
+        if any_marked(properties) {
+            let mut fit = std::mem::take(properties);
+            drop_marked(&mut fit);
+            return Err(("it is marked as a special value, and is none".to_owned(), fit));
+        }
+        if !assets::any_in(properties) {
+            return Ok(());
+        }
+        assets::restore(properties, &shown.iter().collect::<Vec<_>>());
+        let before = properties.clone();
+        let Err(reason) = self.complete_assets(properties).await else { return Ok(()) };
+        let mut fit = PropertyMap::new();
+        for (key, value) in before {
+            let mut alone = PropertyMap::from([(key, value)]);
+            if self.complete_assets(&mut alone).await.is_ok() {
+                fit.append(&mut alone);
+            }
+        }
+        Err((reason, fit))
+    }
+}
+
+/// A failure, with those outputs alone that could be read back.
+fn fit_error(mut error: ProviderError) -> ProviderError {
+    if let ProviderErrorKind::UnusableOutputs { properties, .. }
+    | ProviderErrorKind::NotInitialized { properties, .. } = &mut error.kind
+    {
+        drop_marked(properties);
+    }
+    error
+}
+
+fn drop_marked(properties: &mut PropertyMap) {
+    if refuse_marked(properties).is_err() {
+        // What is beside the mark may be the secret that was meant.
+        properties.clear();
+    }
+    if any_marked(properties) {
+        properties.retain(|key, value| !any_marked(&PropertyMap::from([(key.clone(), value.clone())])));
+    }
+}
+
+/// The property bags of a call that hold assets.
+pub(in crate::driver) fn shown_assets(method: &Method) -> Vec<PropertyMap> {
+    let bags: &[&PropertyMap] = match method {
+        Method::Configure { .. } | Method::Diff { .. } | Method::Delete { .. } | Method::Close => &[],
+        Method::Check { olds, news } | Method::Update { olds, news, .. } => &[news, olds],
+        Method::Create { inputs, .. } | Method::Find { inputs, .. } => &[inputs],
+        Method::Read { props, .. } => &[props],
+    };
+    bags.iter().filter(|bag| assets::any_in(bag)).map(|bag| (*bag).clone()).collect()
+}
+
+/// The property bags in an answer.
+fn returned(answer: &mut Answer) -> Vec<&mut PropertyMap> {
+    match answer {
+        Answer::Checked { inputs: bag, .. }
+        | Answer::Created { outputs: bag, .. }
+        | Answer::Updated { outputs: bag } => vec![bag],
+        Answer::Read { outputs, inputs, .. } => outputs.iter_mut().chain(inputs).collect(),
+        Answer::Configured | Answer::Diffed(_) | Answer::Deleted | Answer::Closed => Vec::new(),
+    }
+}

@@ -1,0 +1,118 @@
+//! Whose turn it is to call a provider: at most `--parallel` calls at a time, and no more than a provider class allows.
+
+use std::collections::HashMap;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures::future::{Either, select};
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use crate::provider::{CallLimits, ProviderError, ProviderErrorKind};
+use crate::urn::Urn;
+
+use crate::driver::calls::resolved_provider::ResolvedProvider;
+use crate::driver::{Engine, RpcError};
+
+/// The calls that all objects of one provider class make, where the class limits them.
+pub(in crate::driver) struct ClassPermits {
+    /// One permit for each call that may run at a time; `None` when any number may.
+    slots: Option<Semaphore>,
+    interval: Duration,
+    /// Held by the next call of the class while it waits for its time, so that the class's calls begin one by one.
+    next: tokio::sync::Mutex<()>,
+    /// When the latest call began.
+    latest: Mutex<Option<Instant>>,
+}
+
+impl ClassPermits {
+    pub(in crate::driver) fn new(limits: &CallLimits) -> Self {
+        Self {
+            slots: limits.max_concurrency.map(|calls| Semaphore::new(calls.clamp(1, Semaphore::MAX_PERMITS))),
+            interval: limits.min_interval,
+            next: tokio::sync::Mutex::default(),
+            latest: Mutex::default(),
+        }
+    }
+
+    /// How long the next call has still to wait.
+    fn wait(&self, now: Instant) -> Option<Duration> {
+        let latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        let wait = (*latest)?.checked_add(self.interval)?.saturating_duration_since(now);
+        (!wait.is_zero()).then_some(wait)
+    }
+
+    fn begin(&self, now: Instant) {
+        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
+    }
+}
+
+/// Held while a call goes on.
+pub(in crate::driver) struct CallPermit<'a> {
+    _class: Option<SemaphorePermit<'a>>,
+    _run: SemaphorePermit<'a>,
+}
+
+impl Engine {
+    /// Waits until a provider may be asked something. The limits of its class do not count: what is asked here (`check`
+    /// and `diff`) is asked of every resource in every run, whether it changes or not.
+    pub(in crate::driver) async fn permit(&self, urn: &Urn) -> Result<SemaphorePermit<'_>, RpcError> {
+        let permit = self.permits.acquire().await.map_err(|_| RpcError::unavailable())?;
+        self.go_on()?;
+        self.watch_calls();
+        self.tell_call(urn);
+        Ok(permit)
+    }
+
+    /// Waits until a provider may be called to make, read, change or remove something. Whoever waits for its class takes
+    /// no part of `--parallel` away from others. An error of the kind `Cancelled` when the run is stopped before that.
+    pub(in crate::driver) async fn call_permit<'a>(
+        &'a self,
+        urn: &Urn,
+        resolved: &'a ResolvedProvider,
+    ) -> Result<CallPermit<'a>, ProviderError> {
+        self.permit_of_class(urn, resolved).await.map_err(stopped_before_call)
+    }
+
+    async fn permit_of_class<'a>(
+        &'a self,
+        urn: &Urn,
+        resolved: &'a ResolvedProvider,
+    ) -> Result<CallPermit<'a>, RpcError> {
+        let Some(class) = resolved.class_permits.as_deref() else {
+            return Ok(CallPermit { _class: None, _run: self.permit(urn).await? });
+        };
+        let slot = match &class.slots {
+            Some(slots) => Some(slots.acquire().await.map_err(|_| RpcError::unavailable())?),
+            None => None,
+        };
+        let next = class.next.lock().await;
+        self.go_on()?;
+        if let Some(wait) = class.wait(self.host.now())
+            && let Either::Right(_) = select(self.host.wait(wait), pin!(self.stop.wait())).await
+        {
+            return Err(RpcError::unavailable());
+        }
+        let permit = self.permit(urn).await?;
+        class.begin(self.host.now());
+        drop(next);
+        Ok(CallPermit { _class: slot, _run: permit })
+    }
+}
+
+/// The run ended, for whatever reason, while a call waited for its turn.
+pub(in crate::driver) fn stopped_before_call<E>(_: E) -> ProviderError {
+    ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call")
+}
+
+/// The turns of provider classes by their names; objects of one class share them.
+#[derive(Default)]
+pub(in crate::driver) struct PermitsByClass(Mutex<HashMap<String, Arc<ClassPermits>>>);
+
+impl PermitsByClass {
+    /// The turns of a class. The limits of its first object count.
+    pub(in crate::driver) fn of(&self, limits: &CallLimits) -> Arc<ClassPermits> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(known.entry(limits.class.clone()).or_insert_with(|| Arc::new(ClassPermits::new(limits))))
+    }
+}

@@ -1,0 +1,83 @@
+//! What is told when a row's provider object cannot be had, and what can be done then.
+
+use crate::provider::{ProviderError, ProviderErrorKind, ProviderReference, StoredProvider};
+use crate::resource_state::ResourceState;
+use crate::state::Session;
+
+/// Does the row hold another tool's code, of which nothing but that is known?
+pub(in crate::driver) fn is_foreign(row: &ResourceState, session: &Session) -> bool {
+    match &row.stored_provider {
+        StoredProvider::Absent | StoredProvider::Reference(_) => false,
+        StoredProvider::Sealed(ciphertext) => {
+            session.unseal(ciphertext).is_ok_and(|text| serde_json::from_str::<ProviderReference>(&text).is_err())
+        }
+        StoredProvider::Foreign(value) => plain_reference(value).is_none(),
+    }
+}
+
+/// A reference that was decrypted outside of a row: after a change of the passphrase, or by an export in plain text.
+pub(in crate::driver) fn plain_reference(value: &serde_json::Value) -> Option<ProviderReference> {
+    let plaintext: String = serde_json::from_str(value.get("plaintext")?.as_str()?).ok()?;
+    serde_json::from_str(&plaintext).ok()
+}
+
+pub(in crate::driver) fn foreign(row: &ResourceState) -> ProviderError {
+    ProviderError::new(
+        ProviderErrorKind::NoProvider,
+        format!(
+            "no provider object for '{}': the program does not register it, and the state holds another tool's \
+             serialised code, which maloko never runs. Put the resource back into the program and run `maloko up` once \
+             (it changes nothing and records where the provider is found), or, if the object is already gone, run \
+             `maloko state delete '{}'`",
+            row.urn, row.urn
+        ),
+    )
+}
+
+pub(in crate::driver) fn not_found(row: &ResourceState, reference: &ProviderReference) -> ProviderError {
+    let place = reference.place();
+    if place.is_empty() {
+        return ProviderError::new(ProviderErrorKind::NoProvider, nameless(row));
+    }
+    let why = reference.incomplete.as_ref().map_or_else(
+        || format!("{place} was not found"),
+        |reason| format!("{place} made it, and no object of that class can be made again: {reason}"),
+    );
+    ProviderError::new(ProviderErrorKind::NoProvider, ways_out(row, reference, &why))
+}
+
+/// The host's own reason why an object could not be found again, with what can be done.
+pub(in crate::driver) fn explained(
+    row: &ResourceState,
+    reference: &ProviderReference,
+    error: ProviderError,
+) -> ProviderError {
+    if error.kind != ProviderErrorKind::NoProvider {
+        return error;
+    }
+    let why = format!("{} cannot be looked for: {}", reference.place(), error.message);
+    ProviderError { message: ways_out(row, reference, &why), ..error }
+}
+
+/// Of an object that has no class and no name of its own, by which another could be made or registered.
+fn nameless(row: &ResourceState) -> String {
+    format!(
+        "no provider object for '{}': the program does not register it, and its provider was an object literal, which \
+         has no name to be found by. Ways out: put the resource back into the program; give its provider a class, or a \
+         name at the top level of a file, and run `maloko up` once before the resource goes; or, if the object is already \
+         gone, run `maloko state delete '{}'`",
+        row.urn, row.urn
+    )
+}
+
+fn ways_out(row: &ResourceState, reference: &ProviderReference, why: &str) -> String {
+    format!(
+        "no provider object for '{}': the program does not register it, and {why}. Ways out: keep the class where it was \
+         until the resource is gone; put the resource back into the program; register an object for it by hand (Python: \
+         maloko.register_provider, Node: registerProvider, with the key '{}'), or say with `formerly` that the class was \
+         renamed or moved; or, if the object is already gone, run `maloko state delete '{}'`",
+        row.urn,
+        reference.place(),
+        row.urn
+    )
+}

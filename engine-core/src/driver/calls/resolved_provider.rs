@@ -1,0 +1,137 @@
+//! Who answers for a resource: a live object of the program, or the engine itself.
+
+use std::sync::Arc;
+
+use crate::autonaming::Autonaming;
+use crate::builtin;
+use crate::plan::for_provider;
+use crate::provider::{
+    Capabilities, ObjectId, ProviderDescription, ProviderError, ProviderErrorKind, ProviderReference, StoredProvider,
+};
+use crate::value::PropertyMap;
+
+use crate::driver::calls::call_permits::ClassPermits;
+
+/// The class (or constant) of a reference, as messages name it.
+pub(in crate::driver) fn class_of(reference: &ProviderReference) -> String {
+    if reference.name.is_empty() {
+        "(an object literal)".to_owned()
+    } else if reference.module.is_empty() {
+        reference.name.clone()
+    } else {
+        reference.place()
+    }
+}
+
+/// What serves a resource.
+#[derive(Clone)]
+pub(in crate::driver) struct ResolvedProvider {
+    pub(in crate::driver) server: ProviderKind,
+    pub(in crate::driver) capabilities: Capabilities,
+    /// Which of its objects' names the engine fills in.
+    pub(in crate::driver) autonaming: Option<Autonaming>,
+    /// The turns of its class, where that limits its calls.
+    pub(in crate::driver) class_permits: Option<Arc<ClassPermits>>,
+}
+
+#[derive(Clone)]
+pub(in crate::driver) enum ProviderKind {
+    /// A live object, and what stands for it in the state.
+    Live { object: ObjectId, reference: Arc<ProviderReference> },
+    /// The engine, for a type of the built-in package.
+    BuiltIn { kind: Arc<str> },
+}
+
+impl ResolvedProvider {
+    /// By a live object.
+    pub(in crate::driver) fn live(
+        object: ObjectId,
+        description: &ProviderDescription,
+        class_permits: Option<Arc<ClassPermits>>,
+    ) -> Self {
+        let reference = Arc::clone(&description.reference);
+        Self {
+            server: ProviderKind::Live { object, reference },
+            capabilities: description.capabilities,
+            autonaming: description.autonaming.clone(),
+            class_permits,
+        }
+    }
+
+    /// By the engine; `None` when the type is none of its own.
+    pub(in crate::driver) fn built_in(kind: &str) -> Option<Self> {
+        let capabilities = Capabilities {
+            configure: false,
+            check: true,
+            diff: true,
+            create: true,
+            read: true,
+            update: true,
+            delete: true,
+            find: false,
+            close: false,
+        };
+        builtin::serves(kind).then(|| Self {
+            server: ProviderKind::BuiltIn { kind: kind.into() },
+            capabilities,
+            autonaming: None,
+            class_permits: None,
+        })
+    }
+
+    /// The class (or constant) that the object is of, as references name it; `None` for the engine itself.
+    pub(in crate::driver) fn class(&self) -> Option<String> {
+        match &self.server {
+            ProviderKind::Live { reference, .. } => Some(class_of(reference)),
+            ProviderKind::BuiltIn { .. } => None,
+        }
+    }
+
+    /// Has it that method?
+    pub(in crate::driver) fn can_read(&self) -> bool {
+        self.capabilities.read
+    }
+
+    /// Refuses a create that its class has no method for. Asked before the first step of a registration, because a
+    /// replacement may begin with a deletion, and before a record that would name an object as perhaps made.
+    ///
+    /// # Errors
+    /// The class lacks `create`.
+    pub(in crate::driver) fn guard_create(&self) -> Result<(), ProviderError> {
+        if self.capabilities.create {
+            return Ok(());
+        }
+        let class = self.class().unwrap_or_default();
+        let message = format!(
+            "its provider {class} has no `create`, so that its object cannot be made: give the class a `create`, or \
+             read an object that is there (`get`, or the resource option `import`)"
+        );
+        Err(ProviderError::new(ProviderErrorKind::NoMethod, message))
+    }
+
+    /// Can it look for the object of an earlier `create`?
+    pub(in crate::driver) fn can_find(&self) -> bool {
+        self.capabilities.find
+    }
+
+    /// Is it the engine itself?
+    pub(in crate::driver) fn is_built_in(&self) -> bool {
+        matches!(self.server, ProviderKind::BuiltIn { .. })
+    }
+
+    /// What stands for it in the state.
+    pub(in crate::driver) fn stored(&self) -> StoredProvider {
+        match &self.server {
+            ProviderKind::Live { reference, .. } => StoredProvider::Reference(Arc::clone(reference)),
+            ProviderKind::BuiltIn { .. } => StoredProvider::Absent,
+        }
+    }
+
+    /// Properties as it is shown them: live objects see no secrets and no references.
+    pub(in crate::driver) fn shown(&self, properties: &PropertyMap) -> PropertyMap {
+        match &self.server {
+            ProviderKind::Live { .. } => for_provider(properties),
+            ProviderKind::BuiltIn { .. } => properties.clone(),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Deletions that a replacement makes before itself (semantics 4.2): whose object one of them takes waits for it.
+
+use futures::channel::oneshot;
+use futures::future::{FutureExt, Shared};
+
+use crate::plan::{Registration, Step};
+use crate::state::ResourceNumber;
+use crate::urn::Urn;
+
+use crate::driver::Engine;
+
+/// Ends when the deletions of one replacement are over.
+pub(in crate::driver) type DeletionsOver = Shared<oneshot::Receiver<()>>;
+
+/// The deletions of one replacement that are still to be made. When this is dropped, those count as not made.
+pub(in crate::driver) struct DeletionsFirst<'a> {
+    engine: &'a Engine,
+    /// The resource that is replaced.
+    urn: Urn,
+    left: Vec<Step>,
+    /// Who waits is woken when this is dropped.
+    over: Option<oneshot::Sender<()>>,
+}
+
+impl Engine {
+    /// Has the resources whose objects these steps delete wait, if they are registered meanwhile. To be called before
+    /// another registration can be planned.
+    pub(in crate::driver) fn begin_deletions(&self, urn: &Urn, steps: &[Step]) -> DeletionsFirst<'_> {
+        let left: Vec<_> = steps.iter().filter(|step| step.keep_until_replaced).cloned().collect();
+        let mut deletions = DeletionsFirst { engine: self, urn: urn.clone(), left, over: None };
+        if !deletions.left.is_empty() {
+            let (over, waiting) = oneshot::channel();
+            let waiting = waiting.shared();
+            let numbers = deletions.left.iter().filter_map(number);
+            self.run_state().deleting.extend(numbers.map(|number| (number, waiting.clone())));
+            deletions.over = Some(over);
+        }
+        deletions
+    }
+
+    /// The deletion, begun by the replacement of another resource, of the object that a registration goes on from.
+    pub(in crate::driver) fn deletion_of(&self, registration: &Registration) -> Option<DeletionsOver> {
+        let (number, _) = registration.old.as_ref()?;
+        self.run_state().deleting.get(number).cloned()
+    }
+}
+
+impl DeletionsFirst<'_> {
+    /// Notes that the deletion of a row was made.
+    pub(in crate::driver) fn made(&mut self, deletion: Option<ResourceNumber>) {
+        let Some(made) = deletion else { return };
+        self.left.retain(|step| number(step) != Some(made));
+        self.engine.run_state().deleting.remove(&made);
+        if self.left.is_empty() {
+            self.over = None;
+        }
+    }
+}
+
+impl Drop for DeletionsFirst<'_> {
+    fn drop(&mut self) {
+        if self.left.is_empty() {
+            return;
+        }
+        let mut run_state = self.engine.run_state();
+        for number in self.left.iter().filter_map(number) {
+            run_state.deleting.remove(&number);
+        }
+        run_state.planner.take_back(&self.urn, &self.left);
+    }
+}
+
+/// The row that a step deletes before its replacement is made.
+pub(in crate::driver) fn number(step: &Step) -> Option<ResourceNumber> {
+    step.old.as_ref().filter(|_| step.keep_until_replaced).map(|(number, _)| *number)
+}

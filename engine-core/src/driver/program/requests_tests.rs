@@ -1,0 +1,167 @@
+//! Requests of the SDKs beside registrations (semantics 9.1, 12).
+#![expect(clippy::unwrap_used, reason = "a message that cannot be decoded is a failed test")]
+
+use std::sync::Arc;
+
+use futures::executor::block_on;
+use prost::Message;
+
+use crate::config_value::ConfigValue;
+use crate::event::{Event, Outcome as Ended};
+use crate::operation::{Operation, OperationKind};
+use crate::provider::ProviderHost;
+use crate::state::{Session, Snapshot};
+use crate::urn::STACK_TYPE;
+use crate::value::PropertyMap;
+use crate::wire::{
+    Accepts, DeploymentInfo, LogRequest, Parameterization, RegisterPackageRequest, RegisterResourceOutputsRequest,
+    RegisterResourceRequest, RegisterResourceResponse, ResourceCallRequest, RootResource, SupportsFeatureRequest,
+    SupportsFeatureResponse, encode_properties,
+};
+
+use crate::driver::tests::testing::{Recorder, ScriptedHost};
+use crate::driver::{Engine, ProgramEnd, RpcError};
+
+fn engine() -> (Arc<Engine>, Arc<Recorder>) {
+    let recorder = Arc::new(Recorder::default());
+    let value = ConfigValue { value: "t0ken".to_owned(), secret: true };
+    let operation = Operation {
+        config: Arc::new([("proj:token".to_owned(), value)].into()),
+        ..Operation::new(OperationKind::Update, "proj", "dev")
+    };
+    let host: Arc<ScriptedHost> = Arc::default();
+    let session = Session::read_only(Snapshot::default());
+    (Engine::start(operation, session, host as Arc<dyn ProviderHost>, Arc::clone(&recorder) as _), recorder)
+}
+
+fn ask(engine: &Engine, method: &str, request: &impl Message) -> Result<Vec<u8>, RpcError> {
+    block_on(engine.rpc(method, &request.encode_to_vec()))
+}
+
+fn register(engine: &Engine, kind: &str, name: &str, parent: &str) -> String {
+    let request = RegisterResourceRequest {
+        r#type: kind.to_owned(),
+        name: name.to_owned(),
+        parent: parent.to_owned(),
+        ..RegisterResourceRequest::default()
+    };
+    let answer = ask(engine, "RegisterResource", &request).unwrap();
+    RegisterResourceResponse::decode(&answer[..]).unwrap().urn
+}
+
+fn outputs(urn: &str, key: &str) -> RegisterResourceOutputsRequest {
+    let outputs: PropertyMap = [(key.to_owned(), 1.0.into())].into();
+    let accepts = Accepts { secrets: true, resources: true };
+    RegisterResourceOutputsRequest { urn: urn.to_owned(), outputs: Some(encode_properties(&outputs, accepts)) }
+}
+
+#[test]
+fn the_engine_says_what_it_is_and_can() {
+    let (engine, _) = engine();
+    let info = DeploymentInfo::decode(&ask(&engine, "GetDeploymentInfo", &()).unwrap()[..]).unwrap();
+    assert_eq!((info.project.as_str(), info.stack.as_str(), info.dry_run), ("proj", "dev", false));
+    assert_eq!(info.config["proj:token"], "t0ken");
+    assert_eq!(info.config_secret_keys, ["proj:token"]);
+    let has = |id: &str| {
+        let answer = ask(&engine, "SupportsFeature", &SupportsFeatureRequest { id: id.to_owned() }).unwrap();
+        SupportsFeatureResponse::decode(&answer[..]).unwrap().has_support
+    };
+    for id in ["secrets", "resourceReferences", "outputValues", "aliasSpecs", "deletedWith", "replaceWith"] {
+        assert!(has(id), "{id}");
+    }
+    // So that packages made from a parameter are asked for, and refused by their names.
+    assert!(has("parameterization") && !has("telepathy"));
+
+    let root = || RootResource::decode(&ask(&engine, "GetRootResource", &()).unwrap()[..]).unwrap().urn;
+    assert_eq!(root(), "");
+    let stack = register(&engine, STACK_TYPE, "proj-dev", "");
+    assert_eq!(root(), stack);
+}
+
+#[test]
+fn packages_and_unknown_requests_are_refused_by_name() {
+    let (engine, _) = engine();
+    let version = || "6.1.0".to_owned();
+    let package = RegisterPackageRequest { name: "aws".to_owned(), ..RegisterPackageRequest::default() };
+    let made = Parameterization { name: "net".to_owned(), version: "2.0.0".to_owned() };
+    let refused = [
+        ask(&engine, "RegisterPackage", &package),
+        ask(&engine, "RegisterPackage", &RegisterPackageRequest { version: version(), ..package.clone() }),
+        ask(
+            &engine,
+            "RegisterPackage",
+            &RegisterPackageRequest { parameterization: Some(made.clone()), ..package.clone() },
+        ),
+        ask(&engine, "RegisterPackage", &RegisterPackageRequest { extension: Some(made), ..package }),
+        ask(&engine, "Call", &ResourceCallRequest { tok: "aws:s3:x".to_owned(), version: version() }),
+        ask(&engine, "Levitate", &()),
+    ];
+    let errors = refused.map(|answer| answer.map_or_else(|error| (error.code, error.message), |_| (0, String::new())));
+    assert!(errors.iter().all(|(code, _)| *code == 12), "{errors:?}");
+    insta::assert_snapshot!(errors.map(|(_, message)| message).join("\n"));
+}
+
+#[test]
+fn a_logged_error_does_not_fail_the_run() {
+    let (engine, recorder) = engine();
+    let request = LogRequest { severity: 3, message: "odd".to_owned(), ..LogRequest::default() };
+    ask(&engine, "Log", &request).unwrap();
+    let report = block_on(engine.finish(ProgramEnd::default())).unwrap();
+    assert_eq!(report.summary.outcome, Ended::Succeeded);
+    assert!(recorder.messages().contains("odd"));
+}
+
+#[test]
+fn outputs_of_what_was_not_registered_are_refused() {
+    let (engine, _) = engine();
+    let request = outputs("urn:pulumi:dev::proj::tests:index:Group::nobody", "x");
+    let error = ask(&engine, "RegisterResourceOutputs", &request).unwrap_err();
+    assert_eq!(error.code, 3);
+    insta::assert_snapshot!(error.message);
+}
+
+#[test]
+fn registered_outputs_replace_those_of_the_row() {
+    let (engine, _) = engine();
+    let group = register(&engine, "tests:index:Group", "g", "");
+    for key in ["one", "two"] {
+        ask(&engine, "RegisterResourceOutputs", &outputs(&group, key)).unwrap();
+        let rows = engine.snapshot().rows;
+        let row = rows.iter().find(|row| row.urn.as_str() == group).unwrap();
+        assert_eq!(*row.outputs_or_empty(), [(key.to_owned(), 1.0.into())].into());
+    }
+}
+
+#[test]
+fn stack_outputs_are_told_last() {
+    let (engine, recorder) = engine();
+    let stack = register(&engine, STACK_TYPE, "proj-dev", "");
+    let group = register(&engine, "tests:index:Group", "g", &stack);
+    ask(&engine, "RegisterResourceOutputs", &outputs(&stack, "x")).unwrap();
+    ask(&engine, "RegisterResourceOutputs", &outputs(&group, "y")).unwrap();
+    let done = || -> Vec<String> {
+        let events = recorder.0.lock().unwrap();
+        let names = events.iter().filter_map(|event| match event {
+            Event::StepDone(step) => Some(step.urn.name().to_owned()),
+            _ => None,
+        });
+        names.collect()
+    };
+    assert_eq!(done(), ["g"]);
+    block_on(engine.finish(ProgramEnd::default())).unwrap();
+    assert_eq!(done(), ["g", "proj-dev"]);
+    let rows = engine.snapshot().rows;
+    let row = rows.iter().find(|row| row.urn.is_root_stack()).unwrap();
+    assert_eq!(*row.outputs_or_empty(), [("x".to_owned(), 1.0.into())].into());
+}
+
+#[test]
+fn the_end_of_the_program_may_be_told_twice() {
+    let (engine, _) = engine();
+    register(&engine, STACK_TYPE, "proj-dev", "");
+    for _ in 0..2 {
+        assert!(ask(&engine, "SignalAndWaitForShutdown", &()).is_ok());
+    }
+    let report = block_on(engine.finish(ProgramEnd::default())).unwrap();
+    assert_eq!(report.summary.outcome, Ended::Succeeded);
+}

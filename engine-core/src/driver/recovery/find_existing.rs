@@ -1,0 +1,312 @@
+//! Looking for the object of a create whose outcome is unknown, and taking it over when it is there.
+
+use std::sync::Arc;
+
+use crate::event::{Event, Op, Severity};
+use crate::operation::OperationKind;
+use crate::plan::{Step, copy_secrets};
+use crate::planted::{self, Bug};
+use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
+use crate::resource_state::ResourceState;
+use crate::state::{Change, ResourceNumber, UnknownOutcome, UnresolvedCreate};
+use crate::urn::{Urn, UrnSet};
+use crate::value::PropertyMap;
+
+use crate::driver::calls::resolved_provider::ResolvedProvider;
+use crate::driver::run_state::RunState;
+use crate::driver::steps::execute::stamp;
+use crate::driver::{Engine, RpcError};
+
+/// An object as its provider tells of it.
+#[derive(Default)]
+pub(in crate::driver) struct FoundObject {
+    pub(in crate::driver) id: String,
+    pub(in crate::driver) outputs: PropertyMap,
+    pub(in crate::driver) inputs: Option<PropertyMap>,
+    /// Why it did not start, if it did not.
+    pub(in crate::driver) init_errors: Vec<String>,
+}
+
+/// What came of looking for an object.
+pub(in crate::driver) enum Probed {
+    /// There it is.
+    Found(FoundObject),
+    /// Its provider says that there is none.
+    NotThere,
+    /// Its provider cannot be asked.
+    NotAsked,
+}
+
+impl RunState {
+    /// Puts down a row for an object that an unfinished create made. Where that was the new object of a replacement, the old
+    /// half waits for its deletion. Gives the row's number, and the changes to journal.
+    pub(in crate::driver) fn take_over(&mut self, row: &Arc<ResourceState>) -> (ResourceNumber, Vec<Change>) {
+        let mut changes = self.resolve(&row.urn);
+        let old = self.planner.old_row(&row.urn).filter(|(number, _)| self.ledger.get(*number).is_some());
+        match old {
+            Some((number, old)) if !old.pending_replacement && old.id != row.id => {
+                changes.extend(self.put_replacement(Arc::clone(row), number, &old));
+                self.planner.renew(number, Arc::new(ResourceState { delete: true, ..(*old).clone() }));
+                let taken = self.ledger.next_number() - 1;
+                (taken, changes)
+            }
+            old => {
+                changes.push(self.put(Arc::clone(row), old.map(|(number, _)| number)));
+                (self.ledger.next_number() - 1, changes)
+            }
+        }
+    }
+
+    /// Takes out of a row what it refers to and is no longer there.
+    fn ground(&self, row: &mut ResourceState) {
+        let there: UrnSet = self.ledger.rows().map(|(_, row)| row.urn.clone()).collect();
+        let root = self.ledger.rows().find(|(_, row)| row.urn.is_root_stack()).map(|(_, row)| row.urn.clone());
+        if row.parent.as_ref().is_some_and(|parent| !there.contains(parent)) {
+            row.parent = root;
+        }
+        row.retain_references(|urn| there.contains(urn));
+        row.property_dependencies.retain(|_, urns| !urns.is_empty());
+    }
+}
+
+impl Engine {
+    /// Asks a provider for the object of an unresolved create: with `read` where its id is known, else with `find`.
+    pub(in crate::driver) async fn probe(
+        &self,
+        unresolved: &UnresolvedCreate,
+        resolved: &ResolvedProvider,
+    ) -> Result<Probed, ProviderError> {
+        let row = &unresolved.row;
+        let inputs = || resolved.shown(&row.inputs);
+        let timeout = row.custom_timeouts.read;
+        let mut probed = Probed::NotAsked;
+        if !row.id.is_empty() && resolved.can_read() {
+            let method = Method::Read { id: row.id.clone(), props: inputs(), timeout };
+            probed = self.ask_for_object(unresolved, resolved, method).await?;
+        }
+        if !matches!(probed, Probed::Found(_))
+            && resolved.can_find()
+            && !planted::has(Bug::UnresolvedCreateNotLookedFor)
+        {
+            let method = Method::Find { key: unresolved.key.clone(), inputs: inputs(), timeout };
+            probed = self.ask_for_object(unresolved, resolved, method).await?;
+        }
+        Ok(probed)
+    }
+
+    async fn ask_for_object(
+        &self,
+        unresolved: &UnresolvedCreate,
+        resolved: &ResolvedProvider,
+        method: Method,
+    ) -> Result<Probed, ProviderError> {
+        let (urn, name) = (unresolved.urn(), method.name());
+        let answer = {
+            let _permit = self.call_permit(urn, resolved).await?;
+            self.call_limited(resolved, urn, method, || None).await
+        };
+        let found = match answer {
+            Ok(Answer::Read { id, .. }) if id.is_empty() => return Ok(Probed::NotThere),
+            Ok(Answer::Read { outputs: None, .. }) => return Err(crate::driver::registration::read::no_outputs(name)),
+            Ok(Answer::Read { id, outputs, inputs }) => {
+                FoundObject { id, outputs: outputs.unwrap_or_default(), inputs, init_errors: Vec::new() }
+            }
+            Ok(_) => return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call")),
+            Err(ProviderError { kind: ProviderErrorKind::NotInitialized { id, properties, reasons }, .. })
+                if !id.is_empty() =>
+            {
+                FoundObject { id, outputs: properties, inputs: None, init_errors: reasons }
+            }
+            Err(error) => return Err(cannot_tell(name, error)),
+        };
+        if let Some(owner) = self.owner_of(&unresolved.row, &found.id) {
+            let text =
+                format!("'{name}' gave the object '{}', which is that of {owner}: it counts as not found", found.id);
+            self.diagnose(Some(urn), Severity::Warning, text);
+            return Ok(Probed::NotThere);
+        }
+        Ok(Probed::Found(found))
+    }
+
+    /// The resource whose object that is already.
+    pub(in crate::driver) fn owner_of(&self, row: &ResourceState, id: &str) -> Option<Urn> {
+        let run_state = self.run_state();
+        let owner = run_state.ledger.rows().find(|(_, other)| {
+            other.custom && !other.external && !other.pending_replacement && other.id == id && other.kind == row.kind
+        });
+        owner.map(|(_, other)| other.urn.clone())
+    }
+
+    /// Writes down an object that was found: it is managed from now on. Gives its row.
+    pub(in crate::driver) async fn take_over(
+        &self,
+        unresolved: &UnresolvedCreate,
+        resolved: &ResolvedProvider,
+        found: FoundObject,
+    ) -> Result<(ResourceNumber, Arc<ResourceState>), ProviderError> {
+        let FoundObject { id, outputs, inputs, init_errors } = found;
+        let mut row =
+            ResourceState { id, init_errors, stored_provider: resolved.stored(), ..(*unresolved.row).clone() };
+        if let Some(mut inputs) = inputs {
+            self.learn_secrets_of(&inputs);
+            copy_secrets(&row.inputs, &mut inputs);
+            row.inputs = Arc::new(inputs);
+        }
+        let like = Arc::clone(&row.inputs);
+        self.renew_outputs(&mut row, outputs, &like);
+        stamp(Op::Import, &mut row, self.now());
+        self.ground(&mut row).await?;
+        let row = Arc::new(row);
+        let step = Step::new(Op::Import, &row.urn, None, Some(Arc::clone(&row)));
+        self.tell(Event::StepStarted(step.metadata(step.new.clone())));
+        let (number, changes) = self.run_state().take_over(&row);
+        if !self.operation.dry_run {
+            self.record(&changes).await?;
+        }
+        let text =
+            format!("in an earlier run, {}: its object was found, with the id '{}'", unresolved.summary(), row.id);
+        self.diagnose(Some(&row.urn), Severity::Info, text);
+        self.run_state().count(Op::Import, &row.urn);
+        self.tell(Event::StepDone(step.metadata(step.new.clone())));
+        Ok((number, row))
+    }
+
+    /// Sees to it that a row refers to nothing that is gone since it was meant to be made.
+    pub(in crate::driver) async fn ground(&self, row: &mut ResourceState) -> Result<(), ProviderError> {
+        let there = |urn: &Urn| self.run_state().ledger.rows().any(|(_, row)| row.urn == *urn);
+        if !row.provider_parts().is_some_and(|(urn, _)| there(&urn)) {
+            let provider = self.run_state().planner.engine_provider(&row.urn, &row.kind);
+            if let Ok((reference, step)) = provider {
+                row.provider = reference;
+                if let Some(step) = step {
+                    self.make_provider(step).await?;
+                }
+            }
+        }
+        self.run_state().ground(row);
+        Ok(())
+    }
+
+    async fn make_provider(&self, step: Step) -> Result<(), ProviderError> {
+        let urn = step.urn.clone();
+        let made = self.act(step, None).await;
+        made.map_err(|RpcError { message, .. }| ProviderError::new(ProviderErrorKind::Cancelled, message))?;
+        let mut run_state = self.run_state();
+        let made = run_state.row(&urn).map(|(number, row)| (number, Arc::clone(row)));
+        if let (OperationKind::Destroy, Some((number, row))) = (self.operation.kind, made) {
+            // It goes again, after the object.
+            run_state.planner.take_in(number, row);
+        }
+        Ok(())
+    }
+
+    /// Looks for the object that a create is about to make once more. Gives its row if it is there; `None` when that could
+    /// not be told, and the run goes on without the resource.
+    pub(in crate::driver) async fn look_before_create(
+        &self,
+        create: &Step,
+        resolved: &ResolvedProvider,
+    ) -> Result<Option<Option<(ResourceNumber, Arc<ResourceState>)>>, RpcError> {
+        let Some(unresolved) = self.run_state().ledger.unresolved(&create.urn).cloned() else { return Ok(Some(None)) };
+        let looked = match self.probe(&unresolved, resolved).await {
+            Ok(Probed::Found(found)) => self.take_over(&unresolved, resolved, found).await.map(Some),
+            Ok(Probed::NotThere) => {
+                self.tell_created_again(&unresolved, true);
+                Ok(None)
+            }
+            Ok(Probed::NotAsked) => {
+                self.tell_created_again(&unresolved, false);
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        };
+        match looked {
+            Ok(found) => Ok(Some(found)),
+            Err(error) => {
+                self.tell(Event::StepStarted(create.metadata(create.new.clone())));
+                self.failed(create, &error);
+                if self.operation.continue_on_error { Ok(None) } else { Err(RpcError::unavailable()) }
+            }
+        }
+    }
+
+    /// Looks for the objects of all unresolved creates that the run may touch: a refresh takes them over, and a destroy does so in
+    /// order to delete them.
+    pub(in crate::driver) async fn look_for_unresolved_creates(&self) {
+        if self.operation.skip_unresolved_creates {
+            return;
+        }
+        let unresolved_creates: Vec<Arc<UnresolvedCreate>> = {
+            let mut run_state = self.run_state();
+            let all: Vec<_> = run_state.ledger.unresolved_creates().cloned().collect();
+            all.into_iter().filter(|unresolved| run_state.planner.selects(&unresolved.row)).collect()
+        };
+        for unresolved in unresolved_creates {
+            // The user knows the id, and says so in this very command.
+            let by_hand = self.operation.pending_creates.iter().any(|(urn, _)| urn == unresolved.urn());
+            if self.stop.is_halted() || by_hand {
+                continue;
+            }
+            self.look_for_unresolved_create(&unresolved).await;
+        }
+    }
+
+    async fn look_for_unresolved_create(&self, unresolved: &UnresolvedCreate) {
+        let urn = unresolved.urn();
+        let looked = match self.providers.resolve(&unresolved.row, &self.session).await {
+            Ok(resolved) => match self.probe(unresolved, &resolved).await {
+                Ok(Probed::Found(found)) => self.take_over(unresolved, &resolved, found).await.map(Some),
+                Ok(Probed::NotThere) if unresolved.unknown_outcome == UnknownOutcome::Raised => {
+                    self.not_found.note(urn);
+                    Ok(None)
+                }
+                Ok(Probed::NotThere) => {
+                    let text = format!(
+                        "in an earlier run, {}: its provider does not find such an object. The record stays until `maloko \
+                         refresh --clear-pending-creates`",
+                        unresolved.summary()
+                    );
+                    self.diagnose(Some(urn), Severity::Info, text);
+                    Ok(None)
+                }
+                Ok(Probed::NotAsked) => Ok(None),
+                Err(error) => Err(error),
+            },
+            // By the SDKs' rules it made nothing, so there is nothing to be looked for either.
+            Err(error)
+                if error.kind == ProviderErrorKind::NoProvider
+                    && unresolved.unknown_outcome == UnknownOutcome::Raised =>
+            {
+                return;
+            }
+            Err(error) if error.kind == ProviderErrorKind::NoProvider => {
+                let text = format!("in an earlier run, {}: it cannot be looked for: {error}", unresolved.summary());
+                return self.diagnose(Some(urn), Severity::Warning, text);
+            }
+            Err(error) => Err(error),
+        };
+        match looked {
+            Ok(Some((number, row))) if self.operation.kind == OperationKind::Destroy => {
+                self.run_state().planner.take_in(number, row);
+            }
+            Ok(_) => {}
+            Err(error) => {
+                self.run_state().failed.insert(urn.clone());
+                self.report_failure(urn, &error, false);
+            }
+        }
+    }
+}
+
+/// A `find` or `read` that fails leaves the question open.
+fn cannot_tell(method: &str, error: ProviderError) -> ProviderError {
+    if error.kind == ProviderErrorKind::Cancelled {
+        return error;
+    }
+    let message = format!(
+        "{method} could not tell whether an earlier create made the object, so nothing is done: {}. Mend '{method}', or forget \
+         the earlier create with `maloko refresh --clear-pending-creates`",
+        error.message
+    );
+    ProviderError { message, ..error }
+}

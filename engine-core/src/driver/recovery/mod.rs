@@ -1,0 +1,8 @@
+//! What earlier runs left open: operations that were interrupted, and creates whose outcome is unknown.
+
+pub(super) mod find_existing;
+pub(super) mod pending;
+pub(super) mod unresolved_creates;
+
+#[cfg(test)]
+mod unresolved_creates_tests;

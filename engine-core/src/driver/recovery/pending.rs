@@ -1,0 +1,79 @@
+//! Completing creations that an earlier run began without learning how they ended (semantics 7.4, 8.6).
+
+use std::sync::Arc;
+
+use crate::event::{Event, Op};
+use crate::plan::{RegistrationError, Step};
+use crate::provider::{Answer, Method, ProviderError};
+use crate::resource_state::ResourceState;
+use crate::urn::Urn;
+
+use crate::driver::Engine;
+use crate::driver::steps::execute::stamp;
+
+impl Engine {
+    /// Takes over the objects that interrupted creations made, by the ids that the user found.
+    pub(in crate::driver) async fn import_pending_creates(&self) {
+        for (urn, id) in &self.operation.pending_creates {
+            if self.stop.is_halted() {
+                return;
+            }
+            let unresolved = self.run_state().ledger.unresolved(urn).cloned();
+            let Some(unresolved) = unresolved else {
+                self.complain(&RegistrationError::no_pending_create(urn));
+                continue;
+            };
+            if let Some(owner) = self.owner_of(&unresolved.row, id) {
+                self.complain(&RegistrationError::object_of_another(urn, id, &owner));
+                continue;
+            }
+            let row = Arc::new(ResourceState { id: id.clone(), ..(*unresolved.row).clone() });
+            let step = Step::new(Op::Import, urn, None, Some(row));
+            self.tell(Event::StepStarted(step.metadata(step.new.clone())));
+            match self.complete_creation(&step, urn, id).await {
+                Ok(Some(row)) => {
+                    self.run_state().count(Op::Import, urn);
+                    self.tell(Event::StepDone(step.metadata(Some(row))));
+                }
+                Ok(None) => {
+                    self.complain(&RegistrationError::nothing_to_import(urn, id));
+                    self.tell(Event::StepFailed(step.metadata(step.new.clone())));
+                }
+                Err(error) => {
+                    self.report_failure(urn, &error, false);
+                    self.tell(Event::StepFailed(step.metadata(step.new.clone())));
+                }
+            }
+        }
+    }
+
+    /// The row of the object; `None` when there is none of that id, and the creation stays open.
+    async fn complete_creation(
+        &self,
+        step: &Step,
+        urn: &Urn,
+        id: &str,
+    ) -> Result<Option<Arc<ResourceState>>, ProviderError> {
+        let Some(intended) = &step.new else { return Ok(None) };
+        let resolved = self.providers.resolve(intended, &self.session).await?;
+        let method = Method::Read { id: id.to_owned(), props: resolved.shown(&intended.inputs), timeout: 0.0 };
+        let answer = {
+            let _permit = self.call_permit(urn, &resolved).await?;
+            self.call_limited(&resolved, urn, method, || None).await?
+        };
+        let Answer::Read { id, outputs: Some(outputs), .. } = answer else { return Ok(None) };
+        if id.is_empty() {
+            return Ok(None);
+        }
+        let mut row = ResourceState { id, ..(**intended).clone() };
+        self.renew_outputs(&mut row, outputs, &intended.inputs);
+        stamp(Op::Import, &mut row, self.now());
+        self.ground(&mut row).await?;
+        let row = Arc::new(row);
+        let (_, changes) = self.run_state().take_over(&row);
+        if !self.operation.dry_run {
+            self.record(&changes).await?;
+        }
+        Ok(Some(row))
+    }
+}

@@ -1,0 +1,136 @@
+//! A refresh as the first part of an update (semantics 7.4): the objects are read, then the program's wishes are compared
+//! with what was found.
+//!
+//! The live provider objects come with the program, so the refresh waits for its first registration: by then the
+//! program's top level has run, in Python and in Node, and its objects are known. The stack's own registration, which
+//! every other one needs, is answered before and planned afterwards. What is served by an object that cannot be told by
+//! its reference is read when its resource is registered, and what the program no longer has before it is deleted.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::OnceCell;
+
+use crate::operation::{Operation, OperationKind};
+use crate::plan::Goal;
+use crate::resource_state::ResourceState;
+use crate::state::ResourceNumber;
+use crate::urn::{STACK_TYPE, Urn};
+
+use crate::driver::refresh::read_objects::{NumberedResources, has_object};
+use crate::driver::{Engine, RpcError};
+
+/// What is left to be done of the refresh before an update.
+#[derive(Default)]
+pub(in crate::driver) struct RefreshFirst {
+    begun: OnceCell<()>,
+    /// The stack's registration, until the first rows are read.
+    stack: Mutex<Option<Goal>>,
+    /// Rows whose live object is not known yet.
+    deferred: Mutex<BTreeMap<ResourceNumber, Urn>>,
+}
+
+impl RefreshFirst {
+    fn deferred(&self) -> MutexGuard<'_, BTreeMap<ResourceNumber, Urn>> {
+        self.deferred.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Is the operation an update that refreshes first?
+pub(in crate::driver) fn refreshes_first(operation: &Operation) -> bool {
+    operation.refresh && operation.kind == OperationKind::Update
+}
+
+impl Engine {
+    /// Keeps the stack's registration for later, and gives the URN to answer it with; gives back any other one.
+    pub(in crate::driver) fn hold_stack(&self, goal: Goal) -> Result<Goal, Urn> {
+        let is_stack = goal.kind == STACK_TYPE && goal.parent.is_none();
+        if !is_stack || !refreshes_first(&self.operation) || self.refresh_first.begun.initialized() {
+            return Ok(goal);
+        }
+        let mut run_state = self.run_state();
+        let (urn, _) = run_state.planner.locate(&goal);
+        run_state.root = Some(urn.clone());
+        drop(run_state);
+        *self.refresh_first.stack.lock().unwrap_or_else(PoisonError::into_inner) = Some(goal);
+        Err(urn)
+    }
+
+    /// Reads what can be read by now, once, and lets the stack's registration pass.
+    pub(in crate::driver) async fn begin_with_refresh(&self) -> Result<(), RpcError> {
+        if !refreshes_first(&self.operation) {
+            return Ok(());
+        }
+        self.refresh_first.begun.get_or_init(async || self.refresh_what_is_live().await).await;
+        self.go_on()
+    }
+
+    async fn refresh_what_is_live(&self) {
+        let mut ready = NumberedResources::new();
+        for (number, row) in self.rows_to_refresh() {
+            if !has_object(&row) || self.providers.is_live(&row, &self.session).await {
+                ready.push((number, row));
+            } else {
+                self.refresh_first.deferred().insert(number, row.urn.clone());
+            }
+        }
+        self.refresh_rows(ready).await;
+        if self.halt_after_failed_refresh() {
+            return;
+        }
+        let stack = self.refresh_first.stack.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(goal) = stack {
+            // A failure has been told and ends the run.
+            drop(self.plan_and_act(goal).await);
+        }
+    }
+
+    /// Nothing is changed on the basis of a state that could not be refreshed.
+    fn halt_after_failed_refresh(&self) -> bool {
+        let failure = self.stop.failure();
+        let failed = failure.is_some();
+        if let Some(failure) = failure {
+            self.stop.fail(failure, true);
+        }
+        failed
+    }
+
+    /// Reads the object of a resource that is being registered, unless that was done.
+    pub(in crate::driver) async fn refresh_registered(&self, goal: &Goal) -> Result<(), RpcError> {
+        if !refreshes_first(&self.operation) || self.refresh_first.deferred().is_empty() {
+            return Ok(());
+        }
+        let (_, old) = self.run_state().planner.locate(goal);
+        let Some((_, row)) = old else { return Ok(()) };
+        let numbers: Vec<ResourceNumber> = {
+            let mut deferred = self.refresh_first.deferred();
+            let numbers = deferred.iter().filter(|(_, urn)| **urn == row.urn).map(|(number, _)| *number).collect();
+            deferred.retain(|_, urn| *urn != row.urn);
+            numbers
+        };
+        if numbers.is_empty() {
+            return Ok(());
+        }
+        // Registers its live object for the row.
+        self.answer_from_state(goal)?;
+        self.refresh_rows(self.rows_left(&numbers)).await;
+        self.halt_after_failed_refresh();
+        self.go_on()
+    }
+
+    /// Reads what the program did not register. What cannot be read is left alone, with what it needs.
+    pub(in crate::driver) async fn refresh_the_rest(&self) {
+        let numbers: Vec<ResourceNumber> = std::mem::take(&mut *self.refresh_first.deferred()).into_keys().collect();
+        if !numbers.is_empty() {
+            self.refresh_rows(self.rows_left(&numbers)).await;
+        }
+    }
+
+    fn rows_left(&self, numbers: &[ResourceNumber]) -> NumberedResources {
+        let run_state = self.run_state();
+        let row = |number: &ResourceNumber| -> Option<(ResourceNumber, Arc<ResourceState>)> {
+            run_state.ledger.get(*number).map(|row| (*number, Arc::clone(row)))
+        };
+        numbers.iter().filter_map(row).collect()
+    }
+}

@@ -1,0 +1,339 @@
+//! The operation `Import`: taking over objects by a list of them (semantics 7.3).
+//!
+//! The program runs first, to bring its provider objects and to say which properties its resources take as inputs; it is
+//! answered from the state. Whatever is wrong with one object keeps none of the others from being taken over.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use futures::channel::oneshot;
+use futures::future::join_all;
+
+use crate::event::{Event, Op, Severity};
+use crate::operation::{Adoption, ProviderChoice};
+use crate::plan::{RegistrationError, Step, copy_secrets};
+use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
+use crate::resource_state::ResourceState;
+use crate::state::ResourceNumber;
+use crate::urn::{STACK_TYPE, Urn, UrnSet};
+use crate::value::{PropertyMap, Value};
+
+use crate::driver::calls::resolved_provider::ResolvedProvider;
+use crate::driver::{Engine, RpcError};
+
+/// Why an object was not taken over.
+enum Trouble {
+    Refused(RegistrationError),
+    Call(ProviderError),
+    /// The run was stopped.
+    Stopped,
+}
+
+impl From<RegistrationError> for Trouble {
+    fn from(refusal: RegistrationError) -> Self {
+        Trouble::Refused(refusal)
+    }
+}
+
+impl From<ProviderError> for Trouble {
+    fn from(error: ProviderError) -> Self {
+        match error.kind {
+            ProviderErrorKind::Cancelled => Trouble::Stopped,
+            _ => Trouble::Call(error),
+        }
+    }
+}
+
+impl From<RpcError> for Trouble {
+    fn from(_: RpcError) -> Self {
+        Trouble::Stopped
+    }
+}
+
+impl Engine {
+    /// Takes over everything on the list: parents before their children, all others side by side.
+    pub(in crate::driver) async fn adopt_all(&self) {
+        let mut waiting = self.operation.adoptions.clone();
+        if self.make_root().await.is_err() {
+            return;
+        }
+        while !waiting.is_empty() && !self.stop.is_halted() {
+            let open: UrnSet = waiting.iter().map(|adoption| adoption.urn.clone()).collect();
+            let (ready, later): (Vec<_>, Vec<_>) = waiting
+                .into_iter()
+                .partition(|adoption| adoption.parent.as_ref().is_none_or(|parent| !open.contains(parent)));
+            if ready.is_empty() {
+                for adoption in &later {
+                    let parent = adoption.parent.as_ref().unwrap_or(&adoption.urn);
+                    self.complain(&RegistrationError::import_under_nothing(&adoption.urn, parent));
+                }
+                return;
+            }
+            self.adopt_side_by_side(ready).await;
+            waiting = later;
+        }
+    }
+
+    async fn adopt_side_by_side(&self, ready: Vec<Adoption>) {
+        let mut running = Vec::new();
+        for adoption in ready {
+            if !adoption.custom || self.operation.parallel <= 1 {
+                self.adopt_one(adoption).await;
+                continue;
+            }
+            let Some(engine) = self.this.upgrade() else { return };
+            let (done, finished) = oneshot::channel::<()>();
+            self.host.spawn(Box::pin(async move {
+                engine.adopt_one(adoption).await;
+                // The receiver waits below; if it is gone, so is the run.
+                let _ = done.send(());
+            }));
+            running.push(finished);
+        }
+        join_all(running).await;
+    }
+
+    async fn adopt_one(&self, adoption: Adoption) {
+        if self.stop.is_halted() {
+            return;
+        }
+        let urn = adoption.urn.clone();
+        match self.row_of(&urn) {
+            // Taken over by an earlier run: a list may be worked through again.
+            Some((_, row)) if row.id == adoption.id && row.custom == adoption.custom => return,
+            Some((_, row)) => return self.complain(&RegistrationError::already_managed(&urn, &row.id)),
+            None => {}
+        }
+        if let Some(parent) = adoption.parent.as_ref().filter(|parent| self.row_of(parent).is_none()) {
+            return self.complain(&RegistrationError::import_under_nothing(&urn, parent));
+        }
+        let intended = Arc::new(self.bare_row(&adoption));
+        let step = Step::new(Op::Import, &urn, None, Some(Arc::clone(&intended)));
+        self.tell(Event::StepStarted(step.metadata(Some(intended))));
+        match self.learn(&adoption).await {
+            Ok(row) => match self.adopt(&Step { new: Some(Arc::new(row)), ..step.clone() }).await {
+                Ok(row) => {
+                    self.run_state().count(Op::Import, &urn);
+                    self.tell(Event::StepDone(step.metadata(Some(row))));
+                }
+                Err(error) => self.fail_adoption(&step, Trouble::Call(error)),
+            },
+            Err(trouble) => self.fail_adoption(&step, trouble),
+        }
+    }
+
+    fn fail_adoption(&self, step: &Step, trouble: Trouble) {
+        self.run_state().failed.insert(step.urn.clone());
+        match trouble {
+            Trouble::Refused(refusal) => self.complain(&refusal),
+            Trouble::Call(error) => self.report_failure(&step.urn, &error, false),
+            Trouble::Stopped => {}
+        }
+        self.tell(Event::StepFailed(step.metadata(step.new.clone())));
+    }
+
+    /// The row of a resource, made by this run or by an earlier one.
+    fn row_of(&self, urn: &Urn) -> Option<(ResourceNumber, Arc<ResourceState>)> {
+        let run_state = self.run_state();
+        let fresh = run_state.row(urn).map(|(number, row)| (number, Arc::clone(row)));
+        fresh.or_else(|| run_state.planner.old_row(urn))
+    }
+
+    /// The row of the stack itself, which everything is under.
+    async fn make_root(&self) -> Result<(), RpcError> {
+        let urn = self.root_urn();
+        if self.row_of(&urn).is_some() {
+            return Ok(());
+        }
+        let row = ResourceState { urn: urn.clone(), kind: STACK_TYPE.to_owned(), ..ResourceState::default() };
+        self.act(Step::new(Op::Create, &urn, None, Some(Arc::new(row))), None).await.map(drop)
+    }
+
+    fn root_urn(&self) -> Urn {
+        let (project, stack) = (&self.operation.project, &self.operation.stack);
+        Urn::new(stack, project, "", STACK_TYPE, &format!("{project}-{stack}"))
+    }
+
+    fn bare_row(&self, adoption: &Adoption) -> ResourceState {
+        ResourceState {
+            urn: adoption.urn.clone(),
+            custom: adoption.custom,
+            id: adoption.id.clone(),
+            kind: adoption.kind.clone(),
+            inputs: Arc::new(adoption.inputs.clone()),
+            parent: Some(adoption.parent.clone().unwrap_or_else(|| self.root_urn())),
+            protect: adoption.protect,
+            ..ResourceState::default()
+        }
+    }
+
+    /// The row that an object gets, from what its provider tells of it.
+    async fn learn(&self, adoption: &Adoption) -> Result<ResourceState, Trouble> {
+        let mut row = self.bare_row(adoption);
+        if !adoption.custom {
+            return Ok(row);
+        }
+        let provider = self.run_state().planner.engine_provider(&adoption.urn, &adoption.kind)?;
+        if let (_, Some(step)) = &provider {
+            self.act(step.clone(), None).await?;
+        }
+        row.provider = provider.0;
+        let resolved = self.server_of(adoption).await?;
+        row.stored_provider = resolved.stored();
+        let (inputs, outputs) = self.ask_for(adoption, &resolved, &mut row).await?;
+        row.inputs = Arc::new(self.check_adopted(adoption, &resolved, inputs).await?);
+        let inputs = Arc::clone(&row.inputs);
+        self.renew_outputs(&mut row, outputs, &inputs);
+        Ok(row)
+    }
+
+    /// Inputs and outputs of an object; its id is written into the row.
+    async fn ask_for(
+        &self,
+        adoption: &Adoption,
+        resolved: &ResolvedProvider,
+        row: &mut ResourceState,
+    ) -> Result<(PropertyMap, PropertyMap), Trouble> {
+        let urn = &adoption.urn;
+        if !adoption.outputs.is_empty() {
+            let inputs = if adoption.inputs.is_empty() {
+                self.inputs_of(adoption, &adoption.outputs)
+            } else {
+                adoption.inputs.clone()
+            };
+            return Ok((inputs, adoption.outputs.clone()));
+        }
+        if !resolved.can_read() {
+            return Err(RegistrationError::import_without_read(urn).into());
+        }
+        let mut props = self.run_state().wanted.get(urn).cloned().unwrap_or_default();
+        props.extend(adoption.inputs.clone());
+        props.retain(|_, value| !value.contains_unknown());
+        let method = Method::Read { id: adoption.id.clone(), props: resolved.shown(&props), timeout: 0.0 };
+        let answer = {
+            let _permit = self.call_permit(urn, resolved).await?;
+            self.call_limited(resolved, urn, method, || None).await?
+        };
+        let Answer::Read { id, outputs: Some(outputs), inputs } = answer else {
+            return Err(RegistrationError::nothing_to_import(urn, &adoption.id).into());
+        };
+        if id.is_empty() {
+            return Err(RegistrationError::nothing_to_import(urn, &adoption.id).into());
+        }
+        row.id = id;
+        let mut inputs = inputs.unwrap_or_else(|| self.inputs_of(adoption, &outputs));
+        for (key, value) in &adoption.inputs {
+            let told = inputs.entry(key.clone()).or_insert(Value::Null);
+            if *told == Value::Null {
+                told.clone_from(value);
+            }
+        }
+        if !adoption.properties.is_empty() {
+            let known: Vec<&str> = inputs.keys().chain(outputs.keys()).map(String::as_str).collect();
+            if let Some(name) = adoption.properties.iter().find(|name| !known.contains(&name.as_str())) {
+                let known: BTreeSet<&str> = known.into_iter().collect();
+                let known: Vec<&str> = known.into_iter().collect();
+                return Err(RegistrationError::unknown_import_property(urn, name, &known).into());
+            }
+            let kept = |name: &String| {
+                inputs.get(name).or_else(|| outputs.get(name)).map(|value| (name.clone(), value.clone()))
+            };
+            inputs = adoption.properties.iter().filter_map(kept).collect();
+        }
+        Ok((inputs, outputs))
+    }
+
+    /// Those of an object's properties that are inputs, where its provider does not tell: what the program gives this
+    /// resource, else what program and state give others of its type, else all.
+    fn inputs_of(&self, adoption: &Adoption, outputs: &PropertyMap) -> PropertyMap {
+        let run_state = self.run_state();
+        let keys: BTreeSet<String> = if let Some(wanted) = run_state.wanted.get(&adoption.urn) {
+            wanted.keys().cloned().collect()
+        } else {
+            let in_program = run_state.wanted.iter().filter(|(urn, _)| urn.own_type() == adoption.kind);
+            let in_program = in_program.flat_map(|(_, inputs)| inputs.keys());
+            let rows =
+                run_state.planner.base().iter().filter(|row| row.custom && !row.external && row.kind == adoption.kind);
+            in_program.chain(rows.flat_map(|row| row.inputs.keys())).cloned().collect()
+        };
+        if keys.is_empty() {
+            return outputs.clone();
+        }
+        outputs.iter().filter(|(key, _)| keys.contains(*key)).map(|(key, value)| (key.clone(), value.clone())).collect()
+    }
+
+    /// The inputs as the provider completes them; what it has against them is a warning, for the object is as it is.
+    async fn check_adopted(
+        &self,
+        adoption: &Adoption,
+        resolved: &ResolvedProvider,
+        inputs: PropertyMap,
+    ) -> Result<PropertyMap, Trouble> {
+        let shown = resolved.shown(&inputs);
+        let method = Method::Check { olds: shown.clone(), news: shown };
+        let answer = {
+            let _permit = self.permit(&adoption.urn).await?;
+            self.call_limited(resolved, &adoption.urn, method, || None).await?
+        };
+        let Answer::Checked { inputs: mut checked, failures } = answer else {
+            let error = ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call");
+            return Err(error.into());
+        };
+        if failures.is_empty() {
+            copy_secrets(&inputs, &mut checked);
+            return Ok(checked);
+        }
+        for failure in failures {
+            let what = if failure.property.is_empty() { "its inputs" } else { failure.property.as_str() };
+            let message =
+                format!("{what} would not be accepted in the program as the object has it: {}", failure.reason);
+            self.diagnose(Some(&adoption.urn), Severity::Warning, message);
+        }
+        Ok(inputs)
+    }
+
+    async fn server_of(&self, adoption: &Adoption) -> Result<ResolvedProvider, Trouble> {
+        let urn = &adoption.urn;
+        match &adoption.provider {
+            ProviderChoice::Named(reference) => {
+                let place = reference.place();
+                let named = self.providers.named(reference).await?;
+                Ok(named.ok_or_else(|| RegistrationError::named_provider_missing(urn, &place))?)
+            }
+            ProviderChoice::OfResource(other) => match (self.providers.live(other), self.row_of(other)) {
+                (Some(live), _) => Ok(live?),
+                (None, Some((_, row))) => Ok(self.providers.resolve(&row, &self.session).await?),
+                (None, None) => Err(RegistrationError::named_provider_missing(urn, other.as_str()).into()),
+            },
+            ProviderChoice::OfItsType => self.server_of_type(urn, &adoption.kind).await,
+        }
+    }
+
+    async fn server_of_type(&self, urn: &Urn, kind: &str) -> Result<ResolvedProvider, Trouble> {
+        if let Some(live) = self.providers.live(urn) {
+            return Ok(live?);
+        }
+        let live = self.providers.live_of_type(kind);
+        match live.as_slice() {
+            [(user, _)] => {
+                if let Some(live) = self.providers.live(user) {
+                    return Ok(live?);
+                }
+            }
+            [] => {}
+            several => {
+                const SHOWN: usize = 3;
+                let users: Vec<Urn> = several.iter().take(SHOWN).map(|(user, _)| user.clone()).collect();
+                return Err(RegistrationError::many_providers_of_type(urn, kind, &users).into());
+            }
+        }
+        let stored: Vec<Arc<ResourceState>> =
+            self.run_state().planner.base().iter().filter(|row| row.custom && row.kind == kind).cloned().collect();
+        for row in stored {
+            if let Ok(resolved) = self.providers.resolve(&row, &self.session).await {
+                return Ok(resolved);
+            }
+        }
+        Err(RegistrationError::no_provider_of_type(urn, kind).into())
+    }
+}

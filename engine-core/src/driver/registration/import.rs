@@ -1,0 +1,99 @@
+//! The option `import`: what is asked of the provider, and the row of the object that is taken over (semantics 7.2).
+
+use std::sync::Arc;
+
+use crate::event::{Event, Op};
+use crate::plan::{Question, Registration, RegistrationError, Step};
+use crate::provider::{Answer, Method, ProviderError};
+use crate::resource_state::ResourceState;
+use crate::state::Change;
+use crate::urn::Urn;
+
+use crate::driver::calls::resolved_provider::ResolvedProvider;
+use crate::driver::registration::register::Registered;
+use crate::driver::steps::execute::{finished, is_pending, stamp};
+use crate::driver::{Engine, RpcError};
+
+/// Why an object could not be taken over.
+pub(in crate::driver) enum ImportFailure {
+    /// It is not there, or not as the program says.
+    Refused(RegistrationError),
+    /// Its provider could not be asked.
+    Call(ProviderError),
+}
+
+impl Engine {
+    /// Asks for an object that is to be taken over; `None` when that is not the question.
+    pub(in crate::driver) async fn ask_for_import(
+        &self,
+        registration: &Registration,
+        question: &Question,
+        resolved: Option<&ResolvedProvider>,
+    ) -> Option<Result<Answer, ImportFailure>> {
+        let resolved = resolved.filter(|_| registration.is_importing())?;
+        let Method::Read { .. } = &question.method else { return None };
+        if !resolved.can_read() {
+            return Some(Err(ImportFailure::Refused(RegistrationError::import_without_read(&registration.urn))));
+        }
+        // When the run has been stopped, the question that follows says so.
+        let _permit = self.call_permit(&registration.urn, resolved).await.ok()?;
+        let answer = self.call_limited(resolved, &registration.urn, question.method.clone(), || None).await;
+        if let Ok(Answer::Read { outputs, inputs, .. }) = &answer {
+            outputs.iter().chain(inputs).for_each(|properties| self.learn_secrets_of(properties));
+        }
+        Some(answer.map_err(ImportFailure::Call))
+    }
+
+    /// Tells that an object could not be taken over. A preview goes on, to tell of all of them; so does a run with
+    /// continue-on-error.
+    pub(in crate::driver) fn fail_import(
+        &self,
+        registration: &Registration,
+        failure: ImportFailure,
+    ) -> Result<(Urn, Registered), RpcError> {
+        let urn = registration.urn.clone();
+        let row = ResourceState { import_id: registration.goal.import_id.clone(), ..registration.new_row() };
+        let step = Step::new(Op::Import, &urn, registration.old.clone(), Some(Arc::new(row)));
+        let goes_on = self.operation.continue_on_error || self.operation.dry_run;
+        if !self.operation.dry_run {
+            self.run_state().failed.insert(urn.clone());
+        }
+        self.tell(Event::StepStarted(step.metadata(step.new.clone())));
+        match failure {
+            ImportFailure::Refused(refusal) if goes_on => self.complain(&refusal),
+            ImportFailure::Refused(refusal) => drop(self.refuse(&refusal)),
+            ImportFailure::Call(error) => self.report_failure(&urn, &error, !goes_on),
+        }
+        self.tell(Event::StepFailed(step.metadata(step.new.clone())));
+        match (goes_on, self.operation.dry_run) {
+            (false, _) => Err(RpcError::unavailable()),
+            (true, true) => Ok((urn, Registered::Unknown)),
+            (true, false) => Ok((urn, Registered::Failed)),
+        }
+    }
+
+    /// Writes down an object that was taken over: nothing happens to the object itself.
+    pub(in crate::driver) async fn adopt(&self, step: &Step) -> Result<Arc<ResourceState>, ProviderError> {
+        let mut row = finished(step)?;
+        stamp(step.op, &mut row, self.now());
+        let row = Arc::new(row);
+        let changes = self.book_adopted(step, &row);
+        if !self.operation.dry_run {
+            self.record(&changes).await?;
+        }
+        Ok(row)
+    }
+
+    fn book_adopted(&self, step: &Step, row: &Arc<ResourceState>) -> Vec<Change> {
+        let mut run_state = self.run_state();
+        // Whoever names the object has looked for it.
+        let mut changes = run_state.resolve(&row.urn);
+        changes.extend(match &step.old {
+            Some((number, old)) if step.op == Op::ImportReplacement && !is_pending(&run_state, *number) => {
+                run_state.put_replacement(Arc::clone(row), *number, old).into()
+            }
+            old => vec![run_state.put(Arc::clone(row), old.as_ref().map(|(number, _)| *number))],
+        });
+        changes
+    }
+}

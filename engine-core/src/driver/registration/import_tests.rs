@@ -1,0 +1,202 @@
+//! The option `import` (semantics 7.2).
+
+use std::sync::{Arc, Mutex};
+
+use crate::event::Outcome as Ended;
+use crate::operation::{Operation, OperationKind};
+use crate::provider::ProviderErrorKind;
+use crate::resource_state::ResourceState;
+use crate::value::{PropertyMap, Value};
+
+use crate::driver::tests::testing::{Outcome, ScriptedHost, Wanted, component, run, run_as, wanted};
+
+fn zone(text: &str) -> PropertyMap {
+    [("zone".to_owned(), Value::from(text)), ("arn".to_owned(), Value::from("arn:there"))].into()
+}
+
+fn finding(world: &[(&str, Option<PropertyMap>)]) -> Arc<ScriptedHost> {
+    let world = world.iter().map(|(name, found)| ((*name).to_owned(), found.clone())).collect();
+    Arc::new(ScriptedHost { world: Mutex::new(world), ..ScriptedHost::default() })
+}
+
+fn imported(name: &'static str, zone: &str, id: &'static str) -> Wanted {
+    Wanted { options: Some(Arc::new(move |request| request.import_id = id.to_owned())), ..wanted(name, zone) }
+}
+
+fn up(host: &Arc<ScriptedHost>, rows: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
+    run(host, OperationKind::Update, false, rows, program)
+}
+
+fn preview(host: &Arc<ScriptedHost>, rows: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
+    run(host, OperationKind::Update, true, rows, program)
+}
+
+#[test]
+fn an_object_is_taken_over_as_it_is() {
+    let world = [("a", Some(zone("x")))];
+    let first = up(&finding(&world), Vec::new(), &[imported("a", "x", "id-7")]);
+    assert_eq!(first.calls, ["a.configure", "a.read", "a.check", "a.diff"]);
+    assert_eq!(first.steps, ["create proj-dev", "import a"]);
+    assert_eq!(first.report.summary.changes, [("create", 1), ("import", 1)].into());
+    let row = first.row("a").clone();
+    assert_eq!((row.id.as_str(), row.import_id.as_str(), row.external), ("id-7", "id-7", false));
+    assert_eq!((*row.inputs).clone(), wanted("a", "x").inputs);
+    assert_eq!((*row.outputs_or_empty()).clone(), zone("x"));
+    assert!(!row.created.is_empty() && row.created == row.modified);
+    assert_eq!(first.answers["a"]["arn"], Value::from("arn:there"));
+
+    // The option stays in the program and says nothing more; the object is managed from then on.
+    let second = up(&finding(&world), first.rows.clone(), &[imported("a", "x", "id-7")]);
+    assert_eq!(
+        (second.steps, second.calls),
+        (
+            vec!["same proj-dev".into(), "same a".into()],
+            vec!["a.configure".to_owned(), "a.check".to_owned(), "a.diff".to_owned()]
+        )
+    );
+    let gone = up(&finding(&world), second.rows, &[]);
+    assert!(gone.calls.contains(&"a.delete".to_owned()));
+}
+
+#[test]
+fn a_preview_reads_and_changes_nothing() {
+    let host = finding(&[("a", Some(zone("x")))]);
+    let shown = preview(&host, Vec::new(), &[imported("a", "x", "id-7")]);
+    assert_eq!(shown.steps, ["create proj-dev", "import a"]);
+    assert_eq!(shown.answers["a"]["arn"], Value::from("arn:there"));
+    assert!(!shown.calls.iter().any(|call| call.ends_with("create") || call.ends_with("update")), "{:?}", shown.calls);
+}
+
+#[test]
+fn an_object_that_differs_is_explained_and_left_alone() {
+    let program = [imported("a", "y", "id-7"), wanted("b", "x")];
+    let refused = up(&finding(&[("a", Some(zone("x")))]), Vec::new(), &program);
+    assert_eq!(refused.report.summary.outcome, Ended::Failed);
+    assert_eq!(refused.steps, ["create proj-dev", "import a", "import a failed"]);
+    assert!(refused.messages.contains("* zone: the program has \"y\", the object has \"x\""), "{}", refused.messages);
+    assert!(refused.rows.iter().all(|row| row.urn.name() != "a"));
+    // A preview tells of it too, and goes on to the rest.
+    let shown = preview(&finding(&[("a", Some(zone("x")))]), Vec::new(), &program);
+    assert_eq!(shown.report.summary.outcome, Ended::Failed);
+    assert_eq!(shown.steps, ["create proj-dev", "import a", "create b"]);
+    assert!(shown.messages.contains("the object has \"x\""), "{}", shown.messages);
+}
+
+#[test]
+fn what_is_ignored_may_differ() {
+    let ignoring = Wanted {
+        options: Some(Arc::new(|request| {
+            request.import_id = "id-7".to_owned();
+            request.ignore_changes = vec!["zone".to_owned()];
+        })),
+        ..wanted("a", "y")
+    };
+    let first = up(&finding(&[("a", Some(zone("x")))]), Vec::new(), &[ignoring]);
+    assert_eq!(first.report.summary.outcome, Ended::Succeeded, "{}", first.messages);
+    assert_eq!(first.row("a").inputs["zone"], Value::from("x"));
+}
+
+#[test]
+fn secrets_are_not_shown_and_stay_secret() {
+    let secretly = |text: &str| {
+        let mut resource = imported("a", text, "id-7");
+        resource.inputs.insert("zone".to_owned(), Value::secret(Value::from(text)));
+        resource
+    };
+    let refused = up(&finding(&[("a", Some(zone("hidden")))]), Vec::new(), &[secretly("hush")]);
+    assert!(refused.messages.contains("* zone: the program has [secret], the object has [secret]"));
+    assert!(!refused.messages.contains("hidden") && !refused.messages.contains("hush"), "{}", refused.messages);
+    let first = up(&finding(&[("a", Some(zone("hush")))]), Vec::new(), &[secretly("hush")]);
+    assert!(first.row("a").outputs_or_empty()["zone"].is_secret());
+}
+
+#[test]
+fn an_object_that_is_not_there_is_an_error_that_leaves_nothing() {
+    let missing = up(&finding(&[("a", None)]), Vec::new(), &[imported("a", "x", "id-7")]);
+    assert_eq!(missing.report.summary.outcome, Ended::Failed);
+    assert!(missing.messages.contains("there is no object with the id 'id-7' to import"), "{}", missing.messages);
+    assert!(missing.rows.iter().all(|row| row.urn.name() != "a"));
+    let host: Arc<ScriptedHost> = Arc::default();
+    host.fail("a", "read", ProviderErrorKind::Raised);
+    let raised = up(&host, Vec::new(), &[imported("a", "x", "id-7")]);
+    assert!(raised.messages.contains("read of a refused"), "{}", raised.messages);
+    assert!(raised.pending.is_empty());
+}
+
+#[test]
+fn a_failed_import_does_not_end_a_run_that_continues_on_error() {
+    let operation = Operation { continue_on_error: true, ..Operation::new(OperationKind::Update, "proj", "dev") };
+    let program = [imported("a", "x", "id-7"), wanted("b", "x")];
+    let outcome = run_as(&finding(&[("a", None)]), operation, Vec::new(), &program);
+    assert_eq!(outcome.report.summary.outcome, Ended::Failed);
+    assert_eq!(outcome.steps, ["create proj-dev", "import a", "import a failed", "create b"]);
+}
+
+#[test]
+fn another_id_replaces_by_import() {
+    let first = up(&Arc::default(), Vec::new(), &[wanted("a", "x")]);
+    let made = first.row("a").id.clone();
+    let second = up(&Arc::default(), first.rows, &[imported("a", "x", "id-7")]);
+    assert_eq!(second.steps, ["same proj-dev", "import-replacement a", "replace a", "delete-replaced a"]);
+    assert!(second.calls.contains(&"a.delete".to_owned()) && made != "id-7");
+    assert_eq!(second.rows.iter().filter(|row| row.urn.name() == "a").count(), 1);
+    assert_eq!((second.row("a").id.as_str(), second.row("a").import_id.as_str()), ("id-7", "id-7"));
+    assert_eq!(second.report.summary.changes, [("replace", 1), ("same", 1)].into());
+}
+
+#[test]
+fn a_protected_resource_is_not_replaced_by_an_import() {
+    let protected = Wanted { protect: true, ..wanted("a", "x") };
+    let first = up(&Arc::default(), Vec::new(), &[protected]);
+    let refused = up(&Arc::default(), first.rows, &[Wanted { protect: true, ..imported("a", "x", "id-7") }]);
+    assert!(refused.messages.contains("needs a replacement but is protected"), "{}", refused.messages);
+    assert!(!refused.calls.contains(&"a.delete".to_owned()));
+}
+
+#[test]
+fn what_was_looked_up_becomes_managed_and_back() {
+    let looked_up = Wanted { read: Some("id-7"), ..wanted("a", "x") };
+    let first = up(&Arc::default(), Vec::new(), std::slice::from_ref(&looked_up));
+    assert!(first.row("a").external);
+    let managed = up(&Arc::default(), first.rows, &[imported("a", "x", "id-7")]);
+    assert_eq!(managed.steps, ["same proj-dev", "import a"]);
+    assert!(!managed.row("a").external);
+    let back = up(&Arc::default(), managed.rows, &[looked_up]);
+    assert_eq!(back.steps, ["same proj-dev", "read a"]);
+    assert!(back.row("a").external);
+    let forgotten = up(&Arc::default(), back.rows, &[]);
+    assert_eq!(forgotten.steps, ["same proj-dev", "discard a"]);
+    assert!(!forgotten.calls.iter().any(|call| call.ends_with("delete")));
+}
+
+#[test]
+fn the_very_object_is_never_deleted_for_its_own_import() {
+    // It was imported by another spelling of its id; `read` answers with the same id as before.
+    let first = up(&Arc::default(), Vec::new(), &[imported("a", "x", "id-7")]);
+    let rows =
+        first.rows.iter().map(|row| Arc::new(ResourceState { import_id: "alias-7".to_owned(), ..(**row).clone() }));
+    let rows = rows.map(|row| {
+        if row.urn.name() == "a" { row } else { Arc::new(ResourceState { import_id: String::new(), ..(*row).clone() }) }
+    });
+    let again = up(&Arc::default(), rows.collect(), &[imported("a", "x", "id-7")]);
+    assert_eq!(again.steps, ["same proj-dev", "import a"]);
+    assert!(!again.calls.contains(&"a.delete".to_owned()));
+}
+
+#[test]
+fn a_preview_warns_that_an_imported_resource_would_be_replaced() {
+    let first = up(&Arc::default(), Vec::new(), &[imported("a", "x", "id-7")]);
+    let shown = preview(&Arc::default(), first.rows.clone(), &[imported("a", "y", "id-7")]);
+    assert_eq!(shown.report.summary.outcome, Ended::Succeeded);
+    assert!(shown.messages.contains("take that option away to have it replaced"), "{}", shown.messages);
+    let refused = up(&Arc::default(), first.rows, &[imported("a", "y", "id-7")]);
+    assert_eq!(refused.report.summary.outcome, Ended::Failed);
+}
+
+#[test]
+fn what_follows_gets_what_the_object_has() {
+    let host = finding(&[("a", Some(zone("x")))]);
+    let program = [component("g"), imported("a", "x", "id-7"), Wanted { from: Some("a"), ..wanted("b", "x") }];
+    let first = up(&host, Vec::new(), &program);
+    assert_eq!(first.row("b").inputs["from"], Value::from("arn:there"));
+}

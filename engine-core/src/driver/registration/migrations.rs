@@ -1,0 +1,65 @@
+//! State migrations: functions of the program that rewrite a resource's prior state, and that of all below it, before
+//! anything is planned with it. They run in previews too, where what they do is kept nowhere.
+
+use std::sync::Arc;
+
+use crate::event::Severity;
+use crate::plan::{Goal, RegistrationError, Subtree, migrate};
+use crate::resource_state::ResourceState;
+use crate::state::{Change, rows_from_json, rows_to_json};
+use crate::urn::Urn;
+use crate::wire::{StateMigrationRequest, StateMigrationResponse};
+
+use crate::driver::{Engine, RpcError};
+
+impl Engine {
+    /// Runs the migrations of a registration over the state that it goes on from.
+    pub(in crate::driver) async fn migrate_state(&self, goal: &Goal) -> Result<(), RpcError> {
+        // Nobody plans with rows that are about to change.
+        let _exclusive = self.planning.write().await;
+        self.go_on()?;
+        let urn = self.run_state().planner.locate(goal).0;
+        for token in &goal.state_migrations {
+            let given = self.run_state().planner.subtree(goal);
+            if given.is_empty() {
+                break;
+            }
+            self.run_migration(&urn, token, given).await?;
+        }
+        Ok(())
+    }
+
+    async fn run_migration(&self, urn: &Urn, token: &str, given: Subtree) -> Result<(), RpcError> {
+        let refused = |reason: &str| self.refuse(&RegistrationError::migration(urn, reason));
+        let rows: Vec<&ResourceState> = given.iter().map(|(_, row)| &**row).collect();
+        let old_state = rows_to_json(&rows, self.session.crypter()).map_err(|error| refused(&error.to_string()))?;
+        let question = StateMigrationRequest { urn: urn.to_string(), old_state };
+        let label = format!("a state migration of '{}'", urn.name());
+        let answer: StateMigrationResponse =
+            self.call_back(&label, token, &question).await.map_err(|error| self.fail_planning(urn, &error))?;
+        if answer.new_state.is_empty() {
+            return Ok(());
+        }
+        // Both as they come out of JSON: only then is what was left alone the same.
+        let before = rows_from_json(&question.old_state).map_err(|reason| refused(&reason))?;
+        let before: Subtree = given.iter().zip(before).map(|((number, _), row)| (*number, Arc::new(row))).collect();
+        let returned = rows_from_json(&answer.new_state).map_err(|reason| refused(&reason))?;
+        let migration = migrate(&before, returned, answer.successors).map_err(|reason| refused(&reason))?;
+        let changes: Vec<Change> = {
+            let mut run_state = self.run_state();
+            let followers = run_state.planner.followers(&migration);
+            let mut changes: Vec<Change> = migration.removed.iter().map(|number| run_state.vanish(*number)).collect();
+            let set = migration.set.into_iter().chain(followers);
+            changes.extend(set.map(|(number, row)| run_state.renew(number, Arc::new(row))));
+            changes
+        };
+        if changes.is_empty() {
+            return Ok(());
+        }
+        if !self.operation.dry_run {
+            self.record(&changes).await.map_err(|error| self.fail_planning(urn, &error))?;
+        }
+        self.diagnose(Some(urn), Severity::Info, format!("{label} changed {} rows of the state", changes.len()));
+        Ok(())
+    }
+}

@@ -1,0 +1,202 @@
+//! Resources that a program only looks up (semantics 7.1).
+
+use std::sync::Arc;
+
+use crate::event::{Event, Op, Severity};
+use crate::operation::OperationKind;
+use crate::plan::{
+    Goal, RegistrationError, Step, make_set, optional_urn, position_text, stack_texts, take_object, urns,
+};
+use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
+use crate::resource_state::ResourceState;
+use crate::urn::Urn;
+use crate::wire::{Accepts, ReadResourceRequest, ReadResourceResponse, encode_properties};
+
+use crate::driver::calls::resolved_provider::ResolvedProvider;
+use crate::driver::registration::register::registered_outputs;
+use crate::driver::stop::Failure;
+use crate::driver::{Engine, RpcError};
+
+impl Engine {
+    pub(in crate::driver) async fn read_resource(
+        &self,
+        request: ReadResourceRequest,
+    ) -> Result<ReadResourceResponse, RpcError> {
+        let accepts = Accepts { secrets: request.accept_secrets, resources: request.accept_resources };
+        let (kind, name) = (request.r#type.clone(), request.name.clone());
+        let refused = |reason: String| RegistrationError::undecodable(&kind, &name, &reason);
+        let (goal, id) = self.read_goal(request).map_err(|reason| self.refuse(&refused(reason)))?;
+        if self.operation.kind != OperationKind::Update {
+            let (urn, old) = self.run_state().planner.locate(&goal);
+            if let Some(object) = goal.object {
+                self.providers.register(&urn, object).map_err(|error| self.fail_planning(&urn, &error))?;
+            }
+            let outputs = old.map(|(_, row)| row.outputs_or_empty()).unwrap_or_default();
+            return Ok(answer(&urn, &outputs, accepts));
+        }
+        let unknown = id.is_none();
+        let _planning = self.planning.read().await;
+        self.go_on()?;
+        let object = goal.object;
+        let begun = self.run_state().planner.begin(goal);
+        let mut registration = begun.map_err(|refusal| self.refuse(&refusal))?;
+        let urn = registration.urn.clone();
+        let looked_up = self.run_state().planner.looks_up(&mut registration);
+        looked_up.map_err(|refusal| self.refuse(&refusal))?;
+        for step in registration.before {
+            self.act(step, None).await?;
+        }
+        let resolved = match object {
+            Some(object) => self.providers.register(&urn, object).map_err(|error| self.fail_planning(&urn, &error))?,
+            None => ResolvedProvider::built_in(&registration.goal.kind)
+                .ok_or_else(|| self.refuse(&RegistrationError::look_up_without_provider(&urn)))?,
+        };
+        let id = id.unwrap_or_default();
+        if id.is_empty() && !unknown {
+            return Err(self.refuse(&RegistrationError::look_up_without_id(&urn)));
+        }
+        let goal = registration.goal;
+        let row = ResourceState {
+            urn: urn.clone(),
+            custom: true,
+            id: id.clone(),
+            kind: goal.kind,
+            inputs: Arc::new(goal.inputs),
+            external: true,
+            parent: goal.parent,
+            dependencies: goal.dependencies,
+            provider: registration.provider,
+            additional_secret_outputs: goal.additional_secret_outputs,
+            stored_provider: resolved.stored(),
+            created: registration.old.as_ref().map(|(_, row)| row.created.clone()).unwrap_or_default(),
+            modified: registration.old.as_ref().map(|(_, row)| row.modified.clone()).unwrap_or_default(),
+            source_position: goal.source_position,
+            stack_trace: goal.stack_trace,
+            ..ResourceState::default()
+        };
+        let takes_over = registration.old.as_ref().is_some_and(|(_, old)| !old.external && old.id != id);
+        let op = if takes_over { Op::ReadReplacement } else { Op::Read };
+        let step = Step::new(op, &urn, registration.old, Some(Arc::new(row.clone())));
+        self.keep_to_plan(&step)?;
+        self.tell(Event::StepStarted(step.metadata(step.new.clone())));
+        let outcome = if unknown { Ok(row) } else { self.look_up(row, &resolved, id).await };
+        match outcome {
+            Ok(row) => {
+                let row = self.keep_read(&step, row);
+                if takes_over {
+                    // The step that is counted: the managed object goes at the end of the run.
+                    self.act(Step { op: Op::Replace, new: Some(Arc::clone(&row)), ..step }, None).await?;
+                }
+                Ok(answer(&urn, &row.outputs_or_empty(), accepts))
+            }
+            Err(error) => {
+                // A look-up has no way to tell the program of its failure other than to end it, also with
+                // continue-on-error: without this the run would take what was not registered for unwanted.
+                self.failed(&step, &error);
+                self.stop.fail(Failure::new(format!("{urn}: {}", error.message)), true);
+                Err(RpcError::unavailable())
+            }
+        }
+    }
+
+    fn read_goal(&self, request: ReadResourceRequest) -> Result<(Goal, Option<String>), String> {
+        let root = &self.operation.project_root;
+        let mut inputs = registered_outputs(request.properties)?;
+        let object = take_object(&mut inputs)?;
+        let mut dependencies = urns("dependsOn", &request.dependencies)?;
+        make_set(&mut dependencies);
+        let unknown = crate::value::UNKNOWN_TEXTS.contains(&request.id.as_str());
+        let goal = Goal {
+            kind: request.r#type,
+            name: request.name,
+            custom: true,
+            package_version: request.version,
+            parent: optional_urn("parent", &request.parent)?,
+            inputs,
+            object,
+            dependencies,
+            provider: request.provider,
+            additional_secret_outputs: request.additional_secret_outputs,
+            source_position: request.source_position.and_then(|at| position_text(&at, root)).unwrap_or_default(),
+            stack_trace: stack_texts(request.stack_trace, root),
+            ..Goal::default()
+        };
+        Ok((goal, (!unknown).then_some(request.id)))
+    }
+
+    async fn look_up(
+        &self,
+        mut row: ResourceState,
+        resolved: &ResolvedProvider,
+        id: String,
+    ) -> Result<ResourceState, ProviderError> {
+        let method =
+            Method::Read { id: id.clone(), props: resolved.shown(&row.inputs), timeout: row.custom_timeouts.read };
+        let _permit = self.call_permit(&row.urn, resolved).await?;
+        match self.call_limited(resolved, &row.urn, method, || None).await? {
+            Answer::Read { id: read_id, outputs: Some(outputs), .. } => {
+                if read_id.is_empty() && resolved.can_read() && outputs.is_empty() {
+                    return Err(ProviderError::new(
+                        ProviderErrorKind::BadReturn,
+                        format!("there is no object with the id '{id}'"),
+                    ));
+                }
+                if !read_id.is_empty() {
+                    row.id = read_id;
+                }
+                for notice in self.providers.stacks.take_notices() {
+                    self.diagnose(Some(&row.urn), Severity::Warning, notice);
+                }
+                let inputs = Arc::clone(&row.inputs);
+                self.renew_outputs(&mut row, outputs, &inputs);
+                Ok(row)
+            }
+            Answer::Read { id: read_id, outputs: None, .. } if !read_id.is_empty() => Err(no_outputs("read")),
+            _ => {
+                Err(ProviderError::new(ProviderErrorKind::BadReturn, format!("there is no object with the id '{id}'")))
+            }
+        }
+    }
+
+    fn keep_read(&self, step: &Step, mut row: ResourceState) -> Arc<ResourceState> {
+        let old = step.old.clone();
+        let first = old.is_none();
+        let differs = old.as_ref().is_none_or(|(_, old)| old.outputs != row.outputs || old.inputs != row.inputs);
+        if differs && old.is_some() {
+            row.modified = self.now();
+        }
+        let row = Arc::new(row);
+        let mut changes = Vec::new();
+        {
+            let mut run_state = self.run_state();
+            match old {
+                Some((number, old)) if step.op == Op::ReadReplacement => {
+                    changes.extend(run_state.put_replacement(Arc::clone(&row), number, &old));
+                }
+                old => changes.push(run_state.put(Arc::clone(&row), old.map(|(number, _)| number))),
+            }
+            if differs && !first {
+                run_state.count(step.op, &step.urn);
+            }
+        }
+        if !self.operation.dry_run {
+            drop(self.session.append_with_next(&changes));
+        }
+        self.tell(Event::StepDone(step.metadata(Some(Arc::clone(&row)))));
+        row
+    }
+}
+
+/// A `read` or `find` found an object and told nothing of it.
+pub(in crate::driver) fn no_outputs(method: &str) -> ProviderError {
+    ProviderError::new(
+        ProviderErrorKind::BadReturn,
+        format!(
+            "{method} returned an id without properties: return the object's properties too, or no id when there is none"
+        ),
+    )
+}
+
+fn answer(urn: &Urn, outputs: &crate::PropertyMap, accepts: Accepts) -> ReadResourceResponse {
+    ReadResourceResponse { urn: urn.to_string(), properties: Some(encode_properties(outputs, accepts)) }
+}

@@ -1,0 +1,469 @@
+//! A registration's way through: plan, ask, act, answer.
+
+use std::sync::Arc;
+
+use tokio::sync::{RwLockReadGuard, RwLockWriteGuard};
+
+use crate::diff::PropertyPath;
+use crate::event::{Event, Op, Severity};
+use crate::operation::OperationKind;
+use crate::plan::{
+    Goal, Next, Question, Registration, RegistrationError, Step, copy_secrets, mark_outputs, not_a_path,
+};
+use crate::planted::{self, Bug};
+use crate::provider::{Answer, HostError, ProviderError, ProviderErrorKind, StoredProvider};
+use crate::resource_state::ResourceState;
+use crate::urn::Urn;
+use crate::value::{PropertyMap, Value};
+use crate::wire::{Accepts, RegisterResourceRequest, RegisterResourceResponse, RegistrationResult, encode_properties};
+
+use crate::driver::calls::resolved_provider::ResolvedProvider;
+use crate::driver::deletion::deletions_first::{self, DeletionsFirst};
+use crate::driver::registration::import::ImportFailure;
+use crate::driver::stop::Failure;
+use crate::driver::{Engine, RpcError};
+
+/// How a registration ended.
+pub(in crate::driver) enum Registered {
+    /// With this row; component outputs are never handed back.
+    Done(Arc<ResourceState>),
+    /// The resource is not there in this run, and all of its outputs are unknown.
+    Unknown,
+    /// It failed, and the run goes on without it.
+    Failed,
+    /// Something that it needs failed.
+    Skipped,
+}
+
+/// What is to be done for a registration.
+enum Planned {
+    Steps(Vec<Step>),
+    /// It is at its end, with this answer.
+    Ended(Result<(Urn, Registered), RpcError>),
+}
+
+/// Held while a registration is planned: beside others, or alone.
+struct Guard<'a> {
+    shared: Option<RwLockReadGuard<'a, ()>>,
+    exclusive: Option<RwLockWriteGuard<'a, ()>>,
+}
+
+impl Engine {
+    pub(in crate::driver) async fn register_resource(
+        &self,
+        request: RegisterResourceRequest,
+    ) -> Result<RegisterResourceResponse, RpcError> {
+        let accepts = Accepts { secrets: request.accept_secrets, resources: request.accept_resources };
+        let custom = request.custom;
+        let (kind, name) = (request.r#type.clone(), request.name.clone());
+        let partial = request.supports_partial_values;
+        // In a box of its own: most programs have no transforms, and requests are many.
+        let request = match self.transforms_of(&request) {
+            Some(transforms) => Box::pin(self.transform(request, transforms)).await?,
+            None => request,
+        };
+        let inputs = request.object.clone().filter(|_| self.operation.continue_on_error);
+        let refused = |reason: String| RegistrationError::undecodable(&kind, &name, &reason);
+        let goal = Goal::decode(request, &self.operation.project_root);
+        // In a box while files are read: every request's future would have to make room for a second one.
+        let mut goal = Box::new(goal.map_err(|reason| self.refuse(&refused(reason)))?);
+        if self.operation.kind == OperationKind::Update {
+            self.guard_hooks(&goal.hooks).map_err(|reason| self.refuse(&refused(reason)))?;
+            let completed = self.providers.complete_assets(&mut goal.inputs).await;
+            completed.map_err(|reason| self.refuse(&refused(reason)))?;
+        }
+        self.learn_secrets_of(&goal.inputs);
+        let goal = match self.hold_stack(*goal) {
+            Ok(goal) => goal,
+            Err(urn) => {
+                return Ok(RegisterResourceResponse { urn: urn.to_string(), ..RegisterResourceResponse::default() });
+            }
+        };
+        self.begin_with_refresh().await?;
+        self.refresh_registered(&goal).await?;
+        let (urn, registered) = match self.operation.kind {
+            OperationKind::Update => self.plan_and_act(goal).await?,
+            OperationKind::Refresh | OperationKind::Destroy | OperationKind::Import | OperationKind::Load => {
+                self.answer_from_state(&goal)?
+            }
+        };
+        let mut response = RegisterResourceResponse { urn: urn.to_string(), ..RegisterResourceResponse::default() };
+        match registered {
+            Registered::Done(row) => {
+                response.id.clone_from(&row.id);
+                let mut outputs = if custom { row.outputs_or_empty() } else { Arc::default() };
+                if !partial {
+                    Arc::make_mut(&mut outputs).retain(|_, value| !value.contains_unknown());
+                }
+                response.object = Some(encode_properties(&outputs, accepts));
+            }
+            Registered::Unknown => response.unknown = true,
+            Registered::Failed => {
+                response.result = RegistrationResult::Fail as i32;
+                response.object = inputs.map(|_| crate::wire::Struct::default());
+            }
+            Registered::Skipped => response.result = RegistrationResult::Skip as i32,
+        }
+        Ok(response)
+    }
+
+    /// In a refresh or destroy the program only brings its live providers: it is answered with what is stored.
+    pub(in crate::driver) fn answer_from_state(&self, goal: &Goal) -> Result<(Urn, Registered), RpcError> {
+        let (urn, old) = self.run_state().planner.locate(goal);
+        if let Some(object) = goal.object {
+            // A former URN that a resource of its own has by now is served by that one.
+            let former = old.as_ref().map(|(_, row)| &row.urn).filter(|former| !self.providers.serves(former));
+            let key = former.unwrap_or(&urn);
+            self.providers.register(key, object).map_err(|error| self.fail_planning(&urn, &error))?;
+        }
+        if self.operation.kind == OperationKind::Import && goal.custom {
+            self.run_state().wanted.insert(urn.clone(), goal.inputs.clone());
+        }
+        Ok((urn, old.map_or(Registered::Unknown, |(_, row)| Registered::Done(row))))
+    }
+
+    pub(in crate::driver) async fn plan_and_act(&self, goal: Goal) -> Result<(Urn, Registered), RpcError> {
+        let custom = goal.custom;
+        let object = goal.object;
+        if !goal.state_migrations.is_empty() {
+            Box::pin(self.migrate_state(&goal)).await?;
+        }
+        let mut shared = self.planning.read().await;
+        self.go_on()?;
+        let begun = self.run_state().planner.begin(goal);
+        let mut registration = begun.map_err(|refusal| self.refuse(&refusal))?;
+        let urn = registration.urn.clone();
+        while let Some(over) = self.deletion_of(&registration) {
+            drop(shared);
+            // Ends with an error always: nothing is sent.
+            let _ = over.await;
+            shared = self.planning.read().await;
+            self.go_on()?;
+        }
+        self.tell_of_inexact_numbers(&registration);
+        for step in std::mem::take(&mut registration.before) {
+            self.act(step, None).await?;
+        }
+        let resolved = match object.filter(|_| custom) {
+            Some(object) => {
+                Some(self.providers.register(&urn, object).map_err(|error| self.fail_planning(&urn, &error))?)
+            }
+            None => ResolvedProvider::built_in(&registration.goal.kind).filter(|_| custom),
+        };
+        if let Some(resolved) = &resolved {
+            registration.stored_provider = resolved.stored();
+            if let StoredProvider::Reference(reference) = &registration.stored_provider {
+                reference.attributes.iter().for_each(|attributes| self.operation.redactor.learn_attributes(attributes));
+            }
+            registration.autonaming.clone_from(&resolved.autonaming);
+            self.compare_code(&mut registration, resolved);
+        }
+        let mut guard = Guard { shared: Some(shared), exclusive: None };
+        let mut steps = match self.plan_steps(&mut registration, resolved.as_ref(), &mut guard).await? {
+            Planned::Steps(steps) => steps,
+            Planned::Ended(ended) => return ended,
+        };
+        if let Some(resolved) = &resolved
+            && let Some(create) = self.unresolved_create(&registration, &steps)
+        {
+            // In a box of its own: few creates are unresolved, and requests are many.
+            match Box::pin(self.look_before_create(create, resolved)).await? {
+                None => return Ok((urn, Registered::Failed)),
+                Some(None) => {}
+                Some(Some((number, row))) => {
+                    self.run_state().planner.begin_again(&mut registration, &steps, number, &row);
+                    steps = match Box::pin(self.plan_steps(&mut registration, Some(resolved), &mut guard)).await? {
+                        Planned::Steps(steps) => steps,
+                        Planned::Ended(ended) => return ended,
+                    };
+                }
+            }
+        }
+        let mut deletions = self.begin_deletions(&urn, &steps);
+        drop(guard);
+        if let Some(resolved) = &resolved {
+            self.note_code_change(&registration, resolved, &steps);
+        }
+        for warning in std::mem::take(&mut registration.warnings) {
+            self.diagnose(Some(&urn), Severity::Warning, warning);
+        }
+        for refusal in std::mem::take(&mut registration.complaints) {
+            self.complain(&refusal);
+        }
+        // Its checks and diffs are made all the same, as in the reference engine; nothing is done.
+        if self.depends_on_failure(&registration) {
+            let mut run_state = self.run_state();
+            run_state.failed.insert(urn.clone());
+            run_state.planner.take_back(&urn, &steps);
+            return Ok((urn, Registered::Skipped));
+        }
+        if self.run_state().planner.is_left_out(&urn) {
+            self.leave_out(steps);
+            return Ok((urn, Registered::Unknown));
+        }
+        self.tell_not_applicable(&registration);
+        if let Some(resolved) = &resolved
+            && let Some(create) = creates(&steps)
+            && let Err(error) = resolved.guard_create()
+        {
+            self.tell(Event::StepStarted(create.metadata(create.new.clone())));
+            self.failed(create, &error);
+            self.run_state().planner.take_back(&urn, &steps);
+            return if self.operation.continue_on_error {
+                Ok((urn, Registered::Failed))
+            } else {
+                Err(RpcError::unavailable())
+            };
+        }
+        let row = self.take_steps(&urn, steps, resolved.as_ref(), &mut deletions).await?;
+        Ok((urn, row))
+    }
+
+    /// Takes the steps of one registration, one after the other.
+    async fn take_steps(
+        &self,
+        urn: &Urn,
+        steps: Vec<Step>,
+        resolved: Option<&ResolvedProvider>,
+        deletions: &mut DeletionsFirst<'_>,
+    ) -> Result<Registered, RpcError> {
+        let mut row = None;
+        for step in steps {
+            let creates = matches!(step.op, Op::Create | Op::CreateReplacement | Op::Import | Op::ImportReplacement);
+            let deletion = deletions_first::number(&step);
+            let Some(done) = self.act(step, resolved).await? else {
+                // The step that failed may be of another resource, which had to go first.
+                self.run_state().failed.insert(urn.clone());
+                return Ok(Registered::Failed);
+            };
+            deletions.made(deletion);
+            if let (true, Some(resolved)) = (creates, resolved) {
+                self.note_unfindable(urn, resolved);
+            }
+            row = Some(done);
+        }
+        Ok(row.map_or(Registered::Unknown, Registered::Done))
+    }
+
+    /// Asks the planner, and on its behalf the providers, until it is clear what is to be done.
+    async fn plan_steps<'a>(
+        &'a self,
+        registration: &mut Registration,
+        resolved: Option<&ResolvedProvider>,
+        guard: &mut Guard<'a>,
+    ) -> Result<Planned, RpcError> {
+        let mut answer = None;
+        loop {
+            let importing = registration.is_importing();
+            let next = self.run_state().planner.advance(registration, answer.take());
+            let next = match next {
+                Err(refusal) if importing => {
+                    return Ok(Planned::Ended(self.fail_import(registration, ImportFailure::Refused(refusal))));
+                }
+                next => next.map_err(|refusal| self.refuse(&refusal))?,
+            };
+            match next {
+                Next::Act(steps) => return Ok(Planned::Steps(steps)),
+                Next::Ask(question) => {
+                    if registration.is_cascading() && guard.exclusive.is_none() {
+                        guard.shared = None;
+                        guard.exclusive = Some(self.planning.write().await);
+                        self.go_on()?;
+                    }
+                    answer = Some(match self.ask_for_import(registration, &question, resolved).await {
+                        Some(Ok(found)) => found,
+                        Some(Err(failure)) => return Ok(Planned::Ended(self.fail_import(registration, failure))),
+                        None => self.ask(question, resolved).await?,
+                    });
+                }
+            }
+        }
+    }
+
+    /// The create among the steps, if an earlier one may have made its object already.
+    fn unresolved_create<'s>(&self, registration: &Registration, steps: &'s [Step]) -> Option<&'s Step> {
+        let create = creates(steps)?;
+        let known = self.run_state().ledger.unresolved(&create.urn).is_some();
+        let left_out = || self.run_state().planner.is_left_out(&create.urn) || self.depends_on_failure(registration);
+        (known && registration.goal.custom && !left_out()).then_some(create)
+    }
+
+    /// Tells of a new resource that is no target; it gets no row.
+    fn leave_out(&self, steps: Vec<crate::plan::Step>) {
+        for step in steps {
+            self.run_state().planned.insert(step.urn.clone());
+            self.tell(Event::StepStarted(step.metadata(step.new.clone())));
+            self.run_state().count(step.op, &step.urn);
+            self.tell(Event::StepDone(step.metadata(step.new.clone())));
+        }
+    }
+
+    fn tell_of_inexact_numbers(&self, registration: &Registration) {
+        let paths = crate::driver::program::numbers::inexact(&registration.goal.inputs);
+        if !paths.is_empty() {
+            let message = format!(
+                "whole numbers beyond 2^53 lose their last digits on their way from the program; pass these inputs as \
+                 texts: {}",
+                paths.join(", ")
+            );
+            self.diagnose(Some(&registration.urn), Severity::Warning, message);
+        }
+    }
+
+    fn tell_not_applicable(&self, registration: &Registration) {
+        let goal = &registration.goal;
+        let options = [("ignoreChanges", &goal.ignore_changes), ("replaceOnChanges", &goal.replace_on_changes)];
+        for (option, path) in
+            options.into_iter().flat_map(|(option, paths)| paths.iter().map(move |path| (option, path)))
+        {
+            if let Err(error) = path.parse::<PropertyPath>() {
+                self.diagnose(Some(&registration.urn), Severity::Warning, not_a_path(option, &error));
+            }
+        }
+        if !registration.not_applicable.is_empty() {
+            let paths = registration.not_applicable.join(", ");
+            self.diagnose(
+                Some(&registration.urn),
+                Severity::Info,
+                format!(
+                    "ignoreChanges: these paths do not fit the resource's inputs and were left as they are: {paths}"
+                ),
+            );
+        }
+    }
+
+    /// Asks a provider on the planner's behalf. Its failure ends the run, also with continue-on-error (semantics 2.8).
+    async fn ask(&self, question: Question, resolved: Option<&ResolvedProvider>) -> Result<Answer, RpcError> {
+        let Question { urn, about, method } = question;
+        let of_the_row;
+        let resolved = match (&about, resolved) {
+            (None, Some(resolved)) => resolved,
+            (Some(row), _) => {
+                of_the_row = self.providers.resolve(row, &self.session).await;
+                of_the_row.as_ref().map_err(|error| self.fail_planning(&urn, error))?
+            }
+            (None, None) => {
+                let error = ProviderError::new(ProviderErrorKind::NoProvider, "the resource has no provider");
+                return Err(self.fail_planning(&urn, &error));
+            }
+        };
+        let _permit = self.permit(&urn).await?;
+        let answer = self.call_limited(resolved, &urn, method, || None).await;
+        if let Ok(Answer::Checked { inputs, .. }) = &answer {
+            self.learn_secrets_of(inputs);
+        }
+        answer.map_err(|error| self.fail_planning(&urn, &error))
+    }
+
+    /// Gives a row the outputs that its provider told: secret is also what was secret in `like`.
+    pub(in crate::driver) fn renew_outputs(
+        &self,
+        row: &mut ResourceState,
+        mut outputs: PropertyMap,
+        like: &PropertyMap,
+    ) {
+        copy_secrets(like, &mut outputs);
+        // A provider gives plain values back: only now is known which of them are secret.
+        self.learn_secrets_of(&outputs);
+        row.outputs = Some(Arc::new(outputs));
+        mark_outputs(row);
+    }
+
+    /// Has the secrets that a provider returned hidden from now on.
+    pub(in crate::driver) fn learn_secrets_of(&self, properties: &crate::PropertyMap) {
+        if properties.values().any(crate::Value::contains_secret) {
+            self.operation.redactor.learn_properties(properties);
+        }
+    }
+
+    /// Ends a request when the run was stopped.
+    pub(in crate::driver) fn go_on(&self) -> Result<(), RpcError> {
+        if self.stop.is_halted() { Err(RpcError::unavailable()) } else { Ok(()) }
+    }
+
+    fn depends_on_failure(&self, registration: &Registration) -> bool {
+        let run_state = self.run_state();
+        if run_state.failed.is_empty() || planted::has(Bug::DependentsOfFailureRun) {
+            return false;
+        }
+        let goal = &registration.goal;
+        goal.dependencies
+            .iter()
+            .chain(goal.property_dependencies.values().flatten())
+            .chain(&goal.parent)
+            .chain(&goal.deleted_with)
+            .chain(&goal.replace_with)
+            .any(|urn| run_state.failed.contains(urn))
+    }
+
+    /// Ends the run because of a registration that cannot be fulfilled; every message is shown.
+    pub(in crate::driver) fn refuse(&self, refusal: &RegistrationError) -> RpcError {
+        self.tell_refusal(refusal, true);
+        RpcError::unavailable()
+    }
+
+    /// Tells of what is refused and goes on: the run fails at its end.
+    pub(in crate::driver) fn complain(&self, refusal: &RegistrationError) {
+        self.tell_refusal(refusal, false);
+    }
+
+    fn tell_refusal(&self, refusal: &RegistrationError, halt: bool) {
+        for message in &refusal.messages {
+            self.diagnose(refusal.urn.as_ref(), Severity::Error, message.clone());
+        }
+        let reasons = refusal.messages.join("; ");
+        let message = refusal.urn.as_ref().map_or_else(|| reasons.clone(), |urn| format!("{urn}: {reasons}"));
+        self.stop.fail(Failure { urn: refusal.urn.clone(), ..Failure::new(message) }, halt);
+    }
+
+    pub(in crate::driver) fn fail_planning(&self, urn: &Urn, error: &ProviderError) -> RpcError {
+        self.report_failure(urn, error, true);
+        RpcError::unavailable()
+    }
+
+    /// Shows a failed provider call on its resource and notes it as the run's failure.
+    pub(in crate::driver) fn report_failure(&self, urn: &Urn, error: &ProviderError, halt: bool) {
+        if error.kind == ProviderErrorKind::Cancelled {
+            return;
+        }
+        let text = match (&error.kind, error.traceback.is_empty()) {
+            (ProviderErrorKind::NotInitialized { reasons, .. }, _) => {
+                let count = if reasons.len() == 1 { "1 error".to_owned() } else { format!("{} errors", reasons.len()) };
+                let list = reasons.join("\n    * ");
+                format!("the object is there but did not start: {count} occurred:\n    * {list}")
+            }
+            (ProviderErrorKind::UnusableOutputs { id, .. }, _) if id.is_empty() => {
+                format!("{}. The object was changed; the next run updates it once more", error.message)
+            }
+            (ProviderErrorKind::UnusableOutputs { id, .. }, _) => format!(
+                "{}. The object was made and is kept in the state with its id '{id}'; the next run updates it",
+                error.message
+            ),
+            (ProviderErrorKind::Interrupted, _) => {
+                "it was cancelled before it ended; what it has done is not known, and the next run names it".to_owned()
+            }
+            (_, true) => error.message.clone(),
+            (_, false) => format!("{}\n{}", error.message, error.traceback),
+        };
+        self.diagnose(Some(urn), Severity::Error, text);
+        let source: Option<HostError> = error.source.clone();
+        let method = self.providers.failed_method(urn);
+        let message = format!("{urn}: {}", error.message);
+        self.stop.fail(Failure { message, source, urn: Some(urn.clone()), method }, halt);
+    }
+}
+
+/// The step that makes an object, if there is one.
+fn creates(steps: &[Step]) -> Option<&Step> {
+    steps.iter().find(|step| matches!(step.op, Op::Create | Op::CreateReplacement))
+}
+
+/// Properties of a component or the stack as the program registers them.
+pub(in crate::driver) fn registered_outputs(outputs: Option<crate::wire::Struct>) -> Result<PropertyMap, String> {
+    let mut outputs = crate::wire::decode_properties(outputs.unwrap_or_default())?;
+    for value in outputs.values_mut() {
+        crate::plan::lower(value, &mut Vec::new());
+    }
+    outputs.retain(|_, value| !matches!(value, Value::Sealed(_)));
+    Ok(outputs)
+}

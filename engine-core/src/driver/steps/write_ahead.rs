@@ -1,0 +1,154 @@
+//! Calls that the journal is to know of before they are made (reliability, rule 1).
+//!
+//! An intent is written when its call has its permit, so that a killed run leaves only those calls unresolved that may have
+//! been made. Quick calls would hold their permits while they wait for the disk: where calls are quick, the intents of the
+//! next ones are written ahead of their permits.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use futures::FutureExt;
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use crate::provider::{Answer, Method, ProviderError};
+use crate::resource_state::ResourceState;
+use crate::state::{Change, PendingKind, UnresolvedCreate};
+
+use crate::driver::Engine;
+use crate::driver::calls::call_permits::stopped_before_call;
+use crate::driver::calls::limits::Late;
+use crate::driver::calls::resolved_provider::ResolvedProvider;
+use crate::driver::program::hooks::Occasion;
+
+/// A call of a provider that the journal is to know of.
+#[derive(Clone, Copy)]
+pub(in crate::driver) struct Journalled<'a> {
+    pub(in crate::driver) resolved: &'a ResolvedProvider,
+    pub(in crate::driver) kind: PendingKind,
+    /// The row that the journal keeps while the call goes on.
+    pub(in crate::driver) row: &'a Arc<ResourceState>,
+    /// What error hooks are told.
+    pub(in crate::driver) occasion: Occasion<'a>,
+    /// What becomes of an answer that comes after the time limit, by the number of the journalled operation.
+    pub(in crate::driver) late: &'a (dyn Fn(u32) -> Late + Sync),
+}
+
+/// The most intents that are written ahead. A killed run leaves them unresolved, although their calls were not made; with
+/// fewer, runs of many small calls would wait for the disk.
+const AHEAD: usize = 64;
+/// Calls are quick when they take less than this in the mean, their wait for the program's own thread included.
+const QUICK: Duration = Duration::from_millis(100);
+/// The mean while no call has ended.
+const UNKNOWN: u64 = u64::MAX;
+
+/// How quick the calls of a run are, and which are next.
+pub(in crate::driver) struct WriteAheadPace {
+    /// One permit for each call that comes next.
+    next: Semaphore,
+    /// How long the latest calls took, in microseconds; later ones count for more.
+    mean: AtomicU64,
+    /// Is there more than one turn? With one, everything happens one after the other.
+    side_by_side: bool,
+}
+
+impl WriteAheadPace {
+    pub(in crate::driver) fn new(parallel: usize) -> Self {
+        Self { next: Semaphore::new(AHEAD), mean: AtomicU64::new(UNKNOWN), side_by_side: parallel > 1 }
+    }
+
+    fn is_quick(&self) -> bool {
+        self.side_by_side && Duration::from_micros(self.mean.load(Ordering::Relaxed)) < QUICK
+    }
+
+    fn note(&self, took: Duration) {
+        let took = u64::try_from(took.as_micros()).unwrap_or(UNKNOWN - 1);
+        let with = |mean: u64| if mean == UNKNOWN { took } else { mean - mean / 8 + took / 8 };
+        // Whichever of two calls that end at once is counted last.
+        let _ = self.mean.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |mean| Some(with(mean)));
+    }
+}
+
+impl Engine {
+    /// Journals that a call is about to be made, and makes it once that is durable and it has its turn. Gives the number of
+    /// the journalled operation, which is for the caller to end, with the provider's answer. An error: nothing was called.
+    pub(in crate::driver) async fn call_journalled(
+        &self,
+        call: Journalled<'_>,
+        method: Method,
+    ) -> Result<(u32, Result<Answer, ProviderError>), ProviderError> {
+        let Journalled { resolved, row, late, .. } = call;
+        let next = self.wait_until_next(resolved).await?;
+        let ahead = next.is_some() && self.pace.is_quick();
+        let mut call_permit = if ahead {
+            self.call_permit(&row.urn, resolved).now_or_never().transpose()?
+        } else {
+            Some(self.call_permit(&row.urn, resolved).await?)
+        };
+        // Who has a turn keeps nobody from being next.
+        let next = next.filter(|_| call_permit.is_none());
+        self.go_on().map_err(stopped_before_call)?;
+        let (operation, earlier) = self.write_intent(call, &method).await?;
+        if call_permit.is_none() {
+            match self.call_permit(&row.urn, resolved).await {
+                Ok(gained) => call_permit = Some(gained),
+                Err(error) => {
+                    drop(self.session.append_with_next(&self.take_intent_back(operation, earlier)));
+                    return Err(error);
+                }
+            }
+        }
+        drop(next);
+        let begun = self.host.now();
+        let answer = self.call_limited(resolved, &row.urn, method, || Some(late(operation))).await;
+        self.pace.note(self.host.now().saturating_duration_since(begun));
+        drop(call_permit);
+        Ok((operation, answer))
+    }
+
+    /// Waits until the call is among those that come next. Whoever waits for its class keeps nobody else waiting.
+    async fn wait_until_next(&self, resolved: &ResolvedProvider) -> Result<Option<SemaphorePermit<'_>>, ProviderError> {
+        if resolved.class_permits.is_some() {
+            return Ok(None);
+        }
+        self.pace.next.acquire().await.map(Some).map_err(stopped_before_call)
+    }
+
+    /// Gives the number of the operation, and what was unresolved of the resource before.
+    async fn write_intent(
+        &self,
+        call: Journalled<'_>,
+        method: &Method,
+    ) -> Result<(u32, Option<Arc<UnresolvedCreate>>), ProviderError> {
+        let attempt = match method {
+            Method::Create { key, .. } => self.attempt(key),
+            _ => None,
+        };
+        let (operation, change, earlier) = {
+            let mut run_state = self.run_state();
+            let earlier = run_state.ledger.unresolved(&call.row.urn).cloned();
+            let (operation, change) = run_state.begin(call.kind, Arc::clone(call.row), attempt);
+            (operation, change, earlier)
+        };
+        match self.record(&[change]).await {
+            Ok(()) => Ok((operation, earlier)),
+            Err(error) => {
+                // What cannot be written is taken back in memory only.
+                let _ = self.take_intent_back(operation, earlier);
+                Err(error)
+            }
+        }
+    }
+
+    /// Nothing was called, so nothing more is unresolved than before.
+    fn take_intent_back(&self, operation: u32, earlier: Option<Arc<UnresolvedCreate>>) -> Vec<Change> {
+        let mut run_state = self.run_state();
+        let mut changes = vec![run_state.end(operation)];
+        changes.extend(earlier.map(|earlier| run_state.apply(Change::UnresolvedCreate(earlier))));
+        changes
+    }
+}
+
+#[cfg(test)]
+#[path = "write_ahead_tests.rs"]
+mod tests;

@@ -1,0 +1,220 @@
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::panic, reason = "a test that cannot go on has failed")]
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures::executor::block_on;
+use prost::Message;
+
+use crate::builtin::{OtherStack, OtherStacks, STACK_REFERENCE, STASH, StackReader};
+use crate::error::{Error, Result};
+use crate::operation::{Operation, OperationKind};
+use crate::provider::ProviderHost;
+use crate::resource_state::ResourceState;
+use crate::state::{Session, Snapshot};
+use crate::urn::{STACK_TYPE, Urn};
+use crate::value::{PropertyMap, Value};
+use crate::wire::{
+    Accepts, InvokeResponse, ReadResourceRequest, ReadResourceResponse, RegisterResourceRequest,
+    RegisterResourceResponse, ResourceInvokeRequest, decode_properties, encode_properties,
+};
+
+use crate::driver::tests::testing::{Recorder, ScriptedHost};
+use crate::driver::{Engine, ProgramEnd, RpcError};
+
+const ALL: Accepts = Accepts { secrets: true, resources: true };
+
+fn properties<const N: usize>(members: [(&str, Value); N]) -> PropertyMap {
+    members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}
+
+/// One other stack, `organization/net/prod`, with a plain and a secret output.
+struct Network;
+
+#[async_trait]
+impl StackReader for Network {
+    async fn read(&self, name: &str) -> Result<OtherStack> {
+        if name != "organization/net/prod" {
+            return Err(Error::Configuration(format!("there is no stack '{name}'")));
+        }
+        let list = Value::Array(vec![Value::secret("inner".into())]);
+        let outputs = properties([("id", "net-1".into()), ("token", Value::secret("t0p".into())), ("list", list)]);
+        let row = ResourceState {
+            urn: Urn::new("prod", "net", "", STACK_TYPE, "net-prod"),
+            kind: STACK_TYPE.to_owned(),
+            outputs: Some(outputs.into()),
+            ..ResourceState::default()
+        };
+        Ok(OtherStack { rows: vec![Arc::new(row)], elided: name.is_empty() })
+    }
+}
+
+/// Runs requests against rows; gives what they gave, the rows then, and the messages.
+fn run<T>(
+    rows: Vec<Arc<ResourceState>>,
+    kind: OperationKind,
+    dry_run: bool,
+    program: impl AsyncFnOnce(&Engine) -> T,
+) -> (T, Vec<Arc<ResourceState>>, String) {
+    let stacks = OtherStacks::new(Arc::new(Network));
+    let operation = Operation { dry_run, stacks, ..Operation::new(kind, "proj", "dev") };
+    let recorder = Arc::new(Recorder::default());
+    let host = Arc::new(ScriptedHost::default()) as Arc<dyn ProviderHost>;
+    let session = Session::read_only(Snapshot { rows, ..Snapshot::default() });
+    let engine = Engine::start(operation, session, host, Arc::clone(&recorder) as _);
+    let given = block_on(async {
+        let given = program(&engine).await;
+        let _ = engine.rpc("SignalAndWaitForShutdown", &[]).await;
+        engine.finish(ProgramEnd::default()).await.unwrap();
+        given
+    });
+    (given, engine.final_snapshot().rows, recorder.messages())
+}
+
+async fn reference(engine: &Engine, stack: &str) -> std::result::Result<PropertyMap, RpcError> {
+    let request = ReadResourceRequest {
+        r#type: STACK_REFERENCE.to_owned(),
+        name: "other".to_owned(),
+        id: stack.to_owned(),
+        properties: Some(encode_properties(&properties([("name", stack.into())]), ALL)),
+        accept_secrets: true,
+        ..ReadResourceRequest::default()
+    };
+    let answer = engine.rpc("ReadResource", &request.encode_to_vec()).await?;
+    let response = ReadResourceResponse::decode(&answer[..]).unwrap();
+    Ok(decode_properties(response.properties.unwrap()).unwrap())
+}
+
+async fn stash(engine: &Engine, input: Option<Value>) -> std::result::Result<PropertyMap, RpcError> {
+    let inputs = input.map(|value| properties([("input", value)])).unwrap_or_default();
+    let request = RegisterResourceRequest {
+        r#type: STASH.to_owned(),
+        name: "kept".to_owned(),
+        custom: true,
+        object: Some(encode_properties(&inputs, ALL)),
+        accept_secrets: true,
+        supports_partial_values: true,
+        ..RegisterResourceRequest::default()
+    };
+    let answer = engine.rpc("RegisterResource", &request.encode_to_vec()).await?;
+    let response = RegisterResourceResponse::decode(&answer[..]).unwrap();
+    Ok(decode_properties(response.object.unwrap()).unwrap())
+}
+
+async fn invoke(engine: &Engine, token: &str, arguments: PropertyMap) -> std::result::Result<PropertyMap, RpcError> {
+    let args = Some(encode_properties(&arguments, ALL));
+    let request = ResourceInvokeRequest { tok: token.to_owned(), args, accept_resources: true, version: String::new() };
+    let answer = engine.rpc("Invoke", &request.encode_to_vec()).await?;
+    Ok(decode_properties(InvokeResponse::decode(&answer[..]).unwrap().r#return.unwrap()).unwrap())
+}
+
+#[test]
+fn a_stack_reference_gives_the_outputs_of_the_other_stack_and_keeps_secrets() {
+    for dry_run in [false, true] {
+        let program = async |engine: &Engine| reference(engine, "organization/net/prod").await.unwrap();
+        let (outputs, rows, _) = run(Vec::new(), OperationKind::Update, dry_run, program);
+        let Value::Object(theirs) = &outputs["outputs"] else { panic!("{outputs:?}") };
+        assert_eq!(theirs["id"], Value::from("net-1"));
+        assert_eq!(theirs["token"], Value::secret("t0p".into()));
+        assert_eq!(theirs["list"], Value::Array(vec![Value::secret("inner".into())]));
+        assert_eq!(outputs["secretOutputNames"], Value::Array(vec!["list".into(), "token".into()]));
+        let row = rows.iter().find(|row| row.kind == STACK_REFERENCE).unwrap();
+        assert!(row.external && row.custom);
+        assert_eq!(row.id, "organization/net/prod");
+        assert!(
+            row.provider.starts_with("urn:pulumi:dev::proj::pulumi:providers:pulumi::default::"),
+            "{}",
+            row.provider
+        );
+    }
+}
+
+#[test]
+fn a_stack_reference_to_a_missing_stack_is_an_error_that_names_it() {
+    let program = async |engine: &Engine| reference(engine, "gone").await.is_err();
+    let (failed, _, messages) = run(Vec::new(), OperationKind::Update, false, program);
+    assert!(failed);
+    assert!(messages.contains("the stack 'gone' cannot be read: there is no stack 'gone'"), "{messages}");
+}
+
+#[test]
+fn a_stash_keeps_its_first_value_until_it_is_replaced() {
+    let first = async |engine: &Engine| stash(engine, Some(Value::secret("one".into()))).await.unwrap();
+    let (seen, _, _) = run(Vec::new(), OperationKind::Update, true, first);
+    assert_eq!(seen["output"], Value::secret("one".into()), "a preview knows it");
+    let (made, rows, _) = run(Vec::new(), OperationKind::Update, false, first);
+    assert_eq!(made, properties([("input", Value::secret("one".into())), ("output", Value::secret("one".into()))]));
+
+    let second = async |engine: &Engine| stash(engine, Some("two".into())).await.unwrap();
+    let (seen, _, _) = run(rows.clone(), OperationKind::Update, true, second);
+    assert_eq!(seen, properties([("input", "two".into()), ("output", Value::secret("one".into()))]));
+    let (changed, rows, _) = run(rows, OperationKind::Update, false, second);
+    assert_eq!(changed, seen);
+    let ((), refreshed, messages) = run(rows.clone(), OperationKind::Refresh, false, async |_: &Engine| ());
+    let outputs = |rows: &[Arc<ResourceState>]| rows.iter().map(|row| row.outputs.clone()).collect::<Vec<_>>();
+    assert_eq!(outputs(&refreshed), outputs(&rows));
+    assert_eq!(messages, "");
+    let ((), left, messages) = run(rows, OperationKind::Destroy, false, async |_: &Engine| ());
+    assert!(left.is_empty(), "{left:?} {messages}");
+}
+
+#[test]
+fn a_stash_keeps_references_and_needs_an_input() {
+    let urn = Urn::new("dev", "proj", "", "pulumi-python:dynamic:Thing", "a");
+    let thing =
+        Value::Resource(crate::value::ResourceReference { urn, id: Some("1".into()), package_version: String::new() });
+    let program = async |engine: &Engine| stash(engine, Some(thing.clone())).await.unwrap();
+    let (_, rows, _) = run(Vec::new(), OperationKind::Update, false, program);
+    let row = rows.iter().find(|row| row.kind == STASH).unwrap();
+    assert_eq!(row.outputs_or_empty()["output"], thing);
+    let program = async |engine: &Engine| stash(engine, None).await.is_err();
+    let (failed, _, messages) = run(Vec::new(), OperationKind::Update, false, program);
+    assert!(failed);
+    assert!(messages.contains("property input is not valid: it is required"), "{messages}");
+}
+
+#[test]
+fn functions_of_the_built_in_package_are_answered_and_others_refused_by_package() {
+    let program = async |engine: &Engine| {
+        stash(engine, Some(Value::secret("kept".into()))).await.unwrap();
+        let outputs =
+            invoke(engine, "pulumi:pulumi:readStackOutputs", properties([("name", "organization/net/prod".into())]));
+        let resources = properties([("stackName", "organization/net/prod".into())]);
+        let urn = Urn::new("dev", "proj", "", STASH, "kept");
+        let known = invoke(engine, "pulumi:pulumi:getResource", properties([("urn", urn.as_str().into())])).await;
+        (
+            outputs.await.unwrap(),
+            invoke(engine, "pulumi:pulumi:readStackResourceOutputs", resources).await.unwrap(),
+            known.unwrap(),
+            invoke(engine, "aws:s3/getBucket:getBucket", PropertyMap::new()).await.unwrap_err().message,
+            invoke(engine, "pulumi:pulumi:nothing", PropertyMap::new()).await.unwrap_err().message,
+        )
+    };
+    let ((outputs, resources, known, native, unknown), _, _) = run(Vec::new(), OperationKind::Update, false, program);
+    let Value::Object(theirs) = &outputs["outputs"] else { panic!("{outputs:?}") };
+    assert_eq!(theirs["token"], Value::secret("t0p".into()));
+    let Value::Object(rows) = &resources["outputs"] else { panic!("{resources:?}") };
+    let Value::Object(root) = &rows["urn:pulumi:prod::net::pulumi:pulumi:Stack::net-prod"] else { panic!("{rows:?}") };
+    assert_eq!(root["type"], Value::from(STACK_TYPE));
+    let Value::Object(state) = &known["state"] else { panic!("{known:?}") };
+    assert_eq!(state["output"], Value::secret("kept".into()));
+    assert!(native.contains("belongs to the package 'aws', which is not a dynamic one"), "{native}");
+    assert!(unknown.contains("belongs to the package 'pulumi', which has none of that name"), "{unknown}");
+}
+
+#[test]
+fn values_that_are_too_deep_are_refused_by_resource_and_property() {
+    let nested = |levels| (0..levels).fold(Value::from("x"), |inner, _| Value::Object(properties([("a", inner)])));
+    let program = async |engine: &Engine| stash(engine, Some(nested(25))).await.unwrap();
+    let (made, _, _) = run(Vec::new(), OperationKind::Update, false, program);
+    assert_eq!(made["output"], nested(25));
+    // Right above the limit too, where the value by itself could still be read.
+    for levels in (25..40).chain([300]) {
+        let program = async |engine: &Engine| stash(engine, Some(nested(levels))).await.is_err();
+        let (failed, _, messages) = run(Vec::new(), OperationKind::Update, false, program);
+        let named = messages.contains("pulumi:index:Stash resource 'kept': property 'input' is nested too deeply");
+        assert_eq!(failed, named, "{levels} levels: {messages}");
+        assert!(failed || levels < 36);
+    }
+}
