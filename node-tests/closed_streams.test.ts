@@ -46,3 +46,10 @@ test("a run that cannot be shown does its work and fails", () => {
     expect(it.outputs()).toEqual({ answer: 42 });
     expect(it.runRedirected("> /dev/full", "stack", "export", "--stack", "dev").status).toBe(1);
 });
+
+test("what a command says by its exit code stays when it cannot be shown", () => {
+    const it = project({ "index.ts": PROGRAM });
+    const shown = it.runRedirected("> /dev/full", "preview", "--expect-no-changes", "--stack", "dev");
+    expect(shown.status, shown.output).toBe(7);
+    expect(shown.stderr).toContain("error: no changes were expected");
+});

@@ -54,3 +54,10 @@ def test_a_run_that_cannot_be_shown_does_its_work_and_fails(project: Project) ->
     assert "error: the output could not be written: No space left on device" in done.stderr
     assert project.run("stack", "output", "answer").stdout == "42\n"
     assert run_redirected(project, "> /dev/full", "stack", "export").returncode == 1
+
+
+def test_what_a_command_says_by_its_exit_code_stays_when_it_cannot_be_shown(project: Project) -> None:
+    project.write("__main__.py", PROGRAM)
+    done = run_redirected(project, "> /dev/full", "preview", "--expect-no-changes")
+    assert done.returncode == 7
+    assert "error: no changes were expected" in done.stderr

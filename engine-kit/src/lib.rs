@@ -13,6 +13,8 @@ mod json;
 mod keys;
 mod labels;
 mod plan;
+#[cfg(test)]
+mod plan_tests;
 mod report;
 mod run_request;
 mod stack;

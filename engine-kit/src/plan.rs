@@ -185,7 +185,8 @@ fn action(ops: &[Op], drift: &'static str) -> &'static str {
     telling.map_or(drift, |op| op.name())
 }
 
-fn merge(known: &mut Vec<String>, more: &[String]) {
+/// Adds what is not among `known` yet, in the order of `more`.
+pub(crate) fn merge(known: &mut Vec<String>, more: &[String]) {
     let seen: BTreeSet<String> = known.iter().cloned().collect();
     known.extend(more.iter().filter(|key| !seen.contains(*key)).cloned());
 }

@@ -121,7 +121,7 @@ fn inputs_as_outputs(request: &RegisterResourceRequest) -> Struct {
     })
 }
 
-fn options_of(request: &RegisterResourceRequest) -> WireOptions {
+pub(super) fn options_of(request: &RegisterResourceRequest) -> WireOptions {
     let urns = request.alias_urns.iter().map(|urn| WireAlias { alias: Some(AliasKind::Urn(urn.clone())) });
     WireOptions {
         depends_on: request.dependencies.clone(),
@@ -147,7 +147,7 @@ fn options_of(request: &RegisterResourceRequest) -> WireOptions {
 }
 
 /// Options are taken as a whole: one that the answer leaves out is gone.
-fn take_options(request: &mut RegisterResourceRequest, options: WireOptions) {
+pub(super) fn take_options(request: &mut RegisterResourceRequest, options: WireOptions) {
     request.dependencies = options.depends_on;
     request.protect = options.protect;
     request.ignore_changes = options.ignore_changes;

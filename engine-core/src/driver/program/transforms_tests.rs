@@ -7,8 +7,11 @@ use crate::operation::OperationKind;
 use crate::resource_state::ResourceState;
 use crate::value::{OutputValue, PropertyMap, Value};
 use crate::wire::{
-    AliasKind, AliasSpec, Callback, Struct, TransformRequest, TransformResponse, WireAlias, decode_properties,
+    AliasKind, AliasSpec, Callback, HookBindings, Kind, RegisterResourceRequest, Struct, TransformRequest,
+    TransformResponse, WireAlias, WireTimeouts, WireValue, decode_properties,
 };
+
+use super::transforms::{options_of, take_options};
 
 use crate::driver::tests::testing::{Outcome, ScriptedHost, Wanted, component, run, wanted};
 
@@ -158,6 +161,36 @@ fn options_that_a_transform_sets_take_effect() {
     let a = row(&second, "a");
     assert!(a.protect && a.outputs_or_empty()["arn"].is_secret());
     assert_eq!(a.inputs["zone"], Value::from("x"));
+}
+
+#[test]
+fn options_that_a_transform_hands_back_stay_as_they_are() {
+    let list = |text: &str| vec![text.to_owned()];
+    let asked = RegisterResourceRequest {
+        dependencies: list("dependency"),
+        protect: Some(true),
+        ignore_changes: list("ignored"),
+        replace_on_changes: list("replaces"),
+        version: "1.2.3".to_owned(),
+        aliases: vec![WireAlias { alias: Some(AliasKind::Urn("alias".to_owned())) }],
+        provider: "provider".to_owned(),
+        custom_timeouts: Some(WireTimeouts { create: "1s".to_owned(), ..WireTimeouts::default() }),
+        retain_on_delete: Some(true),
+        deleted_with: "container".to_owned(),
+        delete_before_replace: true,
+        delete_before_replace_defined: true,
+        additional_secret_outputs: list("secret"),
+        providers: [("package".to_owned(), "explicit".to_owned())].into(),
+        hooks: Some(HookBindings { before_create: list("hook"), ..HookBindings::default() }),
+        import_id: "imported".to_owned(),
+        hide_diffs: list("hidden"),
+        replace_with: list("together"),
+        replacement_trigger: Some(WireValue { kind: Some(Kind::Bool(true)) }),
+        ..RegisterResourceRequest::default()
+    };
+    let mut taken = RegisterResourceRequest::default();
+    take_options(&mut taken, options_of(&asked));
+    assert_eq!(taken, asked);
 }
 
 #[test]
