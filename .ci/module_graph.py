@@ -6,6 +6,8 @@ A duty is a folder, or a file that stands alone, of a crate's `src`, of `py-bind
 crate::state::Session` in Rust, `from maloko._sdk import load` in Python, `import { Run } from "./run"` in TypeScript.
 Imports for types alone count as well: a reader follows them all the same. Tests may name anything.
 
+A run (`engine-core/src/driver` without `outside`) has no thread, lock, clock, host or disk: it may not even name them.
+
     module_graph.py             prints each circle with the lines that close it, and exits with 1 if there is one
     module_graph.py --dot       prints the graph of duties for Graphviz
 """
@@ -25,6 +27,10 @@ TEXT = re.compile(r'r#+"(?:.|\n)*?"#+|"(?:\\(?:.|\n)|[^"\\])*"')
 USE = re.compile(r"\b(?:pub(?:\([^)]*\))? )?use ([^;]+);")
 PATH = re.compile(r"\b(crate|super)((?:::\w+)+)")
 IS_TEST = re.compile(r"(^|/)(tests?|testing|fixtures|bin)(/|\.rs$)|_tests?\.rs$|scripted\.rs$")
+RUN = ROOT / "engine-core" / "src" / "driver"
+AROUND_A_RUN = re.compile(
+    r"\b(?:tokio|Mutex|RwLock|Condvar|std::thread|Instant::now|Timestamp::now|SystemTime|ProviderHost|Session)\b"
+)
 IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*["'](\.[^"']*)["']""")
 
 Edge = tuple[str, str]
@@ -148,6 +154,17 @@ def circles(edges: Iterable[Edge]) -> list[list[str]]:
     return sorted(list(group) for group in groups if group)
 
 
+def named_by_a_run() -> Iterator[str]:
+    """Where a run names what is around it."""
+    for file in sorted(RUN.rglob("*.rs")):
+        inside = file.relative_to(RUN).as_posix()
+        if IS_TEST.search(inside) or inside.startswith("outside/"):
+            continue
+        text = without_tests(file.read_text(encoding="utf-8"))
+        for found in AROUND_A_RUN.finditer(text):
+            yield f"{file.relative_to(ROOT)}:{text.count(chr(10), 0, found.start()) + 1}: a run names {found[0]}"
+
+
 def graphs() -> Iterator[tuple[str, Places]]:
     for crate in CRATES:
         yield f"{crate}/src", rust(crate)
@@ -169,6 +186,9 @@ def main() -> int:
             for (one, other), at in sorted(places.items(), key=lambda item: len(item[1])):
                 if one in group and other in group:
                     print(f"  {one} -> {other}: {', '.join(at[:3])}{f' and {len(at) - 3} more' if len(at) > 3 else ''}")
+    for place in [] if "--dot" in sys.argv else named_by_a_run():
+        failed = True
+        print(place)
     if not failed and "--dot" not in sys.argv:
         print("no duty depends on itself by way of others")
     return 1 if failed else 0

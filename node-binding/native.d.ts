@@ -138,8 +138,20 @@ export declare class TestStack {
     export(): string
     /** Replaces the state by an exported one; `place` names it in errors. */
     import(deployment: string, place: string): void
+    /** The creates whose outcome is unknown, as JSON: `[{ urn, key, text }]`. */
+    unresolvedCreates(): string
+    /** Forgets the creates of these resources: it is known what became of their objects. */
+    forgetCreates(urns: Array<string>): void
     /** Another stack with the rows that these resources need, and without the resources themselves. */
     without(urns: Array<string>): TestStack
     /** The journal of an operation that did not come to its end, as it lies in the store. */
     journal(): string | null
+}
+
+/** What the laws of providers say. */
+export declare class Laws {
+    /** A finding of a law (JSON, `maloko_kit::Finding`) in words: `{ property, expected, found, advice }`. */
+    static words(finding: string): string
+    /** The verdict of a law (JSON, `maloko_kit::Verdict`) in words. */
+    static text(law: string, title: string, provider: string, verdict: string): string
 }

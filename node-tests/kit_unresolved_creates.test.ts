@@ -159,6 +159,18 @@ test(
     TIMEOUT,
 );
 
+test(
+    "a create that ended unclearly is told where nothing else was made",
+    async ({ cloud }) => {
+        const { statuses, text } = await cloud.run("alone", { ENDING: "rubbish" });
+        expect(statuses.alone).toBe("failed");
+        expect(text).toContain("'third' (its create returned something that cannot be used, begun 2");
+        expect(keysIn((await cloud.run("alone", SWEEP)).text)).toEqual(keysIn(text));
+        expect(cloud.pages()).toHaveLength(1);
+    },
+    TIMEOUT,
+);
+
 test.for(["killed", "killed before"])(
     "a create of which find knows is settled",
     { timeout: TIMEOUT },
@@ -181,7 +193,12 @@ test(
         await cloud.killed("other", "killed");
         expect(cloud.objects()).toEqual(["first", "other", "second", "third"]);
         const { statuses, text } = await cloud.run(undefined, SWEEP);
-        expect(statuses).toEqual({ it: "failed", other: expect.not.stringMatching("failed"), two: expect.anything() });
+        expect(statuses).toEqual({
+            it: "failed",
+            other: expect.not.stringMatching("failed"),
+            alone: expect.anything(),
+            two: expect.anything(),
+        });
         expect(text).toContain(`what an earlier run of this test made is in ${page}, which cannot be read`);
         expect(text).toContain("Look for its objects by hand, and remove the file");
         expect(cloud.objects()).toEqual(["first", "second", "third"]);

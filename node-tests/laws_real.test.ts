@@ -53,7 +53,7 @@ test("the provider of widgets over HTTP keeps all laws", async () => {
         size: fc.constantFrom("small", "medium", "large"),
     });
     const others = await outcomes(module.widgetProvider, { inputs, world: Widgets, volatile: ["revision"] });
-    expect(others).toEqual({ L1: "needs", L12: "needs", L16: "needs" });
+    expect(others).toEqual({ L1: "needs", L7: "needs", L12: "needs", L16: "needs" });
 });
 
 test("the provider of repository labels over HTTP keeps all laws", async () => {

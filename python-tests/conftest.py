@@ -11,8 +11,9 @@ import pytest
 from cli import Project
 from kit import ONLY_THE_KIT
 
-from maloko import _by_hand, _seams
 from maloko._embedded import Stack
+from maloko._providers import registered
+from maloko._sdk import seams
 
 LONGEST = (
     "lifecycle",
@@ -59,8 +60,8 @@ def stack() -> Stack:
 @pytest.fixture(autouse=True)
 def _nothing_is_left_behind() -> Iterator[None]:
     yield
-    _by_hand.forget()
-    assert _seams._active == 0
+    registered.forget()
+    assert seams._active == 0
 
 
 @pytest.fixture

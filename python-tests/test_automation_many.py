@@ -24,7 +24,7 @@ from held import Held, settled
 from pulumi.dynamic import CreateResult
 
 from maloko import automation as auto
-from maloko._host import Host
+from maloko._run.host import Host
 
 STACKS = 20
 HERE = Path(__file__).parent

@@ -42,7 +42,7 @@ def test_the_message_names_the_resource_and_shows_the_users_frames_only(stack: S
     assert any(urn.endswith("::a") and "RefusedByServerError: no" in text for urn, text in texts)
     shown = "".join(text for _, text in texts)
     assert "deeper" in shown
-    assert "maloko/_calls.py" not in shown
+    assert "maloko/_providers/calls.py" not in shown
 
 
 @pytest.mark.parametrize(

@@ -224,8 +224,8 @@ def test_new_writes_an_install_line_that_works_before_and_after_publication(proj
         """What `new` says in an installation whose origin is this one."""
         script = (
             "import sys\n"
-            "from maloko import _origin\n"
-            f"_origin.note_of = lambda package, name: {text or ''!r}\n"
+            "from maloko._command_line import origin\n"
+            f"origin.note_of = lambda package, name: {text or ''!r}\n"
             "from maloko.__main__ import run\n"
             "raise SystemExit(run(sys.argv[1:]))\n"
         )

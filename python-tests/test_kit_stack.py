@@ -7,7 +7,17 @@ import pytest
 from pulumi.dynamic import CreateResult, DiffResult, ReadResult, Resource, ResourceProvider, UpdateResult
 
 from maloko import MalokoError
-from maloko.testing import ANY, SECRET, UNKNOWN, Kit, RunFailed, Secret, assert_no_replacements, capture
+from maloko.testing import (
+    ANY,
+    SECRET,
+    UNKNOWN,
+    Kit,
+    RunFailed,
+    Secret,
+    assert_no_deletes,
+    assert_no_replacements,
+    capture,
+)
 
 
 class Shelf(ResourceProvider):
@@ -80,6 +90,7 @@ def test_a_plan_tells_of_changes_and_replacements(maloko: Kit) -> None:
     assert plan["b"].changes == {"size": (1, 2)}
     assert plan["b"].replaces == []
     assert_no_replacements(plan)
+    assert_no_deletes(plan)
     s.set(kind="steel")
     plan = s.preview()
     assert plan["b"].action == "replace"
@@ -87,6 +98,8 @@ def test_a_plan_tells_of_changes_and_replacements(maloko: Kit) -> None:
     assert plan == {"b": {"action": "replace", "replaces": ["kind"], "delete_before_replace": False}}
     with pytest.raises(AssertionError, match="replaces nothing; it has\n  replace b because of kind"):
         assert_no_replacements(plan)
+    with pytest.raises(AssertionError, match="deletes nothing; it has\n  replace b because of kind"):
+        assert_no_deletes(plan)
     s.up()
     assert s.history("b").actions == ["create", "replace"]
     assert s.history("b").ids == ["box-1", "box-2"]

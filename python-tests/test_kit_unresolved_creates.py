@@ -12,7 +12,7 @@ from cli import MALOKO
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.usefixtures("only_the_kit")
 
-IT, OTHER, TWO = (f"test_it.py::{name}" for name in ("test_it", "test_other", "test_two"))
+IT, OTHER, TWO, ALONE = (f"test_it.py::test_{name}" for name in ("it", "other", "two", "alone"))
 
 CLOUD = """
     import os
@@ -70,6 +70,10 @@ CLOUD = """
         maloko.stack(lambda: Thing("other") and None).up()
         if ENDING:
             os.kill(os.getpid(), 9)
+
+    @pytest.mark.real_cloud
+    def test_alone(maloko):
+        maloko.stack(lambda: Thing("third") and None).run("up")
 
     @pytest.mark.real_cloud
     def test_two(maloko):
@@ -177,6 +181,14 @@ def test_a_create_that_ended_unclearly_fails_its_test_and_is_kept(cloud: Cloud) 
     assert cloud.objects() == ["third"]
     [key] = keys_in(told)
     assert keys_in(cloud.sweep()[1]) == [key]
+
+
+def test_a_create_that_ended_unclearly_is_told_where_nothing_else_was_made(cloud: Cloud) -> None:
+    code, told = cloud.run(ALONE, ending="rubbish")
+    assert code == 1
+    assert "'third' (its create returned something that cannot be used, begun 2" in told
+    assert keys_in(cloud.sweep()[1]) == keys_in(told)
+    assert len(cloud.kept()) == 1
 
 
 @pytest.mark.parametrize("ending", ["killed", "killed before"])

@@ -135,8 +135,8 @@ def test_a_failure_is_shrunk_and_names_the_property() -> None:
     verdict = Laws.verdicts("L4")["L4"]
     assert verdict.outcome == "broken"
     assert "property: label\n" in verdict.text
-    assert "first:    {'material': 'wood', 'colour': 'a', 'label': '', 'password': 'k'}" in verdict.text
-    assert "'label': 'x'" in verdict.text
+    assert 'first:    {"colour": "a", "label": "", "material": "wood", "password": "k"}' in verdict.text
+    assert '"label": "x"' in verdict.text
 
 
 def test_a_failure_can_be_replayed(pytester: pytest.Pytester) -> None:
@@ -341,7 +341,7 @@ def test_a_connection_while_planning_is_refused_and_told() -> None:
 
     verdict = Laws.verdicts("L10")["L10"]
     assert verdict.outcome == "broken"
-    assert "no connection while planning" in verdict.text
+    assert "expected: no use of the network: it runs in previews, too" in verdict.text
     assert "192.0.2.1" in verdict.text
     assert "maloko" not in repr(socket.getaddrinfo)
 

@@ -12,7 +12,7 @@ from pulumi.dynamic import CreateResult
 
 from maloko._current import CURRENT_CALL, ProviderCall
 from maloko._embedded import Stack
-from maloko._output import CallStream, told_by_resource
+from maloko._run.printed_output import CallStream, told_by_resource
 
 
 class Log:

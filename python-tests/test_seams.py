@@ -12,8 +12,8 @@ from cli import Project
 from kit import Echo, Thing
 from pulumi.runtime import settings as sdk_settings
 
-from maloko import _sdk, _seams
 from maloko._embedded import Stack
+from maloko._sdk import seams, speed, version
 
 VERSION = importlib.metadata.version("pulumi")
 
@@ -66,13 +66,13 @@ def test_without_a_place_that_results_depend_on_the_error_names_the_sdk_and_the_
     assert name in said
 
 
-OPTIONAL = _seams._optional()
+OPTIONAL = seams._optional()
 
 
 def test_the_installed_sdk_has_every_place_that_maloko_looks_for() -> None:
     missing = [f"{owner}.{name}" for owner, name, _ in OPTIONAL if not hasattr(owner, name)]
     assert missing == []
-    assert _seams.sdk_stack.asyncio is asyncio
+    assert speed.sdk_stack.asyncio is asyncio
 
 
 @pytest.mark.parametrize("left_out", [name for _, name, _ in OPTIONAL])
@@ -81,7 +81,7 @@ def test_places_that_only_speed_depends_on_are_done_without(
 ) -> None:
     others = [place for place in OPTIONAL if place[1] != left_out]
     assert len(others) == len(OPTIONAL) - 1
-    monkeypatch.setattr(_seams, "_optional", lambda: others)
+    monkeypatch.setattr(seams, "_optional", lambda: others)
 
     def program() -> None:
         first = Thing(Echo(), "a", {"n": 1})
@@ -108,7 +108,7 @@ def test_without_a_name_that_maloko_imports_the_error_names_the_sdk_and_the_seam
 
 
 def test_an_sdk_that_is_newer_than_the_tested_ones_is_a_warning(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_sdk, "sdk_version", lambda: "3.9999.0")
+    monkeypatch.setattr(version, "sdk_version", lambda: "3.9999.0")
     result = stack.up(lambda: Thing(Echo(), "a"))
     assert any("pulumi 3.9999.0 is newer" in text for text in result.messages("warning"))
 
@@ -119,8 +119,8 @@ def test_commands_that_run_no_program_load_no_event_loop_and_no_sdk(project: Pro
         words, cwd=project.directory, env=project.variables(), capture_output=True, text=True, check=True
     )
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert "maloko._front" in loaded
-    assert loaded.isdisjoint({"asyncio", "importlib.metadata", "inspect", "pulumi", "maloko._host"})
+    assert "maloko._command_line.language_host" in loaded
+    assert loaded.isdisjoint({"asyncio", "importlib.metadata", "inspect", "pulumi", "maloko._run.host"})
 
 
 WITH_ALL_OF_THE_SDK = """

@@ -224,7 +224,7 @@ def test_secret_inputs_are_secret_in_the_state(stack: Stack) -> None:
 
 
 def test_an_output_without_a_value_is_refused_with_a_way_out(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("maloko._outputs._PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr("maloko._sdk.outputs._PATIENCE_SECONDS", 0.01)
 
     class Returning(ResourceProvider):
         def create(self, props):

@@ -1,14 +1,10 @@
 //! Provider calls whose printed output is told before their outcome.
 
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use futures::future::BoxFuture;
-use maloko_core::provider::{
-    Answer, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderHost, ProviderReference,
-    SerializedProvider,
-};
+use maloko_core::layer::HostLayer;
+use maloko_core::provider::{Answer, ObjectId, ProviderCall, ProviderError, ProviderHost};
 
 use crate::capture::Settler;
 
@@ -40,58 +36,14 @@ impl SettlingHost {
 }
 
 #[async_trait]
-impl ProviderHost for SettlingHost {
-    fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError> {
-        self.inner.describe(object)
-    }
-
-    async fn find(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
-        self.inner.find(reference).await
-    }
-
-    async fn rebuild(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
-        self.inner.rebuild(reference).await
-    }
-
-    async fn named(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
-        self.inner.named(reference).await
-    }
-
-    async fn is_by_hand(&self, reference: &ProviderReference) -> Result<bool, ProviderError> {
-        self.inner.is_by_hand(reference).await
-    }
-
-    async fn serialize(&self, object: ObjectId) -> Result<SerializedProvider, ProviderError> {
-        self.inner.serialize(object).await
+impl HostLayer for SettlingHost {
+    fn inner(&self) -> &dyn ProviderHost {
+        &*self.inner
     }
 
     async fn call(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
         let answer = self.inner.call(object, call).await;
         self.settle();
         answer
-    }
-
-    async fn callback(&self, token: &str, request: Vec<u8>) -> Result<Vec<u8>, ProviderError> {
-        self.inner.callback(token, request).await
-    }
-
-    fn cancel(&self, calls: &[u64]) {
-        self.inner.cancel(calls);
-    }
-
-    fn now(&self) -> Instant {
-        self.inner.now()
-    }
-
-    fn wait(&self, time: Duration) -> BoxFuture<'static, ()> {
-        self.inner.wait(time)
-    }
-
-    fn watch(&self, time: Duration) -> BoxFuture<'static, ()> {
-        self.inner.watch(time)
-    }
-
-    fn spawn(&self, task: BoxFuture<'static, ()>) {
-        self.inner.spawn(task);
     }
 }

@@ -1,9 +1,9 @@
 //! The maloko engine: planning, diffing, scheduling and state of a deployment.
 //!
 //! The crate knows no host language and no terminal. Decisions (`plan`, `diff`, `schedule`) are pure and
-//! synchronous: they take the old rows, a registration and a provider's answers, and say what to do next. The
-//! `driver` is the only asynchronous part: it owns the [`provider::ProviderHost`] that the bindings implement and the
-//! [`state::Session`] that keeps what happened.
+//! synchronous: they take the old rows, a registration and a provider's answers, and say what to do next. A run of the
+//! `driver` is a state machine: inputs go in, actions come out. The [`Engine`] around it does what takes time: it owns the
+//! [`provider::ProviderHost`] that the bindings implement and the [`state::Session`] that keeps what happened.
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests look at what is on the disk"))]
 
 pub mod assets;
@@ -17,6 +17,7 @@ pub mod environment;
 pub mod error;
 pub mod event;
 pub mod kill_point;
+pub mod layer;
 pub mod operation;
 pub mod plan;
 #[doc(hidden)]

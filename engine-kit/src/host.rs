@@ -10,9 +10,9 @@ use futures::channel::oneshot;
 use futures::future::{AbortHandle, Abortable, BoxFuture, Either, select};
 use globset::{Glob, GlobMatcher};
 use maloko_core::error::{Error, Result as CoreResult};
+use maloko_core::layer::HostLayer;
 use maloko_core::provider::{
     Answer, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderErrorKind, ProviderHost,
-    ProviderReference, SerializedProvider,
 };
 
 use crate::calls::Call;
@@ -191,7 +191,7 @@ impl KitHost {
             Injection::Delay { seconds } => {
                 let time = Duration::try_from_secs_f64(seconds).unwrap_or_default();
                 let over = self.given_up(call.number);
-                match select(self.wait(time), over).await {
+                match select(HostLayer::wait(self, time), over).await {
                     Either::Left(_) => self.really(object, call).await,
                     Either::Right(_) => Err(interrupted(&call)),
                 }
@@ -313,31 +313,15 @@ fn interrupted(call: &ProviderCall) -> ProviderError {
 }
 
 #[async_trait]
-impl ProviderHost for KitHost {
+impl HostLayer for KitHost {
+    fn inner(&self) -> &dyn ProviderHost {
+        &*self.inner
+    }
+
     fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError> {
         let described = self.inner.describe(object)?;
         locked(&self.places).insert(object, described.reference.place());
         Ok(described)
-    }
-
-    async fn find(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
-        self.inner.find(reference).await
-    }
-
-    async fn rebuild(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
-        self.inner.rebuild(reference).await
-    }
-
-    async fn named(&self, reference: &ProviderReference) -> Result<Option<ObjectId>, ProviderError> {
-        self.inner.named(reference).await
-    }
-
-    async fn is_by_hand(&self, reference: &ProviderReference) -> Result<bool, ProviderError> {
-        self.inner.is_by_hand(reference).await
-    }
-
-    async fn serialize(&self, object: ObjectId) -> Result<SerializedProvider, ProviderError> {
-        self.inner.serialize(object).await
     }
 
     async fn call(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
@@ -387,9 +371,5 @@ impl ProviderHost for KitHost {
 
     fn watch(&self, time: Duration) -> BoxFuture<'static, ()> {
         self.clock.as_ref().map_or_else(|| self.inner.watch(time), |clock| clock.timer(time, Wish::None))
-    }
-
-    fn spawn(&self, task: BoxFuture<'static, ()>) {
-        self.inner.spawn(task);
     }
 }

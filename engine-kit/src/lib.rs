@@ -12,6 +12,7 @@ mod inline;
 mod json;
 mod keys;
 mod labels;
+mod laws;
 mod plan;
 #[cfg(test)]
 mod plan_tests;
@@ -20,9 +21,12 @@ mod run_request;
 mod stack;
 mod step_log;
 mod store;
+mod unresolved;
 
 pub use clock::VirtualClock;
 pub use fault_points::{Crash, Interruption, Point};
+pub use laws::{Break, Finding, Verdict, Words, verdict_text};
 pub use report::Report;
 pub use run_request::{Config, Fault, Import, Injection, RunRequest, Time, Verb};
 pub use stack::{Run, TestStack};
+pub use unresolved::Unresolved;

@@ -129,9 +129,15 @@ impl TestStack {
     /// # Errors
     /// A state that cannot be read.
     pub async fn export(&self) -> Result<String> {
+        let snapshot = self.open_snapshot().await?;
+        export_deployment(&snapshot, Some(&self.crypter), true)
+    }
+
+    /// The state with everything in plain text, what stands for provider objects too.
+    pub(crate) async fn open_snapshot(&self) -> Result<Snapshot> {
         let mut snapshot = self.snapshot().await?;
         snapshot.unseal_all(&self.crypter)?;
-        export_deployment(&snapshot, Some(&self.crypter), true)
+        Ok(snapshot)
     }
 
     /// Replaces the state by an exported one. `place` names it in errors.
@@ -143,7 +149,7 @@ impl TestStack {
         self.replace(snapshot).await
     }
 
-    async fn replace(&self, snapshot: Snapshot) -> Result<()> {
+    pub(crate) async fn replace(&self, snapshot: Snapshot) -> Result<()> {
         overwrite_stack(&*self.backend, &self.name, snapshot, &self.options(Environment::system(), "import"))
             .await
             .map(drop)

@@ -70,6 +70,19 @@ impl TestStack {
         runtime()?.block_on(self.inner.import(deployment.as_bytes(), &place)).map_err(|error| reason(&error))
     }
 
+    /// The creates whose outcome is unknown, as JSON: `[{ urn, key, text }]`.
+    #[napi]
+    pub fn unresolved_creates(&self) -> napi::Result<String> {
+        let creates = runtime()?.block_on(self.inner.unresolved_creates()).map_err(|error| reason(&error))?;
+        serde_json::to_string(&creates).map_err(|error| napi::Error::from_reason(error.to_string()))
+    }
+
+    /// Forgets the creates of these resources: it is known what became of their objects.
+    #[napi]
+    pub fn forget_creates(&self, urns: Vec<String>) -> napi::Result<()> {
+        runtime()?.block_on(self.inner.forget_creates(&urns)).map_err(|error| reason(&error))
+    }
+
     /// Another stack with the rows that these resources need, and without the resources themselves.
     #[napi]
     pub fn without(&self, urns: Vec<String>) -> napi::Result<TestStack> {
@@ -118,4 +131,29 @@ async fn operate(
     let mut json = serde_json::to_value(&report).map_err(|error| Error::Configuration(error.to_string()))?;
     json["thrown"] = source.into();
     Ok(json)
+}
+
+/// What the laws of providers say.
+#[napi]
+pub struct Laws {}
+
+#[napi]
+impl Laws {
+    /// A finding of a law (JSON, `maloko_kit::Finding`) in words: `{ property, expected, found, advice }`.
+    #[napi]
+    pub fn words(finding: String) -> napi::Result<String> {
+        let finding: maloko_kit::Finding = read(&finding)?;
+        serde_json::to_string(&finding.words()).map_err(|error| napi::Error::from_reason(error.to_string()))
+    }
+
+    /// The verdict of a law (JSON, `maloko_kit::Verdict`) in words.
+    #[napi]
+    pub fn text(law: String, title: String, provider: String, verdict: String) -> napi::Result<String> {
+        let verdict: maloko_kit::Verdict = read(&verdict)?;
+        Ok(maloko_kit::verdict_text(&law, &title, &provider, &verdict))
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(json: &str) -> napi::Result<T> {
+    serde_json::from_str(json).map_err(|error| napi::Error::from_reason(error.to_string()))
 }

@@ -67,6 +67,12 @@ test("other", async ({ stack }) => {
     }
 });
 
+test("alone", async ({ stack }) => {
+    await stack(() => void thing("third"), settings)
+        .up()
+        .catch(() => {});
+});
+
 test("two", async ({ stack }) => {
     const one = stack(() => void thing("one"), settings);
     const two = stack(() => void thing("two"), settings);

@@ -22,9 +22,9 @@ struct SdkTypes {
     output: Py<PyType>,
     asset: Py<PyType>,
     archive: Py<PyType>,
-    /// `maloko._assets.make`
+    /// `maloko._providers.assets.make`
     make_asset: Py<PyAny>,
-    /// `maloko._outputs.resolved`
+    /// `maloko._sdk.outputs.resolved`
     resolved: Py<PyAny>,
 }
 
@@ -38,8 +38,8 @@ fn sdk_types(py: Python<'_>) -> PyResult<&SdkTypes> {
             output: class("Output")?,
             asset: class("Asset")?,
             archive: class("Archive")?,
-            make_asset: py.import("maloko._assets")?.getattr("make")?.unbind(),
-            resolved: py.import("maloko._outputs")?.getattr("resolved")?.unbind(),
+            make_asset: py.import("maloko._providers.assets")?.getattr("make")?.unbind(),
+            resolved: py.import("maloko._sdk.outputs")?.getattr("resolved")?.unbind(),
         })
     })
 }

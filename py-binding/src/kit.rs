@@ -62,6 +62,18 @@ impl TestStack {
         py.detach(|| block_on(self.inner.resources())).map(|rows| rows.to_string()).map_err(failed)
     }
 
+    /// The creates whose outcome is unknown, as JSON: `[{"urn", "key", "text"}]`.
+    fn unresolved_creates(&self, py: Python<'_>) -> PyResult<String> {
+        let creates = py.detach(|| block_on(self.inner.unresolved_creates())).map_err(failed)?;
+        serde_json::to_string(&creates).map_err(failed)
+    }
+
+    /// Forgets the creates of these resources (URNs): it is known what became of their objects.
+    #[expect(clippy::needless_pass_by_value, reason = "what Python hands over is owned")]
+    fn forget_creates(&self, py: Python<'_>, urns: Vec<String>) -> PyResult<()> {
+        py.detach(|| block_on(self.inner.forget_creates(&urns))).map_err(failed)
+    }
+
     /// Another stack, with what these resources (URNs) need, and without them.
     #[expect(clippy::needless_pass_by_value, reason = "what Python hands over is owned")]
     fn without(&self, py: Python<'_>, urns: Vec<String>) -> PyResult<Self> {
@@ -88,7 +100,7 @@ impl TestStack {
         maloko_core::environment::Clock::elapsed(self.inner.clock()).as_secs_f64()
     }
 
-    /// Begins an operation. `host` is a `maloko._host.Host`, `order` JSON (`engine-kit/src/order.rs`). Raises
+    /// Begins an operation. `host` is a `maloko._run.host.Host`, `order` JSON (`engine-kit/src/order.rs`). Raises
     /// `ValueError` for an order that cannot be understood, and `RuntimeError` for a state that cannot be opened.
     fn begin(&self, py: Python<'_>, host: Py<PyAny>, order: &str) -> PyResult<TestRun> {
         let order: RunRequest =
@@ -159,4 +171,20 @@ pub(crate) fn converted<'py>(
     let read = Reader::new(what, true, &mut Vec::new()).properties(properties);
     let properties = read.map_err(|Refused(reason)| PyValueError::new_err(reason))?;
     properties_to_python(py, &properties, Style::default())
+}
+
+/// A finding of a law (JSON, `maloko_kit::Finding`) in words: `{"property", "expected", "found", "advice"}`.
+#[pyfunction]
+pub(crate) fn law_words(finding: &str) -> PyResult<String> {
+    let finding: maloko_kit::Finding =
+        serde_json::from_str(finding).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    serde_json::to_string(&finding.words()).map_err(failed)
+}
+
+/// The verdict of a law (JSON, `maloko_kit::Verdict`) in words.
+#[pyfunction]
+pub(crate) fn law_text(law: &str, title: &str, provider: &str, verdict: &str) -> PyResult<String> {
+    let verdict: maloko_kit::Verdict =
+        serde_json::from_str(verdict).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(maloko_kit::verdict_text(law, title, provider, &verdict))
 }

@@ -40,7 +40,7 @@ const LOOK: Duration = Duration::from_millis(50);
 pub(crate) struct PythonLanguageHost {
     jobs: mpsc::Sender<Message>,
     host: Arc<PythonHost>,
-    /// `maloko._front.Front`.
+    /// `maloko._command_line.language_host.Front`.
     language_host: Arc<Py<PyAny>>,
     about: LanguageAbout,
 }
@@ -223,7 +223,7 @@ fn run_program(
 
 impl PythonLanguageHost {
     /// Runs `work` with a front on a thread of its own, and serves here what it asks of Python. `language_host` is a
-    /// `maloko._front.Front` or its like, `bridge` a `maloko._host.Host`. `between` is called while nothing is asked for.
+    /// `maloko._command_line.language_host.Front` or its like, `bridge` a `maloko._run.host.Host`. `between` is called while nothing is asked for.
     /// Gives `None` when the work panicked.
     pub(crate) fn serve<T: Send + 'static, F: Future<Output = T>>(
         py: Python<'_>,
@@ -266,7 +266,7 @@ impl PythonLanguageHost {
     }
 }
 
-/// Runs the command line; `language_host` is a `maloko._front.Front`, `bridge` a `maloko._host.Host`.
+/// Runs the command line; `language_host` is a `maloko._command_line.language_host.Front`, `bridge` a `maloko._run.host.Host`.
 pub(crate) fn cli_main(
     py: Python<'_>,
     arguments: Vec<OsString>,

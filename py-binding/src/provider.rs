@@ -22,7 +22,7 @@ use crate::runtime::{Pool, current_context, leave_event_loop, lock};
 
 /// The [`ProviderHost`] of a Python process, or of one run in it.
 pub(crate) struct PythonHost {
-    /// `maloko._host.Host`: the registry of live objects and the functions that call them.
+    /// `maloko._run.host.Host`: the registry of live objects and the functions that call them.
     bridge: Py<PyAny>,
     pool: Arc<Pool>,
     engine: Mutex<Weak<Engine>>,
@@ -30,7 +30,7 @@ pub(crate) struct PythonHost {
 }
 
 impl PythonHost {
-    /// A host over a `maloko._host.Host`.
+    /// A host over a `maloko._run.host.Host`.
     pub(crate) fn new(py: Python<'_>, bridge: Py<PyAny>) -> PyResult<Arc<Self>> {
         let pool = Pool::new(bridge.getattr(py, "start_worker")?);
         Ok(Arc::new(Self { bridge, pool, engine: Mutex::default(), style: OnceLock::new() }))
@@ -46,7 +46,7 @@ impl PythonHost {
         &self.pool
     }
 
-    /// The `maloko._host.Host`.
+    /// The `maloko._run.host.Host`.
     pub(crate) fn bridge(&self) -> &Py<PyAny> {
         &self.bridge
     }
@@ -97,7 +97,7 @@ impl PythonHost {
     }
 }
 
-/// Reads what `maloko._calls` made of a method's result: a tuple that begins with its kind.
+/// Reads what `maloko._providers.calls` made of a method's result: a tuple that begins with its kind.
 fn decode(
     method: &str,
     answer: &Bound<'_, PyAny>,
@@ -218,7 +218,7 @@ fn not_rebuilt(answer: &Bound<'_, PyTuple>) -> PyResult<ProviderError> {
     Ok(error)
 }
 
-/// Module, name, attributes, why incomplete, which methods there are (in the order of `maloko._registry.METHODS`), and
+/// Module, name, attributes, why incomplete, which methods there are (in the order of `maloko._providers.registry.METHODS`), and
 /// the property that is named automatically, with the longest name; the declared version and the fingerprint of the code;
 /// the class that limits its calls, how many may run at a time, and the seconds from one to the next.
 type Described = (

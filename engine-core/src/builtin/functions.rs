@@ -15,6 +15,14 @@ pub const READ_STACK_OUTPUTS: &str = "pulumi:pulumi:readStackOutputs";
 /// Gives the outputs of the resources of another stack.
 pub const READ_STACK_RESOURCE_OUTPUTS: &str = "pulumi:pulumi:readStackResourceOutputs";
 
+/// The resource of this run that a function is to give the state of.
+pub(crate) fn resource_wanted(token: &str, arguments: &PropertyMap) -> Option<Urn> {
+    match arguments.get("urn").map(Value::plain) {
+        Some(Value::String(urn)) if token == GET_RESOURCE => Some(Urn::unchecked(&urn)),
+        _ => None,
+    }
+}
+
 /// Calls a function. `find` gives the row of a resource that this run has registered or read. `None`: there is no such
 /// function; the error is for the program's author.
 pub async fn call(

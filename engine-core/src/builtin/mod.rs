@@ -9,6 +9,7 @@ mod stash;
 use crate::provider::{Answer, CheckFailure, Method, ProviderError, ProviderErrorKind};
 use crate::value::{PropertyMap, Value};
 
+pub(crate) use functions::resource_wanted;
 pub use functions::{GET_RESOURCE, READ_STACK_OUTPUTS, READ_STACK_RESOURCE_OUTPUTS, call};
 pub use stacks::{BackendStacks, OtherStack, OtherStacks, StackReader};
 

@@ -12,14 +12,15 @@ use crate::state::order::canonical;
 use crate::urn::Urn;
 use crate::value::PropertyMap;
 
+use crate::driver::run::context::Context;
 use crate::driver::stop::Failure;
-use crate::driver::{Engine, ProgramEnd, Report};
+use crate::driver::{ProgramEnd, Report};
 
-impl Engine {
+impl Context {
     /// Does what follows the program's last registration, once: deletions in an update or destroy, reads in a refresh.
     pub(super) async fn wind_up(&self) {
         self.wound_up
-            .get_or_init(async || {
+            .get_or_do(async || {
                 self.all_told().await;
                 if self.stop.is_halted() || self.begin_with_refresh().await.is_err() || self.refuse_unknown_targets() {
                     return;
@@ -88,7 +89,7 @@ impl Engine {
 
     /// Ends the operation once the program has ended: waits for calls in flight, deletes what the program no longer
     /// has (unless it failed), folds the journal into the checkpoint and reports.
-    pub async fn finish(&self, program: ProgramEnd) -> crate::error::Result<Report> {
+    pub(in crate::driver) async fn finish(&self, program: ProgramEnd) -> crate::error::Result<Report> {
         self.stop.idle().await;
         self.all_told().await;
         let error = program.error.filter(|_| !self.stop.is_halted());
@@ -118,11 +119,11 @@ impl Engine {
         self.stop.idle().await;
         self.all_told().await;
         self.tell_of_classes().await;
-        self.end_watch();
         self.tell_of_open_components();
         self.tell_of_unresolved_creates();
         self.apply_stack_outputs();
-        let compacted = if self.operation.dry_run { Ok(false) } else { self.session.fold(self.final_snapshot()).await };
+        let compacted =
+            if self.operation.dry_run { Ok(false) } else { self.exchange.fold(self.final_snapshot()).await };
         if let Err(error) = &compacted {
             self.diagnose(None, Severity::Error, error.to_string());
             self.stop.fail(Failure::new(error.to_string()), true);
@@ -141,8 +142,8 @@ impl Engine {
             duration_seconds: self.elapsed().as_secs_f64(),
             changes,
         };
-        self.events.emit(Event::Summary(summary.clone()));
-        self.events.emit(Event::End);
+        self.exchange.tell(Event::Summary(summary.clone()));
+        self.exchange.tell(Event::End);
         Ok(Report {
             state_written: compacted?,
             summary,
@@ -172,7 +173,7 @@ impl Engine {
         };
         open.sort_by(|a, b| a.urn.cmp(&b.urn));
         for metadata in open {
-            self.events.emit(Event::StepDone(metadata));
+            self.exchange.tell(Event::StepDone(metadata));
         }
     }
 
@@ -200,25 +201,24 @@ impl Engine {
             (run_state.set(number, Arc::clone(&row)), run_state.open.remove(&root))
         };
         if !self.operation.dry_run && new != old {
-            drop(self.session.append_with_next(&[change]));
+            self.exchange.append_unawaited(vec![change]);
         }
         if let Some(mut metadata) = metadata {
             metadata.new = Some(row);
-            self.events.emit(Event::StepDone(metadata));
+            self.exchange.tell(Event::StepDone(metadata));
         }
-        self.events.emit(Event::StackOutputs { old, new });
+        self.exchange.tell(Event::StackOutputs { old, new });
     }
 
     /// The state as the run has made it so far, for hosts that keep it in memory.
-    #[must_use]
-    pub fn snapshot(&self) -> Snapshot {
+    pub(in crate::driver) fn snapshot(&self) -> Snapshot {
         let snapshot = self.final_snapshot();
         Snapshot { rows: canonical(&snapshot.rows), ..snapshot }
     }
 
     /// The state as it would be written now, its rows in no order.
     pub(super) fn final_snapshot(&self) -> Snapshot {
-        let base = self.session.snapshot();
+        let base = &self.base;
         let run_state = self.run_state();
         Snapshot {
             rows: run_state.ledger.finished_rows(),

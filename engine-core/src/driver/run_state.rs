@@ -1,16 +1,17 @@
 //! What a run knows and has done so far: the planner, the ledger, and the counts.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::event::{Op, StepMetadata};
 use crate::operation::Operation;
 use crate::plan::Planner;
 use crate::resource_state::ResourceState;
-use crate::state::{Attempt, Change, Ledger, PendingKind, PendingOperation, ResourceNumber, Session};
+use crate::state::{Attempt, Change, Ledger, PendingKind, PendingOperation, ResourceNumber, Snapshot};
 use crate::urn::{Urn, UrnMap, UrnSet};
 use crate::value::PropertyMap;
 
+use crate::driver::calls::late::LateCalls;
 use crate::driver::deletion::deletions_first::DeletionsOver;
 
 /// The books of one run. Every change of the ledger goes through here, and comes out as changes for the journal.
@@ -23,7 +24,7 @@ pub(super) struct RunState {
     /// whose place they took.
     unjournalled: HashMap<ResourceNumber, Option<ResourceNumber>>,
     /// Makes operation keys: random, and never twice the same.
-    pub(super) new_key: Box<dyn Fn() -> String + Send + Sync>,
+    pub(super) new_key: Arc<dyn Fn() -> String + Send + Sync>,
     pub(super) counts: BTreeMap<&'static str, u64>,
     pub(super) maybe_corrupt: bool,
     /// Components, and the stack, whose outputs were not registered yet.
@@ -39,19 +40,31 @@ pub(super) struct RunState {
     pub(super) deleting: HashMap<ResourceNumber, DeletionsOver>,
     /// In an import: the inputs that the program gives its resources.
     pub(super) wanted: UrnMap<PropertyMap>,
+    /// What must not be deleted only because this run did not register it, with the reasons.
+    pub(super) guarded: UrnMap<String>,
+    /// The provider classes of which was said that they have no `read`.
+    pub(super) told_no_read: BTreeSet<String>,
+    /// Creates that raised in an earlier run and are made again.
+    pub(super) made_again: BTreeSet<Urn>,
+    /// Creates that raised in an earlier run, and whose objects their providers do not find.
+    pub(super) not_found: BTreeSet<Urn>,
+    pub(super) late: LateCalls,
 }
 
 impl RunState {
-    pub(super) fn new(operation: &Arc<Operation>, session: &Session) -> Self {
-        let (snapshot, environment) = (session.snapshot(), session.environment().clone());
-        // A machine that has no randomness has refused to encrypt anything before this.
-        let new_id = move || environment.new_uuid().unwrap_or_default().to_string();
+    /// `new_id` makes random names, never twice the same.
+    pub(super) fn new(
+        operation: &Arc<Operation>,
+        snapshot: &Snapshot,
+        new_id: &Arc<dyn Fn() -> String + Send + Sync>,
+    ) -> Self {
+        let for_planner = Arc::clone(new_id);
         Self {
-            planner: Planner::new(Arc::clone(operation), snapshot.rows.clone(), Box::new(new_id.clone())),
+            planner: Planner::new(Arc::clone(operation), snapshot.rows.clone(), Box::new(move || for_planner())),
             ledger: Ledger::new(snapshot),
             numbers: UrnMap::default(),
             unjournalled: HashMap::new(),
-            new_key: Box::new(new_id),
+            new_key: Arc::clone(new_id),
             counts: BTreeMap::new(),
             maybe_corrupt: false,
             open: UrnMap::default(),
@@ -61,6 +74,11 @@ impl RunState {
             root: None,
             deleting: HashMap::new(),
             wanted: UrnMap::default(),
+            guarded: UrnMap::default(),
+            told_no_read: BTreeSet::new(),
+            made_again: BTreeSet::new(),
+            not_found: BTreeSet::new(),
+            late: LateCalls::default(),
         }
     }
 

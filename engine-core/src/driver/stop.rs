@@ -1,9 +1,7 @@
 //! Whether a run goes on, and what is still in flight when it does not.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-
-use tokio::sync::{Notify, watch};
+use atomic_refcell::AtomicRefCell;
+use futures::channel::oneshot;
 
 use crate::event::Outcome;
 use crate::provider::HostError;
@@ -28,23 +26,26 @@ impl Failure {
 }
 
 /// Ends a run, once, and knows when all of its requests are answered.
-pub(super) struct Stop {
-    halted: watch::Sender<bool>,
-    cancelled: std::sync::atomic::AtomicBool,
-    failure: Mutex<Option<Failure>>,
-    in_flight: AtomicUsize,
-    idle: Notify,
+#[derive(Default)]
+pub(super) struct Stop(AtomicRefCell<State>);
+
+#[derive(Default)]
+struct State {
+    halted: bool,
+    cancelled: bool,
+    failure: Option<Failure>,
+    in_flight: usize,
+    /// Who waits for the run to be stopped.
+    for_halt: Vec<oneshot::Sender<()>>,
+    /// Who waits until no request is being answered.
+    for_idle: Vec<oneshot::Sender<()>>,
 }
 
-impl Default for Stop {
-    fn default() -> Self {
-        Self {
-            halted: watch::Sender::new(false),
-            cancelled: std::sync::atomic::AtomicBool::new(false),
-            failure: Mutex::new(None),
-            in_flight: AtomicUsize::new(0),
-            idle: Notify::new(),
-        }
+impl State {
+    fn halt(&mut self) {
+        self.halted = true;
+        // Dropped: that wakes those who wait.
+        self.for_halt.clear();
     }
 }
 
@@ -53,50 +54,54 @@ pub(super) struct Flight<'a>(&'a Stop);
 
 impl Drop for Flight<'_> {
     fn drop(&mut self) {
-        if self.0.in_flight.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.0.idle.notify_waiters();
+        let mut state = self.0.0.borrow_mut();
+        state.in_flight -= 1;
+        if state.in_flight == 0 {
+            // Dropped: that wakes those who wait.
+            state.for_idle.clear();
         }
     }
 }
 
 impl Stop {
     pub(super) fn enter(&self) -> Flight<'_> {
-        self.in_flight.fetch_add(1, Ordering::AcqRel);
+        self.0.borrow_mut().in_flight += 1;
         Flight(self)
     }
 
     pub(super) fn in_flight(&self) -> usize {
-        self.in_flight.load(Ordering::Acquire)
+        self.0.borrow().in_flight
     }
 
     /// Has the run been stopped?
     pub(super) fn is_halted(&self) -> bool {
-        *self.halted.borrow()
+        self.0.borrow().halted
     }
 
     /// Notes a failure; the first one is kept. `halt` says whether the run ends with it.
     pub(super) fn fail(&self, failure: Failure, halt: bool) {
-        let mut first = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-        first.get_or_insert(failure);
-        drop(first);
+        let mut state = self.0.borrow_mut();
+        state.failure.get_or_insert(failure);
         if halt {
-            self.halted.send_replace(true);
+            state.halt();
         }
     }
 
     pub(super) fn cancel(&self) {
-        self.cancelled.store(true, Ordering::Release);
-        self.halted.send_replace(true);
+        let mut state = self.0.borrow_mut();
+        state.cancelled = true;
+        state.halt();
     }
 
     pub(super) fn failure(&self) -> Option<Failure> {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.borrow().failure.clone()
     }
 
     pub(super) fn outcome(&self) -> Outcome {
-        if self.cancelled.load(Ordering::Acquire) {
+        let state = self.0.borrow();
+        if state.cancelled {
             Outcome::Cancelled
-        } else if self.failure().is_some() {
+        } else if state.failure.is_some() {
             Outcome::Failed
         } else {
             Outcome::Succeeded
@@ -105,19 +110,33 @@ impl Stop {
 
     /// Resolves when the run is stopped.
     pub(super) async fn wait(&self) {
-        let mut halted = self.halted.subscribe();
-        // The sender lives as long as `self`, so the channel cannot close.
-        let _ = halted.wait_for(|halted| *halted).await;
+        let halt = {
+            let mut state = self.0.borrow_mut();
+            if state.halted {
+                return;
+            }
+            let (sender, halt) = oneshot::channel();
+            state.for_halt.push(sender);
+            halt
+        };
+        // Ends with an error always: nothing is sent.
+        let _ = halt.await;
     }
 
     /// Resolves when no request is being answered.
     pub(super) async fn idle(&self) {
         loop {
-            let idle = self.idle.notified();
-            if self.in_flight() == 0 {
-                return;
-            }
-            idle.await;
+            let idle = {
+                let mut state = self.0.borrow_mut();
+                if state.in_flight == 0 {
+                    return;
+                }
+                let (sender, idle) = oneshot::channel();
+                state.for_idle.push(sender);
+                idle
+            };
+            // Ends with an error always: nothing is sent.
+            let _ = idle.await;
         }
     }
 }

@@ -49,6 +49,7 @@ pub use name::{ORGANIZATION, StackName};
 pub use passphrase::{PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, PassphraseSource};
 pub use restore::{GenerationContent, GenerationReading, read_generations, restore_stack, salvage_journal};
 pub use secrets::Crypter;
+pub(crate) use session::unseal;
 pub use session::{Durability, Session, SessionOptions};
 pub use snapshot::Snapshot;
 pub use stack::{

@@ -269,16 +269,6 @@ impl Session {
         }
     }
 
-    /// The text inside a sealed `__provider`, decrypted (each distinct ciphertext once): for one of our references, its
-    /// JSON.
-    pub fn unseal(&self, ciphertext: &str) -> Result<String> {
-        let crypter = self.crypter.as_ref().ok_or_else(|| {
-            Error::Secrets("a secret of the state is needed, and no passphrase was given to read it".into())
-        })?;
-        let json = crypter.decrypt(ciphertext)?;
-        Ok(serde_json::from_str(&json).unwrap_or_else(|_| json.to_string()))
-    }
-
     /// Folds the journal: the snapshot becomes the checkpoint, the journal is removed and the lock released. The
     /// checkpoint is not written when the snapshot says what it says already. Members of the file that `snapshot` does
     /// not mention (`other` is empty) stay as they were. Says whether anything was written for the operation, to the
@@ -412,6 +402,15 @@ impl Drop for Session {
             store.journal.stop();
         }
     }
+}
+
+/// The text inside a sealed `__provider`, decrypted (each distinct ciphertext once): for one of our references, its JSON.
+pub(crate) fn unseal(crypter: Option<&Crypter>, ciphertext: &str) -> Result<String> {
+    let crypter = crypter.ok_or_else(|| {
+        Error::Secrets("a secret of the state is needed, and no passphrase was given to read it".into())
+    })?;
+    let json = crypter.decrypt(ciphertext)?;
+    Ok(serde_json::from_str(&json).unwrap_or_else(|_| json.to_string()))
 }
 
 /// A state that could not be written is not lost: its journal holds all of it.

@@ -1,18 +1,12 @@
 // What a test's stack leaves behind: deleted when the test ends, or by its next run where it was killed.
 import { messageOf } from "../errors";
+import { parseJson } from "../originals";
 import type { Ledger } from "./ledger";
 import type { ReportedCall } from "./operate";
 import { labelOf } from "./outcome";
 import type { Row } from "./settings";
 import type { StackState } from "./state";
-import {
-    describeCreate,
-    isSettled,
-    tellCreates,
-    type UnresolvedCreate,
-    unresolvedCreates,
-    withoutCreates,
-} from "./unresolved-creates";
+import { isSettled, type LeftCreate, tellCreates } from "./unresolved-creates";
 import { show } from "./values";
 
 /** What came of an attempt to destroy what a stack has. */
@@ -94,7 +88,7 @@ export class Leftovers {
         const open = this.#open(calls);
         const forgotten = open.filter(isSettled);
         if (forgotten.length > 0) {
-            this.state.native.import(withoutCreates(this.state.native.export(), forgotten), ledger.file);
+            this.state.native.forgetCreates(forgotten.map(({ urn }) => urn));
             this.note();
         }
         const stays = this.#objects();
@@ -118,7 +112,7 @@ export class Leftovers {
         return [
             ...found.map(labelOf),
             ...more.map(({ name, type, arguments: { id } }) => `${name} (${type}, id ${show(id)})`),
-            ...forgotten.map((create) => `${describeCreate(create)} was forgotten`),
+            ...forgotten.map((create) => `${create.text} was forgotten`),
         ];
     }
 
@@ -146,13 +140,14 @@ export class Leftovers {
     }
 
     // What may be left, where that is written down. What the provider's `find` was asked for, and has not found, is not.
-    #open(calls: readonly ReportedCall[]): UnresolvedCreate[] {
-        if (this.ledger === undefined || this.state.unresolvedCreates().length === 0) {
+    #open(calls: readonly ReportedCall[]): LeftCreate[] {
+        if (this.ledger === undefined) {
             return [];
         }
         const looks = calls.filter(({ method, error }) => (method === "find" || method === "read") && error === null);
         const asked = new Set(looks.map(({ urn }) => urn));
-        return unresolvedCreates(this.state.native.export()).filter(({ urn }) => !asked.has(urn));
+        const creates = parseJson(this.state.native.unresolvedCreates()) as LeftCreate[];
+        return creates.filter(({ urn }) => !asked.has(urn));
     }
 
     #objects(): Row[] {

@@ -123,13 +123,13 @@ export function changeLines(step: Planned): string[] {
 /** Names of resources that would be replaced. */
 export function replacements(plan: Plan): string[] {
     return Object.entries(plan)
-        .filter(([, { action }]) => action === "replace" || action === "import-replacement")
+        .filter(([, { action }]) => action === "replace")
         .map(([name]) => name);
 }
 
-/** Names of resources that would be deleted. */
+/** Names of resources whose objects would be deleted, by a replacement too. */
 export function deletions(plan: Plan): string[] {
     return Object.entries(plan)
-        .filter(([, { action }]) => action === "delete" || action === "discard")
+        .filter(([, { action }]) => action === "delete" || action === "replace")
         .map(([name]) => name);
 }

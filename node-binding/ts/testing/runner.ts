@@ -61,7 +61,14 @@ export function registerLaws(runner: Runner, provider: ProviderSource, options: 
                 runner.skip(title);
                 continue;
             }
-            runner.test(title, async ({ replay }) => raise(await suite.verdict(law.name, replay)), suite.timeout);
+            const tried = async ({ replay, skip }: TestInfo): Promise<void> => {
+                const verdict = await suite.verdict(law.name, replay);
+                raise(verdict);
+                if (verdict.status === "needs") {
+                    skip?.(verdict.text);
+                }
+            };
+            runner.test(title, tried, suite.timeout);
         }
     });
 }

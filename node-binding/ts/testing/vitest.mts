@@ -54,7 +54,8 @@ function infoOf(task: Task): TestInfo {
 
 const runner: Runner = {
     describe: (title, body) => void describe(title, body),
-    test: (title, body, timeout) => void base(title, ({ task }) => body(infoOf(task as unknown as Task)), timeout),
+    test: (title, body, timeout) =>
+        void base(title, ({ task, skip }) => body({ ...infoOf(task as unknown as Task), skip }), timeout),
     skip: (title) => void base.skip(title, () => {}),
 };
 

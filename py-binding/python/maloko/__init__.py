@@ -11,11 +11,11 @@ The command line is `maloko` (or `python -m maloko`). Programs need nothing from
 
 from typing import TYPE_CHECKING, Any
 
-from maloko._by_hand import register_provider
 from maloko._current import ProviderCall, current_call
 from maloko._errors import MalokoError, PartialFailure
 from maloko._maloko import VERSION as __version__  # noqa: N811 the name that packages use
 from maloko._maloko import require_main_interpreter
+from maloko._providers.registered import register_provider
 
 __all__ = [
     "MalokoError",
@@ -30,13 +30,13 @@ __all__ = [
 require_main_interpreter()
 
 if TYPE_CHECKING:
-    from maloko._typed import TypedProvider
+    from maloko._providers.typed import TypedProvider
 
 
 def __getattr__(name: str) -> Any:
     # With it comes the SDK, which takes its time to load.
     if name == "TypedProvider":
-        from maloko._typed import TypedProvider
+        from maloko._providers.typed import TypedProvider
 
         return TypedProvider
     raise AttributeError(f"module 'maloko' has no attribute {name!r}")

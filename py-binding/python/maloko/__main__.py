@@ -9,16 +9,16 @@ import sys
 import threading
 from typing import NoReturn
 
-from maloko._standard import open_standard_streams
+from maloko._process.standard_streams import open_standard_streams
 
 
 def run(arguments: list[str], *, helper: bool = True) -> int:
     """Runs the command line with these arguments and returns its exit code."""
-    from maloko._front import Front
-    from maloko._late import LateHost
+    from maloko._command_line.first_pass import fork_helper
+    from maloko._command_line.language_host import Front
+    from maloko._command_line.late_host import LateHost
     from maloko._maloko import cli_main
-    from maloko._passes import fork_helper
-    from maloko._signals import leave_to_engine
+    from maloko._process.signals import leave_to_engine
 
     if threading.current_thread() is threading.main_thread():
         # From here on Ctrl-C is the command line's: Python's own handler would be called beside it, and raise in the

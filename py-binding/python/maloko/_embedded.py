@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from maloko._host import Host
 from maloko._maloko import TestStack
-from maloko._program import Program
+from maloko._run.host import Host
+from maloko._run.program import Program
 from maloko.testing._runs import execute, on_a_free_thread
 
 

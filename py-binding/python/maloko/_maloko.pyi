@@ -2,7 +2,7 @@ from _typeshed import SupportsGetItem
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["VERSION", "Completion", "Engine", "LibraryRun", "Pool", "TestRun", "TestStack", "borrow_terminal", "cli_main", "converted", "give_back_terminal", "lends_terminal", "require_main_interpreter"]
+__all__ = ["VERSION", "Completion", "Engine", "LibraryRun", "Pool", "TestRun", "TestStack", "borrow_terminal", "cli_main", "converted", "give_back_terminal", "law_text", "law_words", "lends_terminal", "require_main_interpreter"]
 
 VERSION: Final[str]
 """
@@ -124,8 +124,8 @@ class LibraryRun:
     def run(self, /, language_host: "object", host: "object") -> "tuple[int, str, tuple[str, dict[str, int], bool, str | None, BaseException | None, str | None, str | None] | None]":
         """
         Runs to the end on this thread, on which no event loop may be running, and gives the exit code, the last message
-        and, for an operation that has begun, what came of it. `language_host` is a `maloko._front.Front` or its like, `host` a
-        `maloko._host.Host`. A signal that Python's handlers turn into an exception cancels the run, which is awaited all
+        and, for an operation that has begun, what came of it. `language_host` is a `maloko._command_line.language_host.Front` or its like, `host` a
+        `maloko._run.host.Host`. A signal that Python's handlers turn into an exception cancels the run, which is awaited all
         the same; then the exception is raised.
         """
 
@@ -183,7 +183,7 @@ class TestStack:
         """
     def begin(self, /, host: Any, order: str) -> TestRun:
         """
-        Begins an operation. `host` is a `maloko._host.Host`, `order` JSON (`engine-kit/src/order.rs`). Raises
+        Begins an operation. `host` is a `maloko._run.host.Host`, `order` JSON (`engine-kit/src/order.rs`). Raises
         `ValueError` for an order that cannot be understood, and `RuntimeError` for a state that cannot be opened.
         """
     @property
@@ -194,6 +194,10 @@ class TestStack:
     def export(self, /) -> str:
         """
         The state as Pulumi's deployment JSON, with secrets in plain text.
+        """
+    def forget_creates(self, /, urns: SupportsGetItem[int, str]) -> None:
+        """
+        Forgets the creates of these resources (URNs): it is known what became of their objects.
         """
     @staticmethod
     def open(directory: str | PathLike[str], project: str, stack: str) -> TestStack:
@@ -212,6 +216,10 @@ class TestStack:
     def stored(self, /) -> "tuple[bytes, bytes | None]":
         """
         What lies in the store: the checkpoint, and the journal that a run left which did not come to its end.
+        """
+    def unresolved_creates(self, /) -> str:
+        """
+        The creates whose outcome is unknown, as JSON: `[{"urn", "key", "text"}]`.
         """
     def without(self, /, urns: SupportsGetItem[int, str]) -> TestStack:
         """
@@ -238,6 +246,16 @@ def converted(properties: "object", what: "str") -> "dict[str, Any]":
 def give_back_terminal(debugger: bool) -> None:
     """
     Ends what `borrow_terminal` began.
+    """
+
+def law_text(law: str, title: str, provider: str, verdict: str) -> str:
+    """
+    The verdict of a law (JSON, `maloko_kit::Verdict`) in words.
+    """
+
+def law_words(finding: str) -> str:
+    """
+    A finding of a law (JSON, `maloko_kit::Finding`) in words: `{"property", "expected", "found", "advice"}`.
     """
 
 def lends_terminal() -> bool:

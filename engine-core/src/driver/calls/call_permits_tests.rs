@@ -5,14 +5,13 @@ use futures::FutureExt;
 
 use crate::event::Outcome as Ended;
 use crate::operation::{Operation, OperationKind};
-use crate::provider::{CallLimits, Capabilities, ProviderDescription, ProviderHost, ProviderReference, Revision};
-use crate::state::{Session, Snapshot};
+use crate::provider::{CallLimits, Capabilities, ProviderDescription, ProviderReference, Revision};
 use crate::urn::Urn;
 
-use crate::driver::Engine;
 use crate::driver::calls::call_permits::PermitsByClass;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::tests::testing::{Recorder, ScriptedHost, run, wanted};
+use crate::driver::tests::outside_world::OutsideWorld;
+use crate::driver::tests::testing::{ScriptedHost, run, wanted};
 
 fn spaced(seconds: u64) -> CallLimits {
     let min_interval = Duration::from_secs(seconds);
@@ -65,17 +64,15 @@ fn resolved(classes: &PermitsByClass, class: &str, max_concurrency: usize) -> Re
 #[test]
 fn who_waits_for_its_class_takes_no_turn_from_others() {
     let operation = Operation { parallel: 2, ..Operation::new(OperationKind::Update, "proj", "dev") };
-    let host: Arc<ScriptedHost> = Arc::default();
-    let session = Session::read_only(Snapshot::default());
-    let engine = Engine::start(operation, session, host as Arc<dyn ProviderHost>, Arc::new(Recorder::default()));
+    let context = OutsideWorld::new(operation).context;
     let classes = PermitsByClass::default();
     let (one, same, other) =
         (resolved(&classes, "One", 1), resolved(&classes, "One", 7), resolved(&classes, "Other", 1));
     let urn = Urn::unchecked("urn:pulumi:dev::proj::pulumi-python:dynamic:Thing::a");
-    let first = engine.call_permit(&urn, &one).now_or_never();
+    let first = context.call_permit(&urn, &one).now_or_never();
     assert!(matches!(first, Some(Ok(_))));
-    assert!(engine.call_permit(&urn, &same).now_or_never().is_none());
-    assert!(matches!(engine.call_permit(&urn, &other).now_or_never(), Some(Ok(_))));
+    assert!(context.call_permit(&urn, &same).now_or_never().is_none());
+    assert!(matches!(context.call_permit(&urn, &other).now_or_never(), Some(Ok(_))));
     drop(first);
-    assert!(matches!(engine.call_permit(&urn, &same).now_or_never(), Some(Ok(_))));
+    assert!(matches!(context.call_permit(&urn, &same).now_or_never(), Some(Ok(_))));
 }

@@ -2,7 +2,9 @@
 //! and objects that could not be found again.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use atomic_refcell::{AtomicRefCell, AtomicRefMut};
 
 use crate::event::{Op, Severity};
 use crate::operation::CODE_CHANGES;
@@ -10,12 +12,12 @@ use crate::plan::{CodeChange, Registration, Step, changed_classes, kept_revision
 use crate::provider::{ProviderReference, StoredProvider};
 use crate::urn::Urn;
 
-use crate::driver::Engine;
 use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider};
+use crate::driver::run::context::Context;
 
 /// What was noticed in this run.
 #[derive(Default)]
-pub(in crate::driver) struct Classes(Mutex<Noticed>);
+pub(in crate::driver) struct Classes(AtomicRefCell<Noticed>);
 
 #[derive(Default)]
 struct Noticed {
@@ -43,8 +45,8 @@ struct Unfindable {
 }
 
 impl Classes {
-    fn lock(&self) -> MutexGuard<'_, Noticed> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> AtomicRefMut<'_, Noticed> {
+        self.0.borrow_mut()
     }
 
     fn note(&self, reference: &ProviderReference, note: impl FnOnce(&mut Class)) {
@@ -64,7 +66,7 @@ impl Classes {
     }
 }
 
-impl Engine {
+impl Context {
     /// Compares the provider that serves a registration with the one that made or last changed the resource.
     pub(in crate::driver) fn compare_code(&self, registration: &mut Registration, resolved: &ResolvedProvider) {
         let ProviderKind::Live { reference, .. } = &resolved.server else { return };
@@ -73,7 +75,7 @@ impl Engine {
             return;
         }
         // Another tool's row says nothing of this.
-        let Ok(stored) = self.providers.stored_reference(old, &self.session) else { return };
+        let Ok(stored) = self.providers.stored_reference(old) else { return };
         let kept = self.providers.with_revision(reference, kept_revision(&stored, reference));
         registration.kept_provider = Some(StoredProvider::Reference(kept));
         let change = CodeChange::between(&stored, reference);
@@ -95,8 +97,7 @@ impl Engine {
         let told = self.operation.update_changed_providers || steps.iter().all(|step| step.op == Op::Same);
         match registration.code_change {
             CodeChange::Source if told => {
-                let stored =
-                    registration.old.as_ref().map(|(_, old)| self.providers.stored_reference(old, &self.session));
+                let stored = registration.old.as_ref().map(|(_, old)| self.providers.stored_reference(old));
                 let stored = stored.and_then(Result::ok);
                 let classes = stored.map_or_else(|| vec![None], |stored| changed_classes(&stored, reference));
                 self.classes.note_changed(reference, classes);
@@ -163,7 +164,7 @@ impl Engine {
     async fn tell_of_unfindable(&self, place: &str, name: &str, unfindable: &Unfindable) {
         let Unfindable { reference, first, resources: count } = unfindable;
         // What cannot be asked is told of: too much is better than a resource that nobody can delete.
-        if self.host.is_by_hand(reference).await.unwrap_or(false) {
+        if self.exchange.is_by_hand(reference).await {
             return;
         }
         let reason = reference.incomplete.as_deref().unwrap_or_default();

@@ -4,12 +4,11 @@ pub(super) mod answer_validation;
 pub(super) mod call_permits;
 pub(super) mod classes;
 pub(super) mod closing;
-pub(super) mod limits;
+pub(super) mod late;
 pub(super) mod no_provider;
 pub(super) mod providers;
 pub(super) mod resolved_provider;
 pub(super) mod serialize;
-pub(super) mod watch;
 
 #[cfg(test)]
 mod answer_validation_tests;
@@ -19,7 +18,3 @@ mod call_permits_tests;
 mod classes_tests;
 #[cfg(test)]
 mod closing_tests;
-#[cfg(test)]
-mod limits_tests;
-#[cfg(test)]
-mod watch_tests;

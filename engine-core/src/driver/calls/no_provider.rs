@@ -2,14 +2,14 @@
 
 use crate::provider::{ProviderError, ProviderErrorKind, ProviderReference, StoredProvider};
 use crate::resource_state::ResourceState;
-use crate::state::Session;
+use crate::state::{Crypter, unseal};
 
 /// Does the row hold another tool's code, of which nothing but that is known?
-pub(in crate::driver) fn is_foreign(row: &ResourceState, session: &Session) -> bool {
+pub(in crate::driver) fn is_foreign(row: &ResourceState, crypter: Option<&Crypter>) -> bool {
     match &row.stored_provider {
         StoredProvider::Absent | StoredProvider::Reference(_) => false,
         StoredProvider::Sealed(ciphertext) => {
-            session.unseal(ciphertext).is_ok_and(|text| serde_json::from_str::<ProviderReference>(&text).is_err())
+            unseal(crypter, ciphertext).is_ok_and(|text| serde_json::from_str::<ProviderReference>(&text).is_err())
         }
         StoredProvider::Foreign(value) => plain_reference(value).is_none(),
     }

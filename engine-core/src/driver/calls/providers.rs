@@ -1,23 +1,20 @@
 //! Which live object serves a resource, and the calls that are made of it (design: "Which provider object is called").
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
-use tokio::sync::OnceCell;
+use atomic_refcell::{AtomicRefCell, AtomicRefMut};
 
 use crate::assets;
-use crate::builtin::{self, OtherStacks};
 use crate::operation::Operation;
 use crate::provider::{
     Answer, Capabilities, DiffAnswer, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
-    ProviderErrorKind, ProviderHost, ProviderReference, Revision, StoredProvider,
+    ProviderErrorKind, ProviderReference, Revision, StoredProvider,
 };
 use crate::redaction::Redactor;
 use crate::resource_state::ResourceState;
-use crate::state::Session;
+use crate::state::{Crypter, unseal};
 use crate::urn::{Urn, UrnMap};
 use crate::value::PropertyMap;
 
@@ -27,33 +24,21 @@ use crate::driver::calls::closing::Closable;
 use crate::driver::calls::no_provider::{explained, foreign, not_found, plain_reference};
 use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider, class_of};
 use crate::driver::plain_config;
+use crate::driver::run::exchange::Exchange;
+use crate::driver::run::permits::Once;
 
 /// The live objects of one run.
 pub(in crate::driver) struct Providers {
-    host: Arc<dyn ProviderHost>,
+    exchange: Arc<Exchange>,
+    crypter: Option<Crypter>,
     config: Arc<BTreeMap<String, String>>,
     project: String,
-    /// Where relative paths of assets begin.
-    directory: Arc<Path>,
-    /// Other stacks, for the resources that the engine serves itself.
-    pub(in crate::driver) stacks: OtherStacks,
     redactor: Arc<Redactor>,
-    known: Mutex<Known>,
+    known: AtomicRefCell<Known>,
     class_permits: PermitsByClass,
     next_call: AtomicU64,
-    calls: Mutex<BTreeMap<u64, InFlight>>,
     /// By resource: the method that failed last.
-    failed: Mutex<BTreeMap<Urn, &'static str>>,
-    cancelled: AtomicBool,
-}
-
-/// A call that is being made.
-struct InFlight {
-    urn: Urn,
-    method: &'static str,
-    began: Instant,
-    /// How long it had taken when it was last told of.
-    told: Duration,
+    failed: AtomicRefCell<BTreeMap<Urn, &'static str>>,
 }
 
 type ObjectMap<V> = HashMap<ObjectId, V, foldhash::fast::FixedState>;
@@ -78,37 +63,34 @@ struct Known {
 struct Configuration {
     /// The first resource that needed it.
     urn: Urn,
-    outcome: OnceCell<Result<(), ProviderError>>,
+    outcome: Once<Result<(), ProviderError>>,
     is_closed: AtomicBool,
 }
 
 impl Providers {
-    pub(in crate::driver) fn new(host: Arc<dyn ProviderHost>, operation: &Operation) -> Self {
+    pub(in crate::driver) fn new(exchange: Arc<Exchange>, operation: &Operation, crypter: Option<Crypter>) -> Self {
         Self {
-            host,
+            exchange,
+            crypter,
             config: Arc::new(plain_config(operation)),
             project: operation.project.clone(),
-            directory: operation.program_directory.clone().into(),
-            stacks: operation.stacks.clone(),
             redactor: Arc::clone(&operation.redactor),
-            known: Mutex::default(),
+            known: AtomicRefCell::default(),
             class_permits: PermitsByClass::default(),
             next_call: AtomicU64::new(0),
-            calls: Mutex::default(),
-            failed: Mutex::default(),
-            cancelled: AtomicBool::new(false),
+            failed: AtomicRefCell::default(),
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn known(&self) -> AtomicRefMut<'_, Known> {
+        self.known.borrow_mut()
     }
 
-    fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError> {
+    async fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError> {
         if let Some(description) = self.known().described.get(&object) {
             return Ok(description.clone());
         }
-        let description = self.host.describe(object)?;
+        let description = self.exchange.describe(object).await?;
         self.known().described.insert(object, description.clone());
         Ok(description)
     }
@@ -119,8 +101,12 @@ impl Providers {
     }
 
     /// Notes that the program passed this object for that resource.
-    pub(in crate::driver) fn register(&self, urn: &Urn, object: ObjectId) -> Result<ResolvedProvider, ProviderError> {
-        let description = self.describe(object)?;
+    pub(in crate::driver) async fn register(
+        &self,
+        urn: &Urn,
+        object: ObjectId,
+    ) -> Result<ResolvedProvider, ProviderError> {
+        let description = self.describe(object).await?;
         let mut known = self.known();
         let object = if let Some(serving) = known.serving.get(&object) {
             *serving
@@ -139,24 +125,20 @@ impl Providers {
 
     /// The object that serves a row, by the ladder: registered for the resource in this run; of equal reference in
     /// this run; registered by hand or found again by the host; else an error that names the ways out.
-    pub(in crate::driver) async fn resolve(
-        &self,
-        row: &ResourceState,
-        session: &Session,
-    ) -> Result<ResolvedProvider, ProviderError> {
+    pub(in crate::driver) async fn resolve(&self, row: &ResourceState) -> Result<ResolvedProvider, ProviderError> {
         if let Some(resolved) = ResolvedProvider::built_in(&row.kind) {
             return Ok(resolved);
         }
         let registered = self.known().by_urn.get(&row.urn).copied();
         if let Some(object) = registered {
-            return Ok(self.resolved(object, &self.describe(object)?));
+            return Ok(self.resolved(object, &self.describe(object).await?));
         }
-        let reference = self.stored_reference(row, session)?;
+        let reference = self.stored_reference(row)?;
         let identity = Arc::new(reference.identity());
         let same = if reference.is_complete() { self.known().by_reference.get(&identity).copied() } else { None };
         let object = match same {
             Some(object) => object,
-            None => match self.host.rebuild(&reference).await.map_err(|error| explained(row, &reference, error))? {
+            None => match self.exchange.rebuild(&reference).await.map_err(|error| explained(row, &reference, error))? {
                 Some(object) => {
                     if reference.is_complete() {
                         self.known().by_reference.insert(identity, object);
@@ -166,24 +148,20 @@ impl Providers {
                 None => return Err(not_found(row, &reference)),
             },
         };
-        let description = self.describe(object)?;
+        let description = self.describe(object).await?;
         Ok(self.resolved(object, &ProviderDescription { reference, ..description }))
     }
 
     /// Will there be an object when the row is to be deleted? Asked in a preview, so that no factory of the user's is called.
-    pub(in crate::driver) async fn can_resolve(
-        &self,
-        row: &ResourceState,
-        session: &Session,
-    ) -> Result<(), ProviderError> {
+    pub(in crate::driver) async fn can_resolve(&self, row: &ResourceState) -> Result<(), ProviderError> {
         let reference = match &row.stored_provider {
             _ if self.serves(&row.urn) || ResolvedProvider::built_in(&row.kind).is_some() => return Ok(()),
-            _ => self.stored_reference(row, session)?,
+            _ => self.stored_reference(row)?,
         };
-        if self.host.is_by_hand(&reference).await.unwrap_or(false) {
+        if self.exchange.is_by_hand(&reference).await {
             return Ok(());
         }
-        match self.resolve(row, session).await {
+        match self.resolve(row).await {
             Err(error) if error.kind == ProviderErrorKind::NoProvider => Err(error),
             // What else goes wrong there may go well in the update.
             _ => Ok(()),
@@ -196,9 +174,9 @@ impl Providers {
     }
 
     /// The object that the program registered for a resource in this run.
-    pub(in crate::driver) fn live(&self, urn: &Urn) -> Option<Result<ResolvedProvider, ProviderError>> {
+    pub(in crate::driver) async fn live(&self, urn: &Urn) -> Option<Result<ResolvedProvider, ProviderError>> {
         let object = self.known().by_urn.get(urn).copied()?;
-        Some(self.describe(object).map(|description| self.resolved(object, &description)))
+        Some(self.describe(object).await.map(|description| self.resolved(object, &description)))
     }
 
     /// The objects that the program registered for resources of a type, each with one of those resources.
@@ -218,24 +196,24 @@ impl Providers {
         let known = self.known().by_reference.get(reference).copied();
         let object = match known {
             Some(object) => object,
-            None => match self.host.named(reference).await? {
+            None => match self.exchange.named(reference).await? {
                 Some(object) => object,
                 None => return Ok(None),
             },
         };
         // Noted under what was named, so that there is one object of it in the run.
         self.known().by_reference.insert(Arc::clone(reference), object);
-        let description = self.describe(object)?;
+        let description = self.describe(object).await?;
         Ok(Some(self.resolved(object, &description)))
     }
 
     /// Is the object that serves a row known by now: registered for the resource, or handed over by the program with an
     /// equal reference? Nothing is rebuilt from what is stored.
-    pub(in crate::driver) async fn is_live(&self, row: &ResourceState, session: &Session) -> bool {
+    pub(in crate::driver) async fn is_live(&self, row: &ResourceState) -> bool {
         if self.serves(&row.urn) {
             return true;
         }
-        let Ok(reference) = self.stored_reference(row, session) else { return false };
+        let Ok(reference) = self.stored_reference(row) else { return false };
         if !reference.is_complete() {
             return false;
         }
@@ -243,7 +221,7 @@ impl Providers {
         if self.known().by_reference.contains_key(&reference) {
             return true;
         }
-        match self.host.find(&reference).await {
+        match self.exchange.find(&reference).await {
             Ok(Some(object)) => {
                 self.known().by_reference.entry(reference).or_insert(object);
                 true
@@ -257,7 +235,6 @@ impl Providers {
     pub(in crate::driver) fn stored_reference(
         &self,
         row: &ResourceState,
-        session: &Session,
     ) -> Result<Arc<ProviderReference>, ProviderError> {
         match &row.stored_provider {
             StoredProvider::Reference(reference) => Ok(Arc::clone(reference)),
@@ -265,8 +242,7 @@ impl Providers {
                 if let Some(known) = self.known().stored.get(ciphertext) {
                     return Ok(Arc::clone(known));
                 }
-                let text = session
-                    .unseal(ciphertext)
+                let text = unseal(self.crypter.as_ref(), ciphertext)
                     .map_err(|error| ProviderError::new(ProviderErrorKind::NoProvider, error.to_string()))?;
                 let reference: Arc<ProviderReference> =
                     serde_json::from_str(&text).map(Arc::new).map_err(|_| foreign(row))?;
@@ -321,7 +297,7 @@ impl Providers {
     ) -> Result<Answer, ProviderError> {
         let object = match &resolved.server {
             ProviderKind::Live { object, .. } => *object,
-            ProviderKind::BuiltIn { kind } => return builtin::answer(kind, method, &self.stacks).await,
+            ProviderKind::BuiltIn { kind } => return self.exchange.built_in(kind, method).await,
         };
         self.configure(object, resolved.capabilities, urn).await?;
         if let Some(answer) = default_answer(resolved.capabilities, &method) {
@@ -333,91 +309,27 @@ impl Providers {
         self.fit_to_keep(name, &shown, answer).await
     }
 
-    /// Puts hashes into the assets of the properties. Files and addresses are read on a thread of their own: the one
-    /// that asks may be that of the program's event loop.
+    /// Puts hashes into the assets of the properties.
     pub(in crate::driver) async fn complete_assets(&self, properties: &mut PropertyMap) -> Result<(), String> {
         if !assets::any_in(properties) {
             return Ok(());
         }
-        let (directory, mut own) = (Arc::clone(&self.directory), std::mem::take(properties));
-        let (sender, receiver) = tokio::sync::oneshot::channel();
-        let read = move || {
-            let outcome = assets::complete(&mut own, &directory).map(|()| own);
-            // Nobody waits any more when the run was cut off.
-            drop(sender.send(outcome));
-        };
-        #[expect(clippy::disallowed_methods, reason = "the files are the program's own, and large")]
-        let begun = std::thread::Builder::new().name("maloko-assets".to_owned()).spawn(read);
-        begun.map_err(|error| format!("no thread can be started to read its assets: {error}"))?;
-        *properties = receiver.await.map_err(|_| "the reading of its assets was cut off".to_owned())??;
+        *properties = self.exchange.read_assets(std::mem::take(properties)).await?;
         Ok(())
     }
 
-    /// Lists a call among those in flight, until what this gives is dropped.
-    fn list(&self, call: &ProviderCall) -> Listed<'_> {
-        let (urn, method, began) = (call.urn.clone(), call.method.name(), self.host.now());
-        self.calls().insert(call.number, InFlight { urn, method, began, told: Duration::ZERO });
-        Listed(self, call.number)
-    }
-
-    /// Makes a call, which counts as one in flight until it is answered or given up.
     async fn ask_host(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
-        let _listed = self.list(&call);
-        if self.cancelled.load(Ordering::Acquire) {
-            self.host.cancel(&[call.number]);
-        }
         let (urn, method) = (call.urn.clone(), call.method.name());
-        self.host.call(object, call).await.map_err(|error| {
-            self.failed().insert(urn, method);
-            let mut error = error.bounded();
-            // They are kept in the state, where nobody looks for secrets.
-            if let ProviderErrorKind::NotInitialized { properties, reasons, .. } = &mut error.kind {
-                self.redactor.learn_properties(properties);
-                for reason in reasons {
-                    *reason = self.redactor.message(reason).into_owned();
-                }
-            }
-            error
-        })
-    }
-
-    fn failed(&self) -> MutexGuard<'_, BTreeMap<Urn, &'static str>> {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
+        let answer = self.exchange.call(object, call).await;
+        if answer.is_err() {
+            self.failed.borrow_mut().insert(urn, method);
+        }
+        answer
     }
 
     /// The method of a resource's provider that failed last.
     pub(in crate::driver) fn failed_method(&self, urn: &Urn) -> Option<&'static str> {
-        self.failed().get(urn).copied()
-    }
-
-    fn calls(&self) -> MutexGuard<'_, BTreeMap<u64, InFlight>> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(in crate::driver) fn calls_in_flight(&self) -> Vec<(Urn, &'static str)> {
-        self.calls().values().map(|call| (call.urn.clone(), call.method)).collect()
-    }
-
-    /// Tells the code of all calls in flight that the run is to end.
-    pub(in crate::driver) fn cancel_calls(&self) {
-        self.cancelled.store(true, Ordering::Release);
-        let numbers: Vec<u64> = self.calls().keys().copied().collect();
-        if !numbers.is_empty() {
-            self.host.cancel(&numbers);
-        }
-    }
-
-    /// The calls to be told of: those that have taken `first`, and twice as long as when they were last told of.
-    pub(in crate::driver) fn take_slow(&self, now: Instant, first: Duration) -> Vec<(Urn, &'static str, Duration)> {
-        let mut slow = Vec::new();
-        for call in self.calls().values_mut() {
-            let age = now.saturating_duration_since(call.began);
-            if age >= first.max(call.told.saturating_mul(2)) {
-                call.told = age;
-                slow.push((call.urn.clone(), call.method, age));
-            }
-        }
-        slow
+        self.failed.borrow().get(urn).copied()
     }
 
     async fn configure(&self, object: ObjectId, can: Capabilities, urn: &Urn) -> Result<(), ProviderError> {
@@ -425,17 +337,17 @@ impl Providers {
             return Ok(());
         }
         let first = || {
-            let (outcome, is_closed) = (OnceCell::new(), AtomicBool::new(false));
+            let (outcome, is_closed) = (Once::default(), AtomicBool::new(false));
             Arc::new(Configuration { urn: urn.clone(), outcome, is_closed })
         };
         let configuration = Arc::clone(self.known().configured.entry(object).or_insert_with(first));
-        let outcome = configuration.outcome.get_or_init(async || {
+        let outcome = configuration.outcome.get_or_do(async || {
             let method = Method::Configure { config: Arc::clone(&self.config), project: self.project.clone() };
             self.ask_host(object, ProviderCall { number: self.next_number(), urn: urn.clone(), method })
                 .await
                 .map(|_| ())
         });
-        outcome.await.clone()
+        outcome.await
     }
 
     /// The objects that were configured and have a `close`, each only once.
@@ -450,26 +362,16 @@ impl Providers {
                 let description = known.described.get(object).filter(|it| it.capabilities.close)?;
                 let is_first = !configuration.is_closed.swap(true, Ordering::AcqRel);
                 let class = class_of(&description.reference);
-                is_first.then(|| Closable { object: *object, urn: configuration.urn.clone(), class })
+                is_first.then(|| Closable {
+                    object: *object,
+                    number: self.next_number(),
+                    urn: configuration.urn.clone(),
+                    class,
+                })
             })
             .collect();
         closable.sort_unstable_by_key(|it| it.object);
         closable
-    }
-
-    /// Calls `close`, also in a run that was cancelled.
-    pub(in crate::driver) async fn close(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
-        let _listed = self.list(&call);
-        self.host.call(object, call).await.map_err(ProviderError::bounded)
-    }
-}
-
-/// A call in the list of those in flight; it leaves the list also when it is given up.
-struct Listed<'a>(&'a Providers, u64);
-
-impl Drop for Listed<'_> {
-    fn drop(&mut self) {
-        self.0.calls().remove(&self.1);
     }
 }
 

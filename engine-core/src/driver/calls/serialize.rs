@@ -11,9 +11,9 @@ use crate::state::Snapshot;
 use crate::urn::Urn;
 use crate::value::{SECRET_SIGNATURE, SIGNATURE_KEY};
 
-use crate::driver::Engine;
 use crate::driver::calls::no_provider::is_foreign;
 use crate::driver::calls::resolved_provider::ProviderKind;
+use crate::driver::run::context::Context;
 
 /// A resource whose provider could not be serialised, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,13 +24,13 @@ pub struct NotSerialized {
     pub reason: String,
 }
 
-impl Engine {
+impl Context {
     /// Puts the SDK's own serialised form in the place of each reference to a provider object: for a run of kind
     /// [`Load`](crate::operation::OperationKind::Load) whose program has ended. Code that another tool stored is
     /// replaced where the program has a live object for it, and left as it is otherwise.
     ///
     /// The result lists the rows that keep their reference. Nothing of the engine's own state changes.
-    pub async fn serialize_providers(&self, snapshot: &mut Snapshot) -> Vec<NotSerialized> {
+    pub(in crate::driver) async fn serialize_providers(&self, snapshot: &mut Snapshot) -> Vec<NotSerialized> {
         self.stop.idle().await;
         let mut known: HashMap<ObjectId, Result<SerializedProvider, ProviderError>> = HashMap::new();
         let mut missing = Vec::new();
@@ -52,17 +52,17 @@ impl Engine {
         row: &ResourceState,
         known: &mut HashMap<ObjectId, Result<SerializedProvider, ProviderError>>,
     ) -> Result<Option<SerializedProvider>, ProviderError> {
-        let resolved = match self.providers.resolve(row, &self.session).await {
+        let resolved = match self.providers.resolve(row).await {
             Ok(resolved) => resolved,
             // It is in the other tool's form already.
-            Err(_) if is_foreign(row, &self.session) => return Ok(None),
+            Err(_) if is_foreign(row, self.crypter.as_ref()) => return Ok(None),
             Err(error) => return Err(error),
         };
         let ProviderKind::Live { object, .. } = resolved.server else { return Ok(None) };
         if let Some(known) = known.get(&object) {
             return known.clone().map(Some);
         }
-        let serialized = self.host.serialize(object).await;
+        let serialized = self.exchange.serialize(object).await;
         known.insert(object, serialized.clone());
         serialized.map(Some)
     }

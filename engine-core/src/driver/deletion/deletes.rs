@@ -1,9 +1,8 @@
 //! Deleting what is no longer wanted, group by group (semantics 5).
 
 use std::collections::HashSet;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
-use futures::channel::oneshot;
 use futures::future::join_all;
 
 use crate::event::{Event, Op};
@@ -16,11 +15,13 @@ use crate::schedule::deletion_levels;
 use crate::state::{Change, PendingKind, ResourceNumber};
 use crate::urn::{Urn, UrnMap, UrnSet};
 
+use crate::driver::RpcError;
+use crate::driver::calls::late::LateOutcome;
 use crate::driver::program::hooks::{Occasion, moments};
+use crate::driver::run::context::Context;
 use crate::driver::steps::write_ahead::Journalled;
-use crate::driver::{Engine, RpcError};
 
-impl Engine {
+impl Context {
     /// Deletes every row that the program no longer has, and those that wait for their deletion.
     pub(in crate::driver) async fn delete_leftovers(&self) {
         let leftovers = {
@@ -107,7 +108,7 @@ impl Engine {
 
     /// Refuses the deletions if one of them is of a resource that the host has taken under its guard.
     fn refuse_guarded(&self, condemned: &Leftovers) -> bool {
-        let guarded = std::mem::take(&mut *self.guarded.lock().unwrap_or_else(PoisonError::into_inner));
+        let guarded = std::mem::take(&mut self.run_state().guarded);
         let mut refused = false;
         for row in condemned.values().filter(|row| !row.delete) {
             if let Some(reason) = guarded.get(&row.urn) {
@@ -161,14 +162,7 @@ impl Engine {
                 }
                 continue;
             }
-            let Some(engine) = self.this.upgrade() else { continue };
-            let (done, outcome) = oneshot::channel();
-            self.host.spawn(Box::pin(async move {
-                let deleted = matches!(engine.delete_one(step).await, Ok(true));
-                // The receiver waits below; if it is gone, so is the run.
-                let _ = done.send(deleted);
-            }));
-            running.push(async move { (number, outcome.await.unwrap_or(false)) });
+            running.push(async move { (number, matches!(self.delete_one(step).await, Ok(true))) });
         }
         failed.extend(join_all(running).await.into_iter().filter(|(_, deleted)| !deleted).map(|(number, _)| number));
         failed
@@ -199,14 +193,14 @@ impl Engine {
             || !matches!(step.op, Op::Delete | Op::DeleteReplaced);
         let outcome = match (without_call, self.operation.dry_run) {
             (true, _) => Ok(Vec::new()),
-            (false, true) => self.providers.can_resolve(&row, &self.session).await.map(|()| Vec::new()),
+            (false, true) => self.providers.can_resolve(&row).await.map(|()| Vec::new()),
             (false, false) => self.call_delete(&step, number, &row).await,
         };
         match outcome {
             Ok(mut changes) => {
                 changes.push(self.book_deletion(&step, number, &row));
                 if !self.operation.dry_run
-                    && let Err(error) = self.record(&changes).await
+                    && let Err(error) = self.record(changes).await
                 {
                     self.failed(&step, &error);
                     return Ok(false);
@@ -254,7 +248,7 @@ impl Engine {
         number: ResourceNumber,
         row: &Arc<ResourceState>,
     ) -> Result<Vec<Change>, ProviderError> {
-        let resolved = self.providers.resolve(row, &self.session).await?;
+        let resolved = self.providers.resolve(row).await?;
         let method = Method::Delete {
             id: row.id.clone(),
             props: resolved.shown(&row.outputs_or_empty()),
@@ -265,7 +259,7 @@ impl Engine {
             kind: PendingKind::Deleting,
             row,
             occasion: Occasion { old: Some(row), new: None },
-            late: &|operation| Self::late_deletion(step, number, operation),
+            late: &|operation| LateOutcome::Deletion { step: step.clone(), number, operation },
         };
         let (operation, answer) = self.call_retried(call, method).await?;
         if let Err(error) = &answer
@@ -279,7 +273,7 @@ impl Engine {
             Ok(Answer::Deleted) => Ok(vec![ended]),
             Ok(_) => Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call")),
             Err(error) => {
-                self.record(&[ended]).await?;
+                self.record(vec![ended]).await?;
                 Err(error)
             }
         }

@@ -7,14 +7,14 @@ use crate::plan::{Registration, Step};
 use crate::state::ResourceNumber;
 use crate::urn::Urn;
 
-use crate::driver::Engine;
+use crate::driver::run::context::Context;
 
 /// Ends when the deletions of one replacement are over.
 pub(in crate::driver) type DeletionsOver = Shared<oneshot::Receiver<()>>;
 
 /// The deletions of one replacement that are still to be made. When this is dropped, those count as not made.
 pub(in crate::driver) struct DeletionsFirst<'a> {
-    engine: &'a Engine,
+    context: &'a Context,
     /// The resource that is replaced.
     urn: Urn,
     left: Vec<Step>,
@@ -22,12 +22,12 @@ pub(in crate::driver) struct DeletionsFirst<'a> {
     over: Option<oneshot::Sender<()>>,
 }
 
-impl Engine {
+impl Context {
     /// Has the resources whose objects these steps delete wait, if they are registered meanwhile. To be called before
     /// another registration can be planned.
     pub(in crate::driver) fn begin_deletions(&self, urn: &Urn, steps: &[Step]) -> DeletionsFirst<'_> {
         let left: Vec<_> = steps.iter().filter(|step| step.keep_until_replaced).cloned().collect();
-        let mut deletions = DeletionsFirst { engine: self, urn: urn.clone(), left, over: None };
+        let mut deletions = DeletionsFirst { context: self, urn: urn.clone(), left, over: None };
         if !deletions.left.is_empty() {
             let (over, waiting) = oneshot::channel();
             let waiting = waiting.shared();
@@ -50,7 +50,7 @@ impl DeletionsFirst<'_> {
     pub(in crate::driver) fn made(&mut self, deletion: Option<ResourceNumber>) {
         let Some(made) = deletion else { return };
         self.left.retain(|step| number(step) != Some(made));
-        self.engine.run_state().deleting.remove(&made);
+        self.context.run_state().deleting.remove(&made);
         if self.left.is_empty() {
             self.over = None;
         }
@@ -62,7 +62,7 @@ impl Drop for DeletionsFirst<'_> {
         if self.left.is_empty() {
             return;
         }
-        let mut run_state = self.engine.run_state();
+        let mut run_state = self.context.run_state();
         for number in self.left.iter().filter_map(number) {
             run_state.deleting.remove(&number);
         }

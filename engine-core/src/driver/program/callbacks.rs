@@ -1,15 +1,17 @@
 //! The program's own functions that the engine calls: transforms and hooks, as far as the program has registered them.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use atomic_refcell::{AtomicRefCell, AtomicRefMut};
 use prost::Message;
 
 use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::urn::{Urn, UrnMap};
 use crate::wire::{Callback, RegisterErrorHookRequest, RegisterResourceHookRequest};
 
-use crate::driver::{Engine, RpcError};
+use crate::driver::RpcError;
+use crate::driver::run::context::Context;
 
 /// A transform and where it was given: `None` for one of the stack's.
 #[derive(Clone)]
@@ -38,12 +40,11 @@ struct Functions {
 
 /// What the program has registered so far. Kept per run; the functions themselves are the host's.
 #[derive(Default)]
-pub(in crate::driver) struct Callbacks(Mutex<Functions>);
+pub(in crate::driver) struct Callbacks(AtomicRefCell<Functions>);
 
 impl Callbacks {
-    fn functions(&self) -> MutexGuard<'_, Functions> {
-        // Nothing is left half done by a panic while the lock is held.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn functions(&self) -> AtomicRefMut<'_, Functions> {
+        self.0.borrow_mut()
     }
 
     pub(in crate::driver) fn add_stack_transform(&self, callback: Callback) {
@@ -107,7 +108,7 @@ fn registered_twice(what: &str, name: &str) -> RpcError {
     RpcError { code: 6, message: format!("a {what} named '{name}' is registered already; give each a name of its own") }
 }
 
-impl Engine {
+impl Context {
     /// Calls a function of the program with a message and takes its answer. `label` is how errors name it.
     pub(in crate::driver) async fn call_back<M: Message + Default>(
         &self,
@@ -116,7 +117,7 @@ impl Engine {
         request: &impl Message,
     ) -> Result<M, ProviderError> {
         let named = |message: &str| format!("{label} failed: {message}");
-        let answer = self.host.callback(token, request.encode_to_vec()).await;
+        let answer = self.exchange.call_back(token, request.encode_to_vec()).await;
         let bytes = answer.map_err(|error| ProviderError {
             kind: match error.kind {
                 ProviderErrorKind::Cancelled => ProviderErrorKind::Cancelled,

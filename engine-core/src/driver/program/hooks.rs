@@ -10,7 +10,8 @@ use crate::wire::{
     Accepts, ErrorHookRequest, ErrorHookResponse, ResourceHookRequest, ResourceHookResponse, Struct, encode_properties,
 };
 
-use crate::driver::{Engine, RpcError};
+use crate::driver::RpcError;
+use crate::driver::run::context::Context;
 
 /// How often an operation may fail before its error stands, whatever the error hooks say.
 const MAX_FAILURES: usize = 100;
@@ -65,7 +66,7 @@ pub(in crate::driver) fn moments(op: Op) -> Option<(HookMoment, HookMoment)> {
     }
 }
 
-impl Engine {
+impl Context {
     /// Refuses a resource that is bound to a hook which the program has not registered.
     pub(in crate::driver) fn guard_hooks(&self, hooks: &Hooks) -> Result<(), String> {
         for (moment, names) in hooks {

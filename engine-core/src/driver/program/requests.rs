@@ -15,7 +15,8 @@ use crate::wire::{
 
 use crate::driver::program::depth::too_deep;
 use crate::driver::registration::register::registered_outputs;
-use crate::driver::{Engine, RpcError, plain_config};
+use crate::driver::run::context::Context;
+use crate::driver::{RpcError, plain_config};
 
 /// Features of the monitor, by id and by number of the public enumeration. Packages made from a parameter are among them
 /// so that the SDK asks for one, which is refused by its name; otherwise it would tell the user to update another tool.
@@ -35,11 +36,11 @@ const FEATURES: [(&str, i32); 13] = [
     ("stateMigrations", 16),
 ];
 
-impl Engine {
+impl Context {
     /// Answers a request of the program: a method of the resource monitor or the engine service (semantics 12.1) by
     /// its name, with and for protobuf bytes. Takes as long as the step that it asks for. Afterwards, when the run has
     /// failed or was cancelled, every call ends with code 14.
-    pub async fn rpc(&self, method: &str, request: &[u8]) -> Result<Vec<u8>, RpcError> {
+    pub(in crate::driver) async fn rpc(&self, method: &str, request: &[u8]) -> Result<Vec<u8>, RpcError> {
         let _flight = self.stop.enter();
         match method {
             "RegisterResource" => {
@@ -191,7 +192,7 @@ impl Engine {
             let change = run_state.set(number, row.clone());
             drop(run_state);
             if !self.operation.dry_run {
-                drop(self.session.append_with_next(&[change]));
+                self.exchange.append_unawaited(vec![change]);
             }
         } else {
             drop(run_state);
@@ -202,13 +203,14 @@ impl Engine {
     /// The functions that the engine itself serves.
     async fn invoke(&self, request: ResourceInvokeRequest) -> Result<InvokeResponse, RpcError> {
         let arguments = registered_outputs(request.args).map_err(RpcError::invalid)?;
-        let find = |urn: &Urn| self.run_state().row(urn).map(|(_, row)| std::sync::Arc::clone(row));
-        let Some(called) = builtin::call(&request.tok, &arguments, find, &self.providers.stacks).await else {
+        let found = builtin::resource_wanted(&request.tok, &arguments)
+            .and_then(|urn| self.run_state().row(&urn).map(|(_, row)| std::sync::Arc::clone(row)));
+        let Some(called) = self.exchange.function(request.tok.clone(), arguments, found).await else {
             let message = function_not_hosted("function", &request.tok, &request.version);
             return Err(RpcError { code: 12, message });
         };
         let answer = called.map_err(|message| RpcError { code: 5, message })?;
-        for notice in self.providers.stacks.take_notices() {
+        for notice in self.operation.stacks.take_notices() {
             self.diagnose(None, Severity::Warning, notice);
         }
         self.learn_secrets_of(&answer);

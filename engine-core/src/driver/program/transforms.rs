@@ -10,8 +10,9 @@ use crate::wire::{
     TransformInvokeResponse, TransformRequest, TransformResponse, WireAlias, WireOptions, as_outputs,
 };
 
+use crate::driver::RpcError;
 use crate::driver::program::callbacks::Transform;
-use crate::driver::{Engine, RpcError};
+use crate::driver::run::context::Context;
 
 /// The transforms of one registration, in their order.
 pub(in crate::driver) struct Transforms {
@@ -20,7 +21,7 @@ pub(in crate::driver) struct Transforms {
     list: Vec<Transform>,
 }
 
-impl Engine {
+impl Context {
     /// The transforms of a registration; `None` when there are none.
     pub(in crate::driver) fn transforms_of(&self, request: &RegisterResourceRequest) -> Option<Transforms> {
         if self.operation.kind != OperationKind::Update {

@@ -12,10 +12,11 @@ use crate::state::{Change, ResourceNumber, UnknownOutcome, UnresolvedCreate};
 use crate::urn::{Urn, UrnSet};
 use crate::value::PropertyMap;
 
+use crate::driver::RpcError;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
+use crate::driver::run::context::Context;
 use crate::driver::run_state::RunState;
 use crate::driver::steps::execute::stamp;
-use crate::driver::{Engine, RpcError};
 
 /// An object as its provider tells of it.
 #[derive(Default)]
@@ -69,7 +70,7 @@ impl RunState {
     }
 }
 
-impl Engine {
+impl Context {
     /// Asks a provider for the object of an unresolved create: with `read` where its id is known, else with `find`.
     pub(in crate::driver) async fn probe(
         &self,
@@ -103,7 +104,7 @@ impl Engine {
         let (urn, name) = (unresolved.urn(), method.name());
         let answer = {
             let _permit = self.call_permit(urn, resolved).await?;
-            self.call_limited(resolved, urn, method, || None).await
+            self.providers.call(resolved, urn, method).await
         };
         let found = match answer {
             Ok(Answer::Read { id, .. }) if id.is_empty() => return Ok(Probed::NotThere),
@@ -161,7 +162,7 @@ impl Engine {
         self.tell(Event::StepStarted(step.metadata(step.new.clone())));
         let (number, changes) = self.run_state().take_over(&row);
         if !self.operation.dry_run {
-            self.record(&changes).await?;
+            self.record(changes).await?;
         }
         let text =
             format!("in an earlier run, {}: its object was found, with the id '{}'", unresolved.summary(), row.id);
@@ -253,11 +254,11 @@ impl Engine {
 
     async fn look_for_unresolved_create(&self, unresolved: &UnresolvedCreate) {
         let urn = unresolved.urn();
-        let looked = match self.providers.resolve(&unresolved.row, &self.session).await {
+        let looked = match self.providers.resolve(&unresolved.row).await {
             Ok(resolved) => match self.probe(unresolved, &resolved).await {
                 Ok(Probed::Found(found)) => self.take_over(unresolved, &resolved, found).await.map(Some),
                 Ok(Probed::NotThere) if unresolved.unknown_outcome == UnknownOutcome::Raised => {
-                    self.not_found.note(urn);
+                    self.run_state().not_found.insert(urn.clone());
                     Ok(None)
                 }
                 Ok(Probed::NotThere) => {

@@ -8,10 +8,10 @@ use crate::provider::{Answer, Method, ProviderError};
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 
-use crate::driver::Engine;
+use crate::driver::run::context::Context;
 use crate::driver::steps::execute::stamp;
 
-impl Engine {
+impl Context {
     /// Takes over the objects that interrupted creations made, by the ids that the user found.
     pub(in crate::driver) async fn import_pending_creates(&self) {
         for (urn, id) in &self.operation.pending_creates {
@@ -55,11 +55,11 @@ impl Engine {
         id: &str,
     ) -> Result<Option<Arc<ResourceState>>, ProviderError> {
         let Some(intended) = &step.new else { return Ok(None) };
-        let resolved = self.providers.resolve(intended, &self.session).await?;
+        let resolved = self.providers.resolve(intended).await?;
         let method = Method::Read { id: id.to_owned(), props: resolved.shown(&intended.inputs), timeout: 0.0 };
         let answer = {
             let _permit = self.call_permit(urn, &resolved).await?;
-            self.call_limited(&resolved, urn, method, || None).await?
+            self.providers.call(&resolved, urn, method).await?
         };
         let Answer::Read { id, outputs: Some(outputs), .. } = answer else { return Ok(None) };
         if id.is_empty() {
@@ -72,7 +72,7 @@ impl Engine {
         let row = Arc::new(row);
         let (_, changes) = self.run_state().take_over(&row);
         if !self.operation.dry_run {
-            self.record(&changes).await?;
+            self.record(changes).await?;
         }
         Ok(Some(row))
     }

@@ -1,7 +1,8 @@
 //! What is known of creates whose outcome is unknown: their keys, their records, and what is said of them
 //! (reliability, rule 2).
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::event::Severity;
 use crate::operation::OperationKind;
@@ -12,7 +13,7 @@ use crate::state::{Attempt, Change, PendingKind, UnknownOutcome, UnresolvedCreat
 use crate::urn::Urn;
 use crate::value::Value;
 
-use crate::driver::Engine;
+use crate::driver::run::context::Context;
 use crate::driver::run_state::RunState;
 
 /// So much of an error, and of what was returned, is kept in a record (characters).
@@ -46,7 +47,7 @@ impl RunState {
     }
 }
 
-impl Engine {
+impl Context {
     /// The changes that say how a create failed. `operation`: the call is over, and is no longer pending.
     pub(in crate::driver) fn unknown_outcome(
         &self,
@@ -115,7 +116,7 @@ impl Engine {
             return;
         }
         let mut creates = 0;
-        for pending in &self.session.snapshot().pending {
+        for pending in &self.base.pending {
             let creating = pending.kind == PendingKind::Creating;
             let advice = if creating {
                 creates += 1;
@@ -159,7 +160,8 @@ impl Engine {
     /// made nothing, by the SDKs' rules: all of those are told of together, in one line at the end.
     pub(in crate::driver) fn tell_created_again(&self, unresolved: &UnresolvedCreate, asked: bool) {
         if unresolved.unknown_outcome == UnknownOutcome::Raised {
-            return self.made_again.note(unresolved.urn());
+            self.run_state().made_again.insert(unresolved.urn().clone());
+            return;
         }
         let story = unresolved.summary();
         let (again, now) = if self.operation.dry_run {
@@ -185,7 +187,7 @@ impl Engine {
     /// Says at the end of a run, in a line for each kind, what is tried again, what was not found, and what became unresolved
     /// in it. What each create failed with was said when it failed; `maloko stack` keeps it.
     pub(in crate::driver) fn tell_of_unresolved_creates(&self) {
-        let again = self.made_again.take();
+        let again = std::mem::take(&mut self.run_state().made_again);
         if !again.is_empty() && !self.operation.previewed {
             let (made, more) = match (self.operation.dry_run, again.len()) {
                 (true, 1) => ("is tried again by an update", "; `maloko stack` shows how it failed"),
@@ -197,7 +199,7 @@ impl Engine {
                 format!("{} that raised in an earlier run {made}: {}{more}", counted(again.len()), named(&again));
             self.diagnose(None, Severity::Info, text);
         }
-        let missing = self.not_found.take();
+        let missing = std::mem::take(&mut self.run_state().not_found);
         if !missing.is_empty() {
             let text = format!(
                 "the providers find no object of {} that raised in an earlier run: {}. `maloko stack` lists what is kept of \
@@ -210,7 +212,7 @@ impl Engine {
         if self.operation.dry_run || self.operation.kind == OperationKind::Load {
             return;
         }
-        let before = self.session.snapshot().all_unresolved_creates();
+        let before = self.base.all_unresolved_creates();
         let now: Vec<Arc<UnresolvedCreate>> = self.run_state().ledger.unresolved_creates().cloned().collect();
         let new = now.into_iter().filter(|unresolved| !before.contains(unresolved));
         let (raised, unclear): (Vec<_>, Vec<_>) =
@@ -237,30 +239,12 @@ impl Engine {
     }
 }
 
-/// Resources of which something is said together, at the end.
-#[derive(Default)]
-pub(in crate::driver) struct ToldTogether(Mutex<Vec<Urn>>);
-
-impl ToldTogether {
-    /// Notes one.
-    pub(in crate::driver) fn note(&self, urn: &Urn) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(urn.clone());
-    }
-
-    /// All that were noted, by name.
-    fn take(&self) -> Vec<Urn> {
-        let mut noted = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        noted.sort();
-        noted
-    }
-}
-
 fn counted(creates: usize) -> String {
     if creates == 1 { "1 create".to_owned() } else { format!("{creates} creates") }
 }
 
 /// The names of the first few, and how many more there are.
-fn named(urns: &[Urn]) -> String {
+fn named(urns: &BTreeSet<Urn>) -> String {
     first_few(&urns.iter().map(Urn::name).collect::<Vec<_>>(), NAMED_IN_A_LINE)
 }
 

@@ -1,8 +1,7 @@
 //! Making the state as the world is: `read` on every object (semantics 7.4).
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
-use futures::channel::oneshot;
 use futures::future::join_all;
 
 use crate::diff::diff_properties;
@@ -14,9 +13,9 @@ use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
 
-use crate::driver::Engine;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::registration::read::no_outputs;
+use crate::driver::run::context::Context;
 
 /// Rows with the numbers that they have in the ledger.
 pub(in crate::driver) type NumberedResources = Vec<(ResourceNumber, Arc<ResourceState>)>;
@@ -29,7 +28,7 @@ pub(in crate::driver) fn has_object(row: &ResourceState) -> bool {
         && crate::builtin::has_outside(&row.kind)
 }
 
-impl Engine {
+impl Context {
     /// Reads every object and stores what it is like; rows whose object is gone are removed.
     pub(in crate::driver) async fn refresh_all(&self) {
         self.refresh_rows(self.rows_to_refresh()).await;
@@ -52,14 +51,7 @@ impl Engine {
                 self.refresh_one(step, called).await;
                 continue;
             }
-            let Some(engine) = self.this.upgrade() else { return };
-            let (done, finished) = oneshot::channel::<()>();
-            self.host.spawn(Box::pin(async move {
-                engine.refresh_one(step, true).await;
-                // The receiver waits below; if it is gone, so is the run.
-                let _ = done.send(());
-            }));
-            running.push(finished);
+            running.push(self.refresh_one(step, true));
         }
         join_all(running).await;
         self.repair_references();
@@ -75,7 +67,7 @@ impl Engine {
         match outcome {
             Ok(None) => {
                 let change = self.run_state().vanish(number);
-                self.finish_refresh(&step, Op::Delete, None, &[change]);
+                self.finish_refresh(&step, Op::Delete, None, vec![change]);
             }
             Ok(Some(mut refreshed)) => {
                 let differs =
@@ -94,7 +86,7 @@ impl Engine {
                 } else {
                     Vec::new()
                 };
-                self.finish_refresh(&step, op, Some(refreshed), &changes);
+                self.finish_refresh(&step, op, Some(refreshed), changes);
             }
             Err(error) => self.fail_refresh(&step, &error),
         }
@@ -107,9 +99,9 @@ impl Engine {
         self.tell(Event::StepFailed(step.metadata(step.new.clone())));
     }
 
-    fn finish_refresh(&self, step: &Step, op: Op, row: Option<Arc<ResourceState>>, changes: &[crate::state::Change]) {
+    fn finish_refresh(&self, step: &Step, op: Op, row: Option<Arc<ResourceState>>, changes: Vec<crate::state::Change>) {
         if !changes.is_empty() && !self.operation.dry_run {
-            drop(self.session.append_with_next(changes));
+            self.exchange.append_unawaited(changes);
         }
         if self.operation.kind == OperationKind::Refresh {
             self.run_state().count(op, &step.urn);
@@ -126,7 +118,7 @@ impl Engine {
 
     /// The row as the object is now; `None` when it is gone.
     async fn read_one(&self, row: &Arc<ResourceState>) -> Result<Option<ResourceState>, ProviderError> {
-        let resolved = self.providers.resolve(row, &self.session).await?;
+        let resolved = self.providers.resolve(row).await?;
         self.tell_of_missing_read(row, &resolved);
         let method = Method::Read {
             id: row.id.clone(),
@@ -134,7 +126,7 @@ impl Engine {
             timeout: row.custom_timeouts.read,
         };
         let _permit = self.call_permit(&row.urn, &resolved).await?;
-        let (id, outputs, inputs) = match self.call_limited(&resolved, &row.urn, method, || None).await {
+        let (id, outputs, inputs) = match self.providers.call(&resolved, &row.urn, method).await {
             Ok(Answer::Read { id, outputs, inputs }) => (id, outputs, inputs),
             Ok(_) => return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call")),
             Err(ProviderError { kind: ProviderErrorKind::NotInitialized { properties, reasons, .. }, .. }) => {
@@ -166,8 +158,7 @@ impl Engine {
         let message = format!(
             "its provider {class} has no 'read' method, so what is stored counts as what is real (said once for the class)"
         );
-        let mut told = self.told_no_read.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.insert(class) {
+        if self.run_state().told_no_read.insert(class) {
             self.diagnose(Some(&row.urn), Severity::Info, message);
         }
     }
@@ -181,13 +172,13 @@ impl Engine {
             let drift = diff_properties(&row.outputs_or_empty(), &refreshed.outputs_or_empty());
             return Ok(if drift.is_empty() { Op::Same } else { Op::Update });
         }
-        let resolved = self.providers.resolve(row, &self.session).await?;
+        let resolved = self.providers.resolve(row).await?;
         let method = Method::Diff {
             id: refreshed.id.clone(),
             olds: resolved.shown(&refreshed.outputs_or_empty()),
             news: resolved.shown(&row.inputs),
         };
-        let Answer::Diffed(answer) = self.call_limited(&resolved, &row.urn, method, || None).await? else {
+        let Answer::Diffed(answer) = self.providers.call(&resolved, &row.urn, method).await? else {
             return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call"));
         };
         let compared = Compared {
@@ -230,7 +221,7 @@ impl Engine {
             }
         }
         if !changes.is_empty() && !self.operation.dry_run {
-            drop(self.session.append_with_next(&changes));
+            self.exchange.append_unawaited(changes);
         }
     }
 }

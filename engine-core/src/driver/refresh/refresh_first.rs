@@ -7,9 +7,9 @@
 //! its reference is read when its resource is registered, and what the program no longer has before it is deleted.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use tokio::sync::OnceCell;
+use atomic_refcell::{AtomicRefCell, AtomicRefMut};
 
 use crate::operation::{Operation, OperationKind};
 use crate::plan::Goal;
@@ -17,22 +17,24 @@ use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
 use crate::urn::{STACK_TYPE, Urn};
 
+use crate::driver::RpcError;
 use crate::driver::refresh::read_objects::{NumberedResources, has_object};
-use crate::driver::{Engine, RpcError};
+use crate::driver::run::context::Context;
+use crate::driver::run::permits::Once;
 
 /// What is left to be done of the refresh before an update.
 #[derive(Default)]
 pub(in crate::driver) struct RefreshFirst {
-    begun: OnceCell<()>,
+    begun: Once<()>,
     /// The stack's registration, until the first rows are read.
-    stack: Mutex<Option<Goal>>,
+    stack: AtomicRefCell<Option<Goal>>,
     /// Rows whose live object is not known yet.
-    deferred: Mutex<BTreeMap<ResourceNumber, Urn>>,
+    deferred: AtomicRefCell<BTreeMap<ResourceNumber, Urn>>,
 }
 
 impl RefreshFirst {
-    fn deferred(&self) -> MutexGuard<'_, BTreeMap<ResourceNumber, Urn>> {
-        self.deferred.lock().unwrap_or_else(PoisonError::into_inner)
+    fn deferred(&self) -> AtomicRefMut<'_, BTreeMap<ResourceNumber, Urn>> {
+        self.deferred.borrow_mut()
     }
 }
 
@@ -41,18 +43,18 @@ pub(in crate::driver) fn refreshes_first(operation: &Operation) -> bool {
     operation.refresh && operation.kind == OperationKind::Update
 }
 
-impl Engine {
+impl Context {
     /// Keeps the stack's registration for later, and gives the URN to answer it with; gives back any other one.
     pub(in crate::driver) fn hold_stack(&self, goal: Goal) -> Result<Goal, Urn> {
         let is_stack = goal.kind == STACK_TYPE && goal.parent.is_none();
-        if !is_stack || !refreshes_first(&self.operation) || self.refresh_first.begun.initialized() {
+        if !is_stack || !refreshes_first(&self.operation) || self.refresh_first.begun.get().is_some() {
             return Ok(goal);
         }
         let mut run_state = self.run_state();
         let (urn, _) = run_state.planner.locate(&goal);
         run_state.root = Some(urn.clone());
         drop(run_state);
-        *self.refresh_first.stack.lock().unwrap_or_else(PoisonError::into_inner) = Some(goal);
+        *self.refresh_first.stack.borrow_mut() = Some(goal);
         Err(urn)
     }
 
@@ -61,14 +63,14 @@ impl Engine {
         if !refreshes_first(&self.operation) {
             return Ok(());
         }
-        self.refresh_first.begun.get_or_init(async || self.refresh_what_is_live().await).await;
+        self.refresh_first.begun.get_or_do(async || self.refresh_what_is_live().await).await;
         self.go_on()
     }
 
     async fn refresh_what_is_live(&self) {
         let mut ready = NumberedResources::new();
         for (number, row) in self.rows_to_refresh() {
-            if !has_object(&row) || self.providers.is_live(&row, &self.session).await {
+            if !has_object(&row) || self.providers.is_live(&row).await {
                 ready.push((number, row));
             } else {
                 self.refresh_first.deferred().insert(number, row.urn.clone());
@@ -78,7 +80,7 @@ impl Engine {
         if self.halt_after_failed_refresh() {
             return;
         }
-        let stack = self.refresh_first.stack.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let stack = self.refresh_first.stack.borrow_mut().take();
         if let Some(goal) = stack {
             // A failure has been told and ends the run.
             drop(self.plan_and_act(goal).await);
@@ -112,7 +114,7 @@ impl Engine {
             return Ok(());
         }
         // Registers its live object for the row.
-        self.answer_from_state(goal)?;
+        self.answer_from_state(goal).await?;
         self.refresh_rows(self.rows_left(&numbers)).await;
         self.halt_after_failed_refresh();
         self.go_on()

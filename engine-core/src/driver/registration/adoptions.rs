@@ -6,7 +6,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use futures::channel::oneshot;
 use futures::future::join_all;
 
 use crate::event::{Event, Op, Severity};
@@ -18,8 +17,9 @@ use crate::state::ResourceNumber;
 use crate::urn::{STACK_TYPE, Urn, UrnSet};
 use crate::value::{PropertyMap, Value};
 
+use crate::driver::RpcError;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::{Engine, RpcError};
+use crate::driver::run::context::Context;
 
 /// Why an object was not taken over.
 enum Trouble {
@@ -50,7 +50,7 @@ impl From<RpcError> for Trouble {
     }
 }
 
-impl Engine {
+impl Context {
     /// Takes over everything on the list: parents before their children, all others side by side.
     pub(in crate::driver) async fn adopt_all(&self) {
         let mut waiting = self.operation.adoptions.clone();
@@ -81,14 +81,7 @@ impl Engine {
                 self.adopt_one(adoption).await;
                 continue;
             }
-            let Some(engine) = self.this.upgrade() else { return };
-            let (done, finished) = oneshot::channel::<()>();
-            self.host.spawn(Box::pin(async move {
-                engine.adopt_one(adoption).await;
-                // The receiver waits below; if it is gone, so is the run.
-                let _ = done.send(());
-            }));
-            running.push(finished);
+            running.push(self.adopt_one(adoption));
         }
         join_all(running).await;
     }
@@ -212,7 +205,7 @@ impl Engine {
         let method = Method::Read { id: adoption.id.clone(), props: resolved.shown(&props), timeout: 0.0 };
         let answer = {
             let _permit = self.call_permit(urn, resolved).await?;
-            self.call_limited(resolved, urn, method, || None).await?
+            self.providers.call(resolved, urn, method).await?
         };
         let Answer::Read { id, outputs: Some(outputs), inputs } = answer else {
             return Err(RegistrationError::nothing_to_import(urn, &adoption.id).into());
@@ -273,7 +266,7 @@ impl Engine {
         let method = Method::Check { olds: shown.clone(), news: shown };
         let answer = {
             let _permit = self.permit(&adoption.urn).await?;
-            self.call_limited(resolved, &adoption.urn, method, || None).await?
+            self.providers.call(resolved, &adoption.urn, method).await?
         };
         let Answer::Checked { inputs: mut checked, failures } = answer else {
             let error = ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call");
@@ -300,9 +293,9 @@ impl Engine {
                 let named = self.providers.named(reference).await?;
                 Ok(named.ok_or_else(|| RegistrationError::named_provider_missing(urn, &place))?)
             }
-            ProviderChoice::OfResource(other) => match (self.providers.live(other), self.row_of(other)) {
+            ProviderChoice::OfResource(other) => match (self.providers.live(other).await, self.row_of(other)) {
                 (Some(live), _) => Ok(live?),
-                (None, Some((_, row))) => Ok(self.providers.resolve(&row, &self.session).await?),
+                (None, Some((_, row))) => Ok(self.providers.resolve(&row).await?),
                 (None, None) => Err(RegistrationError::named_provider_missing(urn, other.as_str()).into()),
             },
             ProviderChoice::OfItsType => self.server_of_type(urn, &adoption.kind).await,
@@ -310,13 +303,13 @@ impl Engine {
     }
 
     async fn server_of_type(&self, urn: &Urn, kind: &str) -> Result<ResolvedProvider, Trouble> {
-        if let Some(live) = self.providers.live(urn) {
+        if let Some(live) = self.providers.live(urn).await {
             return Ok(live?);
         }
         let live = self.providers.live_of_type(kind);
         match live.as_slice() {
             [(user, _)] => {
-                if let Some(live) = self.providers.live(user) {
+                if let Some(live) = self.providers.live(user).await {
                     return Ok(live?);
                 }
             }
@@ -330,7 +323,7 @@ impl Engine {
         let stored: Vec<Arc<ResourceState>> =
             self.run_state().planner.base().iter().filter(|row| row.custom && row.kind == kind).cloned().collect();
         for row in stored {
-            if let Ok(resolved) = self.providers.resolve(&row, &self.session).await {
+            if let Ok(resolved) = self.providers.resolve(&row).await {
                 return Ok(resolved);
             }
         }

@@ -9,10 +9,11 @@ use crate::resource_state::ResourceState;
 use crate::state::Change;
 use crate::urn::Urn;
 
+use crate::driver::RpcError;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::registration::register::Registered;
+use crate::driver::run::context::Context;
 use crate::driver::steps::execute::{finished, is_pending, stamp};
-use crate::driver::{Engine, RpcError};
 
 /// Why an object could not be taken over.
 pub(in crate::driver) enum ImportFailure {
@@ -22,7 +23,7 @@ pub(in crate::driver) enum ImportFailure {
     Call(ProviderError),
 }
 
-impl Engine {
+impl Context {
     /// Asks for an object that is to be taken over; `None` when that is not the question.
     pub(in crate::driver) async fn ask_for_import(
         &self,
@@ -37,7 +38,7 @@ impl Engine {
         }
         // When the run has been stopped, the question that follows says so.
         let _permit = self.call_permit(&registration.urn, resolved).await.ok()?;
-        let answer = self.call_limited(resolved, &registration.urn, question.method.clone(), || None).await;
+        let answer = self.providers.call(resolved, &registration.urn, question.method.clone()).await;
         if let Ok(Answer::Read { outputs, inputs, .. }) = &answer {
             outputs.iter().chain(inputs).for_each(|properties| self.learn_secrets_of(properties));
         }
@@ -79,7 +80,7 @@ impl Engine {
         let row = Arc::new(row);
         let changes = self.book_adopted(step, &row);
         if !self.operation.dry_run {
-            self.record(&changes).await?;
+            self.record(changes).await?;
         }
         Ok(row)
     }

@@ -10,13 +10,14 @@ use crate::state::{Change, rows_from_json, rows_to_json};
 use crate::urn::Urn;
 use crate::wire::{StateMigrationRequest, StateMigrationResponse};
 
-use crate::driver::{Engine, RpcError};
+use crate::driver::RpcError;
+use crate::driver::run::context::Context;
 
-impl Engine {
+impl Context {
     /// Runs the migrations of a registration over the state that it goes on from.
     pub(in crate::driver) async fn migrate_state(&self, goal: &Goal) -> Result<(), RpcError> {
         // Nobody plans with rows that are about to change.
-        let _exclusive = self.planning.write().await;
+        let _exclusive = self.planning.alone().await;
         self.go_on()?;
         let urn = self.run_state().planner.locate(goal).0;
         for token in &goal.state_migrations {
@@ -32,7 +33,7 @@ impl Engine {
     async fn run_migration(&self, urn: &Urn, token: &str, given: Subtree) -> Result<(), RpcError> {
         let refused = |reason: &str| self.refuse(&RegistrationError::migration(urn, reason));
         let rows: Vec<&ResourceState> = given.iter().map(|(_, row)| &**row).collect();
-        let old_state = rows_to_json(&rows, self.session.crypter()).map_err(|error| refused(&error.to_string()))?;
+        let old_state = rows_to_json(&rows, self.crypter.as_ref()).map_err(|error| refused(&error.to_string()))?;
         let question = StateMigrationRequest { urn: urn.to_string(), old_state };
         let label = format!("a state migration of '{}'", urn.name());
         let answer: StateMigrationResponse =
@@ -56,10 +57,11 @@ impl Engine {
         if changes.is_empty() {
             return Ok(());
         }
+        let count = changes.len();
         if !self.operation.dry_run {
-            self.record(&changes).await.map_err(|error| self.fail_planning(urn, &error))?;
+            self.record(changes).await.map_err(|error| self.fail_planning(urn, &error))?;
         }
-        self.diagnose(Some(urn), Severity::Info, format!("{label} changed {} rows of the state", changes.len()));
+        self.diagnose(Some(urn), Severity::Info, format!("{label} changed {count} rows of the state"));
         Ok(())
     }
 }

@@ -4,9 +4,10 @@ use crate::plan::{RegistrationError, Step};
 use crate::urn::Urn;
 use crate::value::PropertyMap;
 
-use crate::driver::{Engine, RpcError};
+use crate::driver::RpcError;
+use crate::driver::run::context::Context;
 
-impl Engine {
+impl Context {
     /// Refuses a step that was not planned, before anything of it is done.
     pub(in crate::driver) fn keep_to_plan(&self, step: &Step) -> Result<(), RpcError> {
         let Some(plan) = &self.operation.plan else { return Ok(()) };

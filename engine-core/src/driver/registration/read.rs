@@ -12,12 +12,13 @@ use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 use crate::wire::{Accepts, ReadResourceRequest, ReadResourceResponse, encode_properties};
 
+use crate::driver::RpcError;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::registration::register::registered_outputs;
+use crate::driver::run::context::Context;
 use crate::driver::stop::Failure;
-use crate::driver::{Engine, RpcError};
 
-impl Engine {
+impl Context {
     pub(in crate::driver) async fn read_resource(
         &self,
         request: ReadResourceRequest,
@@ -29,13 +30,13 @@ impl Engine {
         if self.operation.kind != OperationKind::Update {
             let (urn, old) = self.run_state().planner.locate(&goal);
             if let Some(object) = goal.object {
-                self.providers.register(&urn, object).map_err(|error| self.fail_planning(&urn, &error))?;
+                self.providers.register(&urn, object).await.map_err(|error| self.fail_planning(&urn, &error))?;
             }
             let outputs = old.map(|(_, row)| row.outputs_or_empty()).unwrap_or_default();
             return Ok(answer(&urn, &outputs, accepts));
         }
         let unknown = id.is_none();
-        let _planning = self.planning.read().await;
+        let _planning = self.planning.shared().await;
         self.go_on()?;
         let object = goal.object;
         let begun = self.run_state().planner.begin(goal);
@@ -47,7 +48,9 @@ impl Engine {
             self.act(step, None).await?;
         }
         let resolved = match object {
-            Some(object) => self.providers.register(&urn, object).map_err(|error| self.fail_planning(&urn, &error))?,
+            Some(object) => {
+                self.providers.register(&urn, object).await.map_err(|error| self.fail_planning(&urn, &error))?
+            }
             None => ResolvedProvider::built_in(&registration.goal.kind)
                 .ok_or_else(|| self.refuse(&RegistrationError::look_up_without_provider(&urn)))?,
         };
@@ -133,7 +136,7 @@ impl Engine {
         let method =
             Method::Read { id: id.clone(), props: resolved.shown(&row.inputs), timeout: row.custom_timeouts.read };
         let _permit = self.call_permit(&row.urn, resolved).await?;
-        match self.call_limited(resolved, &row.urn, method, || None).await? {
+        match self.providers.call(resolved, &row.urn, method).await? {
             Answer::Read { id: read_id, outputs: Some(outputs), .. } => {
                 if read_id.is_empty() && resolved.can_read() && outputs.is_empty() {
                     return Err(ProviderError::new(
@@ -144,7 +147,7 @@ impl Engine {
                 if !read_id.is_empty() {
                     row.id = read_id;
                 }
-                for notice in self.providers.stacks.take_notices() {
+                for notice in self.operation.stacks.take_notices() {
                     self.diagnose(Some(&row.urn), Severity::Warning, notice);
                 }
                 let inputs = Arc::clone(&row.inputs);
@@ -180,7 +183,7 @@ impl Engine {
             }
         }
         if !self.operation.dry_run {
-            drop(self.session.append_with_next(&changes));
+            self.exchange.append_unawaited(changes);
         }
         self.tell(Event::StepDone(step.metadata(Some(Arc::clone(&row)))));
         row

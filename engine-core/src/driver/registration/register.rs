@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use tokio::sync::{RwLockReadGuard, RwLockWriteGuard};
-
 use crate::diff::PropertyPath;
 use crate::event::{Event, Op, Severity};
 use crate::operation::OperationKind;
@@ -17,11 +15,13 @@ use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
 use crate::wire::{Accepts, RegisterResourceRequest, RegisterResourceResponse, RegistrationResult, encode_properties};
 
+use crate::driver::RpcError;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::deletion::deletions_first::{self, DeletionsFirst};
 use crate::driver::registration::import::ImportFailure;
+use crate::driver::run::context::Context;
+use crate::driver::run::permits::Permit;
 use crate::driver::stop::Failure;
-use crate::driver::{Engine, RpcError};
 
 /// How a registration ended.
 pub(in crate::driver) enum Registered {
@@ -43,12 +43,12 @@ enum Planned {
 }
 
 /// Held while a registration is planned: beside others, or alone.
-struct Guard<'a> {
-    shared: Option<RwLockReadGuard<'a, ()>>,
-    exclusive: Option<RwLockWriteGuard<'a, ()>>,
+struct Guard {
+    shared: Option<Permit>,
+    alone: Option<Permit>,
 }
 
-impl Engine {
+impl Context {
     pub(in crate::driver) async fn register_resource(
         &self,
         request: RegisterResourceRequest,
@@ -84,7 +84,7 @@ impl Engine {
         let (urn, registered) = match self.operation.kind {
             OperationKind::Update => self.plan_and_act(goal).await?,
             OperationKind::Refresh | OperationKind::Destroy | OperationKind::Import | OperationKind::Load => {
-                self.answer_from_state(&goal)?
+                self.answer_from_state(&goal).await?
             }
         };
         let mut response = RegisterResourceResponse { urn: urn.to_string(), ..RegisterResourceResponse::default() };
@@ -108,13 +108,13 @@ impl Engine {
     }
 
     /// In a refresh or destroy the program only brings its live providers: it is answered with what is stored.
-    pub(in crate::driver) fn answer_from_state(&self, goal: &Goal) -> Result<(Urn, Registered), RpcError> {
+    pub(in crate::driver) async fn answer_from_state(&self, goal: &Goal) -> Result<(Urn, Registered), RpcError> {
         let (urn, old) = self.run_state().planner.locate(goal);
         if let Some(object) = goal.object {
             // A former URN that a resource of its own has by now is served by that one.
             let former = old.as_ref().map(|(_, row)| &row.urn).filter(|former| !self.providers.serves(former));
             let key = former.unwrap_or(&urn);
-            self.providers.register(key, object).map_err(|error| self.fail_planning(&urn, &error))?;
+            self.providers.register(key, object).await.map_err(|error| self.fail_planning(&urn, &error))?;
         }
         if self.operation.kind == OperationKind::Import && goal.custom {
             self.run_state().wanted.insert(urn.clone(), goal.inputs.clone());
@@ -128,7 +128,7 @@ impl Engine {
         if !goal.state_migrations.is_empty() {
             Box::pin(self.migrate_state(&goal)).await?;
         }
-        let mut shared = self.planning.read().await;
+        let mut shared = self.planning.shared().await;
         self.go_on()?;
         let begun = self.run_state().planner.begin(goal);
         let mut registration = begun.map_err(|refusal| self.refuse(&refusal))?;
@@ -137,7 +137,7 @@ impl Engine {
             drop(shared);
             // Ends with an error always: nothing is sent.
             let _ = over.await;
-            shared = self.planning.read().await;
+            shared = self.planning.shared().await;
             self.go_on()?;
         }
         self.tell_of_inexact_numbers(&registration);
@@ -146,7 +146,7 @@ impl Engine {
         }
         let resolved = match object.filter(|_| custom) {
             Some(object) => {
-                Some(self.providers.register(&urn, object).map_err(|error| self.fail_planning(&urn, &error))?)
+                Some(self.providers.register(&urn, object).await.map_err(|error| self.fail_planning(&urn, &error))?)
             }
             None => ResolvedProvider::built_in(&registration.goal.kind).filter(|_| custom),
         };
@@ -158,7 +158,7 @@ impl Engine {
             registration.autonaming.clone_from(&resolved.autonaming);
             self.compare_code(&mut registration, resolved);
         }
-        let mut guard = Guard { shared: Some(shared), exclusive: None };
+        let mut guard = Guard { shared: Some(shared), alone: None };
         let mut steps = match self.plan_steps(&mut registration, resolved.as_ref(), &mut guard).await? {
             Planned::Steps(steps) => steps,
             Planned::Ended(ended) => return ended,
@@ -246,11 +246,11 @@ impl Engine {
     }
 
     /// Asks the planner, and on its behalf the providers, until it is clear what is to be done.
-    async fn plan_steps<'a>(
-        &'a self,
+    async fn plan_steps(
+        &self,
         registration: &mut Registration,
         resolved: Option<&ResolvedProvider>,
-        guard: &mut Guard<'a>,
+        guard: &mut Guard,
     ) -> Result<Planned, RpcError> {
         let mut answer = None;
         loop {
@@ -265,9 +265,9 @@ impl Engine {
             match next {
                 Next::Act(steps) => return Ok(Planned::Steps(steps)),
                 Next::Ask(question) => {
-                    if registration.is_cascading() && guard.exclusive.is_none() {
+                    if registration.is_cascading() && guard.alone.is_none() {
                         guard.shared = None;
-                        guard.exclusive = Some(self.planning.write().await);
+                        guard.alone = Some(self.planning.alone().await);
                         self.go_on()?;
                     }
                     answer = Some(match self.ask_for_import(registration, &question, resolved).await {
@@ -339,7 +339,7 @@ impl Engine {
         let resolved = match (&about, resolved) {
             (None, Some(resolved)) => resolved,
             (Some(row), _) => {
-                of_the_row = self.providers.resolve(row, &self.session).await;
+                of_the_row = self.providers.resolve(row).await;
                 of_the_row.as_ref().map_err(|error| self.fail_planning(&urn, error))?
             }
             (None, None) => {
@@ -348,7 +348,7 @@ impl Engine {
             }
         };
         let _permit = self.permit(&urn).await?;
-        let answer = self.call_limited(resolved, &urn, method, || None).await;
+        let answer = self.providers.call(resolved, &urn, method).await;
         if let Ok(Answer::Checked { inputs, .. }) = &answer {
             self.learn_secrets_of(inputs);
         }

@@ -5,34 +5,41 @@
 //! are told that a step is done wait for the disk, and everything that is told of steps keeps its order.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
-use tokio::sync::oneshot;
+use atomic_refcell::{AtomicRefCell, AtomicRefMut};
+use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
+use futures::channel::oneshot;
+use futures::stream::StreamExt;
 
 use crate::event::{Event, StepMetadata};
 use crate::kill_point::{self, KillPoint};
 use crate::plan::Step;
 use crate::planted::{self, Bug};
 use crate::resource_state::ResourceState;
-use crate::state::Durability;
 use crate::urn::Urn;
 
-use crate::driver::Engine;
+use crate::driver::run::actions::FlowId;
+use crate::driver::run::context::{Begun, Context};
+use crate::driver::run::exchange::Written;
 
 /// What is told of steps, once there is something that waits for the disk.
 #[derive(Default)]
-pub(in crate::driver) struct DurableEvents {
-    queue: OnceLock<UnboundedSender<Message>>,
+pub(in crate::driver) struct DurableEvents(AtomicRefCell<Books>);
+
+#[derive(Default)]
+struct Books {
+    /// The flow that tells of them, and what it is handed.
+    reporting: Option<(FlowId, UnboundedSender<Message>)>,
     /// By resource: the latest step that began and was not told of yet.
-    unreported: Mutex<HashMap<Urn, Arc<Beginning>>>,
+    unreported: HashMap<Urn, Arc<Beginning>>,
 }
 
 /// A step whose beginning is still to be told. Its call may overtake that: it waits for its own record to be durable,
 /// the telling for those of others.
 #[derive(Default)]
-struct Beginning(Mutex<Told>);
+struct Beginning(AtomicRefCell<Told>);
 
 #[derive(Default)]
 struct Told {
@@ -41,129 +48,141 @@ struct Told {
     called: Option<Instant>,
 }
 
-impl Beginning {
-    fn lock(&self) -> MutexGuard<'_, Told> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl DurableEvents {
-    fn unreported(&self) -> MutexGuard<'_, HashMap<Urn, Arc<Beginning>>> {
-        self.unreported.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+/// What the flow is handed that tells of steps.
+pub(in crate::driver) struct Reporting(UnboundedReceiver<Message>);
 
 enum Message {
     /// A step has begun.
-    Started { step: Box<StepMetadata>, beginning: Arc<Beginning> },
+    Started(Box<StepMetadata>, Arc<Beginning>),
     /// A step that is done once its outcome is durable.
-    Done { step: Box<Step>, row: Arc<ResourceState>, written: Durability },
+    Done { step: Box<Step>, row: Arc<ResourceState>, written: Written },
     /// What comes after all that was sent before.
     Event(Box<Event>),
     /// Somebody waits until all that was sent before was told.
     Told(oneshot::Sender<()>),
 }
 
-impl Engine {
+impl DurableEvents {
+    fn books(&self) -> AtomicRefMut<'_, Books> {
+        self.0.borrow_mut()
+    }
+
+    /// Hands it to the flow that tells of steps; `false` when there is none yet.
+    fn send(&self, message: impl FnOnce(&mut Books) -> Message) -> bool {
+        let mut books = self.books();
+        let Some((_, queue)) = books.reporting.clone() else { return false };
+        let message = message(&mut books);
+        // The flow lives as long as the run.
+        drop(queue.unbounded_send(message));
+        true
+    }
+}
+
+impl Context {
     /// Tells of a step, after all that was said of steps before.
     pub(in crate::driver) fn tell(&self, event: Event) {
-        let Some(queue) = self.durable_events.queue.get() else { return self.events.emit(event) };
-        let message = match event {
-            Event::StepStarted(step) => {
+        let mut event = Some(event);
+        let message = |books: &mut Books| match event.take() {
+            Some(Event::StepStarted(step)) => {
                 let beginning = Arc::<Beginning>::default();
-                self.durable_events.unreported().insert(step.urn.clone(), Arc::clone(&beginning));
-                Message::Started { step: Box::new(step), beginning }
+                books.unreported.insert(step.urn.clone(), Arc::clone(&beginning));
+                Message::Started(Box::new(step), beginning)
             }
-            event => Message::Event(Box::new(event)),
+            event => Message::Event(Box::new(event.unwrap_or(Event::End))),
         };
-        // The one that listens is only gone when the host has ended the run's tasks.
-        let _ = queue.send(message);
+        if !self.durable_events.send(message)
+            && let Some(event) = event
+        {
+            self.exchange.tell(event);
+        }
     }
 
     /// Tells that the provider of a resource is called now, at once if its step was told of, else right behind that.
     pub(in crate::driver) fn tell_call(&self, urn: &Urn) {
-        let unreported = self.durable_events.unreported().get(urn).cloned();
-        if let Some(beginning) = unreported {
-            let mut beginning = beginning.lock();
+        if let Some(beginning) = self.durable_events.books().unreported.get(urn) {
+            let mut beginning = beginning.0.borrow_mut();
             if !beginning.told {
-                beginning.called.get_or_insert_with(|| self.host.now());
+                beginning.called.get_or_insert(self.exchange.moment().instant);
                 return;
             }
         }
-        self.events.call_began(urn, Duration::ZERO);
+        self.exchange.tell_call(urn.clone(), Duration::ZERO);
     }
 
     fn tell_beginning(&self, step: StepMetadata, beginning: &Arc<Beginning>) {
         let urn = step.urn.clone();
-        self.events.emit(Event::StepStarted(step));
+        self.exchange.tell(Event::StepStarted(step));
         let called = {
-            let mut beginning = beginning.lock();
+            let mut beginning = beginning.0.borrow_mut();
             beginning.told = true;
             beginning.called
         };
         if let Some(called) = called {
-            self.events.call_began(&urn, self.host.now().saturating_duration_since(called));
+            let now = self.exchange.moment().instant;
+            self.exchange.tell_call(urn.clone(), now.saturating_duration_since(called));
         }
-        let mut unreported = self.durable_events.unreported();
+        let mut books = self.durable_events.books();
         // A later step of the resource may be waiting behind this one.
-        if unreported.get(&urn).is_some_and(|latest| Arc::ptr_eq(latest, beginning)) {
-            unreported.remove(&urn);
+        if books.unreported.get(&urn).is_some_and(|latest| Arc::ptr_eq(latest, beginning)) {
+            books.unreported.remove(&urn);
         }
     }
 
     /// Counts a step and tells of it once it is durable. Where that fails, so does the step, and the run.
-    pub(in crate::driver) fn done_when_written(&self, step: Step, row: Arc<ResourceState>, written: Durability) {
-        let queue = self.durable_events.queue.get_or_init(|| self.begin_reporting());
-        let _ = queue.send(Message::Done { step: Box::new(step), row, written });
+    pub(in crate::driver) fn done_when_written(&self, step: Step, row: Arc<ResourceState>, written: Written) {
+        self.reporting_flow();
+        self.durable_events.send(|_| Message::Done { step: Box::new(step), row, written });
     }
 
     /// Waits until the watcher was told of all steps that were taken so far: those that are done are told of when they are
     /// durable.
-    pub async fn all_told(&self) {
-        if let Some(queue) = self.durable_events.queue.get() {
-            let (sender, told) = oneshot::channel();
-            let _ = queue.send(Message::Told(sender));
-            // An error: the host has ended the run's tasks.
+    pub(in crate::driver) async fn all_told(&self) {
+        let (sender, told) = oneshot::channel();
+        if self.durable_events.send(|_| Message::Told(sender)) {
+            // An error: the run is gone.
             let _ = told.await;
         }
     }
 
-    fn begin_reporting(&self) -> UnboundedSender<Message> {
-        let (queue, mut messages) = unbounded_channel();
-        let engine = Weak::clone(&self.this);
-        self.host.spawn(Box::pin(async move {
-            while let Some(message) = messages.recv().await {
-                let Some(engine) = engine.upgrade() else { return };
-                engine.tell_message(message).await;
-            }
-        }));
-        queue
+    /// The flow that tells of steps; begins with the first one that waits for the disk.
+    pub(in crate::driver) fn reporting_flow(&self) -> FlowId {
+        if let Some((flow, _)) = &self.durable_events.books().reporting {
+            return *flow;
+        }
+        let (queue, messages) = unbounded();
+        let flow = self.exchange.new_flow();
+        self.durable_events.books().reporting = Some((flow, queue));
+        self.begin(flow, Begun::Reporting(Reporting(messages)));
+        flow
     }
 
-    async fn tell_message(&self, message: Message) {
-        match message {
-            Message::Started { step, beginning } => self.tell_beginning(*step, &beginning),
-            Message::Done { step, row, written } => self.tell_when_written(&step, row, written).await,
-            Message::Event(event) => self.events.emit(*event),
-            Message::Told(sender) => {
-                // Whoever waited may have given up.
-                let _ = sender.send(());
+    /// Tells of steps, one after the other, as long as the run lasts.
+    pub(in crate::driver) async fn report(&self, Reporting(mut messages): Reporting) {
+        while let Some(message) = messages.next().await {
+            match message {
+                Message::Started(step, beginning) => self.tell_beginning(*step, &beginning),
+                Message::Done { step, row, written } => self.tell_when_written(&step, row, written).await,
+                Message::Event(event) => self.exchange.tell(*event),
+                Message::Told(sender) => {
+                    // Whoever waited may have given up.
+                    let _ = sender.send(());
+                }
             }
         }
     }
 
-    async fn tell_when_written(&self, step: &Step, row: Arc<ResourceState>, written: Durability) {
-        let outcome = if planted::has(Bug::DoneBeforeDurable) { Ok(()) } else { written.await };
+    async fn tell_when_written(&self, step: &Step, row: Arc<ResourceState>, written: Written) {
+        let outcome = if planted::has(Bug::DoneBeforeDurable) { Ok(()) } else { written.wait().await };
         kill_point::reach(KillPoint::AfterOutcome);
         match outcome {
             Ok(()) => {
                 self.run_state().count(step.op, &step.urn);
-                self.events.emit(Event::StepDone(step.metadata(Some(row))));
+                self.exchange.tell(Event::StepDone(step.metadata(Some(row))));
             }
             Err(error) => {
                 let error = self.outcome_failure(&error, Some(&row));
                 self.note_failure(&step.urn, &error);
-                self.events.emit(Event::StepFailed(step.metadata(step.new.clone())));
+                self.exchange.tell(Event::StepFailed(step.metadata(step.new.clone())));
             }
         }
     }

@@ -1,76 +1,59 @@
-use std::sync::Mutex;
+use futures::FutureExt;
 
-use futures::executor::block_on;
-
-use crate::driver::tests::scripted::{ScriptedHost, lock};
-use crate::event::{EventSink, Op};
+use crate::driver::run::actions::Action;
+use crate::driver::tests::outside_world::OutsideWorld;
+use crate::event::Op;
 use crate::operation::{Operation, OperationKind};
-use crate::provider::ProviderHost;
-use crate::state::{Session, Snapshot};
 
 use super::*;
 
-/// Notes what is told of steps and calls.
-#[derive(Default)]
-struct Heard(Mutex<Vec<String>>);
-
-impl EventSink for Heard {
-    fn emit(&self, event: Event) {
-        if let Event::StepStarted(step) = event {
-            lock(&self.0).push(format!("{} {} began", step.op, step.urn.name()));
-        }
-    }
-
-    fn call_began(&self, urn: &Urn, ago: Duration) {
-        lock(&self.0).push(format!("{} was called {} s ago", urn.name(), ago.as_secs()));
-    }
-}
-
-/// An engine whose telling is kept back.
+/// A run whose telling is kept back.
 struct Held {
-    host: Arc<ScriptedHost>,
-    heard: Arc<Heard>,
-    engine: Arc<Engine>,
-    messages: tokio::sync::mpsc::UnboundedReceiver<Message>,
+    world: OutsideWorld,
+    messages: UnboundedReceiver<Message>,
 }
 
 impl Held {
     fn new() -> Self {
-        let (host, heard) = (Arc::<ScriptedHost>::default(), Arc::<Heard>::default());
-        let operation = Operation::new(OperationKind::Update, "proj", "dev");
-        let session = Session::read_only(Snapshot::default());
-        let engine =
-            Engine::start(operation, session, Arc::clone(&host) as Arc<dyn ProviderHost>, Arc::clone(&heard) as _);
-        let (queue, messages) = unbounded_channel();
-        assert!(engine.durable_events.queue.set(queue).is_ok());
-        Self { host, heard, engine, messages }
+        let world = OutsideWorld::new(Operation::new(OperationKind::Update, "proj", "dev"));
+        let (queue, messages) = unbounded();
+        world.context.durable_events.books().reporting = Some((1, queue));
+        Self { world, messages }
     }
 
     fn begin(&self, op: Op, name: &str) {
         let row = ResourceState { urn: urn(name), custom: true, ..ResourceState::default() };
         let step = Step::new(op, &urn(name), None, Some(Arc::new(row)));
-        self.engine.tell(Event::StepStarted(step.metadata(step.new.clone())));
+        self.world.context.tell(Event::StepStarted(step.metadata(step.new.clone())));
     }
 
     fn call(&self, name: &str) {
-        self.engine.tell_call(&urn(name));
+        self.world.context.tell_call(&urn(name));
     }
 
     fn pass(&self, seconds: u64) {
-        *lock(&self.host.clock.1) += Duration::from_secs(seconds);
+        self.world.pass(Duration::from_secs(seconds));
     }
 
     /// Tells the next message.
     fn go_on(&mut self) {
-        let message = self.messages.try_recv();
-        assert!(message.is_ok(), "there is nothing to be told");
-        if let Ok(message) = message {
-            block_on(self.engine.tell_message(message));
-        }
+        let message = self.messages.next().now_or_never().flatten();
+        assert!(message.is_some(), "there is nothing to be told");
+        let (queue, messages) = unbounded();
+        assert!(message.is_none_or(|message| queue.unbounded_send(message).is_ok()));
+        drop(queue);
+        assert!(self.world.context.report(Reporting(messages)).now_or_never().is_some());
     }
 
-    fn heard(&self) -> Vec<String> {
-        std::mem::take(&mut lock(&self.heard.0))
+    /// What was told of steps and calls; the order of both is that in which they were left.
+    fn heard(&mut self) -> Vec<String> {
+        let actions = self.world.context.exchange.take_actions();
+        let text = |action| match action {
+            Action::Tell(Event::StepStarted(step)) => Some(format!("{} {} began", step.op, step.urn.name())),
+            Action::TellCall(urn, ago) => Some(format!("{} was called {} s ago", urn.name(), ago.as_secs())),
+            _ => None,
+        };
+        actions.into_iter().filter_map(text).collect()
     }
 }
 
@@ -87,7 +70,7 @@ fn a_call_that_overtakes_the_telling_of_its_step_is_told_right_behind_it_with_it
     assert!(held.heard().is_empty());
     held.go_on();
     assert_eq!(held.heard(), ["create a began", "a was called 12 s ago"]);
-    assert!(held.engine.durable_events.unreported().is_empty());
+    assert!(held.world.context.durable_events.books().unreported.is_empty());
 }
 
 #[test]

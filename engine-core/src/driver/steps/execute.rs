@@ -9,21 +9,25 @@ use crate::plan::{Step, copy_secrets, mark_outputs, needs_marks};
 use crate::planted::{self, Bug};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::{HookMoment, ResourceState};
-use crate::state::{Change, Durability, PendingKind};
+use crate::state::{Change, PendingKind};
 use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
 
+use crate::driver::RpcError;
+use crate::driver::calls::late::LateOutcome;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::program::hooks::{Occasion, moments};
+use crate::driver::run::actions::Action;
+use crate::driver::run::context::Context;
+use crate::driver::run::exchange::Written;
 use crate::driver::steps::write_ahead::Journalled;
 use crate::driver::stop::Failure;
-use crate::driver::{Engine, RpcError};
 
 /// What a step led to.
 struct Taken {
     row: Option<Arc<ResourceState>>,
     /// The outcome of a call, on its way to the disk.
-    written: Option<Durability>,
+    written: Option<Written>,
 }
 
 /// The outcome of a create or update.
@@ -32,10 +36,10 @@ pub(in crate::driver) struct Settled {
     /// Why an object that is there did not start.
     pub(in crate::driver) error: Option<ProviderError>,
     /// The outcome, on its way to the disk.
-    pub(in crate::driver) written: Durability,
+    pub(in crate::driver) written: Written,
 }
 
-impl Engine {
+impl Context {
     /// Takes one step of a registration. Gives the row that it led to, or `None` when it failed and the run goes on
     /// without it. `resolved` is the live object of custom resources.
     pub(in crate::driver) async fn act(
@@ -160,7 +164,7 @@ impl Engine {
         let moves = old.is_some_and(|(_, old)| differs(old)) && !planted::has(Bug::KeptReferencesForgotten);
         if moves && !self.operation.dry_run {
             let change = self.run_state().put(Arc::clone(&row), in_place_of);
-            drop(self.session.append_with_next(&[change]));
+            self.exchange.append_unawaited(vec![change]);
         } else {
             self.run_state().keep(Arc::clone(&row), in_place_of);
         }
@@ -206,7 +210,7 @@ impl Engine {
             let row = Arc::new(row);
             let change = self.run_state().put(Arc::clone(&row), step.old.as_ref().map(|(number, _)| *number));
             // No side effect: it may become durable together with whatever comes next.
-            drop(self.session.append_with_next(&[change]));
+            self.exchange.append_unawaited(vec![change]);
             return Ok(Taken { row: Some(row), written: None });
         };
         let updating = step.op == Op::Update;
@@ -233,7 +237,7 @@ impl Engine {
             kind,
             row: &row,
             occasion: Occasion::of(step, Some(&row)),
-            late: &|operation| Self::late_change(step, &row, operation),
+            late: &|operation| LateOutcome::Change { step: step.clone(), row: Arc::clone(&row), operation },
         };
         let (operation, answer) = self.call_retried(call, method).await?;
         let row = Arc::unwrap_or_clone(row);
@@ -274,7 +278,7 @@ impl Engine {
                 Method::Create { .. } => self.unknown_outcome(&row.urn, error, Some(operation)),
                 _ => vec![self.run_state().end(operation)],
             };
-            self.record(&ended).await?;
+            self.record(ended).await?;
             method = again;
         }
     }
@@ -356,7 +360,7 @@ impl Engine {
                     if planted::has(Bug::FailedCreateRecorded) && step.op == Op::Create {
                         "lost".clone_into(&mut row.id);
                         let changes = self.book_outcome(step, &Arc::new(row), operation);
-                        self.record(&changes).await?;
+                        self.record(changes).await?;
                         return Err(error);
                     }
                     // By the SDKs' contract a method that raises has made nothing; of a create there is a record all the
@@ -366,7 +370,7 @@ impl Engine {
                     } else {
                         self.unknown_outcome(&step.urn, &error, Some(operation))
                     };
-                    self.record(&changes).await?;
+                    self.record(changes).await?;
                     return Err(error);
                 }
                 // The object may exist: the operation stays pending, and the next run names it.
@@ -383,17 +387,18 @@ impl Engine {
         kill_point::reach(KillPoint::BeforeOutcome);
         // The program goes on; only hooks, and who is told of a failure, wait for the disk.
         let awaited = error.is_some() || !row.hooks.is_empty();
-        let written = if awaited { self.session.append(&changes) } else { self.session.append_with_next(&changes) };
+        let waiting = if awaited { None } else { Some(self.reporting_flow()) };
+        let written = self.exchange.append(changes, !awaited, waiting);
         Ok(Settled { row, error, written })
     }
 
     /// Waits until what was journalled is durable: the outcome of a call that led to the row.
     pub(in crate::driver) async fn durable(
         &self,
-        written: Durability,
+        written: Written,
         row: Option<&ResourceState>,
     ) -> Result<(), ProviderError> {
-        let written = written.await.map_err(|error| self.outcome_failure(&error, row));
+        let written = written.wait().await.map_err(|error| self.outcome_failure(&error, row));
         kill_point::reach(KillPoint::AfterOutcome);
         written
     }
@@ -403,7 +408,7 @@ impl Engine {
         if step.op != Op::Update {
             let changes = self.unknown_outcome(&step.urn, &error, None);
             if !changes.is_empty()
-                && let Err(unwritten) = self.record(&changes).await
+                && let Err(unwritten) = self.record(changes).await
             {
                 return unwritten;
             }
@@ -417,14 +422,15 @@ impl Engine {
     }
 
     /// Journals changes and waits until they are durable: only then is a step reported as done.
-    pub(in crate::driver) async fn record(&self, changes: &[Change]) -> Result<(), ProviderError> {
+    pub(in crate::driver) async fn record(&self, changes: Vec<Change>) -> Result<(), ProviderError> {
         let begins = changes.iter().any(|change| matches!(change, Change::Begin { .. }));
         kill_point::reach(if begins { KillPoint::BeforeIntent } else { KillPoint::BeforeOutcome });
-        let written = self.session.append(changes);
         if planted::has(if begins { Bug::CallBeforeIntent } else { Bug::DoneBeforeDurable }) {
+            self.exchange.leave(Action::Append { changes, with_next: false, awaited: None });
             return Ok(());
         }
-        let written = written.await.map_err(|error| self.state_failure(&error));
+        let written = self.exchange.append(changes, false, None);
+        let written = written.wait().await.map_err(|error| self.state_failure(&error));
         kill_point::reach(if begins { KillPoint::AfterIntent } else { KillPoint::AfterOutcome });
         written
     }

@@ -5,21 +5,21 @@
 //! next ones are written ahead of their permits.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use atomic_refcell::AtomicRefCell;
 use futures::FutureExt;
-use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::provider::{Answer, Method, ProviderError};
+use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::state::{Change, PendingKind, UnresolvedCreate};
 
-use crate::driver::Engine;
 use crate::driver::calls::call_permits::stopped_before_call;
-use crate::driver::calls::limits::Late;
+use crate::driver::calls::late::{LateAnswer, LateOutcome};
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::program::hooks::Occasion;
+use crate::driver::run::context::Context;
+use crate::driver::run::permits::{Permit, Permits};
 
 /// A call of a provider that the journal is to know of.
 #[derive(Clone, Copy)]
@@ -31,7 +31,7 @@ pub(in crate::driver) struct Journalled<'a> {
     /// What error hooks are told.
     pub(in crate::driver) occasion: Occasion<'a>,
     /// What becomes of an answer that comes after the time limit, by the number of the journalled operation.
-    pub(in crate::driver) late: &'a (dyn Fn(u32) -> Late + Sync),
+    pub(in crate::driver) late: &'a (dyn Fn(u32) -> LateOutcome + Sync),
 }
 
 /// The most intents that are written ahead. A killed run leaves them unresolved, although their calls were not made; with
@@ -45,31 +45,30 @@ const UNKNOWN: u64 = u64::MAX;
 /// How quick the calls of a run are, and which are next.
 pub(in crate::driver) struct WriteAheadPace {
     /// One permit for each call that comes next.
-    next: Semaphore,
+    next: Permits,
     /// How long the latest calls took, in microseconds; later ones count for more.
-    mean: AtomicU64,
+    mean: AtomicRefCell<u64>,
     /// Is there more than one turn? With one, everything happens one after the other.
     side_by_side: bool,
 }
 
 impl WriteAheadPace {
     pub(in crate::driver) fn new(parallel: usize) -> Self {
-        Self { next: Semaphore::new(AHEAD), mean: AtomicU64::new(UNKNOWN), side_by_side: parallel > 1 }
+        Self { next: Permits::new(AHEAD), mean: AtomicRefCell::new(UNKNOWN), side_by_side: parallel > 1 }
     }
 
     fn is_quick(&self) -> bool {
-        self.side_by_side && Duration::from_micros(self.mean.load(Ordering::Relaxed)) < QUICK
+        self.side_by_side && Duration::from_micros(*self.mean.borrow()) < QUICK
     }
 
     fn note(&self, took: Duration) {
         let took = u64::try_from(took.as_micros()).unwrap_or(UNKNOWN - 1);
-        let with = |mean: u64| if mean == UNKNOWN { took } else { mean - mean / 8 + took / 8 };
-        // Whichever of two calls that end at once is counted last.
-        let _ = self.mean.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |mean| Some(with(mean)));
+        let mut mean = self.mean.borrow_mut();
+        *mean = if *mean == UNKNOWN { took } else { *mean - *mean / 8 + took / 8 };
     }
 }
 
-impl Engine {
+impl Context {
     /// Journals that a call is about to be made, and makes it once that is durable and it has its turn. Gives the number of
     /// the journalled operation, which is for the caller to end, with the provider's answer. An error: nothing was called.
     pub(in crate::driver) async fn call_journalled(
@@ -78,7 +77,7 @@ impl Engine {
         method: Method,
     ) -> Result<(u32, Result<Answer, ProviderError>), ProviderError> {
         let Journalled { resolved, row, late, .. } = call;
-        let next = self.wait_until_next(resolved).await?;
+        let next = self.wait_until_next(resolved).await;
         let ahead = next.is_some() && self.pace.is_quick();
         let mut call_permit = if ahead {
             self.call_permit(&row.urn, resolved).now_or_never().transpose()?
@@ -93,25 +92,29 @@ impl Engine {
             match self.call_permit(&row.urn, resolved).await {
                 Ok(gained) => call_permit = Some(gained),
                 Err(error) => {
-                    drop(self.session.append_with_next(&self.take_intent_back(operation, earlier)));
+                    self.exchange.append_unawaited(self.take_intent_back(operation, earlier));
                     return Err(error);
                 }
             }
         }
         drop(next);
-        let begun = self.host.now();
-        let answer = self.call_limited(resolved, &row.urn, method, || Some(late(operation))).await;
-        self.pace.note(self.host.now().saturating_duration_since(begun));
+        let begun = self.exchange.moment().instant;
+        let (number, late) = (self.providers.next_number(), LateAnswer::of(&method, late(operation)));
+        let answer = self.providers.call_numbered(number, resolved, &row.urn, method).await;
+        if let Err(ProviderError { kind: ProviderErrorKind::TimedOut, .. }) = &answer {
+            self.expect_late(number, late);
+        }
+        self.pace.note(self.exchange.moment().instant.saturating_duration_since(begun));
         drop(call_permit);
         Ok((operation, answer))
     }
 
     /// Waits until the call is among those that come next. Whoever waits for its class keeps nobody else waiting.
-    async fn wait_until_next(&self, resolved: &ResolvedProvider) -> Result<Option<SemaphorePermit<'_>>, ProviderError> {
+    async fn wait_until_next(&self, resolved: &ResolvedProvider) -> Option<Permit> {
         if resolved.class_permits.is_some() {
-            return Ok(None);
+            return None;
         }
-        self.pace.next.acquire().await.map(Some).map_err(stopped_before_call)
+        Some(self.pace.next.acquire(1).await)
     }
 
     /// Gives the number of the operation, and what was unresolved of the resource before.
@@ -130,7 +133,7 @@ impl Engine {
             let (operation, change) = run_state.begin(call.kind, Arc::clone(call.row), attempt);
             (operation, change, earlier)
         };
-        match self.record(&[change]).await {
+        match self.record(vec![change]).await {
             Ok(()) => Ok((operation, earlier)),
             Err(error) => {
                 // What cannot be written is taken back in memory only.

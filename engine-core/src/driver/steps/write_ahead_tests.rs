@@ -1,19 +1,19 @@
-#![expect(clippy::panic, reason = "a host that cannot describe its objects fails the test")]
-
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::executor::block_on;
 use futures::future::{BoxFuture, FutureExt, join_all};
 
 use crate::driver::calls::call_permits::CallPermit;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::tests::scripted::{Hanging, ScriptedHost};
-use crate::driver::tests::testing::Recorder;
+use crate::driver::tests::outside_world::OutsideWorld;
+use crate::event::Op;
 use crate::operation::{Operation, OperationKind};
-use crate::provider::{Method, ProviderError, ProviderErrorKind, ProviderHost};
+use crate::plan::Step;
+use crate::provider::{
+    Capabilities, Method, ProviderDescription, ProviderError, ProviderErrorKind, ProviderReference, Revision,
+};
 use crate::resource_state::ResourceState;
-use crate::state::{PendingKind, Session, Snapshot, UnresolvedCreate};
+use crate::state::{PendingKind, UnresolvedCreate};
 use crate::urn::Urn;
 use crate::value::PropertyMap;
 
@@ -21,19 +21,24 @@ use super::*;
 
 const PARALLEL: usize = 2;
 
-fn engine(host: &Arc<ScriptedHost>) -> Arc<Engine> {
-    engine_of(host, PARALLEL)
+fn world(parallel: usize) -> OutsideWorld {
+    OutsideWorld::new(Operation { parallel, ..Operation::new(OperationKind::Update, "proj", "dev") })
 }
 
-fn engine_of(host: &Arc<ScriptedHost>, parallel: usize) -> Arc<Engine> {
-    let operation = Operation { parallel, ..Operation::new(OperationKind::Update, "proj", "dev") };
-    let session = Session::read_only(Snapshot::default());
-    Engine::start(operation, session, Arc::clone(host) as Arc<dyn ProviderHost>, Arc::new(Recorder::default()))
-}
-
-fn resolved(host: &ScriptedHost) -> ResolvedProvider {
-    let description = host.describe(1);
-    ResolvedProvider::live(1, &description.unwrap_or_else(|error| panic!("{error}")), None)
+fn resolved() -> ResolvedProvider {
+    let reference = ProviderReference {
+        maloko: 1,
+        language: "python".to_owned(),
+        module: "infra".to_owned(),
+        name: "Thing".to_owned(),
+        attributes: None,
+        incomplete: None,
+        revision: Revision::default(),
+    };
+    let capabilities = Capabilities { create: true, ..Capabilities::default() };
+    let description =
+        ProviderDescription { reference: Arc::new(reference), capabilities, autonaming: None, limits: None };
+    ResolvedProvider::live(1, &description, None)
 }
 
 fn row(number: usize) -> Arc<ResourceState> {
@@ -43,7 +48,7 @@ fn row(number: usize) -> Arc<ResourceState> {
 
 /// Creates an object; gives the error of a call that was not made.
 fn create<'a>(
-    engine: &'a Engine,
+    context: &'a Context,
     resolved: &'a ResolvedProvider,
     number: usize,
 ) -> BoxFuture<'a, Option<ProviderError>> {
@@ -54,12 +59,16 @@ fn create<'a>(
             kind: PendingKind::Creating,
             row: &row,
             occasion: Occasion { old: None, new: None },
-            late: &|_| unreachable!("there is no time limit"),
+            late: &|operation| LateOutcome::Deletion {
+                step: Step::new(Op::Delete, &row.urn, None, None),
+                number: 0,
+                operation,
+            },
         };
         let method = Method::Create { inputs: PropertyMap::new(), key: "key".to_owned(), timeout: 0.0 };
-        match engine.call_journalled(call, method).await {
+        match context.call_journalled(call, method).await {
             Ok((operation, _)) => {
-                engine.run_state().end(operation);
+                context.run_state().end(operation);
                 None
             }
             Err(error) => Some(error),
@@ -69,31 +78,40 @@ fn create<'a>(
 }
 
 /// All turns of the run.
-fn all_turns<'a>(engine: &'a Engine, resolved: &'a ResolvedProvider) -> Vec<CallPermit<'a>> {
+fn all_turns(context: &Context, resolved: &ResolvedProvider) -> Vec<CallPermit> {
     let urn = &row(0).urn;
-    (0..PARALLEL).filter_map(|_| engine.call_permit(urn, resolved).now_or_never()?.ok()).collect()
+    (0..PARALLEL).filter_map(|_| context.call_permit(urn, resolved).now_or_never()?.ok()).collect()
 }
 
-fn intents(engine: &Engine) -> usize {
-    engine.final_snapshot().pending.len()
+fn intents(context: &Context) -> usize {
+    context.final_snapshot().pending.len()
 }
 
 /// Begins creates while all turns are taken; gives how many intents are written, then lets the calls be made.
 fn intents_while_turns_are_taken(mean: Option<Duration>) -> usize {
-    let host: Arc<ScriptedHost> = Arc::default();
-    let (engine, resolved) = (engine(&host), resolved(&host));
+    let (mut world, resolved) = (world(PARALLEL), resolved());
+    let context = Arc::clone(&world.context);
     if let Some(mean) = mean {
-        engine.pace.note(mean);
+        context.pace.note(mean);
     }
-    let class_permits = all_turns(&engine, &resolved);
-    assert_eq!(class_permits.len(), PARALLEL);
-    let mut creates = join_all((0..100).map(|number| create(&engine, &resolved, number)));
-    assert!((&mut creates).now_or_never().is_none());
-    let written = intents(&engine);
-    assert!(host.take_calls().is_empty());
-    drop(class_permits);
-    assert!(block_on(creates).iter().all(Option::is_none));
-    assert_eq!(host.take_calls().iter().filter(|call| call.ends_with(".create")).count(), 100);
+    let turns = all_turns(&context, &resolved);
+    assert_eq!(turns.len(), PARALLEL);
+    let mut creates = join_all((0..100).map(|number| create(&context, &resolved, number)));
+    assert!(world.go_on(&mut creates).is_none());
+    let written = intents(&context);
+    assert!(world.calls.is_empty());
+    drop(turns);
+    let mut made = 0;
+    let ended = loop {
+        if let Some(ended) = world.go_on(&mut creates) {
+            break ended;
+        }
+        assert!((1..=PARALLEL).contains(&world.calls.len()), "{} calls at a time", world.calls.len());
+        made += world.calls.len();
+        world.answer_creates();
+    };
+    assert!(ended.iter().all(Option::is_none));
+    assert_eq!(made, 100);
     written
 }
 
@@ -111,36 +129,34 @@ fn an_intent_waits_for_its_turn_where_calls_take_long_or_nobody_knows() {
 #[test]
 fn more_turns_than_intents_ahead_are_all_taken_at_once() {
     for mean in [Duration::from_millis(1), Duration::from_secs(1)] {
-        let host: Arc<ScriptedHost> = Arc::default();
-        let (engine, resolved) = (engine_of(&host, 2 * AHEAD), resolved(&host));
-        engine.pace.note(mean);
-        (0..2 * AHEAD).for_each(|number| host.hang(&format!("thing-{number}"), "create", Hanging::Async));
-        let mut creates = join_all((0..2 * AHEAD).map(|number| create(&engine, &resolved, number)));
-        assert!((&mut creates).now_or_never().is_none());
-        let calls = host.take_calls();
-        assert_eq!(calls.iter().filter(|call| call.ends_with(".create")).count(), 2 * AHEAD);
+        let (mut world, resolved) = (world(2 * AHEAD), resolved());
+        let context = Arc::clone(&world.context);
+        context.pace.note(mean);
+        let mut creates = join_all((0..2 * AHEAD).map(|number| create(&context, &resolved, number)));
+        assert!(world.go_on(&mut creates).is_none());
+        assert_eq!(world.calls.len(), 2 * AHEAD);
     }
 }
 
 #[test]
 fn a_run_that_stops_doubts_no_more_than_before_of_a_call_that_was_not_made() {
-    let host: Arc<ScriptedHost> = Arc::default();
-    let (engine, resolved) = (engine(&host), resolved(&host));
+    let (mut world, resolved) = (world(PARALLEL), resolved());
+    let context = Arc::clone(&world.context);
     let suspected = Arc::new(UnresolvedCreate { attempts: 3, ..UnresolvedCreate::begun(&row(1), &attempt(), None) });
-    engine.run_state().apply(Change::UnresolvedCreate(Arc::clone(&suspected)));
-    engine.pace.note(Duration::ZERO);
-    let class_permits = all_turns(&engine, &resolved);
-    let mut creates = join_all([0, 1].map(|number| create(&engine, &resolved, number)));
-    assert!((&mut creates).now_or_never().is_none());
-    assert_eq!(intents(&engine), 2);
-    engine.cancel();
-    drop(class_permits);
-    for error in block_on(creates) {
-        assert_eq!(error.map(|error| error.kind), Some(ProviderErrorKind::Cancelled));
-    }
-    assert_eq!(intents(&engine), 0);
-    assert_eq!(engine.final_snapshot().unresolved_creates, [suspected]);
-    assert!(host.take_calls().is_empty());
+    context.run_state().apply(Change::UnresolvedCreate(Arc::clone(&suspected)));
+    context.pace.note(Duration::ZERO);
+    let turns = all_turns(&context, &resolved);
+    let mut creates = join_all([0, 1].map(|number| create(&context, &resolved, number)));
+    assert!(world.go_on(&mut creates).is_none());
+    assert_eq!(intents(&context), 2);
+    context.stop.cancel();
+    drop(turns);
+    let errors = world.go_on(&mut creates).unwrap_or_default();
+    let kinds: Vec<_> = errors.into_iter().flatten().map(|error| error.kind).collect();
+    assert_eq!(kinds, [ProviderErrorKind::Cancelled, ProviderErrorKind::Cancelled]);
+    assert_eq!(intents(&context), 0);
+    assert_eq!(context.final_snapshot().unresolved_creates, [suspected]);
+    assert!(world.calls.is_empty());
 }
 
 fn attempt() -> crate::state::Attempt {

@@ -69,7 +69,7 @@ fn run<T>(
         engine.finish(ProgramEnd::default()).await.unwrap();
         given
     });
-    (given, engine.final_snapshot().rows, recorder.messages())
+    (given, engine.snapshot().rows, recorder.messages())
 }
 
 async fn reference(engine: &Engine, stack: &str) -> std::result::Result<PropertyMap, RpcError> {

@@ -4,6 +4,7 @@ mod autonaming_tests;
 mod builtin_tests;
 mod driver_tests;
 mod failure_tests;
+pub(super) mod outside_world;
 mod preview_tests;
 mod reading_tests;
 mod rules_tests;

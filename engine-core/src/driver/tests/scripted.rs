@@ -17,7 +17,7 @@ use crate::provider::{
 };
 use crate::value::{PropertyMap, Value};
 
-use crate::driver::calls::limits::LAST_WORD;
+use crate::driver::outside::layers::time_limits::LAST_WORD;
 
 /// One provider object that echoes its inputs, replaces when `zone` changes, and fails where it is told to. Its
 /// objects are numbered; every call is written down.
@@ -33,6 +33,8 @@ pub(crate) struct ScriptedHost {
     pub(crate) revision: Revision,
     /// Why they could not be found again.
     pub(crate) incomplete: Option<&'static str>,
+    /// Has its object no `configure`?
+    pub(crate) unconfigured: bool,
     /// Are there objects that were registered by hand?
     pub(crate) by_hand: bool,
     /// What `read` finds, by the resource's name: other outputs, or that the object is gone.
@@ -191,7 +193,7 @@ impl ProviderHost for ScriptedHost {
                 revision: self.revision.clone(),
             }),
             capabilities: Capabilities {
-                configure: true,
+                configure: !self.unconfigured,
                 check: true,
                 diff: true,
                 create: !self.without_create,

@@ -1,5 +1,9 @@
-// How a law was broken, in the author's terms; and comparing what a provider returned with what it should have.
+// How a law was broken, in the words of the engine's side; and comparing what a provider returned with what it should have.
+import { loadAddon } from "../../native";
+import { parseJson } from "../../originals";
 import { isListed, show } from "../values";
+
+type Bag = Record<string, unknown>;
 
 /** What is wrong: where, what was expected, and what came. */
 export interface Breach {
@@ -7,7 +11,17 @@ export interface Breach {
     at: string;
     expected: string;
     got: string;
+    /** What the author of the provider can do. */
+    advice?: string;
     cause?: unknown;
+}
+
+/** What became of a law, as `engine-kit/src/laws` takes it. */
+export type Outcome = { outcome: string } & Bag;
+
+/** A verdict in words. */
+export function verdictText(law: string, title: string, provider: string, verdict: Outcome): string {
+    return loadAddon().Laws.text(law, title, provider, JSON.stringify(plainJson(verdict)));
 }
 
 /** A law that does not hold. Its message has all of it, with the line that runs it again. */
@@ -22,33 +36,90 @@ export class LawBroken extends Error {
         super(`${breach.at}: expected ${breach.expected}, found ${breach.got}`, { cause: breach.cause });
     }
 
+    /** A law that could not be tried, because the provider refuses all inputs. */
+    static untried(law: string, text: string, { message, cause }: Error): LawBroken {
+        const at = { at: "inputs", expected: "some that the provider accepts", got: message, cause };
+        return Object.assign(new LawBroken(at), { law, message: text });
+    }
+
     /** Writes the message in full. */
     complete(law: string, title: string, provider: string, inputs: unknown[], again: string): this {
-        const { at, expected, got } = this.breach;
+        const { at, expected, got, advice = "" } = this.breach;
         this.law = law;
         this.inputs = inputs;
-        const names = inputs.length === 1 ? ["inputs"] : inputs.length === 2 ? ["first", "then"] : [];
-        const lines = [
-            `${law} ${title}: ${provider} breaks it`,
-            `    property: ${at}`,
-            ...inputs.map((it, index) => `    ${names[index] ?? `inputs ${index + 1}`}: ${show(it)}`),
-            `    expected: ${expected}`,
-            `    found: ${got}`,
-            ...(again === "" ? [] : [`    again: ${again}`]),
-        ];
-        this.message = lines.join("\n");
+        const words = { property: at, expected, found: got, advice };
+        this.message = verdictText(law, title, provider, { outcome: "broken", words, inputs, again });
         return this;
     }
 }
 
-/** An example that says nothing, for example because `check` refuses it. */
+/** An error of the provider's own that nobody expected. */
+export class Raised extends LawBroken {
+    constructor(cause: unknown) {
+        super({ at: "an error", expected: "none", got: errorText(cause), cause });
+    }
+
+    override complete(law: string, title: string, provider: string, inputs: unknown[], again: string): this {
+        this.law = law;
+        this.inputs = inputs;
+        const raised = this.breach.got;
+        this.message = verdictText(law, title, provider, { outcome: "broken", raised, inputs, again });
+        return this;
+    }
+}
+
+/** An example that says nothing; the message says what one would have to have. */
 export class Discarded extends Error {
-    override readonly name = "Discarded";
+    override readonly name: string = "Discarded";
+}
+
+/** The provider refuses the inputs of an example. */
+export class Refused extends Discarded {
+    override readonly name = "Refused";
 }
 
 /** Breaks the law. */
 export function breach(at: string, expected: string, got: string, cause?: unknown): never {
     throw new LawBroken({ at, expected, got, cause });
+}
+
+/** Breaks the law by what was found: `kind` and its members as `engine-kit/src/laws/finding.rs` has them, with the words. */
+export function found(kind: string, members: Bag, cause?: unknown): never {
+    const text = loadAddon().Laws.words(JSON.stringify(plainJson({ kind, ...members })));
+    const words = parseJson(text) as Record<"property" | "expected" | "found" | "advice", string>;
+    throw new LawBroken({
+        at: words.property,
+        expected: words.expected,
+        got: words.found,
+        advice: words.advice,
+        cause,
+    });
+}
+
+/** An error as sentences have it. */
+export function errorText(thrown: unknown): string {
+    return thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : show(thrown);
+}
+
+// A value as JSON has it; what JSON has not is shown as Node does.
+function plainJson(value: unknown): unknown {
+    if (Array.isArray(value)) {
+        return value.map(plainJson);
+    }
+    if (value !== null && typeof value === "object") {
+        const prototype: unknown = Object.getPrototypeOf(value);
+        const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
+        const members = Object.entries(value).filter(([, member]) => member !== undefined);
+        return isPlain ? Object.fromEntries(members.map(([key, member]) => [key, plainJson(member)])) : show(value);
+    }
+    if (typeof value === "string") {
+        return value.isWellFormed() ? value : JSON.stringify(value);
+    }
+    return typeof value === "number" && !Number.isFinite(value)
+        ? String(value)
+        : typeof value === "bigint"
+          ? String(value)
+          : value;
 }
 
 /** A value that stands at a path in one of two results, and not in the other. */
@@ -58,36 +129,43 @@ export interface Difference {
     actual: unknown;
 }
 
-/**
- * The first place at which two plain values differ. `same` says of two texts that they mean the same, such as the ids of two
- * objects.
- */
+/** The first place at which two plain values differ, by the names of the properties. */
 export function firstDifference(
     expected: unknown,
     actual: unknown,
     ignored: readonly string[] = [],
-    same: (expected: string, actual: string) => boolean = () => false,
     path = "",
 ): Difference | undefined {
     if (Object.is(expected, actual) || isListed(path, ignored)) {
         return undefined;
     }
-    if (typeof expected === "string" && typeof actual === "string" && same(expected, actual)) {
-        return undefined;
-    }
-    const isObject = (value: unknown): value is Record<string, unknown> => value !== null && typeof value === "object";
+    const isObject = (value: unknown): value is Bag => value !== null && typeof value === "object";
     if (!isObject(expected) || !isObject(actual) || Array.isArray(expected) !== Array.isArray(actual)) {
         // Zero has a sign that no state keeps.
         return expected === actual ? undefined : { path, expected, actual };
     }
-    for (const key of new Set([...Object.keys(expected), ...Object.keys(actual)])) {
+    const keys = [...new Set([...Object.keys(expected), ...Object.keys(actual)])];
+    for (const key of Array.isArray(expected) ? keys : keys.sort()) {
         const next = Array.isArray(expected) ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`;
-        const found = firstDifference(expected[key], actual[key], ignored, same, next);
-        if (found !== undefined) {
-            return found;
+        const difference = firstDifference(expected[key], actual[key], ignored, next);
+        if (difference !== undefined) {
+            return difference;
         }
     }
     return undefined;
+}
+
+/** A value with the object's own id replaced in its texts: two objects differ in that. */
+export function withoutId(value: unknown, id: string): unknown {
+    if (typeof value === "string") {
+        return id === "" ? value : value.replaceAll(id, "<id>");
+    }
+    if (Array.isArray(value)) {
+        return value.map((item) => withoutId(item, id));
+    }
+    return value !== null && typeof value === "object"
+        ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withoutId(item, id)]))
+        : value;
 }
 
 /** A value as a sentence has it. */

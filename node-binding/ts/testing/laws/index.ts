@@ -1,7 +1,7 @@
 // Provider laws: what every provider has to keep, tried with an author's own inputs.
 import { show } from "../values";
 import { baselineOf } from "./baseline";
-import type { LawBroken } from "./broken";
+import { LawBroken, type Outcome, Refused, verdictText } from "./broken";
 import { LAW_NAMES, type Law, type LawContext, type LawName, type Need } from "./law";
 import { objectLaws } from "./objects";
 import {
@@ -18,7 +18,7 @@ import {
 } from "./options";
 import { planningLaws } from "./planning";
 import { runLaws } from "./runs";
-import { asBroken, forAll, replayLine } from "./samples";
+import { asBroken, type Counterexample, forAll, replayLine, type Tried } from "./samples";
 
 export { LawBroken } from "./broken";
 export { LAW_NAMES, type LawName } from "./law";
@@ -105,7 +105,9 @@ export class LawSuite {
         }
         const law = lawOf(name);
         const { inputs } = this.options;
-        const needs: Need[] = [...law.needs, ...(law.count === 2 && !isArbitrary(inputs) ? (["two"] as const) : [])];
+        const compares =
+            law.count === 2 && !isArbitrary(inputs) && !(name === "L12" && this.options.secret?.length === 0);
+        const needs: Need[] = [...law.needs, ...(compares ? (["two"] as const) : [])];
         const missing = needs.filter((need) => !this.#has(need));
         const has = missing.map((need) => NEEDED[need]).join(" and ");
         return missing.length === 0 ? undefined : { status: "needs", reason: has };
@@ -117,8 +119,9 @@ export class LawSuite {
         const { title } = law;
         const skipped = this.notTried(name);
         if (skipped !== undefined) {
-            const verb = skipped.status === "waived" ? "is waived:" : "needs";
-            return { law: name, title, ...skipped, text: `${name} ${verb} ${skipped.reason}` };
+            const { status, reason } = skipped;
+            const outcome = { outcome: status, reason, what: reason };
+            return { law: name, title, status, reason, text: this.#text(law, outcome) };
         }
         const { inputs: samples, world, config, volatile = [], secret = [], seed, baseline, examples } = this.options;
         const place = new Place(world);
@@ -135,13 +138,16 @@ export class LawSuite {
                     : await forAll({ ...sampling, whole: law.whole }, law.count, (...inputs) =>
                           law.holds(laboratory, inputs, context),
                       );
-            if (found === undefined) {
+            if ("tried" in found) {
                 return {
                     law: name,
                     title,
                     status: "holds",
-                    text: `${name} ${title}: ${titleOf(this.provider)} keeps it`,
+                    text: this.#text(law, { outcome: "holds", examples: found.tried }),
                 };
+            }
+            if ("untried" in found) {
+                return this.#untried(law, found.untried);
             }
             const again = found.replay === undefined ? command : replayLine(command, found.replay);
             const named = titleOf(this.provider);
@@ -150,6 +156,30 @@ export class LawSuite {
         } finally {
             await place.end();
         }
+    }
+
+    #text({ name, title }: Law, outcome: Outcome): string {
+        return verdictText(name, title, titleOf(this.provider), outcome);
+    }
+
+    // None of the examples said anything.
+    #untried(law: Law, reasons: readonly Error[]): LawVerdict {
+        const { name, title } = law;
+        const examples = reasons.length;
+        const [first] = reasons;
+        if (first !== undefined && reasons.every((it) => it instanceof Refused)) {
+            const outcome = { outcome: "refused", examples, error: first.message };
+            const error = LawBroken.untried(name, this.#text(law, outcome), first);
+            return { law: name, title, status: "broken", text: error.message, error };
+        }
+        const what = reasons.find((it) => !(it instanceof Refused))?.message ?? "inputs to try";
+        return {
+            law: name,
+            title,
+            status: "needs",
+            reason: what,
+            text: this.#text(law, { outcome: "untried", what, examples }),
+        };
     }
 
     #has(need: Need): boolean {
@@ -185,12 +215,12 @@ export class LawSuite {
     }
 }
 
-async function once(action: () => Promise<void>) {
+async function once(action: () => Promise<void>): Promise<Counterexample | Tried> {
     try {
         await action();
-        return undefined;
+        return { tried: 1 };
     } catch (thrown) {
-        return { thrown, inputs: [], replay: undefined };
+        return { thrown, inputs: [] };
     }
 }
 

@@ -1,30 +1,22 @@
 // The laws of objects: making, reading, changing, replacing and deleting them.
-import { messageOf } from "../../errors";
 import type { Inputs } from "../subject";
-import { breach, firstDifference, told } from "./broken";
+import { Discarded, firstDifference, found, Raised, Refused } from "./broken";
 import type { Law } from "./law";
 import { removerOf } from "./options";
-import { eachChange } from "./planning";
-import { type Made, Trial } from "./trial";
+import { A_REPLACEMENT, AN_UPDATE, eachChange } from "./planning";
+import { type Laboratory, type Made, Trial } from "./trial";
 
 type Bag = Record<string, unknown>;
 
 async function readIsTrue(trial: Trial, made: Made, after: string): Promise<void> {
     const { id, props } = await trial.read(made);
     if (id !== made.id) {
-        breach(
-            "id",
-            `\`read\` after \`${after}\` to find the object ${told(made.id)}`,
-            id === "" ? "that it is gone" : told(id),
-        );
+        found("read-finds-nothing", { after });
     }
-    const found = firstDifference(made.outs, props, trial.laboratory.volatile);
-    if (found !== undefined) {
-        breach(
-            found.path,
-            `what \`${after}\` returned, ${told(found.expected)}`,
-            `${told(found.actual)} from \`read\``,
-        );
+    const difference = firstDifference(made.outs, props, trial.laboratory.volatile);
+    if (difference !== undefined) {
+        const { path, expected, actual } = difference;
+        found("read-differs", { after, property: path, returned: expected, read: actual });
     }
 }
 
@@ -34,7 +26,7 @@ const readTrue: Law = {
     needs: ["read"],
     count: 2,
     async holds(laboratory, [from = {}, to = {}]) {
-        await Trial.run(laboratory, async (trial) => readIsTrue(trial, await trial.create(from), "create"));
+        await Trial.run(laboratory, async (trial) => readIsTrue(trial, await trial.made(from), "create"));
         await eachChange(laboratory, from, to, async (trial, made, news) => {
             const { changes, replaces } = await trial.diff(made, news);
             if (changes && replaces.length === 0 && trial.has("update")) {
@@ -51,25 +43,21 @@ const sameEitherWay: Law = {
     needs: [],
     count: 2,
     async holds(laboratory, [from = {}, to = {}]) {
-        const updated: { made: Made; inputs: Inputs; updates: boolean }[] = [];
+        const updated: { made: Made; inputs: Inputs }[] = [];
         await eachChange(laboratory, from, to, async (trial, made, news, inputs) => {
             const { changes, replaces } = await trial.diff(made, news);
-            if (changes && replaces.length === 0) {
-                await trial.update(made, news);
-                updated.push({ made: { ...made }, inputs, updates: trial.has("update") });
+            if (!changes || replaces.length > 0) {
+                throw new Discarded(AN_UPDATE);
             }
+            await trial.update(made, news);
+            updated.push({ made: { ...made }, inputs });
         });
-        for (const { made, inputs, updates } of updated) {
+        for (const { made, inputs } of updated) {
             await Trial.run(laboratory, async (trial) => {
-                const fresh = await trial.create(inputs);
-                const found = trial.difference(fresh, made);
-                if (found !== undefined) {
-                    const how = updates ? "from `update`" : "because there is no `update`";
-                    breach(
-                        found.path,
-                        `${told(found.expected)}, as a new object has it`,
-                        `${told(found.actual)} ${how}`,
-                    );
+                const difference = trial.difference(await trial.made(inputs), made);
+                if (difference !== undefined) {
+                    const { path, expected, actual } = difference;
+                    found("ends-elsewhere", { property: path, created: expected, updated: actual });
                 }
             });
         }
@@ -83,33 +71,41 @@ const idsAreTrue: Law = {
     count: 2,
     holds: (laboratory, [from = {}, to = {}]) =>
         eachChange(laboratory, from, to, async (trial, made, news, inputs) => {
-            const verdict = await trial.diff(made, news);
-            if (verdict.replaces.length > 0 && !verdict.deleteBeforeReplace) {
-                const next = await trial.create(inputs).catch(() => undefined);
-                if (next !== undefined && next.id === made.id) {
-                    const expected = `another id, since \`diff\` asks for a replacement because of ${verdict.replaces.join(", ")}`;
-                    breach("id", expected, `${told(next.id)} again: deleting the old object would delete the new one`);
-                }
-            } else if (verdict.changes && verdict.replaces.length === 0 && trial.has("update")) {
+            const { changes, replaces, deleteBeforeReplace } = await trial.diff(made, news);
+            if (!changes) {
+                throw new Discarded(`${AN_UPDATE}, or a replacement`);
+            }
+            if (replaces.length === 0) {
                 await keepsItsId(trial, made, news);
+            } else if (!deleteBeforeReplace) {
+                // That a replacement fails is L7's.
+                const next = await trial.create(inputs).catch(() => {
+                    throw new Discarded(`${AN_UPDATE}, or a replacement`);
+                });
+                if (next.id === made.id) {
+                    found("same-id", { replaces, id: next.id });
+                }
             }
         }),
 };
 
 async function keepsItsId(trial: Trial, made: Made, news: Bag): Promise<void> {
-    const saysId = made.outs.id === made.id;
-    const before = trial.world === undefined ? [] : trial.objects();
-    await trial.update(made, news);
-    const expected = `the object ${told(made.id)} after an update, which \`diff\` asked for`;
-    const replaced = "another object: let `diff` name in `replaces` what needs one";
-    if (saysId && made.outs.id !== undefined && made.outs.id !== made.id) {
-        breach("id", expected, `${told(made.outs.id)}, ${replaced}`);
+    const { id } = made;
+    const keys = Object.keys({ ...made.inputs, ...news }).sort();
+    const changed = keys.filter((key) => firstDifference(made.inputs[key], news[key]) !== undefined);
+    await trial.update(made, news).catch(() => {
+        // That an update fails is L4's.
+        throw new Discarded(`${AN_UPDATE}, or a replacement`);
+    });
+    const ids = trial.objects();
+    if (trial.world !== undefined && !ids.includes(id)) {
+        found("another-object", { id, ids, changed });
     }
-    if (trial.world !== undefined && before.includes(made.id) && !trial.objects().includes(made.id)) {
-        breach("id", expected, replaced);
-    }
-    if (trial.world === undefined && trial.has("read") && (await trial.read(made)).id === "") {
-        breach("id", expected, `that it is gone, and ${replaced}`);
+    if (trial.has("read")) {
+        const read = await trial.read(made);
+        if (read.id !== id) {
+            found("another-id", { id, found: read.id === "" ? undefined : read.id, changed });
+        }
     }
 }
 
@@ -120,34 +116,54 @@ const bothExist: Law = {
     count: 2,
     holds: (laboratory, [from = {}, to = {}]) =>
         eachChange(laboratory, from, to, async (trial, made, news, inputs) => {
-            const { replaces, deleteBeforeReplace } = await trial.diff(made, news);
-            if (replaces.length === 0 || deleteBeforeReplace) {
-                return;
+            const { replaces, deleteBeforeReplace: oldFirst } = await trial.diff(made, news);
+            if (replaces.length === 0) {
+                throw new Discarded(A_REPLACEMENT);
             }
-            const expected =
-                "the new object to be made while the old one is there, or `deleteBeforeReplace` from `diff`";
-            const at = replaces[0] ?? "create";
+            if (oldFirst) {
+                await trial.delete(made);
+            }
             let next: Made;
             try {
                 next = await trial.create(inputs);
             } catch (thrown) {
-                // Not a `cause`: the provider refuses what it asked for itself.
-                breach(at, expected, `that they cannot both exist: ${messageOf(thrown)}`);
+                if (!(thrown instanceof Raised)) {
+                    throw thrown;
+                }
+                await isAccepted(laboratory, inputs);
+                found("replacement-fails", { replaces, oldFirst, error: thrown.breach.got });
             }
             if (next.id === made.id) {
-                return; // L6 tells.
+                throw new Discarded(A_REPLACEMENT); // L6 has more to say of an id that stays.
             }
-            const known = trial.objects();
-            if (known.includes(next.id) && !known.includes(made.id)) {
-                breach(at, expected, `that making ${told(next.id)} has removed ${told(made.id)}`);
+            if (!oldFirst) {
+                await trial.delete(made);
             }
-            const there = known.includes(next.id);
-            await trial.delete(made);
-            if (there && !trial.objects().includes(next.id)) {
-                breach(at, expected, `that deleting ${told(made.id)} has removed ${told(next.id)}`);
+            const ids = trial.objects();
+            if (ids.length !== 1 || ids[0] !== next.id) {
+                found("replacement-leaves", { replaces, id: next.id, ids });
             }
         }),
 };
+
+// What the provider refuses in an empty world, too, makes no replacement.
+async function isAccepted(laboratory: Laboratory, inputs: Inputs): Promise<void> {
+    await Trial.run(laboratory, async (trial) => void (await trial.made(inputs))).catch((thrown: unknown) => {
+        throw thrown instanceof Refused ? new Discarded(A_REPLACEMENT) : thrown;
+    });
+}
+
+// Does something that raises only where the law is broken.
+async function orElse<T>(kind: string, action: () => Promise<T>): Promise<T> {
+    try {
+        return await action();
+    } catch (thrown) {
+        if (thrown instanceof Raised) {
+            found(kind, { error: thrown.breach.got }, thrown.breach.cause);
+        }
+        throw thrown;
+    }
+}
 
 const gone: Law = {
     name: "L8",
@@ -156,21 +172,16 @@ const gone: Law = {
     count: 1,
     holds: (laboratory, [inputs = {}]) =>
         Trial.run(laboratory, async (trial) => {
-            const made = await trial.create(inputs);
-            await trial.delete(made);
-            const { id } = await trial.read(made);
+            const made = await trial.made(inputs);
+            await orElse("delete-fails", () => trial.delete(made));
+            const ids = trial.objects();
+            if (trial.world !== undefined && ids.includes(made.id)) {
+                found("still-there", { ids });
+            }
+            await orElse("second-delete-fails", () => trial.delete(made));
+            const { id } = await orElse("read-fails-when-gone", () => trial.read(made));
             if (id !== "") {
-                breach("read", "an empty id once the object is deleted", told(id));
-            }
-            if (trial.world !== undefined && trial.objects().includes(made.id)) {
-                breach("delete", "the object to be gone from the world", `that ${told(made.id)} is there`);
-            }
-            await trial.delete(made);
-            const remove = removerOf(trial.world);
-            if (remove !== undefined) {
-                const other = await trial.create(inputs);
-                await remove(other.id);
-                await trial.delete(other);
+                found("read-finds-deleted", { id });
             }
         }),
 };
@@ -182,37 +193,38 @@ const importable: Law = {
     count: 1,
     holds: (laboratory, [inputs = {}]) =>
         Trial.run(laboratory, async (trial) => {
-            const made = await trial.create(inputs);
-            const { id, props, inputs: found } = await trial.read({ id: made.id });
+            const made = await trial.made(inputs);
+            const {
+                id,
+                props,
+                inputs: given,
+            } = await trial.read({ id: made.id }).catch((thrown: unknown) => {
+                if (thrown instanceof Raised) {
+                    found("import-fails", { id: made.id, error: thrown.breach.got }, thrown.breach.cause);
+                }
+                throw thrown;
+            });
             if (id === "") {
-                breach("read", `it to find ${told(made.id)} without its properties`, "that it is gone");
+                found("import-fails", { id: made.id });
             }
-            const taken = found ?? Object.fromEntries(Object.keys(made.inputs).map((key) => [key, props[key]]));
+            const taken = given ?? Object.fromEntries(Object.keys(made.inputs).map((key) => [key, props[key]]));
             const imported: Made = { id, inputs: taken, outs: props };
-            for (const [news, whose] of [
-                [await trial.check(taken, taken), "the inputs that `read` gives"],
-                [await trial.check(inputs, taken), "the inputs that it was made with"],
-            ] as const) {
+            for (const news of [await trial.check(taken, taken), await trial.check(inputs, taken)]) {
                 const ignored = [...laboratory.volatile, ...laboratory.secret];
                 const difference = firstDifference(news, taken, ignored);
-                if ((await trial.diff(imported, news)).changes && (difference !== undefined || news === taken)) {
-                    const { path, expected, actual } = difference ?? { path: "diff", expected: news, actual: taken };
-                    breach(
-                        path,
-                        `no change with ${whose}`,
-                        `a change: ${told(expected)} is to be, ${told(actual)} was read`,
-                    );
-                }
-                if (difference === undefined && (await trial.diff({ ...imported, inputs: news }, news)).changes) {
-                    breach(
-                        "diff",
-                        `no change with ${whose}`,
-                        `a change, although the object was read as ${told(props)}`,
-                    );
+                const verdict = await trial.diff({ ...imported, inputs: news }, news);
+                if (verdict.changes) {
+                    const unlike = difference ?? firstDifference(news, pick(props, Object.keys(news)), ignored);
+                    const action = verdict.replaces.length > 0 ? "replace" : "update";
+                    found("import-changes", { id, action, property: unlike?.path, read: unlike?.actual });
                 }
             }
         }),
 };
+
+function pick(bag: Bag, keys: string[]): Bag {
+    return Object.fromEntries(keys.filter((key) => Object.hasOwn(bag, key)).map((key) => [key, bag[key]]));
+}
 
 const drifting: Law = {
     name: "L11",
@@ -221,30 +233,23 @@ const drifting: Law = {
     count: 1,
     holds: (laboratory, [inputs = {}]) =>
         Trial.run(laboratory, async (trial) => {
-            const made = await trial.create(inputs);
+            const made = await trial.made(inputs);
             await trial.world?.mutateRemote?.(made.id);
             const seen = await trial.read(made);
             const drifted: Made = { id: seen.id, inputs: seen.inputs ?? made.inputs, outs: seen.props };
-            const { changes } = await trial.diff(drifted, made.inputs);
-            if (!changes) {
-                const found = firstDifference(made.outs, seen.props);
-                const at = found?.path ?? "read";
-                const expected = "a change once the object is another one than the program says";
-                breach(
-                    at,
-                    expected,
-                    found === undefined ? "`read` answers as if nothing had happened" : "no change from `diff`",
-                );
+            if (!(await trial.diff(drifted, made.inputs)).changes) {
+                found("drift-unseen", {});
             }
             await removerOf(trial.world)?.(made.id);
             const { id } = await trial.read(made);
             if (id !== "") {
-                breach("read", "an empty id once somebody has removed the object", told(id));
+                found("not-dropped", { id });
             }
             trial.forget(made);
             const again = await trial.create(inputs);
-            if (!trial.objects().includes(again.id)) {
-                breach("create", "it to make the object again", `${told(again.id)}, which is not in the world`);
+            const ids = trial.objects();
+            if (ids.length !== 1 || ids[0] !== again.id) {
+                found("not-made-again", { ids });
             }
         }),
 };
@@ -258,6 +263,9 @@ const independent: Law = {
     count: COUNT,
     async holds(laboratory, samples) {
         const distinct = [...new Map(samples.map((it) => [JSON.stringify(it), it])).values()];
+        if (distinct.length < 2) {
+            throw new Discarded("two inputs that differ");
+        }
         const alone: { inputs: Inputs; made: Made; read: Bag | undefined }[] = [];
         await Trial.run(laboratory, async (trial) => {
             for (const inputs of distinct) {
@@ -274,21 +282,14 @@ const independent: Law = {
             const reads = trial.has("read") ? await Promise.all(all.map((made) => trial.read(made))) : [];
             all.forEach((made, index) => {
                 const one = alone[index];
-                const found = one && trial.difference(one.made, made);
-                const read =
-                    one?.read && trial.difference(readOf(one.made, one.read), readOf(made, reads[index]?.props));
-                const wrong = found ?? read;
+                const wrong =
+                    (one && trial.difference(one.made, made)) ??
+                    (one?.read && trial.difference(readOf(one.made, one.read), readOf(made, reads[index]?.props)));
                 if (wrong !== undefined) {
-                    const method = found === undefined ? "read" : "create";
-                    const got = `${told(wrong.actual)} when ${all.length} are asked for at once`;
-                    breach(
-                        wrong.path,
-                        `${told(wrong.expected)} from \`${method}\`, as when it is asked for alone`,
-                        got,
-                    );
+                    const { path, expected, actual } = wrong;
+                    found("mixed", { property: path, resource: `r${index + 1}`, alone: expected, together: actual });
                 }
             });
-            await Promise.all(all.map((made) => trial.delete(made)));
         });
     },
 };

@@ -1,6 +1,6 @@
 // The laws of what is planned: `check`, `diff`, and what `update` makes of it.
 import type { Inputs } from "../subject";
-import { breach, Discarded, firstDifference, told } from "./broken";
+import { type Difference, Discarded, firstDifference, found, Refused, withoutId } from "./broken";
 import { watchNetwork } from "./guard";
 import type { Law } from "./law";
 import { type Laboratory, type Made, plain, Trial, variations } from "./trial";
@@ -17,30 +17,50 @@ export async function eachChange(
     to: Inputs,
     action: (trial: Trial, made: Made, news: Bag, inputs: Inputs) => Promise<void>,
 ): Promise<void> {
+    let held = false;
+    let passedOver: Discarded | undefined;
     for (const inputs of variations(from, to)) {
         try {
             await Trial.run(laboratory, async (trial) => {
-                const made = await trial.create(from);
+                const made = await trial.made(from);
                 await action(trial, made, await trial.check(inputs, made.inputs), inputs);
             });
+            held = true;
         } catch (thrown) {
-            if (!(thrown instanceof Discarded) || inputs === to) {
+            if (!(thrown instanceof Discarded) || (inputs === to && thrown instanceof Refused)) {
                 throw thrown;
             }
+            passedOver ??= thrown;
         }
+    }
+    if (!held) {
+        throw passedOver ?? new Discarded("two inputs that differ");
     }
 }
 
-// Where inputs and outputs tell different things, as far as both speak of it.
-function echoed({ outs }: Made, news: Bag): { path: string; text: string } {
-    for (const [key, value] of Object.entries(news)) {
-        const found = firstDifference(value, outs[key], [], undefined, key);
-        if (found !== undefined) {
-            const text = `${found.path} is ${told(found.expected)} in the inputs and ${told(found.actual)} in the outs`;
-            return { path: found.path, text };
+/** What of a law says that an example has no update, or no replacement. */
+export const AN_UPDATE = "inputs whose change makes an update";
+export const A_REPLACEMENT = "inputs whose change makes a replacement";
+
+// Where the outputs hold another value than the inputs, as far as both speak of it.
+function unlike({ outs }: Made, news: Bag): Difference | undefined {
+    for (const key of Object.keys(news).sort()) {
+        const difference = firstDifference(news[key], outs[key], [], key);
+        if (difference !== undefined) {
+            return difference;
         }
     }
-    return { path: "diff", text: "the outs hold all inputs as they are" };
+    return undefined;
+}
+
+/** Fails unless `diff` sees no change for the same inputs. */
+async function stays(trial: Trial, made: Made, news: Bag, after: string): Promise<void> {
+    const { changes, replaces } = await trial.diff(made, news);
+    if (changes) {
+        const { path, expected, actual } = unlike(made, news) ?? {};
+        const action = replaces.length > 0 ? "replace" : "update";
+        found("not-settled", { after, action, property: path, wanted: expected, kept: actual });
+    }
 }
 
 const idempotent: Law = {
@@ -51,28 +71,30 @@ const idempotent: Law = {
     holds: (laboratory, [inputs = {}]) =>
         Trial.run(laboratory, async (trial) => {
             const first = await trial.check(inputs);
-            for (const olds of [{}, first]) {
-                const again = await trial.check(first, olds);
-                const found = firstDifference(first, again, laboratory.volatile);
-                if (found !== undefined) {
-                    const expected = `what \`check\` gave the first time, ${told(found.expected)}, when it gets its own answer`;
-                    breach(found.path, expected, told(found.actual));
+            for (const [kind, news] of [
+                ["not-idempotent", first],
+                ["not-stable", inputs],
+            ] as const) {
+                const difference = firstDifference(first, await trial.check(news, first), laboratory.volatile);
+                if (difference !== undefined) {
+                    const { path, expected, actual } = difference;
+                    found(kind, { property: path, first: expected, again: actual });
                 }
             }
             const check = (trial.provider as { check?: (olds: unknown, news: unknown) => unknown }).check;
             if (check === undefined) {
                 return;
             }
-            const [olds, news] = [structuredClone(first), structuredClone(inputs)];
+            const [olds, news] = [{}, structuredClone(inputs)];
             await check.call(trial.provider, olds, news);
-            for (const [name, before, after] of [
-                ["olds", first, olds],
+            for (const [argument, before, after] of [
+                ["olds", {}, olds],
                 ["news", inputs, news],
             ] as const) {
-                const found = firstDifference(before, after);
-                if (found !== undefined) {
-                    const expected = `\`check\` to leave its argument \`${name}\` as it is (${told(found.expected)})`;
-                    breach(found.path, expected, told(found.actual));
+                const difference = firstDifference(before, after);
+                if (difference !== undefined) {
+                    const { path, expected, actual } = difference;
+                    found("argument-changed", { argument, property: path, before: expected, after: actual });
                 }
             }
         }),
@@ -85,14 +107,8 @@ const settled: Law = {
     count: 1,
     holds: (laboratory, [inputs = {}]) =>
         Trial.run(laboratory, async (trial) => {
-            const made = await trial.create(inputs);
-            const news = await trial.check(inputs, made.inputs);
-            const { changes, replaces } = await trial.diff(made, news);
-            if (changes) {
-                const { path, text } = echoed(made, news);
-                const what = replaces.length > 0 ? `a replacement because of ${replaces.join(", ")}` : "a change";
-                breach(path, "no change with the inputs that the object was just made with", `${what}; ${text}`);
-            }
+            const made = await trial.made(inputs);
+            await stays(trial, made, await trial.check(inputs, made.inputs), "create");
         }),
 };
 
@@ -102,43 +118,47 @@ const agreeing: Law = {
     needs: [],
     count: 2,
     async holds(laboratory, [from = {}, to = {}]) {
-        const unchanged: { made: Made; news: Bag; inputs: Inputs }[] = [];
+        const unchanged: { made: Made; inputs: Inputs }[] = [];
+        let passedOver: Discarded | undefined;
         await eachChange(laboratory, from, to, async (trial, made, news, inputs) => {
             const verdict = await trial.diff(made, news);
-            if (!verdict.changes) {
-                unchanged.push({ made, news, inputs });
-            } else if (verdict.replaces.length === 0 && trial.has("update")) {
+            if (verdict.changes && verdict.replaces.length === 0) {
                 await trial.update(made, news);
-                const left = await trial.diff(made, news);
-                if (left.changes) {
-                    const { path, text } = echoed(made, news);
-                    breach(path, "no change after the update that `diff` asked for", `another change; ${text}`);
-                }
+                await stays(trial, made, await trial.check(inputs, made.inputs), "update");
+                return;
             }
+            if (!verdict.changes) {
+                unchanged.push({ made, inputs });
+            }
+            throw new Discarded(AN_UPDATE);
+        }).catch((thrown: unknown) => {
+            if (!(thrown instanceof Discarded)) {
+                throw thrown;
+            }
+            passedOver = thrown;
         });
-        for (const { made, news, inputs } of unchanged) {
-            await noticed(laboratory, made, news, inputs);
+        for (const { made, inputs } of unchanged) {
+            await noticed(laboratory, made, from, inputs);
+        }
+        if (passedOver !== undefined) {
+            throw passedOver;
         }
     },
 };
 
-// `update` is never called where `diff` sees no change: so there must be none.
-async function noticed(laboratory: Laboratory, made: Made, news: Bag, inputs: Inputs): Promise<void> {
-    const changed = Object.keys({ ...made.inputs, ...news }).filter(
-        (key) =>
-            !laboratory.volatile.includes(key) &&
-            firstDifference(made.inputs[key], news[key], [], undefined, key) !== undefined,
-    );
-    if (changed.length === 0) {
-        return;
-    }
+// `update` is never called where `diff` sees no change: so what differs in the inputs must make no difference.
+async function noticed(laboratory: Laboratory, made: Made, from: Inputs, inputs: Inputs): Promise<void> {
+    const changed = Object.keys({ ...from, ...inputs })
+        .filter((key) => firstDifference(from[key], inputs[key]) !== undefined)
+        .sort();
     await Trial.run(laboratory, async (trial) => {
-        const fresh = await trial.create(inputs);
+        const fresh = await trial.made(inputs);
         for (const key of changed) {
-            const found = firstDifference(made.outs[key], fresh.outs[key], laboratory.volatile, undefined, key);
-            if (found !== undefined) {
-                const expected = `a change: \`create\` makes ${told(found.actual)} of these inputs, and the object has ${told(found.expected)}`;
-                breach(found.path, expected, "no change, so that `update` is never called");
+            const [one, other] = [withoutId(fresh.outs[key], fresh.id), withoutId(made.outs[key], made.id)];
+            const difference = firstDifference(one, other, laboratory.volatile, key);
+            if (difference !== undefined) {
+                const { path, expected, actual } = difference;
+                found("overlooked", { property: path, fresh: expected, kept: actual });
             }
         }
     });
@@ -151,7 +171,7 @@ const lookingOnly: Law = {
     count: 2,
     holds: (laboratory, [from = {}, to = {}]) =>
         Trial.run(laboratory, async (trial) => {
-            const made = await trial.create(from);
+            const made = await trial.made(from);
             const look = (): unknown =>
                 trial.world === undefined ? undefined : structuredClone(contents(trial.world));
             const looked = async (method: string, action: () => Promise<unknown>): Promise<void> => {
@@ -159,19 +179,16 @@ const lookingOnly: Law = {
                 const calls = trial.world?.calls;
                 const [use] = await watchNetwork(async () => void (await action()));
                 if (use !== undefined) {
-                    breach(method, "no use of the network: it runs in previews, too", use);
+                    found("network", { method, used: use });
                 }
-                if (trial.world?.calls !== calls) {
-                    breach(
-                        method,
-                        "no request: it runs in previews, too",
-                        `${told(trial.world?.calls)} requests, ${told(calls)} before`,
-                    );
+                const requests = (trial.world?.calls ?? 0) - (calls ?? 0);
+                if (requests > 0) {
+                    found("requests", { method, requests });
                 }
-                const found = firstDifference(before, look());
-                if (found !== undefined) {
-                    const got = `${found.path}: ${told(found.expected)} before, ${told(found.actual)} after`;
-                    breach(method, "the world to be as it was: it runs in previews, too", got);
+                const difference = firstDifference(before, look());
+                if (difference !== undefined) {
+                    const { path, expected, actual } = difference;
+                    found("world-changed", { property: path, before: expected, after: actual });
                 }
             };
             await looked("check", () => trial.check({ ...to }, {}).catch(ifRefused));
@@ -205,27 +222,39 @@ const portable: Law = {
     name: "L15",
     title: "results are portable",
     needs: [],
-    count: 2,
-    holds: (laboratory, [from = {}, to = {}]) =>
-        eachChange(laboratory, from, to, async (trial, made, news) => {
-            const clean = (method: string): void => {
+    count: 1,
+    holds: (laboratory, [inputs = {}]) =>
+        Trial.run(laboratory, async (trial) => {
+            const clean = (method: string, outs: Bag): void => {
+                for (const [property, why] of oddIn(outs)) {
+                    found("not-portable", { method, property, why });
+                }
                 const [warning] = trial.warnings;
                 if (warning !== undefined) {
-                    breach(method, "values that a state can hold as they are", warning);
+                    found("unkept", { method, error: warning });
                 }
             };
-            clean("create");
-            const { changes, replaces } = await trial.diff(made, news);
-            if (changes && replaces.length === 0 && trial.has("update")) {
-                await trial.update(made, news);
-                clean("update");
-            }
+            const made = await trial.made(inputs);
+            clean("create", made.outs);
             if (trial.has("read")) {
-                await trial.read(made);
-                clean("read");
+                clean("read", (await trial.read(made)).props);
             }
         }),
 };
+
+// What in a value is not portable: path and reason.
+function oddIn(value: unknown, path = ""): [string, string][] {
+    if (typeof value === "number" && !Number.isFinite(value)) {
+        const what = Number.isNaN(value) ? "not a number" : value > 0 ? "infinity" : "minus infinity";
+        return [[path, `${what}, which JSON does not have`]];
+    }
+    if (value === null || typeof value !== "object") {
+        return [];
+    }
+    return Object.entries(value).flatMap(([key, member]) =>
+        oddIn(member, Array.isArray(value) ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`),
+    );
+}
 
 const upgradable: Law = {
     name: "L16",
@@ -238,10 +267,8 @@ const upgradable: Law = {
                 const old: Made = { id, inputs: plain(inputs) as Bag, outs: plain(outputs) as Bag };
                 const news = await trial.check(old.inputs, old.inputs);
                 const { replaces } = await trial.diff(old, news);
-                const [first] = replaces;
-                if (first !== undefined) {
-                    const got = `a replacement of ${id === "" ? "an object" : `the object ${told(id)}`} with ${told(old.outs)}`;
-                    breach(first, "no replacement of what the baseline has, with the inputs it has", got);
+                if (replaces.length > 0) {
+                    found("old-replaced", { id, action: "replace", property: replaces.join(", ") });
                 }
             }
         }),

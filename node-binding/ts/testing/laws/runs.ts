@@ -3,8 +3,8 @@ import { inspect } from "node:util";
 import { messageOf } from "../../errors";
 import { Kit } from "../kit";
 import type { Inputs } from "../subject";
-import { isListed } from "../values";
-import { breach, Discarded } from "./broken";
+import { HIDDEN, isListed } from "../values";
+import { Discarded, errorText, found } from "./broken";
 import { watchOutput } from "./guard";
 import type { Law } from "./law";
 import { removerOf } from "./options";
@@ -20,19 +20,21 @@ const keptSecret: Law = {
     name: "L12",
     title: "secrets stay secret",
     needs: ["secret"],
-    count: 1,
-    async holds(laboratory, [inputs = {}]) {
+    count: 2,
+    async holds(laboratory, [inputs = {}, changed = {}]) {
         const { secret: secrets } = laboratory;
         if (secrets.length === 0) {
             return;
         }
         const news = structuredClone(inputs);
+        const then = structuredClone(changed);
+        for (const path of secrets) {
+            plant(then, path.split("."));
+        }
         const planted = secrets.filter((path) => plant(news, path.split(".")));
         if (planted.length === 0) {
             throw new Discarded(`none of the secrets ${secrets.join(", ")} is a text in ${inspect(inputs)}`);
         }
-        const [secret = ""] = planted;
-        const never = `the secret \`${secret}\` never to be in plain text`;
         await Trial.run(laboratory, async (trial) => {
             const errors: [string, unknown][] = [];
             const attempt = async <T>(method: string, action: () => Promise<T>): Promise<T | undefined> => {
@@ -54,22 +56,22 @@ const keptSecret: Law = {
                 if (made !== undefined) {
                     trial.keep({ id: made.id, inputs: used, outs: made.outs });
                     if (made.id.includes(CANARY)) {
-                        breach("id", never, "an id with it: ids are shown everywhere");
+                        found("leak", { place: { in: "id" }, found: hidden(made.id) });
                     }
-                    const results: [string, unknown][] = [["create", made.outs]];
+                    const results: unknown[] = [made.outs];
                     if (trial.has("update")) {
-                        const updated = await attempt("update", () => direct.update(made.id, made.outs, used));
-                        results.push(["update", updated?.outs]);
+                        const updated = await attempt("update", () => direct.update(made.id, made.outs, then));
+                        results.push(updated?.outs);
                     }
                     if (trial.has("read")) {
                         const read = await attempt("read", () => direct.read(made.id, made.outs));
-                        results.push(["read", read?.props], ["read", read?.inputs]);
+                        results.push(read?.props, read?.inputs);
                     }
-                    for (const [method, result] of results) {
-                        const path = plainPath(result, secrets);
-                        if (path !== undefined) {
-                            const got = `\`${method}\` returns it there; mark it with pulumi.secret(...), or leave it out`;
-                            breach(path, never, got);
+                    for (const result of results) {
+                        const leak = plainLeak(result, secrets);
+                        if (leak !== undefined) {
+                            const place = { in: "output", property: leak.path };
+                            found("leak", { place, found: hidden(leak.text) });
                         }
                     }
                     await attempt("diff", () => direct.diff(made.id, made.outs, used));
@@ -92,22 +94,24 @@ const keptSecret: Law = {
             });
             for (const [method, error] of errors) {
                 if (inspect(error, { depth: 8 }).includes(CANARY) || messageOf(error).includes(CANARY)) {
-                    breach(method, never, `an error with it: ${messageOf(error).replaceAll(CANARY, "[the secret]")}`);
+                    found("leak", { place: { in: "error", method }, found: hidden(errorText(error)) });
                 }
             }
-            if (written.includes(CANARY)) {
-                breach("output", never, "that it was written to the console");
+            const line = written.split("\n").find((it) => it.includes(CANARY));
+            if (line !== undefined) {
+                found("leak", { place: { in: "printed" }, found: hidden(line) });
             }
-            if (inspect(trial.provider, { depth: 4 }).includes(CANARY)) {
-                breach(
-                    "provider",
-                    never,
-                    "that the provider object shows it when it is printed: keep it in a private field",
-                );
+            const printed = inspect(trial.provider, { depth: 4 });
+            if (printed.includes(CANARY)) {
+                found("leak", { place: { in: "provider" }, found: hidden(printed) });
             }
         });
     },
 };
+
+function hidden(text: string): string {
+    return text.replaceAll(CANARY, HIDDEN);
+}
 
 function plant(inputs: unknown, [key = "", ...rest]: string[]): boolean {
     if (inputs === null || typeof inputs !== "object") {
@@ -124,21 +128,21 @@ function plant(inputs: unknown, [key = "", ...rest]: string[]): boolean {
     return true;
 }
 
-function plainPath(value: unknown, secrets: readonly string[], path = ""): string | undefined {
+function plainLeak(value: unknown, secrets: readonly string[], path = ""): { path: string; text: string } | undefined {
     if (isListed(path, secrets) || isMarkedSecret(value)) {
         return undefined;
     }
     if (typeof value === "string") {
-        return value.includes(CANARY) ? path : undefined;
+        return value.includes(CANARY) ? { path, text: value } : undefined;
     }
     if (value === null || typeof value !== "object") {
         return undefined;
     }
-    for (const [key, member] of Object.entries(value)) {
+    for (const [key, member] of Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))) {
         const next = Array.isArray(value) ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`;
-        const found = plainPath(member, secrets, next);
-        if (found !== undefined) {
-            return found;
+        const leak = plainLeak(member, secrets, next);
+        if (leak !== undefined) {
+            return leak;
         }
     }
     return undefined;
@@ -170,18 +174,11 @@ const onlyOnce: Law = {
                 try {
                     await stack.up();
                 } catch (thrown) {
-                    breach(
-                        "create",
-                        "it to succeed when it is done again, after its answer was lost",
-                        messageOf(thrown),
-                        thrown,
-                    );
+                    found("repeat-fails", { error: errorText(thrown) }, thrown);
                 }
                 const made = trial.objects().filter((id) => !before.has(id));
                 if (made.length !== 1) {
-                    const expected =
-                        "one object after an answer was lost and `create` was done again (see `currentCall().operationKey`)";
-                    breach("create", expected, `${made.length}: ${made.join(", ") || "none"}`);
+                    found("repeat-makes", { ids: made });
                 }
             } finally {
                 await stack.destroy().catch(() => undefined);
@@ -222,8 +219,7 @@ const cancellable: Law = {
                 const running = run().catch(() => undefined);
                 await Promise.race([began, running]);
                 if (call !== undefined && !(await endsWithin(grace, call))) {
-                    const expected = `it to end within ${grace} ms of its cancellation (see \`currentCall().signal\`)`;
-                    breach(method, expected, "that it goes on");
+                    found("goes-on", { method, seconds: grace / 1000 });
                 }
                 await running;
                 stubs.pop()?.restore();

@@ -5,7 +5,7 @@ import { SECRET_SIGNATURE, SIGNATURE_KEY } from "../../signatures";
 import { type Direct, direct } from "../direct";
 import type { Inputs } from "../subject";
 import { objectsOf, type World } from "../worlds";
-import { breach, Discarded, firstDifference, told } from "./broken";
+import { type Difference, firstDifference, Raised, Refused, told, withoutId } from "./broken";
 import { type ConfigSource, type Place, type ProviderSource, providerOf, removerOf } from "./options";
 
 type Bag = Record<string, unknown>;
@@ -97,23 +97,32 @@ export class Trial {
 
     /** Ids of what is in the world. */
     objects(): string[] {
-        return objectsOf(this.world);
+        return this.world === undefined ? [] : objectsOf(this.world);
     }
 
     /** The inputs that are used. An example that `check` refuses says nothing. */
     async check(news: Inputs, olds: Inputs = {}): Promise<Bag> {
-        const { inputs, failures } = await this.#call("check", () => this.direct.check(olds, news));
+        const { inputs, failures } = await this.#call(() => this.direct.check(olds, news));
         const [failure] = failures;
         if (failure !== undefined) {
-            throw new Discarded(`\`check\` refuses ${told(news)}: ${failure.property}: ${failure.reason}`);
+            throw new Refused(`\`check\` refuses ${told(news)}: ${failure.property}: ${failure.reason}`);
         }
         return plain(inputs) as Bag;
     }
 
     async create(news: Inputs): Promise<Made> {
         const inputs = await this.check(news);
-        const { id, outs } = await this.#call("create", () => this.direct.create(inputs));
+        const { id, outs } = await this.#call(() => this.direct.create(inputs));
         return this.keep({ id, inputs, outs: plain(outs) as Bag });
+    }
+
+    /** The first object of an example. Inputs that the provider refuses say nothing. */
+    async made(news: Inputs): Promise<Made> {
+        try {
+            return await this.create(news);
+        } catch (thrown) {
+            throw thrown instanceof Raised ? new Refused(thrown.breach.got, { cause: thrown.breach.cause }) : thrown;
+        }
     }
 
     /** Remembers an object, so that it is removed at the end. */
@@ -132,7 +141,7 @@ export class Trial {
 
     /** What is to happen to an object for it to be as `news` (checked). */
     async diff({ id, inputs, outs }: Made, news: Bag): Promise<Verdict> {
-        const answer = await this.#call("diff", () => this.direct.diff(id, outs, news));
+        const answer = await this.#call(() => this.direct.diff(id, outs, news));
         const changes = answer.changes ?? firstDifference(inputs, news) !== undefined;
         return {
             changes,
@@ -145,37 +154,32 @@ export class Trial {
     /** The object after an update. Without `update` nothing is left of its outputs, as the engine has it. */
     async update(made: Made, news: Bag): Promise<void> {
         const { outs } = this.has("update")
-            ? await this.#call("update", () => this.direct.update(made.id, made.outs, news))
+            ? await this.#call(() => this.direct.update(made.id, made.outs, news))
             : { outs: {} };
         Object.assign(made, { inputs: news, outs: plain(outs) });
     }
 
     async read(made: { id: string; outs?: Bag }): Promise<{ id: string; props: Bag; inputs: Bag | undefined }> {
-        const { id, props, inputs } = await this.#call("read", () => this.direct.read(made.id, made.outs ?? {}));
+        const { id, props, inputs } = await this.#call(() => this.direct.read(made.id, made.outs ?? {}));
         return { id, props: plain(props ?? {}) as Bag, inputs: inputs === null ? undefined : (plain(inputs) as Bag) };
     }
 
     async delete(made: Made): Promise<void> {
         this.forget(made);
-        await this.#call("delete", () => this.direct.delete(made.id, made.outs));
+        await this.#call(() => this.direct.delete(made.id, made.outs));
     }
 
     /** Where the properties of two objects differ, apart from what is volatile and from their ids. */
-    difference(expected: Made, actual: Made) {
-        const mask = (text: string, id: string): string => (id === "" ? text : text.replaceAll(id, "[id]"));
-        return firstDifference(
-            expected.outs,
-            actual.outs,
-            this.laboratory.volatile,
-            (one, other) => mask(one, expected.id) === mask(other, actual.id),
-        );
+    difference(expected: Made, actual: Made): Difference | undefined {
+        const [one, other] = [withoutId(expected.outs, expected.id), withoutId(actual.outs, actual.id)];
+        return firstDifference(one, other, this.laboratory.volatile);
     }
 
-    async #call<T>(method: string, action: () => Promise<T>): Promise<T> {
+    async #call<T>(action: () => Promise<T>): Promise<T> {
         try {
             return await action();
         } catch (thrown) {
-            breach(method, "it to succeed", `an error: ${messageOf(thrown)}`, thrown);
+            throw new Raised(thrown);
         }
     }
 

@@ -14,7 +14,7 @@ from pulumi.automation import CommandResult, OnEvent, OnOutput, PulumiFn
 from semver import VersionInfo
 
 from maloko._errors import MalokoError
-from maloko._sdk import sdk_version
+from maloko._sdk.version import sdk_version
 from maloko.automation._child import run_child
 from maloko.automation._finished import Finished, Operation
 from maloko.automation._inside import absolute, run_inside

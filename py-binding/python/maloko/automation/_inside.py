@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from pulumi.automation import CommandResult, PulumiFn
 
-from maloko._host import Host
+from maloko._command_line.origin import installed_from
 from maloko._maloko import LibraryRun
-from maloko._origin import installed_from
-from maloko._program import attach_here, run_program
-from maloko._sdk import sdk_version
+from maloko._run.host import Host
+from maloko._run.program import attach_here, run_program
+from maloko._sdk.version import sdk_version
 from maloko.automation._finished import Finished, Operation
 from maloko.automation._listeners import Delivery, Listeners
 from maloko.automation._threads import SCOPE, Cancellable, where_no_loop_runs

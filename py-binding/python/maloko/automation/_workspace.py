@@ -25,7 +25,7 @@ from pulumi.automation import (
 )
 
 from maloko._errors import MalokoError
-from maloko._sdk import sdk_version
+from maloko._sdk.version import sdk_version
 from maloko.automation._command import LOG, CommandRunner, PulumiCommand
 from maloko.automation._threads import twin
 from maloko.automation.errors import UnsupportedError

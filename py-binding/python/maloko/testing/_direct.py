@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from maloko._calls import _READERS, BadReturnError
-from maloko._configured import Claims, taken_of
 from maloko._errors import MalokoError
-from maloko._methods import has_method
+from maloko._providers.calls import _READERS, BadReturnError
+from maloko._providers.configured import Claims, taken_of
+from maloko._providers.methods import has_method
 from maloko.testing._runs import on_a_free_thread
 
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from maloko._errors import MalokoError
-from maloko._methods import METHODS
+from maloko._providers.methods import METHODS
 
 if TYPE_CHECKING:
-    from maloko._host import Host
+    from maloko._run.host import Host
 
 _numbers = itertools.count(1)
 NOTHING = object()

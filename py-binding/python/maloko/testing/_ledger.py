@@ -109,7 +109,7 @@ def sweep(root: Path, settled: Sequence[str] = ()) -> tuple[list[str], list[str]
 
 def _sweep_one(ledger: Ledger, settled: Sequence[str], done: list[str], failed: list[str]) -> None:
     from maloko.testing._kit import Kit
-    from maloko.testing._leftovers import destroy_all, forget_unresolved, tell
+    from maloko.testing._leftovers import destroy_all, tell
     from maloko.testing._stack import Stack
 
     state = ledger.open()
@@ -118,8 +118,9 @@ def _sweep_one(ledger: Ledger, settled: Sequence[str], done: list[str], failed: 
     stack.ledger = ledger
     result = destroy_all(stack)
     forgotten = [it for it in result.unresolved if it.is_among(settled)]
-    forget_unresolved(state, forgotten)
-    done.extend(f"forgotten {ledger.test}: {it.describe()}" for it in forgotten)
+    if forgotten:
+        state.forget_creates([it.urn for it in forgotten])
+    done.extend(f"forgotten {ledger.test}: {it.text}" for it in forgotten)
     problems = [*result.problems, *tell([it for it in result.unresolved if it not in forgotten])]
     failed.extend(f"{ledger.test}: {problem}" for problem in problems)
     if result.deleted or not problems:

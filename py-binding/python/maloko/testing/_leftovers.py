@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from maloko.testing._runs import on_a_free_thread
-from maloko.testing._scrubbing import Scrubber, secret_texts
 
 if TYPE_CHECKING:
     from maloko._maloko import TestStack
@@ -17,13 +16,6 @@ if TYPE_CHECKING:
 FORGET_OPTION = "--maloko-forget-unresolved"
 """Says of which unresolved creates it is known what became of their objects, by their keys."""
 _ALL = "all"
-_STORIES = {
-    "timed-out": "its create took longer than it may",
-    "cancelled": "its create was cancelled",
-    "unreadable": "its create returned something that cannot be used",
-}
-_DIED = "its create was under way when the run ended"
-"""Also for what a newer state knows more of: nothing is known."""
 
 
 @dataclass(frozen=True)
@@ -33,64 +25,17 @@ class UnresolvedCreate:
     urn: str
     key: str
     """The operation key; the URN where there is none, because an older version began the create."""
-    story: str
-    """What happened to the create, and when."""
-
-    def describe(self) -> str:
-        """The unresolved create in one line."""
-        key = f", operation key {self.key}" if self.key != self.urn else ""
-        return f"'{self.urn.rsplit('::', 1)[-1]}' ({self.story}; {self.urn}{key})"
+    text: str
+    """What happened to the create, in one line."""
 
     def is_among(self, keys: Iterable[str]) -> bool:
         """Do these keys name it?"""
         return any(key in (_ALL, self.key) for key in keys)
 
 
-def unresolved_in(exported: Mapping[str, Any]) -> list[UnresolvedCreate]:
-    """The unresolved creates of an exported state, without the secrets that it knows."""
-    scrubber = Scrubber(secret_texts(exported))
-    found = {}
-    for pending in _operations(exported):
-        urn = pending["resource"]["urn"]
-        found[urn] = UnresolvedCreate(urn, urn, _DIED)
-    for record in exported["deployment"].get("maloko_suspects") or []:
-        urn = record["resource"]["urn"]
-        found.pop(urn, None)
-        if record["doubt"] == "raised":
-            continue
-        story = _STORIES.get(record["doubt"], _DIED)
-        if record.get("since"):
-            story += f", begun {record['since']}"
-        if record.get("attempts", 1) > 1:
-            story += f", {record['attempts']} attempts"
-        if record["resource"].get("id"):
-            story += f", id '{record['resource']['id']}'"
-        if record.get("error"):
-            story += f", error: {' '.join(str(scrubber.values(record['error'])).split())}"
-        found[urn] = UnresolvedCreate(urn, record.get("key") or urn, story)
-    return list(found.values())
-
-
-def forget_unresolved(state: TestStack, unresolved: Sequence[UnresolvedCreate]) -> None:
-    """Takes unresolved creates out of a state: it is known what became of their objects."""
-    if not unresolved:
-        return
-    urns = {it.urn for it in unresolved}
-    exported = json.loads(state.export())
-    deployment = exported["deployment"]
-    settled = [pending for pending in _operations(exported) if pending["resource"]["urn"] in urns]
-    for member, gone in (
-        ("maloko_suspects", [it for it in deployment.get("maloko_suspects") or [] if it["resource"]["urn"] in urns]),
-        ("pending_operations", settled),
-    ):
-        deployment[member] = [it for it in deployment.get(member) or [] if it not in gone]
-    state.restore(json.dumps(exported).encode(), "the state of the test")
-
-
-def _operations(exported: Mapping[str, Any]) -> list[Any]:
-    """The creates among the pending operations."""
-    pending = exported["deployment"].get("pending_operations") or []
-    return [operation for operation in pending if operation["type"] == "creating"]
+def unresolved_in(state: TestStack) -> list[UnresolvedCreate]:
+    """The unresolved creates of a state, without the secrets that it knows."""
+    return [UnresolvedCreate(**it) for it in json.loads(state.unresolved_creates())]
 
 
 @dataclass
@@ -108,7 +53,7 @@ class Teardown:
 def destroy_all(stack: Stack) -> Teardown:
     """Destroys what a stack has."""
     rows = _rows(stack)
-    unresolved = unresolved_in(stack.export()) if stack.ledger is not None else []
+    unresolved = unresolved_in(stack.state) if stack.ledger is not None else []
     done = Teardown()
     if rows or unresolved:
         stack.faults.clear()
@@ -129,7 +74,7 @@ def destroy_all(stack: Stack) -> Teardown:
             done.problems.append(f"the stack '{stack.name}' could not be torn down; left over: {names}. {errors}")
         if unresolved:
             asked = {call.urn for call in run.calls if call.method in ("find", "read") and call.error is None}
-            done.unresolved = [it for it in unresolved_in(stack.export()) if it.urn not in asked]
+            done.unresolved = [it for it in unresolved_in(stack.state) if it.urn not in asked]
     if stack.ledger is not None:
         done.problems.extend(stack.ledger.set_aside())
     return done
@@ -149,7 +94,7 @@ def tell(unresolved: Sequence[UnresolvedCreate]) -> list[str]:
     """Names what may be left, and says how that is settled; nothing where there is no unresolved create."""
     if not unresolved:
         return []
-    names = "; ".join(it.describe() for it in unresolved)
+    names = "; ".join(it.text for it in unresolved)
     keys = ",".join(it.key for it in unresolved)
     return [
         f"these may have been made: {names}. Look for each and delete what you find. Then run: "

@@ -9,7 +9,7 @@ from maloko._errors import MalokoError
 from maloko.testing._values import Secret
 
 if TYPE_CHECKING:
-    from maloko._program import Program
+    from maloko._run.program import Program
 
 
 def program_of(what: Any, inputs: dict[str, Any], name: str) -> tuple[bool, Program]:

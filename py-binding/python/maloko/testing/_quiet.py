@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from maloko._errors import MalokoError
-from maloko._host import some_of
-from maloko._loops import unfinished_tasks
-from maloko._tracebacks import is_hidden
+from maloko._process.event_loops import unfinished_tasks
+from maloko._process.tracebacks import is_hidden
+from maloko._run.host import some_of
 
 if TYPE_CHECKING:
-    from maloko._host import Host
-    from maloko._monitor import Monitor
+    from maloko._run.host import Host
+    from maloko._sdk.monitor import Monitor
 
 QUIET_SECONDS = 2.0
 """So long a program may wait while nothing goes on that could end its waiting."""

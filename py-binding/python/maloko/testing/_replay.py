@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from maloko._errors import MalokoError
-from maloko._tracebacks import message_with_causes
+from maloko._process.tracebacks import message_with_causes
 from maloko.testing._direct import Direct
 from maloko.testing._values import ANY, HIDDEN, mismatches
 

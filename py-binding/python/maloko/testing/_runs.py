@@ -18,9 +18,9 @@ from maloko.testing._quiet import QUIET_SECONDS, Quiet
 from maloko.testing._values import decode
 
 if TYPE_CHECKING:
-    from maloko._host import Host
     from maloko._maloko import TestStack
-    from maloko._program import Program
+    from maloko._run.host import Host
+    from maloko._run.program import Program
 
 Result = TypeVar("Result")
 
@@ -94,7 +94,7 @@ def execute(
     :param started: called with the run before the program begins.
     :param quiet: how many seconds the program may wait while nothing goes on.
     """
-    from maloko._program import run_program
+    from maloko._run.program import run_program
 
     host.watch = functools.partial(Quiet, quiet, host)
     try:

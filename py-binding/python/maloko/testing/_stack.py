@@ -452,7 +452,7 @@ class Stack:
         return self.kit.around(self, verb, lambda crash: self._once(verb, options, crash))
 
     def _once(self, verb: str, options: Mapping[str, Any], crash: dict[str, Any] | None) -> Run:
-        from maloko._host import Host
+        from maloko._run.host import Host
 
         if self._running is not None:
             raise MalokoError(

@@ -23,7 +23,14 @@ LAWS: dict[str, Law] = {
         Law("L13", "a create that is cut off makes one object", 1, _conduct.one_object_after_all, 0.5),
         Law("L14", "a cancelled call ends", 1, _conduct.cancelled_call_ends, 0.3),
         Law("L15", "results are portable", 1, _reading.results_are_portable),
-        Law("L16", "outs of the previous release still fit", 1, _reading.previous_outs_still_fit, 0.1),
+        Law(
+            "L16",
+            "outs of the previous release still fit",
+            1,
+            _reading.previous_outs_still_fit,
+            0.1,
+            shows_inputs=False,
+        ),
         Law("L17", "resources do not mix", 8, _conduct.resources_do_not_mix, 0.5),
     )
 }

@@ -27,7 +27,7 @@ class Difference(NamedTuple):
 def differences(expected: Any, found: Any, ignore: Collection[str] = (), path: str = "") -> list[Difference]:
     """The properties that differ, those within others by their paths; `ignore` has names of whole properties."""
     if isinstance(expected, Mapping) and isinstance(found, Mapping):
-        keys = [key for key in {**expected, **found} if path or key not in ignore]
+        keys = sorted(key for key in {**expected, **found} if path or key not in ignore)
         return [
             line
             for key in keys

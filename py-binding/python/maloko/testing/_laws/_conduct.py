@@ -22,37 +22,42 @@ from maloko.testing._laws._trial import (
     set_inputs,
     waited_for,
 )
+from maloko.testing._laws._words import error_text
 from maloko.testing._laws._worlds import Needs, need, picture_of
 from maloko.testing._runs import Run
 from maloko.testing._stack import Stack
+from maloko.testing._values import HIDDEN
 
 
 def planning_touches_nothing(trial: Trial, first: Inputs, then: Inputs) -> None:
     """L10."""
-    advice = "check and diff decide from their arguments alone; leave the service to create, read, update and delete"
+    trial.recorder.requests = lambda: _calls_of(trial.world)
     with sockets_watched() as touched:
         stack = trial.made(first)
-        if touched:
-            raise Broken("(none)", "no connection while planning", touched[0], advice)
-        before = (picture_of(trial.world), _calls_of(trial.world)) if trial.world is not None else ({}, None)
+        _touched_nothing(trial, touched)
+        before = picture_of(trial.world) if trial.world is not None else {}
         stack.run("preview")
         set_inputs(stack, then)
         stack.run("preview")
         trial.stack(then).run("preview")
-        if touched:
-            raise Broken("(none)", "no connection while planning", touched[0], advice)
-    if trial.world is None:
-        return
-    for difference in differences(before[0], picture_of(trial.world)):
-        trial.breaks(difference, expected="in the world, before", found="after a preview", advice=advice)
-    calls = _calls_of(trial.world)
-    if calls != before[1]:
-        raise Broken("(none)", f"{before[1]} requests to the world", f"{calls}, after a preview", advice)
+        _touched_nothing(trial, touched)
+    if trial.world is not None:
+        for path, was, now in differences(before, picture_of(trial.world)):
+            raise Broken("world-changed", property=path, before=was, after=now)
 
 
-def _calls_of(world: Any) -> Any:
+def _touched_nothing(trial: Trial, touched: list[tuple[str, str]]) -> None:
+    """Fails where `check` or `diff` used the network, or made a request to the world."""
+    for method, used in touched:
+        raise Broken("network", method=method, used=used)
+    for heard in trial.recorder.calls:
+        if heard.method in ("check", "diff") and heard.requests:
+            raise Broken("requests", method=heard.method, requests=heard.requests)
+
+
+def _calls_of(world: Any) -> int:
     calls = getattr(world, "calls", None)
-    return calls if isinstance(calls, int) else None
+    return calls if isinstance(calls, int) else 0
 
 
 def drift_is_seen(trial: Trial, inputs: Inputs) -> None:
@@ -63,25 +68,15 @@ def drift_is_seen(trial: Trial, inputs: Inputs) -> None:
     stack = trial.made(inputs)
     mutate(stack.id(NAME))
     if not stack.preview(refresh=True).changed:
-        raise Broken(
-            "(none)",
-            "a plan that undoes what was changed outside",
-            "an empty plan, after a refresh",
-            "read must ask the service for every property and return what it says, and diff must compare it",
-        )
+        raise Broken("drift-unseen")
     remove(stack.id(NAME))
     stack.refresh()
     if NAME in stack.resources():
-        raise Broken(
-            "(the object)",
-            "dropped by a refresh, because it was removed outside",
-            f"{stack.outputs(NAME)!r}",
-            'return ReadResult("", {}) for what the service does not find',
-        )
+        raise Broken("not-dropped", id=stack.id(NAME))
     stack.up(settle=False)
     ids = trial.ids()
-    if ids != [stack.id(NAME)]:
-        raise Broken("(the object)", "made again by the next up", f"{ids} in the world", "create must make it anew")
+    if ids is not None and ids != [stack.id(NAME)]:
+        raise Broken("not-made-again", ids=ids)
 
 
 def one_object_after_all(trial: Trial, inputs: Inputs) -> None:
@@ -89,10 +84,6 @@ def one_object_after_all(trial: Trial, inputs: Inputs) -> None:
     if trial.world is None:
         raise Needs("`world`, to count the objects")
     stack = trial.stack(inputs)
-    advice = (
-        "let create find what an earlier one has made: by maloko.current_call().operation_key as the service's "
-        "idempotency key, or by a name that is unique there"
-    )
     lost = ConnectionError("the answer was lost (maloko's law 13)")
     with stack.fault(NAME, "create", raises=lost, after=True):
         run = stack.run("up")
@@ -101,14 +92,9 @@ def one_object_after_all(trial: Trial, inputs: Inputs) -> None:
     again = stack.run("up")
     ids = trial.ids()
     if again.outcome != "succeeded":
-        raise Broken(
-            "(the object)",
-            "made, or taken over, by the next up",
-            f"{type(again.failure()).__name__}: {again.failure()}",
-            advice,
-        ) from again.failure()
+        raise Broken("repeat-fails", error=error_text(again.failure())) from again.failure()
     if ids != [stack.id(NAME)]:
-        raise Broken("(the object)", f"one, {stack.id(NAME)!r}", f"{ids} in the world", advice)
+        raise Broken("repeat-makes", ids=ids)
 
 
 LONG_ENOUGH = 6
@@ -129,9 +115,12 @@ def secrets_stay_secret(trial: Trial, first: Inputs, then: Inputs) -> None:
         run = stack.run("up")
         runs = [run]
         if run.outcome == "succeeded":
-            _plain_outs_have_none(trial, stack, secrets)
+            _plain_outs_have_none(stack, secrets)
             set_inputs(stack, then)
-            runs += [stack.run("up"), stack.run("refresh")]
+            for verb in ("up", "refresh"):
+                runs.append(stack.run(verb))
+                if NAME in stack.resources():
+                    _plain_outs_have_none(stack, secrets)
             # What fails says most: names that are taken, objects that are gone.
             other = trial.stack_of({NAME: first}, secret=True)
             runs.append(other.run("up"))
@@ -144,30 +133,22 @@ def secrets_stay_secret(trial: Trial, first: Inputs, then: Inputs) -> None:
     for heard in trial.recorder.calls:
         if heard.error is None:
             continue
-        told = f"{heard.error} {heard.error!r}"
-        if any(secret in told for secret in secrets):
-            _leaks(
-                f"(what {heard.method} raises)",
-                _hidden(told, secrets),
-                "name the property in the message, and not its value",
-            )
-    for text, what in ((printed.getvalue(), "(what was printed or logged)"), (repr(trial.provider), "(repr)")):
+        if any(secret in f"{heard.error} {heard.error!r}" for secret in secrets):
+            place = {"in": "error", "method": heard.method}
+            raise Broken("leak", place=place, found=_hidden(error_text(heard.error), secrets))
+    for text, where in ((printed.getvalue(), "printed"), (repr(trial.provider), "provider")):
         for line in text.splitlines():
             if any(secret in line for secret in secrets):
-                _leaks(what, _hidden(line, secrets), "log the name of what was done, and not all inputs")
+                raise Broken("leak", place={"in": where}, found=_hidden(line, secrets))
     for run in runs:
         for _, _, message in run.diagnostics:
             if any(secret in message for secret in secrets):
-                _leaks("(a message)", _hidden(message, secrets), "name the property, and not its value")
-
-
-def _leaks(path: str, found: str, advice: str) -> None:
-    raise Broken(path, "no secret in plain text", found, advice)
+                raise Broken("leak", place={"in": "message"}, found=_hidden(message, secrets))
 
 
 def _hidden(text: str, secrets: set[str]) -> str:
     for secret in secrets:
-        text = text.replace(secret, "<the secret>")
+        text = text.replace(secret, HIDDEN)
     return text if len(text) < 300 else text[:300] + "..."
 
 
@@ -178,18 +159,15 @@ def _secrets_of(trial: Trial, inputs: Inputs) -> set[str]:
     return {it for it in found if len(it) >= LONG_ENOUGH and len(set(it)) > 1 and not any(it in text for text in plain)}
 
 
-def _plain_outs_have_none(trial: Trial, stack: Stack, secrets: set[str]) -> None:
+def _plain_outs_have_none(stack: Stack, secrets: set[str]) -> None:
     row = stack.resources()[NAME]
+    if any(secret in row["id"] for secret in secrets):
+        raise Broken("leak", place={"in": "id"}, found=_hidden(row["id"], secrets))
     marked = set(row["secret"])
-    for path, text in [*texts_in(row["outputs"]), ("id", row["id"])]:
+    for path, text in texts_in(row["outputs"]):
         hidden = any(path == it or path.startswith((f"{it}.", f"{it}[")) for it in marked)
         if not hidden and any(secret in text for secret in secrets):
-            _leaks(
-                path,
-                _hidden(repr(text), secrets),
-                "do not return what contains a secret under another name, or list that name in "
-                "additional_secret_outputs and in `secret`",
-            )
+            raise Broken("leak", place={"in": "output", "property": path}, found=_hidden(text, secrets))
 
 
 @contextlib.contextmanager
@@ -236,17 +214,7 @@ def _cancelled(trial: Trial, stack: Stack, verb: str, method: str) -> None:
     thread = threading.Thread(target=lambda: ended.append(stack.run(verb)), name="maloko-law-14", daemon=True)
     thread.start()
     if not waited_for(lambda: bool(ended), trial.settings.grace):
-        kind = (
-            "let asyncio.CancelledError through, after what must be cleaned up"
-            if is_async(trial.provider, method)
-            else "wait with maloko.current_call().cancelled.wait(seconds) in the place of time.sleep(seconds)"
-        )
-        raise Broken(
-            f"(what {method} waits for)",
-            f"an end of {method} within {trial.settings.grace:g} s of the cancellation",
-            "none: it goes on",
-            kind + "; or set `grace`, in seconds",
-        )
+        raise Broken("goes-on", method=method, seconds=trial.settings.grace)
     thread.join()
 
 
@@ -280,23 +248,12 @@ def resources_do_not_mix(trial: Trial, *inputs: Inputs) -> None:
         run = parallel.run("up")
     finally:
         sys.setswitchinterval(interval)
-    advice = "keep what belongs to one call in local variables, and share only what is made for it, behind a lock"
     failure = run.failure()
     if failure is not None:
-        raise Broken(
-            "(none)",
-            f"what {len(wanted)} resources become one after the other, when they are made at once",
-            f"{type(failure).__name__}: {failure}",
-            advice,
-        ) from failure
+        raise Broken("together-fails", resources=len(wanted), error=error_text(failure)) from failure
     for name, outs in _outs_by_name(parallel).items():
         for path, before, after in differences(expected.get(name, NOTHING), outs, trial.settings.volatile):
-            raise Broken(
-                f"{path} of {name}",
-                f"{before!r}  (one after the other)",
-                f"{after!r}  (at once)",
-                advice,
-            )
+            raise Broken("mixed", property=path, resource=name, alone=before, together=after)
 
 
 def _outs_by_name(stack: Stack) -> dict[str, Any]:

@@ -7,8 +7,10 @@ import re
 from typing import Any
 
 from maloko.testing._direct import Direct, _bag
-from maloko.testing._laws._compare import NOTHING, Difference, differences, without_id
+from maloko.testing._laws._compare import NOTHING, differences, without_id
 from maloko.testing._laws._trial import NAME, Broken, Inputs, PassOver, Refused, Trial, entry_of, set_inputs
+from maloko.testing._laws._words import error_text
+from maloko.testing._laws._worlds import Needs
 from maloko.testing._plan import PlanEntry
 from maloko.testing._stack import Stack
 
@@ -28,30 +30,15 @@ def _check_is_pure(trial: Trial, direct: Direct, inputs: Inputs) -> None:
     news = _bag(inputs, "inputs")
     checked = _checked(direct, olds, news)
     once = _bag(checked, "what check returned")
-    for what, bag, kept in (("olds", olds, {}), ("news", news, _bag(inputs, "inputs"))):
-        for difference in differences(kept, bag):
-            trial.breaks(
-                difference,
-                expected="as it was given",
-                found=f"in `{what}`, after check",
-                advice="check changed its own argument: build a new dict, as in {**news, ...}",
-            )
     twice = _bag(_checked(direct, copy.deepcopy(once), copy.deepcopy(once)), "what check returned")
-    for difference in differences(once, twice):
-        trial.breaks(
-            difference,
-            expected="what check returned first",
-            found="after check of that",
-            advice="check must leave alone what it has already brought into its form",
-        )
+    for path, first, second in differences(once, twice):
+        raise Broken("not-idempotent", property=path, first=first, again=second)
     again = _bag(_checked(direct, copy.deepcopy(once), _bag(inputs, "inputs")), "what check returned")
-    for difference in differences(once, again):
-        trial.breaks(
-            difference,
-            expected="what check returned first",
-            found="from the same inputs, with that as `olds`",
-            advice="check must return the same for the same inputs: what it makes up is to be taken from `olds` later",
-        )
+    for path, first, second in differences(once, again):
+        raise Broken("not-stable", property=path, first=first, again=second)
+    for argument, bag, kept in (("olds", olds, {}), ("news", news, _bag(inputs, "inputs"))):
+        for path, before, after in differences(kept, bag):
+            raise Broken("argument-changed", argument=argument, property=path, before=before, after=after)
 
 
 def _checked(direct: Direct, olds: dict[str, Any], news: dict[str, Any]) -> Any:
@@ -64,26 +51,17 @@ def _checked(direct: Direct, olds: dict[str, Any], news: dict[str, Any]) -> Any:
 def second_up_does_nothing(trial: Trial, inputs: Inputs) -> None:
     """L2."""
     stack = trial.made(inputs)
-    stays(trial, stack, "the same inputs, after create")
+    stays(trial, stack, "create")
 
 
-def stays(trial: Trial, stack: Stack, when: str) -> None:
+def stays(trial: Trial, stack: Stack, after: str) -> None:
     """Fails unless a plan for the same inputs is empty."""
     entry = entry_of(stack.preview())
     if entry.action == "same":
         return
-    advice = (
-        "diff is handed the outputs as `olds`: let create and update return every input that diff compares, "
-        "as it was given"
-    )
-    for path, change in entry.changes.items():
-        trial.breaks(
-            Difference(path, change.new, NOTHING if change.old is None else change.old),
-            expected=f"no change: {when}",
-            found="in the state, so that the next up would " + entry.action,
-            advice=advice,
-        )
-    raise Broken("(none that diff names)", f"no change: {when}", f"the next up would {entry.action}", advice)
+    for path, change in sorted(entry.changes.items()):
+        raise Broken("not-settled", after=after, action=entry.action, property=path, wanted=change.new, kept=change.old)
+    raise Broken("not-settled", after=after, action=entry.action)
 
 
 def edited(stack: Stack, inputs: Inputs) -> PlanEntry:
@@ -113,7 +91,7 @@ def diff_and_update_agree(trial: Trial, first: Inputs, then: Inputs) -> None:
     if entry.action == "same":
         _overlooked_nothing(trial, stack, first, then)
         raise PassOver(AN_UPDATE)
-    stays(trial, stack, "the same inputs, after update")
+    stays(trial, stack, "update")
 
 
 def _overlooked_nothing(trial: Trial, stack: Stack, first: Inputs, then: Inputs) -> None:
@@ -124,12 +102,7 @@ def _overlooked_nothing(trial: Trial, stack: Stack, first: Inputs, then: Inputs)
     fresh = _outs_of(trial.made(then))
     for difference in differences(fresh, kept, trial.settings.volatile):
         if re.split(r"[.\[]", difference.path)[0] in changed:
-            trial.breaks(
-                difference,
-                expected="what create makes of the new inputs, so that diff must see a change",
-                found="still, because diff sees none",
-                advice="let diff compare this property of `olds` and `news`",
-            )
+            raise Broken("overlooked", property=difference.path, fresh=difference.expected, kept=difference.found)
 
 
 def update_ends_where_create_does(trial: Trial, first: Inputs, then: Inputs) -> None:
@@ -140,14 +113,8 @@ def update_ends_where_create_does(trial: Trial, first: Inputs, then: Inputs) -> 
     edited_outs = _outs_of(stack)
     trial.renew()
     created = trial.made(then)
-    for difference in differences(_outs_of(created), edited_outs, trial.settings.volatile):
-        trial.breaks(
-            difference,
-            expected="what create makes of the same inputs",
-            found="after an update to them",
-            advice="let diff see every property that can change, let update pass it on, and return all outputs; or "
-            "name what changes by itself in `volatile`",
-        )
+    for path, of_create, of_update in differences(_outs_of(created), edited_outs, trial.settings.volatile):
+        raise Broken("ends-elsewhere", property=path, created=of_create, updated=of_update)
 
 
 def _outs_of(stack: Stack) -> dict[str, Any]:
@@ -171,34 +138,23 @@ def new_id_only_with_replacement(trial: Trial, first: Inputs, then: Inputs) -> N
     after = stack.id(NAME)
     if entry.action == "replace":
         if before == after and not entry.delete_before_replace:
-            raise Broken(
-                "id",
-                "a new one, because " + (", ".join(entry.replaces) or "diff") + " replaces the resource",
-                f"{after!r}, the one that it had",
-                "the old object is deleted by its id after the new one was made: give the new one an id of its own, "
-                "or return delete_before_replace=True",
-            )
+            raise Broken("same-id", replaces=entry.replaces, id=after)
         return
-    changed = ", ".join(entry.changes) or "diff"
-    advice = (
-        f"update must keep the object; where it cannot, let diff return replaces=[...] with what forces it ({changed})"
-    )
+    changed = sorted(entry.changes)
     ids = trial.ids()
     if ids is not None and before not in ids:
-        raise Broken("id", f"{before!r}, before and after an update", f"only {ids} in the world", advice)
+        raise Broken("another-object", id=before, ids=ids, changed=changed)
     if trial.has("read"):
         stack.refresh()
         rows = stack.resources()
-        found = rows[NAME]["id"] if NAME in rows else "nothing"
+        found = rows[NAME]["id"] if NAME in rows else None
         if found != before:
-            raise Broken("id", f"{before!r}, before and after an update", f"{found!r}, from read", advice)
+            raise Broken("another-id", id=before, found=found, changed=changed)
 
 
 def replaced_beside_the_old(trial: Trial, first: Inputs, then: Inputs) -> None:
     """L7."""
     if trial.world is None:
-        from maloko.testing._laws._worlds import Needs
-
         raise Needs("`world`, to see what is left of a replacement")
     stack = trial.made(first)
     before = stack.id(NAME)
@@ -208,27 +164,20 @@ def replaced_beside_the_old(trial: Trial, first: Inputs, then: Inputs) -> None:
     if entry.action != "replace":
         raise PassOver(A_REPLACEMENT)
     run = stack.run("up")
-    reasons = ", ".join(entry.replaces) or "(none that diff names)"
     if run.outcome != "succeeded":
         if _refused_anyway(trial, then):
             raise PassOver(A_REPLACEMENT)
-        order = "after the old one" if entry.delete_before_replace else "beside the old one"
         raise Broken(
-            reasons,
-            f"a replacement that works, with the new object made {order}",
-            f"{type(run.failure()).__name__}: {run.failure()}",
-            "let diff return delete_before_replace=True where both objects cannot exist at once",
+            "replacement-fails",
+            replaces=entry.replaces,
+            oldFirst=entry.delete_before_replace,
+            error=error_text(run.failure()),
         )
     ids = trial.ids()
     if stack.id(NAME) == before:
         raise PassOver(A_REPLACEMENT)  # law 6 has more to say of an id that stays
     if ids != [stack.id(NAME)]:
-        raise Broken(
-            reasons,
-            f"the new object alone, ['{stack.id(NAME)}']",
-            f"{ids} in the world after the replacement",
-            "delete must remove the old object by its own id, and no other",
-        )
+        raise Broken("replacement-leaves", replaces=entry.replaces, id=stack.id(NAME), ids=ids)
 
 
 def _refused_anyway(trial: Trial, inputs: Inputs) -> bool:

@@ -14,6 +14,7 @@ from maloko._errors import MalokoError
 from maloko.testing._laws._compare import differences
 from maloko.testing._laws._editing import edited
 from maloko.testing._laws._trial import NAME, Broken, Inputs, PassOver, Refused, Trial, entry_of
+from maloko.testing._laws._words import error_text
 from maloko.testing._laws._worlds import Needs
 from maloko.testing._stack import Stack
 
@@ -34,20 +35,9 @@ def _read_agrees(trial: Trial, stack: Stack, after: str) -> None:
     before = stack.outputs(NAME)
     stack.refresh()
     if NAME not in stack.resources():
-        raise Broken(
-            "(the object)",
-            f"there, right after {after}",
-            "nothing: read says that it is gone",
-            "read is given the id that create returned: look the object up by that",
-        )
-    for difference in differences(before, stack.outputs(NAME), trial.settings.volatile):
-        trial.breaks(
-            difference,
-            expected=f"what {after} returned",
-            found="what read returns after it",
-            advice="let read return what create and update do, from the same function; or name what changes by itself "
-            "in `volatile`",
-        )
+        raise Broken("read-finds-nothing", after=after)
+    for path, returned, read in differences(before, stack.outputs(NAME), trial.settings.volatile):
+        raise Broken("read-differs", after=after, property=path, returned=returned, read=read)
 
 
 def deleted_is_gone(trial: Trial, inputs: Inputs) -> None:
@@ -55,40 +45,25 @@ def deleted_is_gone(trial: Trial, inputs: Inputs) -> None:
     stack = trial.made(inputs)
     kept = stack.export()
     id_ = stack.id(NAME)
-    _destroyed(stack, "delete works", "delete must remove what create has made")
+    _destroyed(stack, "delete-fails")
     ids = trial.ids()
     if ids is not None and id_ in ids:
-        raise Broken("(the object)", "gone after delete", f"{ids} in the world", "delete must remove the object itself")
+        raise Broken("still-there", ids=ids)
     stack.restore(kept)
-    _destroyed(
-        stack,
-        "a second delete of the same object succeeds",
-        "an object that is gone already is what delete is to reach: take the service's 'not found' for success",
-    )
+    _destroyed(stack, "second-delete-fails")
     trial.need("read", "to see whether it says that the object is gone")
     stack.restore(kept)
     run = stack.run("refresh")
     if run.outcome != "succeeded":
-        raise Broken(
-            "(the object)",
-            "read says that it is gone",
-            f"{type(run.failure()).__name__}: {run.failure()}",
-            'return ReadResult("", {}) for what the service does not find',
-        ) from run.failure()
+        raise Broken("read-fails-when-gone", error=error_text(run.failure())) from run.failure()
     if NAME in stack.resources():
-        raise Broken(
-            "(the object)",
-            "read says that it is gone, after delete",
-            f"{stack.outputs(NAME)!r}",
-            'return ReadResult("", {}) for what the service does not find, and never the properties that were given',
-        )
+        raise Broken("read-finds-deleted", id=id_)
 
 
-def _destroyed(stack: Stack, expected: str, advice: str) -> None:
-    run = stack.run("destroy")
-    failure = run.failure()
+def _destroyed(stack: Stack, otherwise: str) -> None:
+    failure = stack.run("destroy").failure()
     if failure is not None:
-        raise Broken("(the object)", expected, f"{type(failure).__name__}: {failure}", advice) from failure
+        raise Broken(otherwise, error=error_text(failure)) from failure
 
 
 def import_needs_no_change(trial: Trial, inputs: Inputs) -> None:
@@ -96,25 +71,22 @@ def import_needs_no_change(trial: Trial, inputs: Inputs) -> None:
     trial.need("read", "an import is a read by id alone")
     stack = trial.made(inputs)
     row = stack.resources()[NAME]
-    expected = f"an import of the id {row['id']!r} that needs no change"
-    advice = (
-        "read is called with the id, and without what the state has: let it ask the service for every property, and "
-        "return as inputs what a program would write"
-    )
     stack.state = stack.state.without([row["urn"]])
     imported = {"urn": row["urn"], "type": row["type"], "parent": row["parent"], "id": row["id"]}
     run = stack.run("import", imports=[imported])
     failure = run.failure()
     if failure is not None:
-        raise Broken("(the object)", expected, f"{type(failure).__name__}: {failure}", advice) from failure
+        answers = [call.result for call in trial.recorder.of("read")]
+        gone = bool(answers) and answers[-1] is not None and not getattr(answers[-1], "id", None)
+        raise Broken("import-fails", id=row["id"], error=None if gone else error_text(failure)) from failure
     entry = entry_of(stack.preview())
     if entry.action == "same":
         return
     changes = {path: change for path, change in entry.changes.items() if path not in trial.settings.volatile}
-    for path, change in changes.items():
-        raise Broken(path, expected, f"{change.old!r}, so that the next up would {entry.action} it", advice)
+    for path, change in sorted(changes.items()):
+        raise Broken("import-changes", id=row["id"], action=entry.action, property=path, read=change.old)
     if not entry.changes:
-        raise Broken("(none that diff names)", expected, f"the next up would {entry.action} it", advice)
+        raise Broken("import-changes", id=row["id"], action=entry.action)
 
 
 PORTABLE = 2**53
@@ -129,12 +101,8 @@ def results_are_portable(trial: Trial, inputs: Inputs) -> None:
     for call in run.calls:
         if call.error_kind in ("bad-return", "unreadable"):
             path = re.search(r"'([^']+)'", call.error or "")
-            raise Broken(
-                path.group(1) if path else f"(what {call.method} returned)",
-                f"what a state can keep, from {call.method}",
-                str(call.error),
-                "return texts, numbers, booleans, None, lists and dicts of these",
-            )
+            name = path.group(1) if path else None
+            raise Broken("unkept", method=call.method, property=name, error=str(call.error))
     if run.outcome != "succeeded":
         raise Refused(f"{run.error}") from run.failure()
     _kept(trial, stack, "create")
@@ -150,21 +118,10 @@ def _kept(trial: Trial, stack: Stack, method: str) -> None:
         return
     returned: Any = getattr(heard[-1].result, "outs", None) or {}
     for path, why in _odd(returned):
-        raise Broken(
-            path,
-            "a value that is the same in every language and in every state",
-            f"{why}, from {method}",
-            "return such a value as a text",
-        )
+        raise Broken("not-portable", method=method, property=path, why=why)
     stack.restore(json.loads(json.dumps(stack.export())))
-    kept = stack.outputs(NAME)
-    for difference in differences(_plain(returned), kept):
-        trial.breaks(
-            difference,
-            expected=f"what {method} returned",
-            found="after it was saved and loaded",
-            advice="return texts, numbers, booleans, None, lists and dicts with texts as keys",
-        )
+    for path, given, loaded in differences(_plain(returned), stack.outputs(NAME)):
+        raise Broken("reloaded", method=method, property=path, returned=given, loaded=loaded)
 
 
 def _plain(value: Any) -> Any:
@@ -174,6 +131,11 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
+def _number(value: float) -> str:
+    """A number that JSON does not have."""
+    return "not a number" if math.isnan(value) else "infinity" if value > 0 else "minus infinity"
+
+
 def _odd(value: Any, path: str = "", above: tuple[int, ...] = ()) -> list[tuple[str, str]]:
     """What in a value is not portable: path and reason."""
     if isinstance(value, bool | None):
@@ -181,7 +143,7 @@ def _odd(value: Any, path: str = "", above: tuple[int, ...] = ()) -> list[tuple[
     if isinstance(value, int):
         return [] if -PORTABLE <= value <= PORTABLE else [(path, f"{value}, which no float has exactly")]
     if isinstance(value, float):
-        return [] if math.isfinite(value) else [(path, f"{value}, which JSON does not have")]
+        return [] if math.isfinite(value) else [(path, f"{_number(value)}, which JSON does not have")]
     if isinstance(value, str):
         odd = any(0xD800 <= ord(letter) <= 0xDFFF for letter in value)
         return [(path, f"{value!r}, which is no valid text (a lone surrogate)")] if odd else []
@@ -224,14 +186,8 @@ def previous_outs_still_fit(trial: Trial, inputs: Inputs) -> None:
         entry = edited(stack, old["inputs"])
         if entry.action in ("same", "update"):
             continue
-        path = ", ".join(entry.replaces or entry.changes) or "(none that diff names)"
-        change = entry.changes.get(path)
-        raise Broken(
-            path,
-            f"at most an update of {old['id']!r}, whose outputs are of the previous release",
-            f"{entry.action}" + (f" ({change!r})" if change is not None else ""),
-            "let diff take what older releases left out, or wrote otherwise, for unchanged",
-        )
+        names = ", ".join(entry.replaces or sorted(entry.changes)) or None
+        raise Broken("old-replaced", id=old["id"], action=entry.action, property=names)
 
 
 def baseline_of(given: Any, beside: str) -> list[dict[str, Any]]:

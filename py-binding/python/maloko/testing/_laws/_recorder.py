@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from maloko._methods import has_method
+from maloko._providers.methods import has_method
 
 METHODS = ("configure", "check", "diff", "create", "read", "update", "delete", "close")
 
@@ -24,6 +24,8 @@ class Heard:
     arguments: tuple[Any, ...]
     result: Any = None
     error: BaseException | None = None
+    requests: int = 0
+    """How many requests the world counted meanwhile."""
 
 
 @dataclass
@@ -33,6 +35,9 @@ class Recorder:
     calls: list[Heard] = field(default_factory=list)
     entering: Callable[[str], Any] | None = None
     """Called with the method's name before a method runs, on its thread or loop."""
+
+    requests: Callable[[], int] = lambda: 0
+    """How many requests the world has counted."""
 
     def of(self, method: str) -> list[Heard]:
         """The calls of a method."""
@@ -52,6 +57,14 @@ class Recorder:
             return provider
         return provider
 
+    @contextmanager
+    def _counted(self, heard: Heard) -> Iterator[None]:
+        before = self.requests()
+        try:
+            yield
+        finally:
+            heard.requests = self.requests() - before
+
     def _heard(self, kind: type, name: str) -> Any:
         original = getattr(kind, name)
 
@@ -60,7 +73,7 @@ class Recorder:
             async def waited(provider: Any, *arguments: Any) -> Any:
                 heard = Heard(name, arguments)
                 self.calls.append(heard)
-                with _planning(name):
+                with _planning(name), self._counted(heard):
                     if self.entering is not None:
                         self.entering(name)
                     try:
@@ -75,7 +88,7 @@ class Recorder:
         def called(provider: Any, *arguments: Any) -> Any:
             heard = Heard(name, arguments)
             self.calls.append(heard)
-            with _planning(name):
+            with _planning(name), self._counted(heard):
                 if self.entering is not None:
                     self.entering(name)
                 try:
@@ -109,9 +122,9 @@ def _planning(method: str) -> Iterator[None]:
 
 
 @contextmanager
-def sockets_watched() -> Iterator[list[str]]:
+def sockets_watched() -> Iterator[list[tuple[str, str]]]:
     """Notes every address to which `check` or `diff` opens a connection, and refuses it."""
-    touched: list[str] = []
+    touched: list[tuple[str, str]] = []
     own = {name: socket.socket.__dict__.get(name) for name in ("connect", "connect_ex", "sendto")}
     looked_up = socket.getaddrinfo
 
@@ -122,7 +135,7 @@ def sockets_watched() -> Iterator[list[str]]:
             method = _PLANNING.get()
             # A pair of sockets in the process is what event loops wake themselves with.
             if method and self.family in (socket.AF_INET, socket.AF_INET6):
-                touched.append(f"{method} connects to {arguments[-1]!r}")
+                touched.append((method, f"a connection to {arguments[-1]!r}"))
                 raise ConnectionRefusedError(f"{method} must not touch the network (maloko's law 10)")
             return original(self, *arguments)
 
@@ -131,7 +144,7 @@ def sockets_watched() -> Iterator[list[str]]:
     def look_up(*arguments: Any, **named: Any) -> Any:
         method = _PLANNING.get()
         if method:
-            touched.append(f"{method} looks up the host {arguments[0]!r}")
+            touched.append((method, f"the address of the host {arguments[0]!r}"))
             raise socket.gaierror(f"{method} must not touch the network (maloko's law 10)")
         return looked_up(*arguments, **named)
 

@@ -14,6 +14,7 @@ from typing import Any
 from maloko._errors import MalokoError
 from maloko.testing._laws._settings import Settings
 from maloko.testing._laws._trial import Broken, PassOver, Refused, Trial
+from maloko.testing._laws._words import error_text, text_of
 from maloko.testing._laws._worlds import Needs
 
 SHRINKS = 150
@@ -30,13 +31,8 @@ class Law:
     check: Callable[..., None]
     share: float = 1.0
     """So many times the usual number of examples."""
-
-    @property
-    def labels(self) -> list[str]:
-        """What the inputs of an example are called in messages."""
-        if self.arity == 1:
-            return ["inputs"]
-        return ["first", "then"] if self.arity == 2 else [f"r{number}" for number in range(1, self.arity + 1)]
+    shows_inputs: bool = True
+    """Do the inputs of an example say anything of what was found?"""
 
 
 @dataclass(frozen=True)
@@ -56,20 +52,38 @@ class Verdict:
 def judge(law: Law, settings: Settings, seed: int | None = None, again: str = "") -> Verdict:
     """Tries a law."""
     if law.name in settings.waive:
-        return Verdict(law.name, "waived", f"{law.name} is waived: {settings.waive[law.name]}")
+        return _verdict(law, settings, "waived", reason=settings.waive[law.name])
     chosen = zlib.crc32(law.name.encode()) if seed is None else seed
     case = _Case(law, settings, chosen)
     try:
         case.run()
     except Needs as error:
-        return Verdict(law.name, "needs", f"{law.name} needs {error}")
+        return _verdict(law, settings, "needs", what=str(error))
     if case.failed is None and case.tried == 0:
         return _nothing_tried(case)
     if case.failed is None:
-        return Verdict(law.name, "holds", f"{law.name} holds: {case.tried} examples")
+        return _verdict(law, settings, "holds", examples=case.tried)
     replay = f"{again} --maloko-seed={chosen}" if again else f"seed={chosen}"
     raised = None if isinstance(case.failed, Broken) else own_frames(case.failed)
-    return Verdict(law.name, "broken", describe(case, replay), raised)
+    words = case.failed.words if isinstance(case.failed, Broken) else None
+    told = {
+        "words": words,
+        "raised": error_text(case.failed),
+        "inputs": case.inputs if law.shows_inputs else (),
+        "flaky": case.flaky,
+    }
+    return _verdict(law, settings, "broken", raised, **told, again=replay)
+
+
+def _verdict(
+    law: Law, settings: Settings, outcome: str, cause: BaseException | None = None, /, **found: Any
+) -> Verdict:
+    text = text_of(law.name, law.title, settings.name, outcome, found)
+    return Verdict(law.name, _OUTCOMES.get(outcome, outcome), text, cause)
+
+
+_OUTCOMES = {"refused": "broken", "untried": "needs"}
+"""What a law that could not be tried counts as."""
 
 
 def own_frames(error: Exception) -> Exception:
@@ -223,31 +237,7 @@ def _nothing_tried(case: _Case) -> Verdict:
     law, reasons = case.law, case.passed_over
     refusals = [reason for reason in reasons if isinstance(reason, Refused)]
     if reasons and len(refusals) == len(reasons):
-        text = (
-            f"{law.name} {law.title}: {case.settings.name} refuses all {len(refusals)} example inputs, so that nothing "
-            f"could be tried\n  the first refusal: {refusals[0]}"
-        )
-        return Verdict(law.name, "broken", text, refusals[0].__cause__)
+        first = refusals[0]
+        return _verdict(law, case.settings, "refused", first.__cause__, examples=len(refusals), error=str(first))
     wanted = next((str(reason) for reason in reasons if not isinstance(reason, Refused)), "inputs to try")
-    return Verdict(law.name, "needs", f"{law.name} needs {wanted}; none of {len(reasons)} examples had it")
-
-
-def describe(case: _Case, replay: str) -> str:
-    """A law that is broken, in words."""
-    law, error = case.law, case.failed
-    lines = []
-    if isinstance(error, Broken):
-        lines.append(f"{law.name} {law.title}: broken by {case.settings.name}")
-        lines.append(f"  property: {error.path}")
-        lines.append(f"  expected: {error.expected}")
-        lines.append(f"  found:    {error.found}")
-    else:
-        lines.append(f"{law.name} {law.title}: {case.settings.name} raised {type(error).__name__}: {error}")
-    for label, inputs in zip(law.labels, case.inputs, strict=False):
-        lines.append(f"  {label + ':':<9} {inputs!r}")
-    if isinstance(error, Broken):
-        lines.append(f"  {error.advice}")
-    if case.flaky:
-        lines.append("  (it did not happen again with the same inputs: the provider does not do the same every time)")
-    lines.append(f"  again: {replay}")
-    return "\n".join(lines)
+    return _verdict(law, case.settings, "untried", what=wanted, examples=len(reasons))

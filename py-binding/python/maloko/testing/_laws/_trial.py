@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 from maloko.testing._kit import Kit
-from maloko.testing._laws._compare import NOTHING, Difference
+from maloko.testing._laws._compare import NOTHING
 from maloko.testing._laws._recorder import Recorder, defines
 from maloko.testing._laws._settings import Settings
+from maloko.testing._laws._words import error_text, words_of
 from maloko.testing._laws._worlds import Needs, Place, ids_of
 from maloko.testing._leftovers import tear_down
 from maloko.testing._plan import Plan, PlanEntry
@@ -33,9 +34,13 @@ class Refused(PassOver):
 class Broken(AssertionError):  # noqa: N818 it is what has become of the law
     """A law does not hold."""
 
-    def __init__(self, path: str, expected: str, found: str, advice: str) -> None:
-        super().__init__(f"{path}: expected {expected}, found {found}")
-        self.path, self.expected, self.found, self.advice = path, expected, found, advice
+    def __init__(self, kind: str, **found: Any) -> None:
+        """
+        :param kind: what was found, as `engine-kit/src/laws/finding.rs` names it; it has the words.
+        :param found: the members of that finding; a value that is `NOTHING` is left out.
+        """
+        self.words = words_of(kind, {key: it for key, it in found.items() if it is not NOTHING})
+        super().__init__("{property}: expected {expected}, found {found}".format(**self.words))
 
 
 class Trial:
@@ -109,16 +114,7 @@ class Trial:
         if run.outcome == "succeeded":
             return run.plan
         failure = run.failure()
-        raise Refused(f"{type(failure).__name__}: {failure}") from failure
-
-    def breaks(self, difference: Difference, *, expected: str = "", found: str = "", advice: str) -> NoReturn:
-        """The law is broken by a property that differs; `expected` and `found` say where the values come from."""
-        raise Broken(
-            difference.path,
-            f"{difference.expected!r}" + (f"  ({expected})" if expected else ""),
-            f"{difference.found!r}" + (f"  ({found})" if found else ""),
-            advice,
-        )
+        raise Refused(error_text(failure)) from failure
 
 
 def set_inputs(stack: Stack, inputs: Inputs, name: str = NAME) -> None:
@@ -158,7 +154,7 @@ def entry_of(plan: Plan) -> PlanEntry:
     try:
         return plan[NAME]
     except KeyError:
-        raise Broken("(the resource)", "in the plan", repr(NOTHING), "the engine has lost it") from None
+        raise AssertionError("the resource is not in the plan: the engine has lost it") from None
 
 
 def waited_for(done: Callable[[], bool], seconds: float) -> bool:

@@ -1,0 +1,100 @@
+//! Answers that come after their call was given up: the run still goes on, so they count.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::event::Severity;
+use crate::plan::Step;
+use crate::provider::{Answer, Method, ProviderError};
+use crate::resource_state::ResourceState;
+use crate::state::ResourceNumber;
+use crate::value::PropertyMap;
+
+use crate::driver::calls::answer_validation::shown_assets;
+use crate::driver::run::context::{Begun, Context};
+use crate::driver::steps::execute::Settled;
+
+/// What a late answer leads to.
+#[derive(Clone)]
+pub(in crate::driver) enum LateOutcome {
+    /// The row of a create or update.
+    Change { step: Step, row: Arc<ResourceState>, operation: u32 },
+    /// The end of a row.
+    Deletion { step: Step, number: ResourceNumber, operation: u32 },
+}
+
+/// A call whose answer may still come.
+pub(in crate::driver) struct LateAnswer {
+    method: &'static str,
+    shown: Vec<PropertyMap>,
+    outcome: LateOutcome,
+}
+
+impl LateAnswer {
+    pub(in crate::driver) fn of(method: &Method, outcome: LateOutcome) -> Self {
+        Self { method: method.name(), shown: shown_assets(method), outcome }
+    }
+}
+
+/// The calls that were given up, by number, and the answers that came before that was noted.
+#[derive(Default)]
+pub(in crate::driver) struct LateCalls {
+    expected: HashMap<u64, LateAnswer>,
+    early: HashMap<u64, Result<Answer, ProviderError>>,
+}
+
+impl Context {
+    /// Notes that a call was given up and may still be answered.
+    pub(in crate::driver) fn expect_late(&self, number: u64, late: LateAnswer) {
+        let early = {
+            let late_calls = &mut self.run_state().late;
+            late_calls.early.remove(&number)
+        };
+        match early {
+            Some(answer) => self.begin(self.exchange.new_flow(), Begun::Late(Box::new(late), answer)),
+            None => drop(self.run_state().late.expected.insert(number, late)),
+        }
+    }
+
+    /// An answer came late.
+    pub(in crate::driver) fn come_late(&self, number: u64, answer: Result<Answer, ProviderError>) {
+        let expected = self.run_state().late.expected.remove(&number);
+        match expected {
+            Some(late) => self.begin(self.exchange.new_flow(), Begun::Late(Box::new(late), answer)),
+            None => drop(self.run_state().late.early.insert(number, answer)),
+        }
+    }
+
+    /// Writes down what a late answer leads to.
+    pub(in crate::driver) async fn take_late(&self, late: LateAnswer, answer: Result<Answer, ProviderError>) {
+        let LateAnswer { method, shown, outcome } = late;
+        let answer = self.providers.fit_to_keep(method, &shown, answer).await;
+        match outcome {
+            LateOutcome::Change { step, row, operation } => {
+                let settled = match self.settle(&step, Arc::unwrap_or_clone(row), answer, operation).await {
+                    Ok(Settled { row, written, .. }) => self.durable(written, Some(&row)).await.map(|()| row),
+                    Err(error) => Err(error),
+                };
+                let text = match settled {
+                    Ok(row) => format!("it ended after its time limit: the object has the id '{}'", row.id),
+                    Err(error) => format!("it ended after its time limit: {error}"),
+                };
+                self.diagnose(Some(&step.urn), Severity::Warning, text);
+            }
+            LateOutcome::Deletion { step, number, operation } => {
+                let Some((_, row)) = step.old.clone() else { return };
+                let mut changes = vec![self.run_state().end(operation)];
+                let text = match answer {
+                    Ok(_) => {
+                        changes.push(self.book_deletion(&step, number, &row));
+                        "delete ended after its time limit: the object is gone".to_owned()
+                    }
+                    Err(error) => format!("delete ended after its time limit: {error}"),
+                };
+                // A failure to write is the run's failure already.
+                let _ = self.record(changes).await;
+                self.diagnose(Some(&step.urn), Severity::Warning, text);
+            }
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! What is around a run: the one who asks it, its journal, its host, and the loop that does what it wants.
+//!
+//! A request makes a flow in the [`Run`], and the task that asked does what the flow waits for. Whatever is done comes
+//! back as an input; the run is locked only while it takes that in, and never while anything is done outside.
+
+pub(super) mod closing;
+pub(super) mod drive;
+pub(super) mod layers;
+mod perform;
+pub(super) mod post;
+mod slow_calls;
+
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use futures::channel::oneshot;
+use futures::future::BoxFuture;
+use tokio::sync::watch;
+
+use crate::event::{EventSink, Severity};
+use crate::operation::Operation;
+use crate::provider::ProviderHost;
+use crate::state::{Session, Snapshot};
+use crate::urn::Urn;
+
+use crate::driver::run::Run;
+use crate::driver::run::actions::{Action, FlowId, Input, Moment, Request, Response, Work};
+use crate::driver::run::context::{Context, Given, logged};
+use crate::driver::{NotSerialized, ProgramEnd, Report, RpcError};
+
+use drive::Driver;
+use layers::bounded::BoundedErrors;
+use layers::in_flight::InFlight;
+use layers::time_limits::{Limit, TimeLimits};
+use post::Post;
+
+/// One operation on one stack. No state is shared between engines; many may run at once in one process.
+pub struct Engine {
+    this: Weak<Engine>,
+    operation: Arc<Operation>,
+    session: Session,
+    host: Arc<dyn ProviderHost>,
+    in_flight: Arc<InFlight>,
+    limits: Arc<TimeLimits>,
+    events: Arc<dyn EventSink>,
+    run: Mutex<Run>,
+    inbox: Mutex<Inbox>,
+    post: Arc<Post>,
+    halted: watch::Sender<bool>,
+    /// Kept while somebody watches for calls that hang.
+    watching: Mutex<Option<oneshot::Sender<()>>>,
+    started: Duration,
+}
+
+/// What came in and was not handed to the run yet. One thread at a time hands it over and does what the run wants, whichever
+/// came with an input while nobody did; so what is wanted is done in the run's order.
+#[derive(Default)]
+struct Inbox {
+    inputs: Vec<(Moment, Input)>,
+    busy: bool,
+}
+
+impl Engine {
+    /// Begins an operation. `session` holds the stack's state, `host` the live providers, `events` is told what happens.
+    #[must_use]
+    pub fn start(
+        operation: Operation,
+        session: Session,
+        host: Arc<dyn ProviderHost>,
+        events: Arc<dyn EventSink>,
+    ) -> Arc<Self> {
+        let operation = Arc::new(operation);
+        let environment = session.environment().clone();
+        let started = environment.clock.elapsed();
+        let moment = Moment { instant: host.now(), time: environment.clock.now(), elapsed: Duration::ZERO };
+        // A machine that has no randomness has refused to encrypt anything before this.
+        let new_id = Arc::new(move || environment.new_uuid().unwrap_or_default().to_string());
+        let context = Arc::new(Context::new(Given {
+            operation: Arc::clone(&operation),
+            base: Arc::new(session.snapshot().clone()),
+            crypter: session.crypter().cloned(),
+            moment,
+            new_id,
+        }));
+        // What is wrong with the limit was told and ends the run.
+        let limit = operation.call_limit().ok().flatten();
+        let limit = limit.map(|time| Limit { time, from: "the configuration 'maloko:callLimit'" });
+        let engine = Arc::new_cyclic(|this: &Weak<Self>| {
+            let late = {
+                let this = Weak::clone(this);
+                Arc::new(move |number, answer| {
+                    if let Some(engine) = this.upgrade() {
+                        engine.take(Input::Late(number, answer));
+                    }
+                })
+            };
+            let bounded = Arc::new(BoundedErrors::new(host, Arc::clone(&operation.redactor)));
+            let in_flight = Arc::new(InFlight::new(bounded));
+            let limits = Arc::new(TimeLimits::new(Arc::clone(&in_flight) as _, limit, late));
+            Self {
+                this: Weak::clone(this),
+                operation,
+                session,
+                host: Arc::clone(&limits) as _,
+                in_flight,
+                limits,
+                events,
+                run: Mutex::new(Run::new(context)),
+                inbox: Mutex::default(),
+                post: Arc::default(),
+                halted: watch::Sender::new(false),
+                watching: Mutex::default(),
+                started,
+            }
+        });
+        engine.take(Input::Begin);
+        engine
+    }
+
+    /// Answers a request of the program: a method of the resource monitor or the engine service (semantics 12.1) by
+    /// its name, with and for protobuf bytes. Takes as long as the step that it asks for. Afterwards, when the run has
+    /// failed or was cancelled, every call ends with code 14.
+    pub async fn rpc(&self, method: &str, request: &[u8]) -> Result<Vec<u8>, RpcError> {
+        match self.ask(Request::Rpc { method: method.to_owned(), request: request.to_vec() }).await {
+            Some(Response::Rpc(answer)) => answer,
+            _ => Err(RpcError::unavailable()),
+        }
+    }
+
+    /// Waits until the watcher was told of all steps that were taken so far: those that are done are told of when they are
+    /// durable.
+    pub async fn all_told(&self) {
+        drop(self.ask(Request::AllTold).await);
+    }
+
+    /// Ends the operation once the program has ended: waits for calls in flight, deletes what the program no longer
+    /// has (unless it failed), folds the journal into the checkpoint and reports.
+    pub async fn finish(&self, program: ProgramEnd) -> crate::error::Result<Report> {
+        let answer = self.ask(Request::Finish(program)).await;
+        self.end_watch();
+        match answer {
+            Some(Response::Finish(report)) => *report,
+            _ => Err(crate::error::Error::BadState("the run ended without a report; this is a fault of maloko".into())),
+        }
+    }
+
+    /// Puts the SDK's own serialised form in the place of each reference to a provider object: for a run of kind
+    /// [`Load`](crate::operation::OperationKind::Load) whose program has ended. Code that another tool stored is
+    /// replaced where the program has a live object for it, and left as it is otherwise.
+    ///
+    /// The result lists the rows that keep their reference. Nothing of the engine's own state changes.
+    pub async fn serialize_providers(&self, snapshot: &mut Snapshot) -> Vec<NotSerialized> {
+        match self.ask(Request::Serialize(std::mem::take(snapshot))).await {
+            Some(Response::Serialize(serialized)) => {
+                let (serialized, missing) = *serialized;
+                *snapshot = serialized;
+                missing
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Resolves when the run cannot go on (a step failed, or it was cancelled), so that the host can stop waiting for
+    /// a program whose requests will never be answered.
+    pub async fn stopped(&self) {
+        let mut halted = self.halted.subscribe();
+        // The sender lives as long as `self`, so the channel cannot close.
+        let _ = halted.wait_for(|halted| *halted).await;
+    }
+
+    /// Stops gracefully: nothing new begins, and what runs is told so, awaited and recorded.
+    pub fn cancel(&self) {
+        self.take(Input::Cancel);
+    }
+
+    /// The number of the program's requests that are being answered.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.run().context().stop.in_flight()
+    }
+
+    /// A message from the program or from provider code; `urn` empty: from the run as a whole.
+    pub fn log(&self, urn: &str, severity: Severity, message: &str, ephemeral: bool) {
+        self.events.emit(logged(urn, severity, message, ephemeral));
+    }
+
+    /// The text without the secrets that this run knows: those of the configuration, of the state, of registrations and of
+    /// what providers returned. What is written down of a provider's exception goes through here.
+    #[must_use]
+    pub fn redacted<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.operation.redactor.message(text)
+    }
+
+    /// Keeps a resource from being deleted for the only reason that this run did not register it: the host knows that
+    /// the program may have it all the same. The run fails with the reason if it would be deleted.
+    pub fn refuse_deletion(&self, urn: &str, reason: impl Into<String>) {
+        self.take(Input::Guard(Urn::unchecked(urn), reason.into()));
+    }
+
+    /// The settings of the operation.
+    #[must_use]
+    pub fn operation(&self) -> &Operation {
+        &self.operation
+    }
+
+    /// Makes what was journalled so far durable, without waiting for anything else: for a process that is about to
+    /// leave at once. The journal stays, and the next run takes up from it.
+    pub async fn abandon(&self) -> crate::error::Result<()> {
+        self.session.abandon().await
+    }
+
+    /// The resources whose provider is being called now, with the method's name.
+    #[must_use]
+    pub fn calls_in_flight(&self) -> Vec<(Urn, &'static str)> {
+        self.in_flight.list()
+    }
+
+    /// The calls that have reached their time limit and could not be given up: something holds what the host needs for
+    /// that, such as an interpreter's lock.
+    #[must_use]
+    pub fn overdue_calls(&self) -> Vec<(Urn, &'static str)> {
+        self.limits.overdue()
+    }
+
+    /// The state as the run has made it so far, for hosts that keep it in memory.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        self.run().context().snapshot()
+    }
+
+    fn run(&self) -> MutexGuard<'_, Run> {
+        // A run that panicked is not asked anything that could make it worse: what it knows is changed by whole steps.
+        self.run.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn inbox(&self) -> MutexGuard<'_, Inbox> {
+        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks the run for something, and does what it takes.
+    async fn ask(&self, request: Request) -> Option<Response> {
+        let flow = self.run().new_flow();
+        // First of all: when this is dropped, the flow is given up.
+        let driver = Driver::new(Weak::clone(&self.this), Arc::clone(&self.post), flow);
+        self.take(Input::Request(flow, request));
+        driver.await
+    }
+
+    pub(in crate::driver) fn spawn(&self, task: BoxFuture<'static, ()>) {
+        self.host.spawn(task);
+    }
+
+    /// Hands something to the run, and does what comes out. Where another thread is at it, that one does both.
+    pub(in crate::driver) fn take(&self, input: Input) {
+        let clock = &self.session.environment().clock;
+        let elapsed = clock.elapsed().saturating_sub(self.started);
+        let moment = Moment { instant: self.host.now(), time: clock.now(), elapsed };
+        let mut inbox = self.inbox();
+        inbox.inputs.push((moment, input));
+        if inbox.busy {
+            return;
+        }
+        inbox.busy = true;
+        let _idle = Idle(self);
+        while !inbox.inputs.is_empty() {
+            let inputs = std::mem::take(&mut inbox.inputs);
+            drop(inbox);
+            for (moment, input) in inputs {
+                let actions = self.run().take(moment, input);
+                for action in actions {
+                    self.act(action);
+                }
+            }
+            inbox = self.inbox();
+        }
+        // Under the same lock that found nothing: who comes next has to see that nobody is at it.
+        inbox.busy = false;
+    }
+
+    fn act(&self, action: Action) {
+        match action {
+            Action::Do { flow, ticket, work } => {
+                if let Work::Call(..) = work {
+                    self.watch_calls();
+                }
+                self.post.leave(flow, ticket, work);
+            }
+            Action::Append { changes, with_next, awaited } => {
+                let durability =
+                    if with_next { self.session.append_with_next(&changes) } else { self.session.append(&changes) };
+                if let Some((flow, ticket)) = awaited {
+                    self.post.leave(flow, ticket, Work::Durable(durability));
+                }
+            }
+            Action::Tell(event) => self.events.emit(event),
+            Action::TellCall(urn, ago) => self.events.call_began(&urn, ago),
+            Action::CancelCalls => self.in_flight.cancel_all(),
+            Action::Drive(flow) => self.drive(flow),
+            Action::Answer(flow, response) => self.post.answer(flow, response),
+            Action::Halt => drop(self.halted.send_replace(true)),
+        }
+    }
+
+    fn drive(&self, flow: FlowId) {
+        let driver = Driver::new(Weak::clone(&self.this), Arc::clone(&self.post), flow);
+        self.host.spawn(Box::pin(async move { drop(driver.await) }));
+    }
+}
+
+/// Whoever is at the inbox leaves it free for the next, also when something panics.
+struct Idle<'a>(&'a Engine);
+
+impl Drop for Idle<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.inbox().busy = false;
+        }
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.post.close();
+    }
+}

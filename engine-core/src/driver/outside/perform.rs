@@ -1,0 +1,83 @@
+//! What a run wants to have done outside of it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use futures::channel::oneshot;
+use futures::future::BoxFuture;
+
+use crate::assets;
+use crate::builtin;
+use crate::value::PropertyMap;
+
+use crate::driver::Engine;
+use crate::driver::outside::closing::close_all;
+use crate::driver::run::actions::{Outcome, Work};
+
+impl Work {
+    /// Can it hold the thread that polls it, because it calls code of the user?
+    pub(in crate::driver) fn runs_user_code(&self) -> bool {
+        !matches!(self, Work::Wait(_) | Work::Durable(_) | Work::Fold(_) | Work::ReadAssets(_) | Work::Close(..))
+    }
+}
+
+impl Engine {
+    /// Does it; what this gives holds nothing of the engine.
+    pub(in crate::driver) fn perform(self: &Arc<Self>, work: Work) -> BoxFuture<'static, Outcome> {
+        let (host, engine) = (Arc::clone(&self.host), Arc::downgrade(self));
+        match work {
+            Work::Describe(object) => Box::pin(async move { Outcome::Described(host.describe(object)) }),
+            Work::Call(object, call) => Box::pin(async move { Outcome::Answered(host.call(object, call).await) }),
+            Work::CallBack { token, request } => {
+                Box::pin(async move { Outcome::CalledBack(host.callback(&token, request).await) })
+            }
+            Work::Find(reference) => Box::pin(async move { Outcome::Object(host.find(&reference).await) }),
+            Work::Rebuild(reference) => Box::pin(async move { Outcome::Object(host.rebuild(&reference).await) }),
+            Work::Named(reference) => Box::pin(async move { Outcome::Object(host.named(&reference).await) }),
+            Work::IsByHand(reference) => {
+                Box::pin(async move { Outcome::ByHand(host.is_by_hand(&reference).await.unwrap_or(false)) })
+            }
+            Work::Serialize(object) => Box::pin(async move { Outcome::Serialized(host.serialize(object).await) }),
+            Work::BuiltIn(kind, method) => {
+                let stacks = self.operation.stacks.clone();
+                Box::pin(async move { Outcome::Answered(builtin::answer(&kind, method, &stacks).await) })
+            }
+            Work::Function { token, arguments, found } => {
+                let stacks = self.operation.stacks.clone();
+                Box::pin(async move { Outcome::Returned(builtin::call(&token, &arguments, |_| found, &stacks).await) })
+            }
+            Work::ReadAssets(properties) => {
+                let directory: Arc<Path> = self.operation.program_directory.clone().into();
+                Box::pin(async move { Outcome::AssetsRead(read_assets(properties, directory).await) })
+            }
+            Work::Wait(time) => Box::pin(async move {
+                host.wait(time).await;
+                Outcome::Waited
+            }),
+            Work::Durable(durability) => Box::pin(async move { Outcome::Written(durability.await) }),
+            Work::Fold(snapshot) => Box::pin(async move {
+                // The one who asks for it keeps the engine.
+                let Some(engine) = engine.upgrade() else { return Outcome::Folded(Ok(false)) };
+                Outcome::Folded(engine.session.fold(snapshot).await)
+            }),
+            Work::Close(closable, limit) => {
+                Box::pin(async move { Outcome::Closed(close_all(&host, closable, limit).await) })
+            }
+        }
+    }
+}
+
+/// Puts hashes into the assets of the properties. Files and addresses are read on a thread of their own: the one that
+/// asks may be that of the program's event loop.
+async fn read_assets(mut properties: PropertyMap, directory: Arc<Path>) -> Result<PropertyMap, String> {
+    let (sender, receiver) = oneshot::channel();
+    let read = move || {
+        let outcome = assets::complete(&mut properties, &directory).map(|()| properties);
+        // Nobody waits any more when the run was cut off.
+        drop(sender.send(outcome));
+    };
+    #[expect(clippy::disallowed_methods, reason = "the files are the program's own, and large")]
+    let begun = std::thread::Builder::new().name("maloko-assets".to_owned()).spawn(read);
+    begun.map_err(|error| format!("no thread can be started to read its assets: {error}"))?;
+    receiver.await.map_err(|_| "the reading of its assets was cut off".to_owned())?
+}

@@ -1,0 +1,44 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Wake;
+use std::time::Duration;
+
+use futures::executor::block_on;
+
+use crate::state::{Session, Snapshot};
+
+use super::*;
+
+#[derive(Default)]
+struct Counted(AtomicUsize);
+
+impl Wake for Counted {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn who_waits_for_a_record_is_not_woken_for_the_next_one_but_for_all_else() {
+    let session = Session::read_only(Snapshot::default());
+    let record = || Work::Durable(session.append(&[]));
+    let (post, counted) = (Post::default(), Arc::<Counted>::default());
+    let waker = Waker::from(Arc::clone(&counted));
+    let woken = || counted.0.load(Ordering::Relaxed);
+    assert!(matches!(post.collect(1, &waker, false), Letter::Works(works) if works.is_empty()));
+    post.leave(1, 1, record());
+    assert_eq!(woken(), 1);
+    let Letter::Works(works) = post.collect(1, &waker, false) else { return };
+    assert_eq!(works.len(), 1);
+    post.leave(1, 2, record());
+    assert_eq!(woken(), 1);
+    post.leave(1, 3, Work::Wait(Duration::ZERO));
+    assert_eq!(woken(), 2);
+    // It comes when the first record is durable, and finds the rest.
+    assert!(matches!(post.collect(1, &waker, false), Letter::Works(works) if works.len() == 2));
+    for (_, work) in works {
+        if let Work::Durable(durability) = work {
+            assert!(block_on(durability).is_ok());
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Waiting for one's turn within a run: permits in the order in which they are asked for, and what is done only once.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use atomic_refcell::AtomicRefCell;
+use futures::channel::oneshot;
+
+/// A number of permits. Whoever asks for more than are free waits behind those who asked before.
+#[derive(Clone)]
+pub(in crate::driver) struct Permits(Arc<AtomicRefCell<Queue>>);
+
+struct Queue {
+    free: usize,
+    waiting: VecDeque<(usize, oneshot::Sender<Permit>)>,
+}
+
+/// Held while something is done; gives the permits back when it is dropped.
+pub(in crate::driver) struct Permit {
+    permits: Permits,
+    count: usize,
+}
+
+impl Permits {
+    pub(in crate::driver) fn new(count: usize) -> Self {
+        Self(Arc::new(AtomicRefCell::new(Queue { free: count, waiting: VecDeque::new() })))
+    }
+
+    /// Waits for so many permits.
+    pub(in crate::driver) async fn acquire(&self, count: usize) -> Permit {
+        let waiting = {
+            let mut queue = self.0.borrow_mut();
+            if queue.waiting.is_empty() && queue.free >= count {
+                queue.free -= count;
+                None
+            } else {
+                let (sender, receiver) = oneshot::channel();
+                queue.waiting.push_back((count, sender));
+                Some(receiver)
+            }
+        };
+        match waiting {
+            // The queue keeps the sender until it gives the permits, and this future keeps the queue.
+            Some(receiver) => receiver.await.unwrap_or_else(|_| Permit { permits: self.clone(), count: 0 }),
+            None => Permit { permits: self.clone(), count },
+        }
+    }
+
+    fn release(&self, count: usize) {
+        self.0.borrow_mut().free += count;
+        // One after the other, and none under the borrow: the permits of one who waits no more come back at once.
+        while let Some((count, sender)) = self.next() {
+            drop(sender.send(Permit { permits: self.clone(), count }));
+        }
+    }
+
+    /// The first of those who wait, if there is enough for it.
+    fn next(&self) -> Option<(usize, oneshot::Sender<Permit>)> {
+        let mut queue = self.0.borrow_mut();
+        let free = queue.free;
+        queue.waiting.front().filter(|(count, _)| *count <= free)?;
+        let next = queue.waiting.pop_front()?;
+        queue.free -= next.0;
+        Some(next)
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        if self.count > 0 {
+            self.permits.release(self.count);
+        }
+    }
+}
+
+/// Beside others, or alone.
+pub(in crate::driver) struct SharedOrAlone(Permits);
+
+/// More than ever share it at a time.
+const ALL: usize = usize::MAX >> 1;
+
+impl SharedOrAlone {
+    pub(in crate::driver) fn new() -> Self {
+        Self(Permits::new(ALL))
+    }
+
+    /// Waits until nobody is alone.
+    pub(in crate::driver) async fn shared(&self) -> Permit {
+        self.0.acquire(1).await
+    }
+
+    /// Waits until nobody else is there.
+    pub(in crate::driver) async fn alone(&self) -> Permit {
+        self.0.acquire(ALL).await
+    }
+}
+
+/// What comes of something that is done once, however many ask for it.
+pub(in crate::driver) struct Once<T> {
+    turn: Permits,
+    outcome: AtomicRefCell<Option<T>>,
+}
+
+impl<T> Default for Once<T> {
+    fn default() -> Self {
+        Self { turn: Permits::new(1), outcome: AtomicRefCell::new(None) }
+    }
+}
+
+impl<T: Clone> Once<T> {
+    /// What came of it, if it is over.
+    pub(in crate::driver) fn get(&self) -> Option<T> {
+        self.outcome.borrow().clone()
+    }
+
+    /// What comes of it: the first that asks does it, and the others wait. Where that one is given up, the next does it.
+    pub(in crate::driver) async fn get_or_do(&self, work: impl AsyncFnOnce() -> T) -> T {
+        if let Some(outcome) = self.get() {
+            return outcome;
+        }
+        let _turn = self.turn.acquire(1).await;
+        if let Some(outcome) = self.get() {
+            return outcome;
+        }
+        let outcome = work().await;
+        *self.outcome.borrow_mut() = Some(outcome.clone());
+        outcome
+    }
+}
+
+#[cfg(test)]
+#[path = "permits_tests.rs"]
+mod tests;

@@ -1,0 +1,88 @@
+//! What is around a run, played by a test: records are durable at once, calls are answered when the test says so.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::FutureExt;
+use jiff::Timestamp;
+
+use crate::event::Event;
+use crate::operation::Operation;
+use crate::provider::{Answer, ProviderCall};
+use crate::state::Snapshot;
+use crate::urn::Urn;
+use crate::value::PropertyMap;
+
+use crate::driver::run::actions::{Action, Moment, Outcome, Ticket, Work};
+use crate::driver::run::context::{Context, Given};
+
+/// See the module's text.
+pub(crate) struct OutsideWorld {
+    pub(in crate::driver) context: Arc<Context>,
+    /// Calls that wait for their answer.
+    pub(in crate::driver) calls: Vec<(Ticket, ProviderCall)>,
+    /// What was told, and of which calls.
+    pub(in crate::driver) told: Vec<Event>,
+    pub(in crate::driver) called: Vec<(Urn, Duration)>,
+}
+
+impl OutsideWorld {
+    pub(in crate::driver) fn new(operation: Operation) -> Self {
+        let context = Arc::new(Context::new(Given {
+            operation: Arc::new(operation),
+            base: Arc::new(Snapshot::default()),
+            crypter: None,
+            moment: moment(),
+            new_id: Arc::new(|| "random".to_owned()),
+        }));
+        Self { context, calls: Vec::new(), told: Vec::new(), called: Vec::new() }
+    }
+
+    /// Lets time pass.
+    pub(in crate::driver) fn pass(&self, time: Duration) {
+        let now = self.context.exchange.moment();
+        self.context.exchange.set_moment(Moment { instant: now.instant + time, ..now });
+    }
+
+    /// Does what is wanted; says whether anything was.
+    pub(in crate::driver) fn act(&mut self) -> bool {
+        let actions = self.context.exchange.take_actions();
+        let any = !actions.is_empty();
+        for action in actions {
+            match action {
+                Action::Do { ticket, work: Work::Call(_, call), .. } => self.calls.push((ticket, call)),
+                Action::Append { awaited: Some((_, ticket)), .. } => {
+                    self.context.exchange.settle(ticket, Outcome::Written(Ok(())));
+                }
+                Action::Tell(event) => self.told.push(event),
+                Action::TellCall(urn, ago) => self.called.push((urn, ago)),
+                _ => {}
+            }
+        }
+        any
+    }
+
+    /// Answers all calls: the objects are made.
+    pub(in crate::driver) fn answer_creates(&mut self) {
+        for (ticket, call) in std::mem::take(&mut self.calls) {
+            let answer = Answer::Created { id: call.urn.name().to_owned(), outputs: PropertyMap::new() };
+            self.context.exchange.settle(ticket, Outcome::Answered(Ok(answer)));
+        }
+    }
+
+    /// Goes on with something until it is over or waits for the answer of a call.
+    pub(in crate::driver) fn go_on<T>(&mut self, work: &mut (impl Future<Output = T> + Unpin)) -> Option<T> {
+        loop {
+            if let Some(outcome) = work.now_or_never() {
+                return Some(outcome);
+            }
+            if !self.act() {
+                return None;
+            }
+        }
+    }
+}
+
+pub(in crate::driver) fn moment() -> Moment {
+    Moment { instant: Instant::now(), time: Timestamp::UNIX_EPOCH, elapsed: Duration::ZERO }
+}

@@ -1,0 +1,50 @@
+use maloko_core::error::{Error, Result};
+use serde_json::{Value, json};
+
+use super::{Break, Finding, Verdict, show, verdict_text};
+
+fn finding(value: Value) -> Result<Finding> {
+    serde_json::from_value(value).map_err(|error| Error::Configuration(error.to_string()))
+}
+
+#[test]
+fn values_are_shown_alike_whichever_language_has_them() {
+    let value = json!({ "b": [1.0, 1, 1.5, true, null], "a": "it's \"so\"" });
+    assert_eq!(show(&value), r#"{"a": "it's \"so\"", "b": [1, 1, 1.5, true, null]}"#);
+}
+
+#[test]
+fn a_broken_law_is_told_with_what_was_found_the_inputs_and_what_to_do() -> Result<()> {
+    let found = finding(json!({ "kind": "ends-elsewhere", "property": "url", "created": "a" }))?;
+    let broken = Break {
+        words: Some(found.words()),
+        raised: String::new(),
+        inputs: vec![json!({ "size": 1.0 }), json!({ "size": 2 })],
+        flaky: true,
+        again: "seed=1".to_owned(),
+    };
+    assert_eq!(
+        verdict_text("L5", "an update ends where a create does", "Box", &Verdict::Broken(broken)),
+        "L5 an update ends where a create does: broken by Box\n  property: url\n  expected: \"a\"  (what create makes of the \
+         same inputs)\n  found:    nothing  (after an update to them)\n  first:    {\"size\": 1}\n  then:     {\"size\": 2}\n  \
+         let diff see every property that can change, let update pass it on, and return all outputs; or name what changes \
+         by itself in `volatile`\n  (it did not happen again with the same inputs: the provider does not do the same \
+         every time)\n  again: seed=1"
+    );
+    Ok(())
+}
+
+#[test]
+fn an_error_that_nobody_expected_is_told_by_its_words() {
+    let broken = Break {
+        words: None,
+        raised: "Error: 403: forbidden".to_owned(),
+        inputs: vec![json!({})],
+        flaky: false,
+        again: String::new(),
+    };
+    assert_eq!(
+        verdict_text("L2", "a second up does nothing", "Box", &Verdict::Broken(broken)),
+        "L2 a second up does nothing: Box raised Error: 403: forbidden\n  inputs:   {}"
+    );
+}

@@ -1,0 +1,133 @@
+//! What the laws of providers say: the hosts try a law and name what they found, here it gets its words. So both
+//! languages say the same.
+
+mod finding;
+mod show;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+pub use finding::Finding;
+pub(crate) use show::show;
+
+/// A finding in words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Words {
+    /// The property, or what else it is about.
+    pub property: String,
+    /// What should be.
+    pub expected: String,
+    /// What is.
+    pub found: String,
+    /// What the author of a provider can do; empty when nothing is known.
+    #[serde(default)]
+    pub advice: String,
+}
+
+/// What is known of a law and a provider.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It holds, after so many examples.
+    Holds {
+        /// How many.
+        examples: u64,
+    },
+    /// The author has waived it.
+    Waived {
+        /// Why.
+        reason: String,
+    },
+    /// It lacks something that the author has to give.
+    Needs {
+        /// What.
+        what: String,
+    },
+    /// None of the examples had what it needs.
+    Untried {
+        /// What.
+        what: String,
+        /// How many there were.
+        examples: u64,
+    },
+    /// The provider refuses all examples.
+    Refused {
+        /// How many there were.
+        examples: u64,
+        /// What it says to the first.
+        error: String,
+    },
+    /// It does not hold.
+    Broken(Break),
+}
+
+/// How a law is broken, and with which inputs.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Break {
+    /// What was found; without it, `raised` says what was raised.
+    pub words: Option<Words>,
+    /// An error of the provider's own that nobody expected.
+    #[serde(default)]
+    pub raised: String,
+    /// The inputs that show it.
+    #[serde(default)]
+    pub inputs: Vec<Json>,
+    /// Did it not happen again with the same inputs?
+    #[serde(default)]
+    pub flaky: bool,
+    /// The command or setting that tries them again; empty when there is none.
+    #[serde(default)]
+    pub again: String,
+}
+
+/// A verdict in words. `law` is its name (`L5`), `title` what holds, `provider` the name of the provider.
+#[must_use]
+pub fn verdict_text(law: &str, title: &str, provider: &str, verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Holds { examples } => {
+            format!("{law} holds: {examples} {}", if *examples == 1 { "example" } else { "examples" })
+        }
+        Verdict::Waived { reason } => format!("{law} is waived: {reason}"),
+        Verdict::Needs { what } => format!("{law} needs {what}"),
+        Verdict::Untried { what, examples } => format!("{law} needs {what}; none of {examples} examples had it"),
+        Verdict::Refused { examples, error } => format!(
+            "{law} {title}: {provider} refuses all {examples} example inputs, so that nothing could be tried\n  the first \
+             refusal: {error}"
+        ),
+        Verdict::Broken(found) => broken_text(law, title, provider, found),
+    }
+}
+
+fn broken_text(law: &str, title: &str, provider: &str, found: &Break) -> String {
+    let mut lines = Vec::new();
+    match &found.words {
+        Some(Words { property, expected, found, .. }) => {
+            lines.push(format!("{law} {title}: broken by {provider}"));
+            lines.push(format!("  property: {property}"));
+            lines.push(format!("  expected: {expected}"));
+            lines.push(format!("  found:    {found}"));
+        }
+        None => lines.push(format!("{law} {title}: {provider} raised {}", found.raised)),
+    }
+    for (index, inputs) in found.inputs.iter().enumerate() {
+        let label = match (found.inputs.len(), index) {
+            (1, _) => "inputs".to_owned(),
+            (2, 0) => "first".to_owned(),
+            (2, 1) => "then".to_owned(),
+            _ => format!("r{}", index + 1),
+        };
+        lines.push(format!("  {:<9} {}", format!("{label}:"), show(inputs)));
+    }
+    let advice = found.words.as_ref().map_or("", |words| words.advice.as_str());
+    lines.extend((!advice.is_empty()).then(|| format!("  {advice}")));
+    if found.flaky {
+        let told = "(it did not happen again with the same inputs: the provider does not do the same every time)";
+        lines.push(format!("  {told}"));
+    }
+    lines.extend((!found.again.is_empty()).then(|| format!("  again: {}", found.again)));
+    lines.join("\n")
+}
+
+#[cfg(test)]
+#[path = "laws_tests.rs"]
+mod tests;

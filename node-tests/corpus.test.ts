@@ -1,0 +1,49 @@
+// The corpus of providers (`engine-kit/corpus`): the laws judge each as it says, in both languages.
+import { checkLaws, expect, LAW_NAMES, type LawName, type LawVerdict, test } from "maloko/vitest";
+import { CASES, type Case, INPUTS, PREVIOUS, providerOf, Shop, type Told, waiting } from "./corpus";
+
+/** What the laws say of a case's provider. L14 waits on the machine's clock: only cases that name it try it. */
+async function judged(rules: Case): Promise<LawVerdict[]> {
+    const { inputs = INPUTS, laws = LAW_NAMES.filter((law) => law !== "L14"), settings = {} } = rules;
+    const { secret = [], volatile = [], waive = {}, world } = settings;
+    const provider = providerOf(rules);
+    const source = world === false ? () => new provider(new Shop()) : provider;
+    const options = { inputs, secret, volatile, waive, baseline: PREVIOUS, grace: 200, examples: 2 };
+    try {
+        return await checkLaws(source, world === false ? options : { ...options, world: Shop }, { only: laws });
+    } finally {
+        for (const letGo of waiting.splice(0)) {
+            letGo();
+        }
+    }
+}
+
+/** What is said, without the line that says how it is run again: each language has its own. */
+function lines(text: string): string[] {
+    return text.split("\n").filter((line) => !line.trim().startsWith("again: "));
+}
+
+function ofNode<T>(expected: Told<T> | undefined): T | undefined {
+    const told = expected as { nodejs: T } | undefined;
+    return told !== undefined && Object.hasOwn(told, "nodejs") ? told.nodejs : (expected as T | undefined);
+}
+
+test.each(CASES)("the laws judge each provider of the corpus as it says: $name", async (rules) => {
+    const verdicts = await judged(rules);
+    expect(verdicts.filter(({ status }) => status === "broken").map(({ law }) => law)).toEqual(ofNode(rules.breaks));
+    if (rules.law !== undefined) {
+        expect(lines(verdicts.find(({ law }) => law === rules.law)?.text ?? "")).toEqual(ofNode(rules.says));
+    }
+    if (rules.skips !== undefined) {
+        const skipped = verdicts.filter(({ status }) => status === "needs" || status === "waived");
+        expect(Object.fromEntries(skipped.map(({ law, text }) => [law, text]))).toEqual(ofNode(rules.skips));
+    }
+});
+
+test("the corpus has forty faulty providers and ten good ones", () => {
+    const faulty = CASES.filter(({ law }) => law !== undefined);
+    expect(faulty.length).toBeGreaterThanOrEqual(40);
+    expect(CASES.length - faulty.length).toBeGreaterThanOrEqual(10);
+    expect(new Set(CASES.map(({ name }) => name)).size).toBe(CASES.length);
+    expect(new Set(faulty.map(({ law }): LawName | undefined => law))).toEqual(new Set(LAW_NAMES));
+});

@@ -1,0 +1,1 @@
+"""How a provider's object becomes a served one: found, described, configured and called."""

@@ -1,0 +1,285 @@
+"""Calls of provider methods, and what is made of their results.
+
+Nothing that user code raises gets past here: a `StopIteration` or `SystemExit` that reached a future or a thread's
+top would hang or end the run instead of failing the resource.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import inspect
+import reprlib
+import sys
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, cast
+
+from maloko._current import CURRENT_CALL, ProviderCall
+from maloko._errors import PartialFailure
+from maloko._process.forks import OwnProcess
+from maloko._process.tracebacks import as_text, format_error, message_of, message_with_causes
+from maloko._providers.described import describe, id_in
+from maloko._sdk import outputs
+
+if TYPE_CHECKING:
+    from maloko._maloko import Completion
+    from maloko._process.event_loops import ProviderLoop
+
+Answer = tuple[Any, ...]
+"""A kind followed by its fields; py-binding/src/provider.rs reads it."""
+
+
+class BadReturnError(Exception):
+    """A method returned something that cannot be used."""
+
+
+def call_provider(
+    provider: Any,
+    call: ProviderCall,
+    arguments: tuple[Any, ...],
+    context: contextvars.Context,
+    loop: ProviderLoop,
+    complete: Completion,
+    ended: Callable[[], object],
+) -> Answer | None:
+    """Calls a method in a context of its own. An `async def` method answers later, through `complete`.
+
+    `ended` is called before the answer is given.
+    """
+    context = context.copy()
+    process = OwnProcess()
+
+    def answer(result: Any, error: BaseException | None = None, fault: BaseException | None = None) -> Answer:
+        process.go_on_only_here(error)
+        try:
+            _end_printed_lines()
+            if fault is not None:
+                return ("bad", f"looking at what {call.method} returned raised {message_of(fault)}")
+            return made_of(result, error)
+        except BaseException as fault:  # the method was called: what it made may be there
+            return ("bad", f"what became of {call.method} could not be read: {message_of(fault)}")
+        finally:
+            ended()
+
+    def made_of(result: Any, error: BaseException | None) -> Answer:
+        if error is not None:
+            if issubclass(type(error), asyncio.CancelledError) and call.was_cancelled():
+                return ("interrupted", *raised(error)[1:])
+            return raised(error, call.method)
+        try:
+            return _READERS[call.method](result)
+        except BadReturnError as error:
+            problem = as_text(str(error))
+        except BaseException as error:  # results are user objects: reading them may raise anything
+            # The method itself did not raise: what it made is there.
+            problem = f"reading what {call.method} returned raised {message_of(error)}"
+        return ("unreadable", problem, describe(result), id_in(result)) if call.method == "create" else ("bad", problem)
+
+    def start() -> Answer | None:
+        CURRENT_CALL.set(call)
+        try:
+            result = _method(provider, call.method)(*_arguments(call.method, arguments))
+        except BaseException as error:  # see the module's text
+            with contextlib.suppress(BaseException):
+                outputs.settle()
+            return answer(None, error)
+        try:
+            if not inspect.isawaitable(result):
+                outputs.settle()
+                return answer(result)
+            ending = loop.start(result, lambda value, error: complete(answer(value, error)), outputs.settle_async)
+        except BaseException as error:  # a result that is odd, or an event loop that is gone
+            return answer(None, None, error)
+        call.on_cancel(ending)
+        complete.on_abandon(call.cancel)
+        return None
+
+    return context.run(start)
+
+
+def _end_printed_lines() -> None:
+    """Passes on what the call printed without an end of line, while it is still known whose it is."""
+    for stream in (sys.stdout, sys.stderr):
+        end_call = getattr(stream, "end_call", None)
+        if end_call is not None:
+            end_call()
+
+
+def raised(error: BaseException, method: str = "") -> Answer:
+    """The answer of a call that raised. Only `create`, `update`, `read` and `find` can fail in part."""
+    # The frames that are ours are of no use to anybody who catches the error later.
+    message = message_with_causes(error)
+    described = ("raised", message, format_error(error), error)
+    # By its real class: what it says of its class may be anything.
+    if issubclass(type(error), PartialFailure) and method in ("create", "update", "read", "find"):
+        partial = cast("PartialFailure", error)
+        reasons = [_reason(reason) for reason in partial.reasons] or [message]
+        return ("partial", *described[1:], _text_id(partial.id) or "", partial.outs, reasons)
+    return described
+
+
+def _reason(reason: Any) -> str:
+    try:
+        return as_text(str(reason))
+    except BaseException as error:  # the object is there, whatever is wrong with the words
+        return f"a reason that cannot be shown: {message_of(error)}"
+
+
+def refused(error: BaseException) -> Answer:
+    """The answer when nothing was called, because the run can have no object of its own."""
+    return ("refused", as_text(str(error)), "", error)
+
+
+def unloadable(error: BaseException) -> Answer:
+    """The answer when the module of a provider could not be loaded."""
+    return ("unloadable", *raised(error)[1:4])
+
+
+def _method(provider: Any, name: str) -> Callable[..., Any]:
+    method: Callable[..., Any] | None = getattr(provider, name, None)
+    if method is None:
+        raise AttributeError(f"the provider {type(provider).__qualname__} has no method '{name}'")
+    return method
+
+
+def _arguments(method: str, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    if method != "configure":
+        return arguments
+    from pulumi.dynamic import Config, ConfigureRequest
+
+    return (ConfigureRequest(Config(*arguments)),)
+
+
+def _field(result: Any, method: str, name: str, wanted: str) -> Any:
+    try:
+        return getattr(result, name)
+    except AttributeError:
+        what = "None" if result is None else with_article(type(result).__name__)
+        raise BadReturnError(f"{method} returned {what}; it must return {wanted}") from None
+
+
+def with_article(name: str) -> str:
+    """A class's name in a sentence: `an int`."""
+    return f"{'an' if name[:1] in 'aeiouAEIOU' else 'a'} {name}"
+
+
+def _text_id(value: Any) -> str | None:
+    """An id as text. Bytes are taken for what they spell, as `binascii.b2a_hex` returns them; `None` for all else."""
+    if isinstance(value, str):
+        # A subclass may say otherwise when it is asked.
+        return str.__str__(value)
+    if isinstance(value, bytes):
+        try:
+            return value.decode("ascii")
+        except UnicodeDecodeError:
+            return None
+    return None
+
+
+def _shown(value: Any) -> str:
+    """A value in a message, where the message would otherwise be as long as the value."""
+    return reprlib.repr(value)
+
+
+def _configured(_result: Any) -> Answer:
+    return ("configured",)
+
+
+def _checked(result: Any) -> Answer:
+    wanted = "a CheckResult(inputs, failures)"
+    failures = []
+    for failure in _field(result, "check", "failures", wanted) or ():
+        reason = _field(failure, "check", "reason", "failures that are CheckFailure(property, reason)")
+        failures.append((str(getattr(failure, "property", None) or ""), str(reason)))
+    inputs = _field(result, "check", "inputs", wanted)
+    if inputs is None and not failures:
+        raise BadReturnError("check returned no inputs; return CheckResult(news, []) to go on with the given ones")
+    return ("checked", inputs, failures)
+
+
+def _names(result: Any, name: str) -> list[str]:
+    value = getattr(result, name, None)
+    if value is None:
+        return []
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        raise BadReturnError(f"diff returned {name}={_shown(value)}; it must be a list of property names")
+    names = list(value)
+    for item in names:
+        if not isinstance(item, str):
+            raise BadReturnError(f"diff returned {name} with {_shown(item)}; property names are texts")
+    return names
+
+
+def _diffed(result: Any) -> Answer:
+    changes = _field(result, "diff", "changes", "a DiffResult")
+    first = getattr(result, "delete_before_replace", None)
+    return (
+        "diffed",
+        None if changes is None else bool(changes),
+        _names(result, "replaces"),
+        _names(result, "stables"),
+        None if first is None else bool(first),
+    )
+
+
+def _created(result: Any) -> Answer:
+    value = _field(result, "create", "id", "a CreateResult(id, outs)")
+    id_ = _text_id(value)
+    if id_ is None and value is not None:
+        raise BadReturnError(f"create returned the id {_shown(value)}; ids are texts: use str()")
+    if not id_:
+        raise BadReturnError("create returned no id; return one that finds the object again: CreateResult(id, outs)")
+    _refuse_surrogates(id_)
+    return ("created", id_, getattr(result, "outs", None))
+
+
+def _refuse_surrogates(id_: str) -> None:
+    try:
+        id_.encode("utf-8")
+    except UnicodeEncodeError:
+        raise BadReturnError(
+            f"create returned the id {id_!a}, which is no valid text: it holds half a character"
+        ) from None
+
+
+def _read(result: Any) -> Answer:
+    return _looked_up(result, "read")
+
+
+def _found(result: Any) -> Answer:
+    return ("read", "", None, None) if result is None else _looked_up(result, "find")
+
+
+def _looked_up(result: Any, method: str) -> Answer:
+    wanted = "a ReadResult(id, outs)" if method == "read" else "a ReadResult(id, outs), or None"
+    value = _field(result, method, "id", wanted)
+    id_ = _text_id(value)
+    if id_ is None and value is not None:
+        raise BadReturnError(f"{method} returned the id {_shown(value)}; ids are texts: use str()")
+    return ("read", id_ or "", getattr(result, "outs", None), getattr(result, "inputs", None))
+
+
+def _updated(result: Any) -> Answer:
+    return ("updated", _field(result, "update", "outs", "an UpdateResult(outs)"))
+
+
+def _deleted(_result: Any) -> Answer:
+    return ("deleted",)
+
+
+def _closed(_result: Any) -> Answer:
+    return ("closed",)
+
+
+_READERS: dict[str, Callable[[Any], Answer]] = {
+    "configure": _configured,
+    "check": _checked,
+    "diff": _diffed,
+    "create": _created,
+    "read": _read,
+    "find": _found,
+    "update": _updated,
+    "delete": _deleted,
+    "close": _closed,
+}

@@ -1,0 +1,1 @@
+"""One run: the program, the live objects that it makes, and what they print and raise."""
