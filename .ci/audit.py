@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # `listen` of the providers' servers: none of them makes any.
 GUARDS = (
     "py-binding/python/maloko/testing/_laws/_recorder.py",
-    "node-binding/ts/idle.ts",
+    "node-binding/ts/run/idle.ts",
     "node-binding/ts/testing/laws/guard.ts",
 )
 MAY_CONNECT = ("engine-core/src/assets/remote.rs", "engine-stores/src/", *GUARDS)

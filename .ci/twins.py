@@ -61,6 +61,13 @@ SAME: list[tuple[str, str]] = [
 ]
 # The reason, and the titles.
 PYTHON_ONLY: dict[str, list[str]] = {
+    "Python's parser and event loop meet other threads; Node has one thread per program": [
+        "a callback that comes while the programs loop ends is answered",
+        "a loop begins a call once and none after its end",
+        "threads that parse at once all get their tree",
+        "a parser disturbed by another thread is asked again",
+        "a parser that always fails is an error that callers expect",
+    ],
     "what is made for both languages at once is looked at once: packages, and the pictures of the README": [
         "a source package without cargo says what is missing",
         "packages run where people are",

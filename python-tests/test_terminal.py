@@ -127,9 +127,9 @@ def test_a_debugger_gets_ctrl_c(project: Project) -> None:
         terminal.says("(Pdb) ")
         terminal.types("\x03")
         assert "Ctrl-C does not end what waits here" in terminal.says("(Pdb) ")
-        terminal.types("while True: pass\n")
-        # It is at work once the line has been taken.
-        terminal.says("pass\n")
+        # The terminal shows what is typed before the debugger takes it.
+        terminal.types("exec('print(\"at\", \"work\")\\nwhile True: pass')\n")
+        terminal.says("at work\n")
         terminal.types("\x03")
         terminal.says("(Pdb) ")
         terminal.types("c\n")

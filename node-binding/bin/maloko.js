@@ -1,3 +1,3 @@
 #!/usr/bin/env node
 "use strict";
-require("../dist/cli.js").main(process.argv.slice(2));
+require("../dist/command-line/cli.js").main(process.argv.slice(2));

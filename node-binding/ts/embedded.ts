@@ -1,9 +1,10 @@
 // Operations inside the caller's own process, with a program that is a function: for tests of providers and benches.
-import type { Bag } from "./convert";
-import { messageOf } from "./errors";
+
 import { loadAddon, type NativeStack } from "./native";
-import { parseJson } from "./originals";
-import { Sdk } from "./seams";
+import { messageOf } from "./process/errors";
+import { parseJson } from "./process/originals";
+import type { Bag } from "./providers/conversion";
+import { Sdk } from "./sdk";
 import { type ConfigEntry, type Order, operate } from "./testing/operate";
 
 /** A stack in a directory of this machine. */
@@ -69,7 +70,7 @@ export class OperationFailed extends Error {
 /** A row of the state, as Pulumi writes it. */
 export type Row = { urn: string; type: string; id?: string; inputs?: Bag; outputs?: Bag } & Record<string, unknown>;
 
-export { forgetProviders } from "./by-hand";
+export { forgetProviders } from "./providers/registered";
 
 // A test file imports this module and the SDK: the earlier one wins.
 Sdk.prepare(process.cwd());

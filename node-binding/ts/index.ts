@@ -2,9 +2,9 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 
-export { type ProviderFactory, type ProviderOptions, registerProvider } from "./by-hand";
 export { currentCall, type ProviderCall } from "./current";
-export { type Checked, type Schema, TypedProvider, type Validated } from "./typed";
+export { type ProviderFactory, type ProviderOptions, registerProvider } from "./providers/registered";
+export { type Checked, type Schema, TypedProvider, type Validated } from "./providers/typed";
 
 /** The version of this package. */
 export const version: string = (

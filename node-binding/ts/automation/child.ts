@@ -1,11 +1,12 @@
 // The process of a local program: runs one command, and tells the parent what comes of it.
-import { Bridge } from "../bridge";
-import { Command } from "../cli";
-import { describe } from "../errors";
-import { parseJson, toJsonText } from "../originals";
-import { loadFile } from "../program";
-import { ProviderRegistry } from "../registry";
-import { sdkVersionOf } from "../seams";
+
+import { Command } from "../command-line/cli";
+import { loadFile } from "../loading/program";
+import { describe } from "../process/errors";
+import { parseJson, toJsonText } from "../process/originals";
+import { ProviderRegistry } from "../providers/registry";
+import { Bridge } from "../run/bridge";
+import { sdkVersionOf } from "../sdk";
 import type { CommandRequest } from "./command";
 import { described, outcomeOf } from "./inside";
 import type { ChildError, ChildMessage } from "./local";

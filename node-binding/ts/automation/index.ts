@@ -1,6 +1,6 @@
 // The automation API: stacks driven from a program, with the names, arguments and results of `@pulumi/pulumi/automation`.
 // Its plain types are the official ones, of whichever SDK is installed; what runs is in this package.
-import { Sdk } from "../seams";
+import { Sdk } from "../sdk";
 
 export type * from "@pulumi/pulumi/automation";
 export { DiffKind } from "@pulumi/pulumi/automation/events";

@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import * as path from "node:path";
 import type { EngineEvent, ProjectSettings } from "@pulumi/pulumi/automation";
-import { nodeFlags } from "../node-flags";
+import { nodeFlags } from "../command-line/node-flags";
 import type { CommandRequest } from "./command";
 import type { FailurePlace } from "./errors";
 import { Listeners } from "./listeners";

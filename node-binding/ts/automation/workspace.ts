@@ -23,7 +23,7 @@ import type {
     TagMap,
     WhoAmIResult,
 } from "@pulumi/pulumi/automation";
-import { NEWEST_SDK } from "../seams";
+import { NEWEST_SDK } from "../sdk";
 import { type CommandRunner, PulumiCommand, runThrough } from "./command";
 import { assignments, configText, settingsIn } from "./configuration";
 import { UnsupportedError } from "./errors";

@@ -1,9 +1,9 @@
 // What a release of a provider left in a state, for the tests of later releases.
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { messageOf } from "../errors";
-import { parseJson } from "../originals";
-import { SECRET_SIGNATURE, SIGNATURE_KEY } from "../signatures";
+import { messageOf } from "../process/errors";
+import { parseJson } from "../process/originals";
+import { SECRET_SIGNATURE, SIGNATURE_KEY } from "../sdk/signatures";
 import { mapTexts, replacementsOf, scrubbedValues, secretTexts } from "./scrubbing";
 import { HIDDEN } from "./values";
 

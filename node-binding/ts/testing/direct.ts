@@ -1,10 +1,11 @@
 // A provider without an engine: its methods called with the values, and held to the types, that the engine would use.
-import { LOOK } from "../attributes";
-import { CallFailed, callProvider, has as hasMethod, labelOf, type ProviderObject } from "../calls";
-import { Claims } from "../configured";
-import { type Bag, toBag } from "../convert";
-import { parseJson, toJsonText } from "../originals";
-import { isConfigurable } from "../registry";
+
+import { parseJson, toJsonText } from "../process/originals";
+import { LOOK } from "../providers/attributes";
+import { CallFailed, callProvider, has as hasMethod, labelOf, type ProviderObject } from "../providers/calls";
+import { Claims } from "../providers/configured";
+import { type Bag, toBag } from "../providers/conversion";
+import { isConfigurable } from "../providers/registry";
 import { show } from "./values";
 
 /** A provider object, or a class of which one is made. */

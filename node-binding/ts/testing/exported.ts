@@ -1,9 +1,9 @@
 // Inputs of resources that really exist, for laws and lifecycles of their provider.
 import * as fs from "node:fs";
 import { isDeepStrictEqual } from "node:util";
-import { messageOf } from "../errors";
-import { parseJson } from "../originals";
-import { SECRET_SIGNATURE, SIGNATURE_KEY } from "../signatures";
+import { messageOf } from "../process/errors";
+import { parseJson } from "../process/originals";
+import { SECRET_SIGNATURE, SIGNATURE_KEY } from "../sdk/signatures";
 import type { Inputs } from "./subject";
 import { HIDDEN } from "./values";
 

@@ -1,5 +1,5 @@
 // Operations that are expected to fail.
-import { messageOf } from "../errors";
+import { messageOf } from "../process/errors";
 import { fits, show } from "./values";
 
 /** Why an operation failed. */

@@ -1,5 +1,5 @@
 // The testing kit without a test runner: what `maloko/vitest` and `maloko/jest` have in common.
-import { Sdk } from "../seams";
+import { Sdk } from "../sdk";
 
 export { type Call, Calls } from "./calls";
 export { Cassette, type CassetteOptions, type RecordMode } from "./cassettes";

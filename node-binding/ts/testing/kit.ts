@@ -1,6 +1,6 @@
 // What belongs to one test: its stacks and cassette, and what is to be true when it ends.
 import * as path from "node:path";
-import { messageOf } from "../errors";
+import { messageOf } from "../process/errors";
 import { Cassette, type CassetteOptions } from "./cassettes";
 import type { CrashKind } from "./crash";
 import { type Direct, direct, type ProviderLike } from "./direct";

@@ -2,7 +2,7 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { parseJson, toJsonText } from "../originals";
+import { parseJson, toJsonText } from "../process/originals";
 
 interface Page {
     version: 1;

@@ -1,6 +1,6 @@
 // What a test's stack leaves behind: deleted when the test ends, or by its next run where it was killed.
-import { messageOf } from "../errors";
-import { parseJson } from "../originals";
+import { messageOf } from "../process/errors";
+import { parseJson } from "../process/originals";
 import type { Ledger } from "./ledger";
 import type { ReportedCall } from "./operate";
 import { labelOf } from "./outcome";

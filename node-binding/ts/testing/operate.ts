@@ -1,12 +1,13 @@
 // One operation on a stack of a test: the engine's side is begun, the program runs in this process, a report comes back.
-import { Bridge, ProgramFailed } from "../bridge";
-import { refuseExits } from "../exits";
+
 import type { NativeStack } from "../native";
-import { parseJson, toJsonText } from "../originals";
-import { ProviderRegistry } from "../registry";
-import { Run } from "../run";
-import { Sdk } from "../seams";
-import { attributeUncaught } from "../uncaught";
+import { refuseExits } from "../process/exits";
+import { parseJson, toJsonText } from "../process/originals";
+import { ProviderRegistry } from "../providers/registry";
+import { Bridge, ProgramFailed } from "../run/bridge";
+import { Run } from "../run/run";
+import { attributeUncaught } from "../run/uncaught";
+import { Sdk } from "../sdk";
 import type { CrashKind } from "./crash";
 import type { Planned } from "./plan";
 import type { Fault } from "./stubs";

@@ -1,5 +1,5 @@
 // The engine's reports and rows, as tests see them.
-import { SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN } from "../signatures";
+import { SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN } from "../sdk/signatures";
 import type { Report } from "./operate";
 import { type Change, type Planned, planOf } from "./plan";
 import { forSnapshots } from "./serializers";

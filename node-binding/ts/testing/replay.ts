@@ -1,7 +1,7 @@
 // One logged call of a provider, made again: a bug report becomes a test.
 import * as fs from "node:fs";
-import { messageOf } from "../errors";
-import { parseJson } from "../originals";
+import { messageOf } from "../process/errors";
+import { parseJson } from "../process/originals";
 import type { Call } from "./calls";
 import { type Direct, direct, type ProviderLike } from "./direct";
 import { ANY, difference, fits, HIDDEN } from "./values";

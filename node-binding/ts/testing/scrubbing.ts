@@ -1,7 +1,7 @@
 // Keeps what is known to be secret out of the files that tests keep: a provider may well put a secret into a property
 // that nobody marked as one.
-import { parseJson, toJsonText } from "../originals";
-import { SECRET_SIGNATURE, SIGNATURE_KEY } from "../signatures";
+import { parseJson, toJsonText } from "../process/originals";
+import { SECRET_SIGNATURE, SIGNATURE_KEY } from "../sdk/signatures";
 import { HIDDEN } from "./values";
 
 // A shorter text would hide half of everything.

@@ -1,7 +1,8 @@
 // A private stack of a test: the real engine over a store in memory, with the program in this process.
-import { messageOf } from "../errors";
+
 import { loadAddon } from "../native";
-import { toJsonText } from "../originals";
+import { messageOf } from "../process/errors";
+import { toJsonText } from "../process/originals";
 import { readBaseline, writeBaseline } from "./baselines";
 import { Calls } from "./calls";
 import { noteFailure, type Failure as OperationFailure } from "./failures";

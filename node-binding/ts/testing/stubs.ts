@@ -1,5 +1,5 @@
 // Provider methods that a test answers itself, or has fail.
-import { METHODS } from "../methods";
+import { METHODS } from "../sdk/methods";
 import { show } from "./values";
 
 /** Which calls are meant: those for which everything that is given holds. */

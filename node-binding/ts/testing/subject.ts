@@ -1,5 +1,5 @@
 // What a test puts under test, as a program: a function, a class of resources, or a bare provider.
-import { Sdk } from "../seams";
+import { Sdk } from "../sdk";
 import { show } from "./values";
 
 /** The properties that a class or a bare provider gets; a function gets them as its argument. */

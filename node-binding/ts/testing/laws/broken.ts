@@ -1,6 +1,6 @@
 // How a law was broken, in the words of the engine's side; and comparing what a provider returned with what it should have.
 import { loadAddon } from "../../native";
-import { parseJson } from "../../originals";
+import { parseJson } from "../../process/originals";
 import { isListed, show } from "../values";
 
 type Bag = Record<string, unknown>;

@@ -1,6 +1,6 @@
 // The laws of failures and interruptions: secrets, a lost answer, a cancelled call.
 import { inspect } from "node:util";
-import { messageOf } from "../../errors";
+import { messageOf } from "../../process/errors";
 import { Kit } from "../kit";
 import type { Inputs } from "../subject";
 import { HIDDEN, isListed } from "../values";

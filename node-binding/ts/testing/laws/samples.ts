@@ -1,6 +1,6 @@
 // Trying a property of a provider with many inputs, and making those smaller that show it broken.
 
-import { messageOf } from "../../errors";
+import { messageOf } from "../../process/errors";
 import type { Inputs } from "../subject";
 import { Discarded, LawBroken, Raised } from "./broken";
 import { type ArbitraryLike, isArbitrary, type Samples } from "./options";

@@ -1,7 +1,7 @@
 // One example of a law: a world and a provider of its own, and the objects that it made.
-import { messageOf } from "../../errors";
-import { parseJson } from "../../originals";
-import { SECRET_SIGNATURE, SIGNATURE_KEY } from "../../signatures";
+import { messageOf } from "../../process/errors";
+import { parseJson } from "../../process/originals";
+import { SECRET_SIGNATURE, SIGNATURE_KEY } from "../../sdk/signatures";
 import { type Direct, direct } from "../direct";
 import type { Inputs } from "../subject";
 import { objectsOf, type World } from "../worlds";

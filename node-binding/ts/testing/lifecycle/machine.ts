@@ -1,6 +1,6 @@
 // Takes a real stack through the steps, and looks after each of them whether it is as the model says.
-import { messageOf } from "../../errors";
-import { Sdk } from "../../seams";
+import { messageOf } from "../../process/errors";
+import { Sdk } from "../../sdk";
 import type { CrashKind } from "../crash";
 import { type Direct, direct } from "../direct";
 import { type CrashPlan, Kit } from "../kit";

@@ -13,6 +13,8 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TypeGuard
 
+from maloko._process.syntax import asked_again
+
 
 def _machinery() -> tuple[str, ...]:
     directories = [
@@ -107,7 +109,8 @@ def format_program_error(error: BaseException) -> str:
         else:
             place = _place_of(error)
             lines[0] += f" ({place})" if place else ""
-        return "\n".join([*lines, as_text(with_own_command(_frames_of(error), error))]).rstrip()
+        frames = asked_again(lambda: _frames_of(error))
+        return "\n".join([*lines, as_text(with_own_command(frames, error))]).rstrip()
     except BaseException:  # the exception is a user's object
         return formatted
 
@@ -175,7 +178,7 @@ def as_text(text: str) -> str:
 
 
 def _formatted(error: BaseException) -> str:
-    text = "".join(_own_frames_of(error).format()).rstrip()
+    text = asked_again(lambda: "".join(_own_frames_of(error).format())).rstrip()
     return _with_place(text, error) if isinstance(error, SyntaxError) else text
 
 

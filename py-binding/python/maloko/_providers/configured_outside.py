@@ -12,6 +12,8 @@ from collections.abc import Iterator, MutableMapping
 from types import FunctionType
 from typing import Any
 
+from maloko._process.syntax import parsed
+
 _SETTERS = ("update", "setdefault", "__setitem__")
 
 
@@ -57,7 +59,7 @@ class _Reader:
 
     def _read(self, function: FunctionType, is_method: bool) -> str | None:
         try:
-            tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+            tree = parsed(textwrap.dedent(inspect.getsource(function)))
         except (OSError, TypeError, SyntaxError, ValueError):
             return _in_code(function)
         definition = next(

@@ -18,6 +18,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from maloko._process.syntax import parsed
+
 _WAY = "py2"
 """The way in which fingerprints are made; those that were made in another way are not compared."""
 
@@ -168,7 +170,7 @@ def _parsed(file: str, source: str) -> dict[str, list[_Definition]]:
     if known is not None and known[0] == source:
         return known[1]
     found: dict[str, list[_Definition]] = {}
-    for name, definition in _classes(ast.parse(source).body, ""):
+    for name, definition in _classes(parsed(source).body, ""):
         found.setdefault(name, []).append(_Definition(definition))
     if len(_sources) >= _MOST_SOURCES:
         _sources.clear()

@@ -18,6 +18,7 @@ from maloko._providers.changed_variables import Traps
 from maloko._providers.configured import Claims
 from maloko._providers.copies import Shared
 from maloko._providers.registry import HANDLE_PREFIX, Reference, Registry, Unloadable
+from maloko._run.calls_on_loop import CallsOnLoop
 from maloko._run.module_bodies import ModuleBodies
 from maloko._sdk import outputs
 
@@ -71,6 +72,8 @@ class Host:
         """Where provider methods run that no registration asked for: the program's context once there is a program."""
         self.loop: asyncio.AbstractEventLoop | None = None
         """The event loop of the program."""
+        self.calls_on_loop = CallsOnLoop()
+        """The calls of transforms and hooks that wait for that loop."""
         self.callbacks = Callbacks()
         """The program's transforms and hooks by token."""
         self.callback_names: dict[str, str] = {}
@@ -286,12 +289,17 @@ class Host:
         context = self.callbacks.contexts.get(token, self.context).copy()
         if loop is None:
             complete(raised(RuntimeError("no program is running that could answer a callback")))
-        elif loop.is_running():
-            loop.call_soon_threadsafe(lambda: loop.create_task(run()), context=context)
-        else:
+        elif not self.calls_on_loop.begin(loop, context, run):
             # The program has ended; a delete hook is called all the same.
             with self._outside_loop:
                 context.run(loop.run_until_complete, run())
+
+    def program_ended(self) -> None:
+        """Called where the program's loop ran, when it runs no longer: makes the calls that it did not come to."""
+        for context, run in self.calls_on_loop.end():
+            if self.loop is not None:
+                with self._outside_loop:
+                    context.run(self.loop.run_until_complete, run())
 
     def note_resource(
         self, resource: type, type_token: str, name: str, declared: frozenset[str], provider: object

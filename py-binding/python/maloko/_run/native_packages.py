@@ -7,6 +7,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from maloko._process.syntax import parsed
+
 _SKIPPED = frozenset({"node_modules", "__pycache__", "site-packages", "build", "dist"})
 
 
@@ -19,7 +21,7 @@ def native_packages(entry: Path) -> list[tuple[str, str]]:
     found: dict[str, str] = {}
     for file in sorted(_python_files(directory)):
         try:
-            tree = ast.parse(file.read_bytes())
+            tree = parsed(file.read_bytes())
         except (OSError, SyntaxError, ValueError):
             # The run itself says what is wrong with it.
             continue

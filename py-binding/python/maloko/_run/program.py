@@ -129,6 +129,7 @@ def _run_on_loop(
             watch.end()
         process.go_on_only_here()
         _cancel_left_overs(loop)
+        host.program_ended()
     stray = strays[0] if strays else tasks.error()
     return None if stray is None else _failure(stray, monitor)
 

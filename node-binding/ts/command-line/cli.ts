@@ -1,0 +1,261 @@
+// The command line: Rust reads the arguments and runs the engine, this side runs the program.
+import { type ChildProcess, spawn } from "node:child_process";
+import * as path from "node:path";
+import { callStorage } from "../current";
+import {
+    checkTypes,
+    type Entry,
+    entryWithout,
+    findEntry,
+    loadFile,
+    loadProgram,
+    ProjectError,
+    prepareLoader,
+    type RuntimeOptions,
+    requirePackages,
+} from "../loading/program";
+import { DirectEnds } from "../process/direct-ends";
+import { describe, textOf } from "../process/errors";
+import { refuseExits } from "../process/exits";
+import { OWN_DIRECTORY } from "../process/own-files";
+import { ProviderRegistry } from "../providers/registry";
+import { Bridge, type Front, ProgramFailed } from "../run/bridge";
+import { processIdle, releaseProviderHandles } from "../run/idle";
+import { attributeOutput, showBegun } from "../run/printed-output";
+import type { ResourceClass } from "../run/resource-classes";
+import { Run } from "../run/run";
+import { lendToReaders } from "../run/terminal";
+import { Sdk, sdkVersionOf } from "../sdk";
+import { nodeFlags } from "./node-flags";
+import { installedFrom } from "./origin";
+
+// Set for a process that was started again under the flags that the project asks for.
+const RESTARTED = "MALOKO_NODE_RESTARTED";
+
+interface ProgramDescription {
+    project: string;
+    stack: string;
+    organization: string;
+    dryRun: boolean;
+    config: Record<string, string>;
+    secretKeys: string[];
+    projectRoot: string;
+    entry: string;
+    runtimeOptions: (RuntimeOptions & { nodeargs?: string }) | null;
+    /** Only get ready to load the program's files, for the providers that the state refers to (`--no-program`). */
+    attachOnly?: boolean;
+}
+
+/** Runs the command line of this process; the process ends with its exit code. */
+export function main(args: string[]): void {
+    let bridge: Bridge;
+    try {
+        bridge = Bridge.get();
+    } catch (error) {
+        process.stderr.write(`error: ${describe(error)}\n`);
+        process.exitCode = 255;
+        return;
+    }
+    leaveSignalsToEngine(bridge);
+    const registry = new ProviderRegistry(bridge.native, process.cwd(), loadFile);
+    const command = new Command(bridge, registry);
+    bridge.serve(0, command.run);
+    bridge.runCli(
+        args,
+        {
+            version: process.version,
+            executable: process.execPath,
+            sdk: sdkVersionOf(process.cwd()),
+            from: installedFrom(),
+        },
+        command,
+    );
+}
+
+// The process of the pass that is waited for, and whether a signal has come meanwhile.
+const passes: { child: ChildProcess | undefined; heard: boolean } = { child: undefined, heard: false };
+
+// Node's own handlers raise a signal a second time, which the engine would take for a second Ctrl-C. The engine sets its
+// handlers after these and deals with signals; before it is at work, they end the command.
+function leaveSignalsToEngine(bridge: Bridge): void {
+    for (const [signal, number] of [
+        ["SIGINT", 2],
+        ["SIGTERM", 15],
+        ["SIGHUP", 1],
+    ] as const) {
+        if (signal === "SIGHUP" && process.platform !== "linux") {
+            // The engine hears it where it can tell that nobody has it ignored; elsewhere it ends the process, as ever.
+            continue;
+        }
+        process.on(signal, () => {
+            if (passes.child !== undefined) {
+                // A terminal sends the first Ctrl-C to both processes; of all else the other one hears from here.
+                if (signal !== "SIGINT" || passes.heard) {
+                    passes.child.kill(signal);
+                }
+                passes.heard = true;
+            } else if (!bridge.engaged) {
+                process.exit(128 + number);
+            }
+        });
+    }
+}
+
+/** Runs programs by their paths, in a process that is theirs. */
+export class Command implements Front {
+    readonly run: Run;
+    // Node's own, for the end of the command.
+    #exit = process.exit;
+    readonly #ends = new DirectEnds();
+
+    constructor(
+        private readonly bridge: Bridge,
+        registry: ProviderRegistry,
+    ) {
+        this.run = new Run(bridge, registry, (_engine, text, run) =>
+            this.#launch(JSON.parse(text) as ProgramDescription, run),
+        );
+    }
+
+    async #launch(description: ProgramDescription, run: Run): Promise<void> {
+        const options = description.runtimeOptions ?? {};
+        try {
+            run.registry.setRoot(description.projectRoot);
+            const entry = await this.#entryOf(description);
+            requirePackages(entry.directory);
+            if (description.attachOnly !== true) {
+                checkTypes(entry, options);
+            }
+            const sdk = Sdk.load(entry.directory);
+            await prepareLoader(entry, description.projectRoot, options);
+            releaseProviderHandles();
+            process.chdir(entry.workingDirectory);
+            process.argv = [process.argv[0] ?? "node", entry.file];
+            this.#attributeErrors(sdk, entry.file);
+            this.#exit = process.exit;
+            refuseExits((code) => run.exited(code));
+            this.#ends.begin(description.dryRun);
+            attributeOutput(this.bridge);
+            lendToReaders(this.bridge, showBegun);
+            if (entry.warning !== undefined) {
+                run.log("", 2, entry.warning);
+            }
+            if (description.attachOnly === true) {
+                return;
+            }
+            await this.#execute(sdk, description, entry.file, () => loadProgram(entry));
+        } catch (error) {
+            if (error instanceof ProjectError) {
+                throw new ProgramFailed(error.message, error);
+            }
+            throw error;
+        }
+    }
+
+    // Where there is no program, a destroy or refresh goes on with what the state says, and needs the files that are there.
+    async #entryOf({ entry, projectRoot, runtimeOptions }: ProgramDescription): Promise<Entry> {
+        try {
+            return findEntry(entry);
+        } catch (error) {
+            await prepareLoader(entryWithout(entry), projectRoot, runtimeOptions ?? {});
+            throw error;
+        }
+    }
+
+    async #execute(
+        sdk: Sdk,
+        description: ProgramDescription,
+        file: string,
+        load: () => Promise<unknown>,
+    ): Promise<void> {
+        let settled = false;
+        const program = async (): Promise<unknown> => {
+            const exported = await load();
+            const outputs: unknown = await (typeof exported === "function" ? (exported as () => unknown)() : exported);
+            settled = true;
+            return outputs;
+        };
+        // While the program runs, only what it does itself keeps the process alive.
+        this.bridge.release();
+        const idle = processIdle(this.bridge);
+        void idle.then(() => {
+            if (!settled || this.run.unregistered.length > 0) {
+                this.run.abortWith(this.run.stuck(file));
+            }
+        });
+        try {
+            await this.run.execute(sdk, description, file, async () => {
+                const outputs = await program();
+                await idle;
+                this.bridge.hold();
+                return outputs;
+            });
+        } finally {
+            this.bridge.hold();
+        }
+    }
+
+    // What nobody catches belongs to the program, or to the provider call that it was raised in.
+    #attributeErrors(sdk: Sdk, file: string): void {
+        const seen = new WeakSet<object>();
+        const onError = (thrown: unknown): void => {
+            // The SDK lets several promises fail with one error.
+            if (typeof thrown === "object" && thrown !== null) {
+                if (seen.has(thrown)) {
+                    return;
+                }
+                seen.add(thrown);
+            }
+            const call = callStorage.getStore();
+            if (call === undefined) {
+                this.run.fail(thrown, this.run.errorText(sdk, file, thrown));
+            } else {
+                const text = `an error was raised in \`${call.method}\` that nobody waits for:\n${textOf(thrown)}`;
+                // The call itself may have done what it was asked for: its result says whether it has failed.
+                this.bridge.native.log(call.engine, call.urn, 2, text);
+            }
+        };
+        process.on("uncaughtException", onError);
+        process.on("unhandledRejection", onError);
+    }
+
+    async runPass(args: string[]): Promise<number> {
+        // The debugger of this process has the port, and waits for the operation itself.
+        const flags = process.execArgv.filter((flag) => !/^--inspect(-|=|$)/.test(flag));
+        const code = await runNode(flags, args, process.env);
+        this.bridge.engaged = false;
+        return code;
+    }
+
+    async reExecute(request: { runtimeOptions: unknown; arguments: string[] }): Promise<number | undefined> {
+        const flags = nodeFlags(request.runtimeOptions);
+        if (flags.length === 0 || process.env[RESTARTED] !== undefined) {
+            return undefined;
+        }
+        return runNode([...process.execArgv, ...flags], request.arguments, { ...process.env, [RESTARTED]: "1" });
+    }
+
+    resourceClasses(): Promise<ResourceClass[]> {
+        return this.run.resourceClasses();
+    }
+
+    exit(code: number): void {
+        this.#ends.over();
+        // What the user's program left open must not keep a finished command from ending.
+        this.#exit.call(process, code);
+    }
+}
+
+function runNode(flags: string[], args: string[], env: NodeJS.ProcessEnv): Promise<number> {
+    const command = path.join(OWN_DIRECTORY, "..", "bin", "maloko.js");
+    return new Promise((resolve) => {
+        const child = spawn(process.execPath, [...flags, command, ...args], { stdio: "inherit", env });
+        Object.assign(passes, { child, heard: false });
+        const ended = (code: number): void => {
+            passes.child = undefined;
+            resolve(code);
+        };
+        child.on("error", () => ended(255));
+        child.on("exit", (code, signal) => ended(code ?? (signal === null ? 255 : 130)));
+    });
+}

@@ -1,0 +1,426 @@
+// This thread's end of the crossing to the engine: numbers requests, hands out messages, keeps the process alive.
+
+import { MessageKind } from "../../native";
+import type { ProviderCall } from "../current";
+import { loadAddon, type NativeBridge, type NativeMessage, type NativeStack } from "../native";
+import { describe, textOf, tracebackOf } from "../process/errors";
+import { parseJson, toJsonText } from "../process/originals";
+import { CallFailed, type Failure } from "../providers/calls";
+import type { ProviderReference, ProviderRegistry } from "../providers/registry";
+import { CallbackFailed, type SerializedProvider } from "../sdk";
+import type { ResourceClass } from "./resource-classes";
+
+/** A request that the engine refused; `code` is a gRPC status. */
+export interface RpcError extends Error {
+    code: number;
+    details: string;
+}
+
+/** What is said of an error that cannot even be described. What the method did before it is not known. */
+const UNSPEAKABLE = '{"kind":"badReturn","message":"the call failed with an error that cannot be read"}';
+
+/** Takes the answer to a request. */
+export type RpcCallback = (error: RpcError | null, bytes: Uint8Array) => void;
+
+/** gRPC status: the run is over. The SDK takes it as "the engine is shutting down" and goes quietly. */
+export const UNAVAILABLE = 14;
+
+/** What the engine may ask of the one who started an operation. */
+export interface Operation {
+    /** The providers, by number. */
+    readonly registry: ProviderRegistry;
+    /** Runs something as part of the program: with its configuration, its monitor and its logs. */
+    within<T>(action: () => T): T;
+    /** A provider object as the SDK itself would have stored it, by its number. */
+    readonly serialize: (object: number) => Promise<SerializedProvider>;
+    /** Runs something as a provider's call on behalf of a resource. */
+    withinCall<T>(
+        number: number,
+        call: Omit<ProviderCall, "signal">,
+        action: (signal: AbortSignal) => Promise<T>,
+    ): Promise<T>;
+    /** Tells the code of calls, by their numbers, that nobody waits for them any longer. */
+    cancelCalls(numbers: number[]): void;
+    /** Runs the program against an engine; a program that failed throws `ProgramFailed`. */
+    runProgram(engine: number, description: string): Promise<void>;
+    /** Calls a function of the program by its token. */
+    callBack(token: string, bytes: Uint8Array): Promise<Uint8Array>;
+    /** A message on a resource; levels from 0 (debug) to 3 (error). */
+    log(urn: string, level: number, message: string): void;
+    /** The engine cannot go on. */
+    stopped(engine: number): void;
+}
+
+/** A program that ended with an error; `text` is how the user should see it. */
+export class ProgramFailed extends Error {
+    constructor(
+        readonly text: string,
+        readonly thrown: unknown,
+    ) {
+        super(text);
+    }
+}
+
+/** What a command line asks of its front. */
+export interface Front {
+    runPass(args: string[]): Promise<number>;
+    reExecute(request: {
+        projectRoot: string;
+        runtimeOptions: unknown;
+        arguments: string[];
+    }): Promise<number | undefined>;
+    /** The classes of dynamic resources that the program made. */
+    resourceClasses(): Promise<ResourceClass[]>;
+    exit(code: number): void;
+}
+
+/** What `maloko about` and `maloko new` tell of the installation. */
+export interface About {
+    version: string;
+    executable: string;
+    /** The version of the SDK. */
+    sdk: string;
+    /** The file that this package was installed from. */
+    from: string;
+}
+
+/** Takes what an invocation of the command line tells while it goes on. */
+export interface InvocationListener {
+    written(stream: "out" | "err", bytes: Uint8Array): void;
+    event(event: unknown): void;
+}
+
+/** One per JavaScript thread. */
+export class Bridge {
+    readonly native: NativeBridge;
+    readonly #requests = new Map<number, RpcCallback>();
+    readonly #operations = new Map<number, Operation>();
+    readonly #finished = new Map<number, (report: string) => void>();
+    readonly #listeners = new Map<number, InvocationListener>();
+    // Error objects that the engine knows by number only, so that the same object can be thrown again.
+    readonly #errors = new Map<number, { thrown: unknown; operation: number }>();
+    readonly #keepAlive: NodeJS.Timeout;
+    #holds = 0;
+    #left = false;
+    #lastRequest = 0;
+    #lastError = 0;
+    // 0 is the command line's.
+    #lastOperation = 0;
+    #front: Front | undefined;
+
+    /** Has the engine begun to ask for things? From then on it is the one who deals with signals. */
+    engaged = false;
+
+    private constructor() {
+        const { Bridge: Native } = loadAddon();
+        this.native = new Native(() => this.#receive());
+        this.#keepAlive = setInterval(() => {}, 0x7fffffff).unref();
+    }
+
+    static #only: Bridge | undefined;
+
+    /** The bridge of this thread. */
+    static get(): Bridge {
+        Bridge.#only ??= new Bridge();
+        return Bridge.#only;
+    }
+
+    /**
+     * From now on somebody else keeps the process alive as long as it is needed: a test runner, which must be able to end
+     * although a call of a test hangs.
+     */
+    leaveProcess(): void {
+        this.#keepAlive.unref();
+        this.#left = true;
+    }
+
+    /** Keeps the process alive until `release` was called as often. */
+    hold(): void {
+        if (this.#holds++ === 0 && !this.#left) {
+            this.#keepAlive.ref();
+        }
+    }
+
+    release(): void {
+        if (--this.#holds === 0) {
+            this.#keepAlive.unref();
+        }
+    }
+
+    /** How many requests to engines wait for their answers. */
+    get pending(): number {
+        return this.#requests.size;
+    }
+
+    /** Sends a request of the program. */
+    rpc(engine: number, method: string, request: Uint8Array, callback: RpcCallback): void {
+        const number = ++this.#lastRequest;
+        this.#requests.set(number, callback);
+        this.hold();
+        this.native.rpc(engine, number, method, asBuffer(request));
+    }
+
+    /** Keeps an error object until its operation is over, and gives its number. */
+    keepError(thrown: unknown, operation: number): number {
+        const number = ++this.#lastError;
+        this.#errors.set(number, { thrown, operation });
+        return number;
+    }
+
+    /** The error object of a number; `{ thrown }` because anything can be thrown. */
+    errorOf(number: number): { thrown: unknown } | undefined {
+        return this.#errors.get(number);
+    }
+
+    /** A number that no operation of this thread has had. */
+    newOperation(): number {
+        return ++this.#lastOperation;
+    }
+
+    /** Serves an operation's messages under a number; 0 is the command line's. */
+    serve(number: number, operation: Operation): void {
+        this.#operations.set(number, operation);
+    }
+
+    stopServing(number: number): void {
+        this.#operations.delete(number);
+        for (const [error, { operation }] of this.#errors) {
+            if (operation === number) {
+                this.#errors.delete(error);
+            }
+        }
+    }
+
+    /** Runs the command line; `front.exit` is called with the exit code. */
+    runCli(args: string[], about: About, front: Front): void {
+        this.#front = front;
+        this.hold();
+        this.native.runCli(args, about.version, about.executable, about.sdk, about.from);
+    }
+
+    /** Runs an operation on a stack of the kit and gives its report (JSON). */
+    runTest(number: number, stack: NativeStack, order: string, program: string): Promise<string> {
+        return this.#finish(number, () => this.native.runTest(number, stack, order, program));
+    }
+
+    #finish(number: number, begin: () => void): Promise<string> {
+        this.hold();
+        return new Promise((resolve) => {
+            this.#finished.set(number, resolve);
+            begin();
+        });
+    }
+
+    /** Runs the command line in this process and gives its report (JSON). */
+    invoke(number: number, request: string, listener: InvocationListener): Promise<string> {
+        this.hold();
+        this.#listeners.set(number, listener);
+        return new Promise((resolve) => {
+            this.#finished.set(number, resolve);
+            this.native.invoke(number, request);
+        });
+    }
+
+    #receive(): void {
+        for (const message of this.native.take()) {
+            try {
+                this.#handle(message);
+            } catch (error) {
+                // Nothing may escape into the engine's thread; whoever waits for an answer gets the error.
+                this.#fail(message.number, error, 0);
+            }
+        }
+    }
+
+    #handle(message: NativeMessage): void {
+        switch (message.kind) {
+            case MessageKind.Answered:
+            case MessageKind.Refused:
+                this.#settle(message);
+                break;
+            case MessageKind.CallProvider:
+                this.engaged = true;
+                this.#callProvider(message);
+                break;
+            case MessageKind.CancelCalls:
+                this.#operations.get(message.target ?? 0)?.cancelCalls(parseJson(message.text ?? "[]") as number[]);
+                break;
+            case MessageKind.Rebuild:
+                this.engaged = true;
+                void this.#answer(message.number, message.target ?? 0, async () => {
+                    const { registry, within, serialize } = this.#operation(message.target);
+                    if (message.method === "serialize") {
+                        return toJsonText(await serialize(Number(message.text)));
+                    }
+                    const reference = parseJson(message.text ?? "{}") as ProviderReference;
+                    switch (message.method) {
+                        case "find":
+                            return toJsonText(registry.find(reference) ?? null);
+                        case "isByHand":
+                            return toJsonText(within(() => registry.isByHand(reference)));
+                        case "named":
+                            return toJsonText((await within(() => registry.named(reference))) ?? null);
+                        default:
+                            return toJsonText((await within(() => registry.rebuild(reference))) ?? null);
+                    }
+                });
+                break;
+            case MessageKind.CallBack:
+                this.#callBack(message);
+                break;
+            case MessageKind.RunProgram:
+                this.engaged = true;
+                this.#runProgram(message);
+                break;
+            case MessageKind.RunPass:
+                void this.#answer(message.number, 0, async () => {
+                    return toJsonText((await this.#front?.runPass(parseJson(message.text ?? "[]"))) ?? 255);
+                });
+                break;
+            case MessageKind.ReExecute:
+                void this.#answer(message.number, 0, async () => {
+                    return toJsonText((await this.#front?.reExecute(parseJson(message.text ?? "{}"))) ?? null);
+                });
+                break;
+            case MessageKind.ResourceClasses:
+                void this.#answer(message.number, 0, async () => {
+                    return toJsonText((await this.#front?.resourceClasses()) ?? []);
+                });
+                break;
+            case MessageKind.Stopped:
+                for (const operation of this.#operations.values()) {
+                    operation.stopped(message.target ?? 0);
+                }
+                break;
+            case MessageKind.Exit:
+                this.release();
+                this.#front?.exit(message.code ?? 255);
+                break;
+            case MessageKind.Finished:
+                this.release();
+                this.#finished.get(message.number)?.(message.text ?? "{}");
+                this.#finished.delete(message.number);
+                this.#listeners.delete(message.number);
+                break;
+            case MessageKind.Written:
+                this.#listeners
+                    .get(message.number)
+                    ?.written(message.code === 2 ? "err" : "out", message.bytes ?? new Uint8Array());
+                break;
+            case MessageKind.EngineEvent:
+                this.#listeners.get(message.number)?.event(parseJson(message.text ?? "{}"));
+                break;
+        }
+    }
+
+    #settle(message: NativeMessage): void {
+        const callback = this.#requests.get(message.number);
+        this.#requests.delete(message.number);
+        this.release();
+        if (message.kind === MessageKind.Answered) {
+            callback?.(null, message.bytes ?? new Uint8Array());
+            return;
+        }
+        callback?.(rpcError(message.code ?? UNAVAILABLE, message.text ?? ""), new Uint8Array());
+    }
+
+    #operation(number: number | undefined): Operation {
+        const operation = this.#operations.get(number ?? 0);
+        if (operation === undefined) {
+            throw new Error("the operation that this call belongs to is over");
+        }
+        return operation;
+    }
+
+    #callProvider(message: NativeMessage): void {
+        const { number, target = 0, ofCall = 0, method = "", urn = "", text = "{}", operationKey = "" } = message;
+        const found = [...this.#operations].find(([, operation]) => operation.registry.has(target));
+        if (found === undefined) {
+            throw new Error(`provider object ${target} belongs to no run that goes on`);
+        }
+        const [operation, owner] = found;
+        const { registry } = owner;
+        const warn = (warning: string): void => owner.log(urn, 2, warning);
+        void this.#answer(number, operation, () => {
+            const call = { urn, method, operationKey };
+            return owner.withinCall(ofCall, call, (signal) => registry.call(target, method, text, warn, signal));
+        });
+    }
+
+    #callBack(message: NativeMessage): void {
+        this.hold();
+        Promise.resolve()
+            .then(() => this.#operation(message.target).callBack(message.text ?? "", message.bytes ?? new Uint8Array()))
+            .then((bytes) => this.native.answerBytes(message.number, asBuffer(bytes)))
+            .catch((error: unknown) => this.#fail(message.number, error, message.target ?? 0))
+            .finally(() => this.release());
+    }
+
+    // The program decides itself how long the process lives: there is no hold here.
+    #runProgram(message: NativeMessage): void {
+        const engine = message.target ?? 0;
+        const description = message.text ?? "{}";
+        const { registry = 0 } = parseJson(description) as { registry?: number };
+        this.#operation(registry)
+            .runProgram(engine, description)
+            .then(() => this.native.answer(message.number, ""))
+            .catch((error: unknown) => {
+                const failed = error instanceof ProgramFailed ? error : new ProgramFailed(textOf(error), error);
+                this.native.fail(message.number, failed.text, this.keepError(failed.thrown, registry));
+            });
+    }
+
+    async #answer(call: number, operation: number, action: () => Promise<string>): Promise<void> {
+        this.hold();
+        try {
+            this.native.answer(call, await action());
+        } catch (error) {
+            this.#fail(call, error, operation);
+        } finally {
+            this.release();
+        }
+    }
+
+    // Whatever the error is like, the call is answered: what nobody answers, the run waits for.
+    #fail(call: number, error: unknown, operation: number): void {
+        try {
+            this.#describeFailure(call, error, operation);
+        } catch {
+            this.native.fail(call, UNSPEAKABLE, 0);
+        }
+    }
+
+    #describeFailure(call: number, error: unknown, operation: number): void {
+        if (error instanceof CallFailed) {
+            this.native.fail(call, toJsonText(wellFormed(error.failure)), this.keepError(error.thrown, operation));
+            return;
+        }
+        const ofCallback = error instanceof CallbackFailed;
+        const thrown = ofCallback ? error.thrown : error;
+        const message = ofCallback ? error.message : describe(error);
+        const failure: Failure = { kind: "raised", message, traceback: tracebackOf(thrown) };
+        this.native.fail(call, toJsonText(wellFormed(failure)), this.keepError(thrown, operation));
+    }
+}
+
+// Half of a surrogate pair is no text that anybody else can read.
+function wellFormed(failure: Failure): Failure {
+    const { message, traceback, id, reasons } = failure;
+    return {
+        ...failure,
+        message: message.toWellFormed(),
+        ...(traceback === undefined ? {} : { traceback: traceback.toWellFormed() }),
+        ...(id === undefined ? {} : { id: id.toWellFormed() }),
+        ...(reasons === undefined ? {} : { reasons: reasons.map((reason) => reason.toWellFormed()) }),
+    };
+}
+
+// The same memory, as the addon takes it.
+function asBuffer(bytes: Uint8Array): Buffer {
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** An error as gRPC clients report it. */
+export function rpcError(code: number, details: string): RpcError {
+    return Object.assign(new Error(`${code}: ${details}`), { code, details, message: details });
+}

@@ -1,0 +1,59 @@
+// When is a program over? As with the stock runtime: when the process has nothing left to do. Resources that are made in
+// timers and callbacks are registered too. What provider calls leave behind (pools, timers) must not hold the end up.
+import * as channels from "node:diagnostics_channel";
+import * as net from "node:net";
+import { callStorage } from "../current";
+import type { Bridge } from "./bridge";
+
+/**
+ * Resolves when nothing keeps the process alive but us: no timer, no open handle, no request under way. The caller must
+ * not hold the bridge meanwhile.
+ */
+export function processIdle(bridge: Bridge): Promise<void> {
+    return new Promise((resolve) => {
+        let quiet = false;
+        const onIdle = (): void => {
+            if (bridge.pending > 0) {
+                return;
+            }
+            if (!quiet) {
+                // Handlers of the program and of libraries may begin new work: only a second time in a row counts.
+                quiet = true;
+                setImmediate(() => {});
+                return;
+            }
+            process.off("beforeExit", onIdle);
+            resolve();
+        };
+        process.on("beforeExit", onIdle);
+    });
+}
+
+/** Keeps sockets, servers and timers that provider calls open from holding up the end of the program. */
+export function releaseProviderHandles(): void {
+    const listen = net.Server.prototype.listen as (this: net.Server, ...args: unknown[]) => net.Server;
+    net.Server.prototype.listen = function (this: net.Server, ...args: unknown[]): net.Server {
+        const server = listen.apply(this, args);
+        return callStorage.getStore() === undefined ? server : server.unref();
+    } as typeof net.Server.prototype.listen;
+    channels.subscribe("net.client.socket", (message) => {
+        if (callStorage.getStore() !== undefined) {
+            (message as { socket: { unref(): void } }).socket.unref();
+        }
+    });
+    for (const name of ["setTimeout", "setInterval"] as const) {
+        const original = globalThis[name] as (...args: unknown[]) => NodeJS.Timeout;
+        const replacement = (...args: unknown[]): NodeJS.Timeout => {
+            const timer = original(...args);
+            // While a provider call is under way, it is the call that keeps the process alive.
+            return callStorage.getStore() === undefined ? timer : timer.unref();
+        };
+        Object.defineProperties(replacement, Object.getOwnPropertyDescriptors(original));
+        Object.defineProperty(globalThis, name, {
+            value: replacement,
+            configurable: true,
+            writable: true,
+            enumerable: true,
+        });
+    }
+}

@@ -1,0 +1,107 @@
+// The resource monitor and engine clients that the SDK talks to: plain objects that hand requests to the engine.
+
+import type { Sdk } from "../sdk";
+import { type RpcError, rpcError, UNAVAILABLE } from "./bridge";
+
+/** Where the clients of a run send requests. */
+export interface Requests {
+    /** Sends a request; the callback is called within the run. */
+    send(method: string, request: Uint8Array, callback: (error: RpcError | null, bytes: Uint8Array) => void): void;
+    /** A message of the program; levels as in the engine's protocol (0 debug to 3 error). */
+    log(urn: string, level: number, message: string): void;
+    /** A resource was registered and has these outputs. */
+    registered(type: string, name: string, urn: string, outputs: () => string[]): void;
+    /** A registration that the engine refused for a reason of its own: the run ends with it. */
+    refused(error: RpcError): void;
+}
+
+interface Message {
+    serializeBinary(): Uint8Array;
+}
+
+interface Registration extends Message {
+    getType(): string;
+    getName(): string;
+}
+
+interface Registered {
+    getUrn(): string;
+    getObject(): { toJavaScript(): Record<string, unknown> } | undefined;
+}
+
+type Callback = (error: RpcError | null, response?: unknown) => void;
+type Client = Record<string, (request: Message, ...rest: unknown[]) => void>;
+
+// The SDK turns any other failure of these into rejections that nobody handles (they end a process, and fail the
+// tests of a user who expects the failure); UNAVAILABLE it takes as "the engine is shutting down".
+const REGISTRATIONS = new Set(["RegisterResource", "ReadResource", "RegisterResourceOutputs"]);
+
+/** The resource monitor's client: one function per method of the SDK's own service definition. */
+export function monitorClient(sdk: Sdk, requests: Requests): object {
+    const client: Client = {};
+    for (const [name, method] of Object.entries(sdk.monitorMethods)) {
+        const rpc = method.path.slice(method.path.lastIndexOf("/") + 1);
+        client[name] = (request, ...rest) => {
+            const callback = rest.findLast((it) => typeof it === "function") as Callback;
+            requests.send(rpc, request.serializeBinary(), (error, bytes) => {
+                if (error === null) {
+                    const response = method.responseDeserialize(bytes);
+                    if (rpc === "RegisterResource") {
+                        const { getUrn, getObject } = response as Registered;
+                        const outputs = (): string[] => Object.keys(getObject.call(response)?.toJavaScript() ?? {});
+                        const registration = request as Registration;
+                        const [type, name] = [registration.getType(), registration.getName()];
+                        requests.registered(type, name, getUrn.call(response), outputs);
+                    }
+                    callback(null, response);
+                } else if (REGISTRATIONS.has(rpc)) {
+                    if (error.code !== UNAVAILABLE) {
+                        requests.refused(error);
+                    }
+                    // Of these the SDK takes UNAVAILABLE quietly, but for outputs, whose failure it always lets go unhandled.
+                    if (rpc === "RegisterResourceOutputs") {
+                        callback(null, {});
+                    } else {
+                        callback(unavailable(error));
+                    }
+                } else {
+                    callback(error);
+                }
+            });
+        };
+    }
+    return { ...client, close: () => {} };
+}
+
+function unavailable(error: RpcError): RpcError {
+    return error.code === UNAVAILABLE ? error : rpcError(UNAVAILABLE, error.details);
+}
+
+interface LogRequest extends Message {
+    getSeverity(): number;
+    getMessage(): string;
+    getUrn(): string;
+}
+
+/** The engine service's client. Every call is answered: an unanswered `log` would hold up the logs of all stacks. */
+export function engineClient(sdk: Sdk, requests: Requests): object {
+    const client: Client = {};
+    for (const [name, method] of Object.entries(sdk.engineMethods)) {
+        const rpc = method.path.slice(method.path.lastIndexOf("/") + 1);
+        client[name] = (request, ...rest) => {
+            const callback = rest.findLast((it) => typeof it === "function") as Callback;
+            requests.send(rpc, request.serializeBinary(), (error, bytes) => {
+                callback(error, error === null ? method.responseDeserialize(bytes) : undefined);
+            });
+        };
+    }
+    client.log = (request, ...rest) => {
+        const log = request as LogRequest;
+        requests.log(log.getUrn(), log.getSeverity(), log.getMessage());
+        (rest.findLast((it) => typeof it === "function") as Callback)(null, {});
+    };
+    // The root resource is known from its registration.
+    client.setRootResource = (_request, ...rest) =>
+        (rest.findLast((it) => typeof it === "function") as Callback)(null, {});
+    return { ...client, close: () => {} };
+}

@@ -1,0 +1,344 @@
+// One program on its way through the SDK: its store, its clients, its end.
+
+import { callStorage, OpenCalls, type ProviderCall } from "../current";
+import { textOf } from "../process/errors";
+import { allOf } from "../process/originals";
+import { inRunOf } from "../providers/registered";
+import type { ProviderRegistry } from "../providers/registry";
+import {
+    callByToken,
+    currentStore,
+    giveHandles,
+    makersOf,
+    pendingRegistrations,
+    quietFailures,
+    type RunSettings,
+    type Sdk,
+    type SerializedProvider,
+    type Store,
+    serializeProvider,
+    setInsideCall,
+    takeDeclaredOutputs,
+    waitingFor,
+    whenMade,
+    withConfigVariable,
+} from "../sdk";
+import { capturedOutputs, isOutput } from "../sdk/captured-outputs";
+import { type Bridge, type Operation, ProgramFailed, type RpcError } from "./bridge";
+import { ModuleBodies } from "./module-bodies";
+import { engineClient, monitorClient, type Requests } from "./monitor";
+import { endOutput } from "./printed-output";
+import { described, type ResourceClass } from "./resource-classes";
+
+setInsideCall(() => callStorage.getStore() !== undefined);
+
+/** A program in the course of one operation. */
+export class Run implements Operation {
+    #engine = 0;
+    #store: Store | undefined;
+    #enter: <T>(action: () => T) => T = (action) => action();
+    #callbacks: unknown;
+    #abort: (failure: ProgramFailed | "stopped") => void = () => {};
+    #drain: () => Promise<void> = () => Promise.resolve();
+    #bodies: ModuleBodies | undefined;
+    #root: string | undefined;
+    #sdk: Sdk | undefined;
+    readonly #calls = new OpenCalls();
+    readonly #making = new Map<number, Omit<ProviderCall, "signal">>();
+    #requests = 0;
+    #quiet = false;
+    // The resources whose provider has made or changed them.
+    readonly #changed = new Set<string>();
+    #failed = false;
+    #ended = false;
+
+    constructor(
+        private readonly bridge: Bridge,
+        readonly registry: ProviderRegistry,
+        private readonly launch: (engine: number, description: string, run: Run) => Promise<void>,
+        /** Enters the async context of whoever started the operation. */
+        private readonly context: <T>(action: () => T) => T = (action) => action(),
+    ) {}
+
+    /** Is code of this run's program calling? */
+    isCurrent(): boolean {
+        return this.#store !== undefined && currentStore() === this.#store;
+    }
+
+    readonly within = <T>(action: () => T): T => this.#enter(action);
+
+    readonly serialize = (object: number): Promise<SerializedProvider> => {
+        const provider = this.registry.objectOf(object);
+        if (provider === undefined || this.#root === undefined) {
+            return Promise.reject(new Error(`no provider object ${object} in this run`));
+        }
+        const root = this.#root;
+        return this.#enter(() => serializeProvider(root, provider));
+    };
+
+    withinCall<T>(
+        number: number,
+        call: Omit<ProviderCall, "signal">,
+        action: (signal: AbortSignal) => Promise<T>,
+    ): Promise<T> {
+        this.#making.set(number, call);
+        if (call.method === "create" || call.method === "update") {
+            this.#changed.add(call.urn);
+        }
+        const made = this.#calls.run(number, (signal) => {
+            const current = { ...call, signal, engine: this.#engine };
+            const done = this.#enter(() => callStorage.run(current, () => withConfigVariable(() => action(signal))));
+            return done.finally(() => endOutput(current));
+        });
+        return made.finally(() => this.#making.delete(number));
+    }
+
+    cancelCalls(numbers: number[]): void {
+        this.#calls.cancel(numbers);
+    }
+
+    runProgram(engine: number, description: string): Promise<void> {
+        this.#engine = engine;
+        return this.launch(engine, description, this);
+    }
+
+    callBack(token: string, bytes: Uint8Array): Promise<Uint8Array> {
+        return this.#enter(() => callByToken(this.#callbacks, token, bytes));
+    }
+
+    stopped(engine: number): void {
+        if (engine === this.#engine) {
+            this.#abort("stopped");
+        }
+    }
+
+    /**
+     * Ends the program with an error that was raised in it, unless it has ended already. What it began to register
+     * before is registered all the same.
+     */
+    fail(thrown: unknown, text: string): void {
+        if (!this.#failed) {
+            this.#failed = true;
+            const end = (): void => this.#abort(new ProgramFailed(text, thrown));
+            this.within(this.#drain).then(end, end);
+        }
+    }
+
+    /** Ends the program with an error that nobody has caught. */
+    failUncaught(thrown: unknown, label: string): void {
+        this.fail(thrown, this.#sdk === undefined ? textOf(thrown) : this.errorText(this.#sdk, label, thrown));
+    }
+
+    /** The program wants to end the process with that code. Is it this run's to deal with? */
+    exited(code: number): boolean {
+        if (this.#store === undefined || this.#ended) {
+            return false;
+        }
+        if (code !== 0) {
+            const text = `the program ended with process.exit(${code})`;
+            this.fail(new Error(text), text);
+        } else if (!this.#failed) {
+            // As with `sys.exit(0)` in Python: what it has registered is what it has.
+            this.#failed = true;
+            const end = (): void => this.#abort("stopped");
+            this.within(this.#drain).then(end, end);
+        }
+        return true;
+    }
+
+    log(urn: string, level: number, message: string): void {
+        const call = callStorage.getStore();
+        this.bridge.native.log(this.#engine, urn || (call?.urn ?? ""), level, message);
+    }
+
+    /**
+     * Runs a program in the SDK. `program` gives the stack's outputs; `label` is how errors name it. Returns when all
+     * that it began is done, or when the engine has stopped; throws `ProgramFailed`.
+     */
+    async execute(sdk: Sdk, settings: RunSettings, label: string, program: (run: Run) => unknown): Promise<void> {
+        this.#root = sdk.root;
+        this.#sdk = sdk;
+        const aborted = new Promise<ProgramFailed | "stopped">((resolve) => {
+            this.#abort = resolve;
+        });
+        const requests: Requests = {
+            send: (method, request, callback) => this.#send(method, request, callback),
+            log: (...args) => this.log(...args),
+            registered: (...args) => this.#registered(...args),
+            refused: (error) => this.#refused(error),
+        };
+        const clients = { monitor: monitorClient(sdk, requests), engine: engineClient(sdk, requests) };
+        const done = sdk.inStore(settings, clients, async (store, enter) => {
+            this.#store = store;
+            const inRun = inRunOf();
+            this.#enter = (action) => this.context(() => enter(() => inRun(action)));
+            this.#callbacks = store.callbacks;
+            this.#drain = () => sdk.drain();
+            giveHandles(store, (provider) => {
+                const handle = this.registry.handleOf(provider);
+                const outputs = capturedOutputs(provider);
+                return outputs.length === 0 ? handle : waitingFor(sdk.root, handle, outputs);
+            });
+            if (this.#quiet) {
+                quietFailures(store);
+            }
+            const bodies = this.#bodies;
+            if (bodies !== undefined) {
+                whenMade(store, (type, name) => bodies.note(type, name));
+            }
+            if (sdk.warning !== undefined) {
+                this.log("", 2, sdk.warning);
+            }
+            await sdk.runInStack(async () => {
+                try {
+                    const exported = await inRun(() => program(this));
+                    return await (typeof exported === "function" ? exported() : exported);
+                } catch (thrown) {
+                    this.fail(thrown, this.errorText(sdk, label, thrown));
+                    // The SDK must not see the failure: it would reject every output of the stack.
+                    return new Promise<never>(() => {});
+                }
+            });
+            // An error that nobody catches is told when the promises that are at hand have had their turn.
+            await new Promise((resolve) => setImmediate(resolve));
+            // The program has failed, and what it had begun before is still being registered.
+            return this.#failed ? aborted : ("done" as const);
+        });
+        const end = await Promise.race([
+            done.catch((thrown: unknown) => new ProgramFailed(this.errorText(sdk, label, thrown), thrown)),
+            aborted,
+        ]);
+        this.#ended = true;
+        if (this.#store !== undefined) {
+            // Leftovers of an ended program are no leaks.
+            this.#store.terminated = true;
+        }
+        if (end instanceof ProgramFailed) {
+            throw end;
+        }
+        for (const { urn, file } of this.#bodies?.notExecutedAgain() ?? []) {
+            this.bridge.native.refuseDeletion(
+                this.#engine,
+                urn,
+                "it is not registered in this run, but that does not mean that the program no longer has it: the body of " +
+                    `${file} registers it, which ran when the file was loaded in an earlier run of this process, and does ` +
+                    "not run again. Nothing is deleted. Register resources in functions, or use a process for each run",
+            );
+        }
+    }
+
+    /** Guards what an earlier run of this process registered from the bodies of modules that stay loaded. */
+    guardModuleBodies(project: string, stack: string): void {
+        this.#bodies = new ModuleBodies(project, stack);
+    }
+
+    /** The provider calls that go on just now. */
+    get making(): Omit<ProviderCall, "signal">[] {
+        return [...this.#making.values()];
+    }
+
+    /** Others watch this process for rejections that nobody handles: a test runner. */
+    keepQuiet(): void {
+        this.#quiet = true;
+    }
+
+    /** Does the program wait for nothing that the engine does, without having ended? */
+    get waitsForItself(): boolean {
+        return this.#store !== undefined && !this.#ended && this.#requests === 0;
+    }
+
+    /** The resources that the program has made, and whose registration still waits for an input, dependency or parent. */
+    get unregistered(): string[] {
+        return this.#store === undefined ? [] : pendingRegistrations(this.#store);
+    }
+
+    /** The classes of the dynamic resources that the program has made, with those of their providers. */
+    async resourceClasses(): Promise<ResourceClass[]> {
+        const makers = this.#store === undefined ? [] : [...makersOf(this.#store)];
+        const found = await allOf(
+            makers.map(async ({ make, type, provider }) => {
+                const handle: unknown = isOutput(provider) ? await provider.promise(true) : provider;
+                const object = typeof handle === "string" ? this.registry.objectOfHandle(handle) : undefined;
+                const place = this.registry.placeOf(make);
+                return object && place && described(make, place, type, this.registry.referenceOf(object));
+            }),
+        );
+        return found.filter((it) => it !== undefined);
+    }
+
+    /** What to say when the process has nothing left to do, but the program waits for something. */
+    stuck(label: string): ProgramFailed {
+        const pending = this.unregistered;
+        const list = pending.map((resource) => `\n  * ${resource}`).join("");
+        const text =
+            pending.length === 0
+                ? `Running program '${label}' ended while it still waited for a promise that nothing will ever resolve`
+                : `Running program '${label}' ended before these resources could be registered; an input, dependency or parent ` +
+                  `of each is a promise or output that nothing will ever resolve:${list}`;
+        return new ProgramFailed(text, new Error(text));
+    }
+
+    abortWith(failure: ProgramFailed): void {
+        this.#abort(failure);
+    }
+
+    /** An error of the program as the user should see it. */
+    errorText(sdk: Sdk, label: string, thrown: unknown): string {
+        const plain = sdk.plainMessage(thrown);
+        if (plain !== undefined) {
+            return plain;
+        }
+        const text = textOf(thrown);
+        // Without a frame of the program, at least its name is to be told.
+        return /\n\s+at /.test(text) ? text : `${text}\n    in the program ${label}`;
+    }
+
+    #send(method: string, request: Uint8Array, callback: (error: RpcError | null, bytes: Uint8Array) => void): void {
+        this.#requests++;
+        this.bridge.rpc(this.#engine, method, request, (error, bytes) => {
+            this.#requests--;
+            if (error === null) {
+                // Only resolves a promise, whose followers know their run themselves.
+                callback(error, bytes);
+            } else {
+                this.#enter(() => callback(error, bytes));
+            }
+        });
+    }
+
+    // An output that the class does not declare is in the state, but nobody can read it: most likely an oversight.
+    #registered(type: string, name: string, urn: string, outputs: () => string[]): void {
+        this.#bodies?.registered(type, urn);
+        const declared = this.#store && takeDeclaredOutputs(this.#store, type, name);
+        // Of what stays as it is it was told when it was made.
+        const isNew = declared !== undefined && this.#changed.has(urn);
+        if (!isNew || !this.bridge.native.warnsOfUndeclaredOutputs(this.#engine)) {
+            return;
+        }
+        const hidden = outputs().filter((name) => !declared.outputs.has(name) && !name.startsWith("__"));
+        if (hidden[0] !== undefined) {
+            this.log(
+                urn,
+                2,
+                `the provider returned outputs that ${declared.className} does not declare: ${someOf(hidden)}. They are kept ` +
+                    "in the state, but the program cannot read them; to read one, declare it in the class " +
+                    `(\`declare readonly ${hidden[0]}: pulumi.Output<...>\`) and pass it to super() as undefined (\`${hidden[0]}: undefined\`). ` +
+                    "`maloko config set maloko:undeclaredOutputs ignore` ends these warnings.",
+            );
+        }
+    }
+
+    #refused(error: RpcError): void {
+        if (!this.#ended) {
+            this.fail(new Error(error.details), error.details);
+        }
+    }
+}
+
+const NAMED = 10;
+
+// A list for a message: the first names, and how many more there are.
+function someOf(names: string[]): string {
+    const rest = names.length - NAMED;
+    return names.slice(0, NAMED).join(", ") + (rest > 0 ? ` and ${rest.toLocaleString("en-US")} more` : "");
+}

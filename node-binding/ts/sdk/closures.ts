@@ -1,0 +1,142 @@
+// The serialiser of providers: never called, and (where we come first) never loaded.
+import * as fs from "node:fs";
+import Module from "node:module";
+import * as path from "node:path";
+
+import { isOutput } from "./captured-outputs";
+import { withoutShortcuts } from "./speed";
+import { currentStore, type Store } from "./store";
+
+/** Gives the handle of a provider object of a run; an output where it has to wait for something. */
+export type HandleOf = (provider: object) => unknown;
+
+const handles = new WeakMap<Store, HandleOf>();
+const CLOSURES = ["runtime/closure/serializeClosure", "runtime/closure/codePaths"];
+const METHODS = ["check", "diff", "create", "read", "update", "delete", "configure"];
+
+/**
+ * Has the SDK put handles in the place of serialised providers for one run. The SDK asks the option
+ * `cacheDynamicProviders` right before it looks a provider up in its cache: the next look-up is answered by us.
+ */
+export function giveHandles(store: Store, handleOf: HandleOf): void {
+    handles.set(store, handleOf);
+    Object.defineProperty(store.settings.options, "cacheDynamicProviders", {
+        configurable: true,
+        enumerable: true,
+        get: () => {
+            answerNextLookUp(handleOf);
+            return true;
+        },
+    });
+}
+
+const lookUp = WeakMap.prototype.get;
+
+function answerNextLookUp(handleOf: HandleOf): void {
+    const restore = (): void => {
+        if (WeakMap.prototype.get === answer) {
+            WeakMap.prototype.get = lookUp;
+        }
+    };
+    const answer = function (this: WeakMap<object, unknown>, key: object): unknown {
+        restore();
+        return looksLikeProvider(key) ? handleOf(key) : lookUp.call(this, key);
+    } as typeof lookUp;
+    WeakMap.prototype.get = answer;
+    // The option is public: a program that reads it must not change somebody else's look-up later.
+    queueMicrotask(restore);
+}
+
+function looksLikeProvider(key: unknown): key is object {
+    return (
+        typeof key === "object" &&
+        key !== null &&
+        METHODS.some((method) => typeof (key as Record<string, unknown>)[method] === "function")
+    );
+}
+
+// They load typescript and npm's arborist, half of the SDK's start.
+/** Puts stand-ins in the place of the modules that serialise closures, for whoever loads the SDK after this. */
+export function stubClosures(root: string): void {
+    for (const name of CLOSURES) {
+        const file = path.join(root, `${name}.js`);
+        if (require.cache[file] !== undefined || !fs.existsSync(file)) {
+            continue;
+        }
+        const stub = new Module(file);
+        stub.filename = file;
+        stub.loaded = true;
+        const forward =
+            (method: string) =>
+            (...args: unknown[]): unknown =>
+                liveProvider(args) ?? withoutShortcuts(() => realClosures(file, stub)[method]?.(...args));
+        stub.exports = {
+            serializeFunction: forward("serializeFunction"),
+            serializeFunctionAsync: forward("serializeFunctionAsync"),
+            computeCodePaths: forward("computeCodePaths"),
+            findWorkspaceRoot: forward("findWorkspaceRoot"),
+            packageArchivePath: forward("packageArchivePath"),
+        };
+        require.cache[file] = stub;
+        stubs.set(file, stub);
+    }
+}
+
+/** A provider as the SDK stores it: the text of a module that makes it again. */
+export interface SerializedProvider {
+    text: string;
+    secret: boolean;
+}
+
+/** What the serialiser of the SDK at `root` makes of a provider. */
+export async function serializeProvider(root: string, provider: object): Promise<SerializedProvider> {
+    const file = path.join(root, `${CLOSURES[0]}.js`);
+    const stub = stubs.get(file);
+    const real = stub === undefined ? (require(file) as Closures) : realClosures(file, stub);
+    const serialized = (await withoutShortcuts(() =>
+        real.serializeFunction?.(() => provider, { allowSecrets: true }),
+    )) as { text: string; containsSecrets: boolean };
+    return { text: serialized.text, secret: serialized.containsSecrets };
+}
+
+type Closures = Record<string, (...args: unknown[]) => unknown>;
+
+const stubs = new Map<string, Module>();
+const reals = new Map<string, Closures>();
+
+function realClosures(file: string, stub: Module): Closures {
+    let real = reals.get(file);
+    if (real === undefined) {
+        delete require.cache[file];
+        try {
+            real = require(file) as Closures;
+        } finally {
+            require.cache[file] = stub;
+        }
+        reals.set(file, real);
+    }
+    return real;
+}
+
+// A function that does nothing but name a variable: another one, of the user's, is not to be called.
+const BARE_NAME = /^\(\)\s*=>\s*[\w$]+$/;
+
+// `serializeFunction(() => provider, { allowSecrets: true })` is how the SDK serialises a provider object.
+function liveProvider([closure, options]: unknown[]): Promise<{ text: string; containsSecrets: boolean }> | undefined {
+    const store = currentStore();
+    const handleOf = store === undefined ? undefined : handles.get(store);
+    const isProviders =
+        typeof closure === "function" &&
+        BARE_NAME.test(Function.prototype.toString.call(closure)) &&
+        (options as { allowSecrets?: boolean } | undefined)?.allowSecrets === true;
+    if (handleOf === undefined || !isProviders) {
+        return undefined;
+    }
+    const provider: unknown = (closure as () => unknown)();
+    if (!looksLikeProvider(provider)) {
+        return undefined;
+    }
+    const handle = handleOf(provider);
+    const text = isOutput(handle) ? handle.promise() : Promise.resolve(handle);
+    return text.then((it) => ({ text: String(it), containsSecrets: false }));
+}

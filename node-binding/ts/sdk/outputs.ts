@@ -1,0 +1,47 @@
+// Outputs that provider methods return: `pulumi.secret` marks what is to be kept secret.
+
+import { allOf } from "../process/originals";
+import { type AnyOutput, isOutput } from "./captured-outputs";
+
+/** An output with its value. */
+export interface Resolved {
+    isKnown: boolean;
+    isSecret: boolean;
+    value: unknown;
+}
+
+/** What the outputs in a result stand for; those that are met before they are known are noted, to be awaited. */
+export class Outputs {
+    readonly #resolved = new Map<object, Resolved>();
+    readonly #open = new Set<AnyOutput>();
+
+    /** The value of an output; undefined for what is none, `"open"` for one that is still to be awaited. */
+    get(value: object): Resolved | "open" | undefined {
+        if (!isOutput(value)) {
+            return undefined;
+        }
+        const resolved = this.#resolved.get(value);
+        if (resolved === undefined) {
+            this.#open.add(value);
+            return "open";
+        }
+        return resolved;
+    }
+
+    /** Awaits the outputs that were met. Were there any? */
+    async resolve(): Promise<boolean> {
+        const open = [...this.#open];
+        this.#open.clear();
+        await allOf(
+            open.map(async (output) => {
+                const [isKnown, isSecret, value] = await allOf([
+                    output.isKnown,
+                    output.isSecret ?? Promise.resolve(false),
+                    output.promise(true),
+                ]);
+                this.#resolved.set(output, { isKnown, isSecret, value });
+            }),
+        );
+        return open.length > 0;
+    }
+}
