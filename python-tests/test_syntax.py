@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+
 from maloko._process.syntax import parsed
 
 MISMATCH = "AST constructor recursion depth mismatch (before=126, after=33)"

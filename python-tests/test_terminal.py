@@ -128,7 +128,7 @@ def test_a_debugger_gets_ctrl_c(project: Project) -> None:
         terminal.types("\x03")
         assert "Ctrl-C does not end what waits here" in terminal.says("(Pdb) ")
         # The terminal shows what is typed before the debugger takes it.
-        terminal.types("exec('print(\"at\", \"work\")\\nwhile True: pass')\n")
+        terminal.types('exec(\'print("at", "work")\\nwhile True: pass\')\n')
         terminal.says("at work\n")
         terminal.types("\x03")
         terminal.says("(Pdb) ")

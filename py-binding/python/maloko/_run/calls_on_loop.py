@@ -12,7 +12,7 @@ Call = Callable[[], Coroutine[Any, Any, None]]
 
 
 class CallsOnLoop:
-    """The calls that wait for an event loop. Those that it has not begun when it ends are handed back, so none is lost."""
+    """The calls that wait for an event loop. Those that it has not begun at its end are handed back: none is lost."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
