@@ -62,7 +62,9 @@ SAME: list[tuple[str, str]] = [
 # The reason, and the titles.
 PYTHON_ONLY: dict[str, list[str]] = {
     "Python's parser and event loop meet other threads; Node has one thread per program": [
-        "a callback that comes while the programs loop ends is answered",
+        "a callback that the programs loop has not begun is answered",
+        "a callback that goes on at the programs end is answered",
+        "a callback that never ends is cancelled when the program has ended",
         "a loop begins a call once and none after its end",
         "threads that parse at once all get their tree",
         "a parser disturbed by another thread is asked again",

@@ -1,4 +1,4 @@
-"""Calls from other threads onto an event loop, which may end before it begins them."""
+"""Calls from other threads onto the program's event loop, which may end at any moment: each one gets its answer."""
 
 from __future__ import annotations
 
@@ -10,18 +10,28 @@ from typing import Any
 
 Call = Callable[[], Coroutine[Any, Any, None]]
 
+GRACE_SECONDS = 2.0
+"""How long calls that the loop has begun may go on when the program has ended; then they are cancelled."""
+_LAST_SECONDS = 1.0
+"""How long what was cancelled is waited for."""
+
 
 class CallsOnLoop:
-    """The calls that wait for an event loop. Those that it has not begun at its end are handed back: none is lost."""
+    """The calls of transforms and hooks that wait for an event loop or go on there.
+
+    Nothing else runs the loop once the program has ended. A call that was left there would never be answered, and the
+    engine would wait for it for ever.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._waiting: dict[int, tuple[contextvars.Context, Call]] = {}
+        self._begun: set[asyncio.Task[None]] = set()
         self._number = 0
         self._ended = False
 
     def begin(self, loop: asyncio.AbstractEventLoop, context: contextvars.Context, call: Call) -> bool:
-        """Has the loop begin the call, in that context. False: the loop has ended, and nothing was begun."""
+        """Has the loop begin the call, in that context. False: the program has ended, and nothing was begun."""
         with self._lock:
             if self._ended:
                 return False
@@ -35,12 +45,28 @@ class CallsOnLoop:
         with self._lock:
             waiting = self._waiting.pop(number, None)
         if waiting is not None:
-            loop.create_task(waiting[1]())
+            self._start(loop, waiting[1])
 
-    def end(self) -> list[tuple[contextvars.Context, Call]]:
-        """The loop runs no longer. Gives the calls that it did not begin; no other call will wait for it."""
+    def _start(self, loop: asyncio.AbstractEventLoop, call: Call) -> None:
+        task = loop.create_task(call())
+        self._begun.add(task)
+        task.add_done_callback(self._begun.discard)
+
+    @property
+    def begun(self) -> frozenset[asyncio.Task[None]]:
+        """The calls that go on. Ask on the loop's thread."""
+        return frozenset(self._begun)
+
+    def end(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Lets the calls end that the loop has begun or was to begin. Call it when the program has ended."""
         with self._lock:
             self._ended = True
             waiting = list(self._waiting.values())
             self._waiting.clear()
-            return waiting
+        for context, call in waiting:
+            context.run(self._start, loop, call)
+        for seconds in (GRACE_SECONDS, _LAST_SECONDS):
+            if going_on := self.begun:
+                loop.run_until_complete(asyncio.wait(going_on, timeout=seconds))
+            for task in self.begun:
+                task.cancel()

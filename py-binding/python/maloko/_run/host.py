@@ -295,11 +295,10 @@ class Host:
                 context.run(loop.run_until_complete, run())
 
     def program_ended(self) -> None:
-        """Called where the program's loop ran, when it runs no longer: makes the calls that it did not come to."""
-        for context, run in self.calls_on_loop.end():
-            if self.loop is not None:
-                with self._outside_loop:
-                    context.run(self.loop.run_until_complete, run())
+        """Called where the program's loop ran, when it runs no longer: answers the calls that wait for it."""
+        if self.loop is not None:
+            with self._outside_loop:
+                self.calls_on_loop.end(self.loop)
 
     def note_resource(
         self, resource: type, type_token: str, name: str, declared: frozenset[str], provider: object

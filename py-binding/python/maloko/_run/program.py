@@ -7,7 +7,7 @@ import contextvars
 import os
 import sys
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -128,7 +128,7 @@ def _run_on_loop(
         if watch is not None:
             watch.end()
         process.go_on_only_here()
-        _cancel_left_overs(loop)
+        _cancel_left_overs(loop, host.calls_on_loop.begun)
         host.program_ended()
     stray = strays[0] if strays else tasks.error()
     return None if stray is None else _failure(stray, monitor)
@@ -148,8 +148,8 @@ async def _main(program: Program, process: OwnProcess) -> None:
     await seams.run_stack(body)
 
 
-def _cancel_left_overs(loop: asyncio.AbstractEventLoop) -> None:
-    tasks = unfinished_tasks(loop)
+def _cancel_left_overs(loop: asyncio.AbstractEventLoop, of_engine: Collection[asyncio.Task[None]]) -> None:
+    tasks = [task for task in unfinished_tasks(loop) if task not in of_engine]
     for task in tasks:
         task.cancel()
     if tasks:
