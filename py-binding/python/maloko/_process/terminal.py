@@ -28,6 +28,8 @@ from maloko._process.forks import OwnProcess
 _WAKE = getattr(signal, "SIGURG", None)
 """Wakes the main thread out of a system call. By itself this signal does nothing."""
 
+_AGAIN_SECONDS = 0.05
+
 _ON_TERMINAL = ("interaction", "user_line", "user_call", "user_return", "user_exception")
 """What a debugger does on the terminal: it says where it stopped and why, and reads commands."""
 
@@ -42,6 +44,8 @@ class _Loan:
         self.thread: int | None = None
         self.prompt: str | None = None
         """What `input` asks just now."""
+        self.is_interrupted = False
+        """Has the main thread to stop reading?"""
         self.process = OwnProcess()
 
 
@@ -111,9 +115,18 @@ def give_up_reading() -> None:
 
 
 def _wake_main_thread() -> None:
+    _loan.is_interrupted = True
+    threading.Thread(target=_wake_until_noticed, name="maloko-interrupt", daemon=True).start()
+
+
+def _wake_until_noticed() -> None:
+    """A signal that comes just before the main thread begins to read does not end that read: it is sent again."""
     main = threading.main_thread().ident
-    if _WAKE is not None and main is not None:
+    pause = threading.Event()
+    while _WAKE is not None and main is not None and _loan.is_interrupted and _loan.thread == main:
         signal.pthread_kill(main, _WAKE)
+        pause.wait(_AGAIN_SECONDS)
+    _loan.is_interrupted = False
 
 
 def _typed() -> str:
@@ -127,7 +140,8 @@ def _put_back_signal(number: int, handler: Any) -> None:
 
 
 def _woken(_number: int, _frame: object) -> None:
-    if _loan.thread == threading.main_thread().ident:
+    if _loan.is_interrupted and _loan.thread == threading.main_thread().ident:
+        _loan.is_interrupted = False
         raise KeyboardInterrupt
 
 
