@@ -4,7 +4,6 @@ pub mod backend;
 pub mod checkpoint;
 #[cfg(any(test, feature = "backend-conformance"))]
 pub mod conformance;
-pub mod copy;
 mod document;
 #[cfg(test)]
 mod fixtures;
@@ -12,7 +11,6 @@ pub(crate) mod format;
 pub mod history;
 pub mod integrity;
 mod journal;
-mod journal_writer;
 pub mod ledger;
 pub mod local;
 pub mod lock_file;
@@ -20,43 +18,36 @@ pub mod memory;
 mod migrated;
 pub mod name;
 pub mod order;
-pub mod passphrase;
-mod recovery;
 mod rename;
-pub mod restore;
-mod run_note;
 mod seal;
-mod seal_difference;
 pub mod secrets;
 pub mod session;
 pub mod snapshot;
 pub mod stack;
-mod successor;
-mod unfinished;
 pub mod unresolved_create;
 pub mod watched;
 
 pub use backend::{Backend, Generation, Holder, Lease, MIN_GENERATIONS, StoredEntry, StoredStack};
 pub use checkpoint::{Checkpoint, export_deployment, import_deployment};
-pub use copy::{Copied, migrate_stack};
 pub use format::MAX_DEPTH;
 pub use history::HistoryEntry;
+pub use journal::unfinished::Unfinished;
 pub use ledger::{Change, Ledger, PendingKind, PendingOperation, ResourceNumber};
 pub use local::LocalBackend;
 pub use memory::MemoryBackend;
 pub use migrated::{rows_from_json, rows_to_json};
 pub use name::{ORGANIZATION, StackName};
-pub use passphrase::{PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, PassphraseSource};
-pub use restore::{GenerationContent, GenerationReading, read_generations, restore_stack, salvage_journal};
 pub use secrets::Crypter;
+pub use secrets::passphrase::{PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, PassphraseSource};
 pub(crate) use session::unseal;
 pub use session::{Durability, Session, SessionOptions};
 pub use snapshot::Snapshot;
+pub use stack::copy::{Copied, migrate_stack};
+pub use stack::restore::{GenerationContent, GenerationReading, read_generations, restore_stack, salvage_journal};
+pub use stack::successor::create_successor;
 pub use stack::{
     StackReading, at_work, create_sealed, create_stack, overwrite_stack, read_stack, read_stack_beside,
     read_stack_with, replace_sealed, reseal_stack,
 };
-pub use successor::create_successor;
-pub use unfinished::Unfinished;
 pub use unresolved_create::{Attempt, UnknownOutcome, UnresolvedCreate};
 pub use watched::{Passage, StoreWatch, StoreWrite, WatchedBackend};

@@ -19,15 +19,15 @@ use super::backend::{Backend, Lease};
 use super::checkpoint::Checkpoint;
 use super::format::{Encoder, SecretText};
 use super::integrity::{check, sha256_hex};
+use super::journal::recovery::{JournalFate, Recovered, Run, recover};
+use super::journal::unfinished::Unfinished;
+use super::journal::writer::{JournalWriter, Record, not_recorded};
 use super::journal::{self, Header, encode_changes, encode_compaction};
-use super::journal_writer::{JournalWriter, Record, not_recorded};
 use super::name::StackName;
 use super::order::canonical;
-use super::recovery::{JournalFate, Recovered, Run, recover};
 use super::seal::{self, Before, RunningSeal, Sealer};
 use super::secrets::{Crypter, reference_text};
 use super::stack::{bring_under, check_on_load, crypter_of, stamp};
-use super::unfinished::Unfinished;
 use super::{Change, Snapshot};
 use crate::environment::Environment;
 

@@ -1,7 +1,7 @@
 //! Values to JSON.
 
 use crate::error::{Error, Result};
-use crate::state::passphrase::{PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE};
+use crate::state::secrets::passphrase::{PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE};
 use crate::state::secrets::{self, Crypter};
 use crate::value::{
     ARCHIVE_SIGNATURE, ASSET_SIGNATURE, Archive, ArchiveSource, Asset, AssetSource, FLOAT_SIGNATURE, PropertyMap,

@@ -15,6 +15,11 @@
 //! code of the line before, under the stack's key ([`verify`]). Only the end of a journal can be cut off unseen, since a
 //! crash may do so, too.
 
+pub(super) mod recovery;
+pub(super) mod run_note;
+pub(super) mod unfinished;
+pub(super) mod writer;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};

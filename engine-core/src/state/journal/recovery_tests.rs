@@ -181,7 +181,7 @@ proptest! {
 fn a_journal_of_format_1_is_read() {
     let stored = StoredStack {
         checkpoint: PULUMI_PYTHON.to_vec(),
-        journal: Some(include_bytes!("fixtures/journal-format-1").to_vec()),
+        journal: Some(include_bytes!("../fixtures/journal-format-1").to_vec()),
         ..StoredStack::default()
     };
     let recovered = recover(&stored, Run::Killed).unwrap();

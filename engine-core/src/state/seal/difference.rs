@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::integrity::sha256_hex;
+use crate::state::integrity::sha256_hex;
 
 /// A part of a checkpoint: its name and the first digits of its SHA-256. The seal as a whole is authenticated; these
 /// only serve to name what differs.
-pub(super) type Part = (String, String);
+pub(in crate::state) type Part = (String, String);
 
 /// Digits of a part's hash.
 const DIGITS: usize = 16;
@@ -88,14 +88,14 @@ fn compact(text: &str) -> Option<String> {
 }
 
 /// The rows and the other parts of a checkpoint.
-pub(super) fn parts_of(checkpoint: &[u8]) -> (Vec<Part>, Vec<Part>) {
+pub(in crate::state) fn parts_of(checkpoint: &[u8]) -> (Vec<Part>, Vec<Part>) {
     let texts = Texts::of(checkpoint);
     let digests = |list: Vec<(String, &str)>| list.into_iter().map(|(name, text)| (name, digest(text))).collect();
     (digests(texts.rows), digests(texts.parts))
 }
 
 /// Do two checkpoints say the same, but for the time at which they were written?
-pub(super) fn differ_in_time_alone(one: &[u8], other: &[u8]) -> bool {
+pub(in crate::state) fn differ_in_time_alone(one: &[u8], other: &[u8]) -> bool {
     fn timeless(checkpoint: &[u8]) -> (Texts<'_>, Option<serde_json::Value>) {
         let mut texts = Texts::of(checkpoint);
         let manifest = texts.parts.iter().position(|(name, _)| name == "checkpoint.latest.manifest");
@@ -111,7 +111,7 @@ pub(super) fn differ_in_time_alone(one: &[u8], other: &[u8]) -> bool {
 }
 
 /// What differs from these parts.
-pub(super) fn difference(rows: &[Part], parts: &[Part], checkpoint: &[u8]) -> String {
+pub(in crate::state) fn difference(rows: &[Part], parts: &[Part], checkpoint: &[u8]) -> String {
     if rows.is_empty() && parts.is_empty() {
         return "it was changed while it was being replaced, so what differs cannot be told".to_owned();
     }

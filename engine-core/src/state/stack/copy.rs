@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 
-use super::backend::{Backend, Lease, MIN_GENERATIONS, StoredEntry, StoredStack};
-use super::name::StackName;
-use super::unfinished::{self, Unfinished};
+use crate::state::backend::{Backend, Lease, MIN_GENERATIONS, StoredEntry, StoredStack};
+use crate::state::journal::unfinished::{self, Unfinished};
+use crate::state::name::StackName;
 
 /// The command, as others see it while it holds a stack.
 const OPERATION: &str = "stack migrate";
@@ -162,7 +162,7 @@ async fn fill(
 }
 
 /// Gives a stack that was made with a mark the former checkpoints, the oldest first, and then the present one.
-pub(super) async fn add_former(
+pub(in crate::state) async fn add_former(
     lease: &dyn Lease,
     former: impl ExactSizeIterator<Item = &Vec<u8>>,
     present: &[u8],

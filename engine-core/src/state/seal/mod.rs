@@ -9,6 +9,8 @@
 //! A checkpoint is replaced in three steps: a seal that names the new one and the one that it replaces, the checkpoint,
 //! a seal that names the new one alone. So a crash between any two of them is never taken for tampering.
 
+pub(super) mod difference;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -21,9 +23,9 @@ use crate::planted::{self, Bug};
 
 use super::backend::{Lease, StoredStack};
 use super::integrity::sha256_hex;
+use super::journal::run_note::RunNote;
 use super::name::StackName;
-use super::run_note::RunNote;
-use super::seal_difference::{Part, difference, parts_of};
+use super::seal::difference::{Part, difference, parts_of};
 use super::secrets::{Crypter, SealKey};
 use super::session::SessionOptions;
 

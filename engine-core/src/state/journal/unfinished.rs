@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-use super::backend::{Lease, StoredStack};
+use crate::state::backend::{Lease, StoredStack};
 
 /// How the line of a mark begins; its JSON follows.
 const PREFIX: &str = "maloko: unfinished ";
@@ -84,7 +84,7 @@ impl Unfinished {
 }
 
 /// Refuses to read a stack with a mark.
-pub(super) fn check(stored: &StoredStack) -> Result<()> {
+pub(in crate::state) fn check(stored: &StoredStack) -> Result<()> {
     match Unfinished::of(stored) {
         Some(mark) => Err(Error::BadState(mark.story(&format!("the stack in {}", stored.checkpoint_place)))),
         None => Ok(()),

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use crate::error::Result;
 
-use super::backend::{Backend, Lease};
-use super::checkpoint::Checkpoint;
-use super::copy::add_former;
-use super::name::StackName;
-use super::seal::{Before, Sealer};
-use super::session::SessionOptions;
-use super::stack::stamp;
-use super::unfinished::Unfinished;
+use crate::state::backend::{Backend, Lease};
+use crate::state::checkpoint::Checkpoint;
+use crate::state::journal::unfinished::Unfinished;
+use crate::state::name::StackName;
+use crate::state::seal::{Before, Sealer};
+use crate::state::session::SessionOptions;
+use crate::state::stack::copy::add_former;
+use crate::state::stack::stamp;
 
 /// Makes a stack of this name with a checkpoint and its former ones (the oldest first), sealed, and marked as what a rename
 /// of `old` has not finished. Gives the lease: taking its journal away, which is the mark, makes it a stack.

@@ -4,6 +4,8 @@
 //! ciphertext that it had. Unchanged secrets therefore leave the state unchanged; the price is that equal secrets of a
 //! stack can be seen to be equal.
 
+pub mod passphrase;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::num::NonZeroU32;
@@ -19,7 +21,7 @@ use crate::planted::{self, Bug};
 use crate::provider::ProviderReference;
 use crate::redaction::Redactor;
 
-use super::passphrase::{PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, PassphraseSource};
+use super::secrets::passphrase::{PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, PassphraseSource};
 use crate::environment::Environment;
 use crate::environment::derived_keys;
 

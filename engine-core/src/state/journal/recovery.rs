@@ -7,19 +7,19 @@ use crate::error::Result;
 use crate::planted::{self, Bug};
 use crate::urn::Urn;
 
-use super::Snapshot;
-use super::backend::StoredStack;
-use super::checkpoint::Checkpoint;
-use super::integrity::{complete_old_rows, sha256_hex};
-use super::journal::{self, Journal};
-use super::ledger::{Change, Ledger, ResourceNumber};
-use super::order::canonical;
-use super::unfinished;
-use super::unresolved_create::UnresolvedCreate;
+use crate::state::Snapshot;
+use crate::state::backend::StoredStack;
+use crate::state::checkpoint::Checkpoint;
+use crate::state::integrity::{complete_old_rows, sha256_hex};
+use crate::state::journal::unfinished;
+use crate::state::journal::{self, Journal};
+use crate::state::ledger::{Change, Ledger, ResourceNumber};
+use crate::state::order::canonical;
+use crate::state::unresolved_create::UnresolvedCreate;
 
 /// What to do with the journal that was found.
 #[derive(Debug)]
-pub(super) enum JournalFate {
+pub(in crate::state) enum JournalFate {
     /// There is none.
     Absent,
     /// It holds nothing that the checkpoint does not: remove it.
@@ -32,18 +32,18 @@ pub(super) enum JournalFate {
 
 /// A stack as it is after an eventual crash was taken into account.
 #[derive(Debug)]
-pub(super) struct Recovered {
-    pub(super) checkpoint: Checkpoint,
+pub(in crate::state) struct Recovered {
+    pub(in crate::state) checkpoint: Checkpoint,
     /// SHA-256 of the checkpoint as it is stored.
-    pub(super) hash: String,
-    pub(super) fate: JournalFate,
+    pub(in crate::state) hash: String,
+    pub(in crate::state) fate: JournalFate,
     /// What the user should know.
-    pub(super) notices: Vec<String>,
+    pub(in crate::state) notices: Vec<String>,
 }
 
 /// What is known of the run whose journal is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Run {
+pub(in crate::state) enum Run {
     /// It was killed: nobody else works on the stack.
     Killed,
     /// It goes on, or was killed.
@@ -54,7 +54,7 @@ pub(super) enum Run {
 
 /// Reads a stack's checkpoint and journal; changes nothing. Of a run that is at work, what it has done so far counts, and
 /// nothing is in doubt that it has begun.
-pub(super) fn recover(stored: &StoredStack, run: Run) -> Result<Recovered> {
+pub(in crate::state) fn recover(stored: &StoredStack, run: Run) -> Result<Recovered> {
     unfinished::check(stored)?;
     let mut checkpoint = Checkpoint::decode(&stored.checkpoint, &stored.checkpoint_place)?;
     complete_old_rows(&mut checkpoint.snapshot);
@@ -169,7 +169,7 @@ fn placed(change: Change, ledger: &Ledger, base_len: usize) -> Change {
 
 impl Recovered {
     /// The snapshot, without the rest.
-    pub(super) fn into_snapshot(self) -> Snapshot {
+    pub(in crate::state) fn into_snapshot(self) -> Snapshot {
         self.checkpoint.snapshot
     }
 }

@@ -1,5 +1,9 @@
 //! What is done to a stack as a whole: reading it, making it, replacing it.
 
+pub mod copy;
+pub mod restore;
+pub(super) mod successor;
+
 use std::sync::Arc;
 
 use serde_json::json;
@@ -12,10 +16,10 @@ use super::backend::{Backend, Holder, Lease, MIN_GENERATIONS, StoredStack};
 use super::checkpoint::Checkpoint;
 use super::integrity::{check, sha256_hex};
 use super::journal;
+use super::journal::recovery::{JournalFate, Run, recover};
 use super::name::StackName;
-use super::recovery::{JournalFate, Run, recover};
+use super::seal::difference::differ_in_time_alone;
 use super::seal::{self, Before, OWN_MARK, Sealer, Standing};
-use super::seal_difference::differ_in_time_alone;
 use super::secrets::Crypter;
 use super::session::SessionOptions;
 use crate::environment::Environment;

@@ -4,17 +4,17 @@ use serde_json::Value as Json;
 
 use crate::error::{Error, Result};
 
-use super::backend::{Backend, Generation, Lease};
-use super::checkpoint::Checkpoint;
-use super::integrity::{complete_old_rows, sha256_hex};
-use super::journal;
-use super::name::StackName;
-use super::seal::{self, Before, Sealer};
-use super::seal_difference::differ_in_time_alone;
-use super::secrets::Crypter;
-use super::session::SessionOptions;
-use super::stack::{check_on_load, crypter_of};
-use super::unfinished::{self, Unfinished};
+use crate::state::backend::{Backend, Generation, Lease};
+use crate::state::checkpoint::Checkpoint;
+use crate::state::integrity::{complete_old_rows, sha256_hex};
+use crate::state::journal;
+use crate::state::journal::unfinished::{self, Unfinished};
+use crate::state::name::StackName;
+use crate::state::seal::difference::differ_in_time_alone;
+use crate::state::seal::{self, Before, Sealer};
+use crate::state::secrets::Crypter;
+use crate::state::session::SessionOptions;
+use crate::state::stack::{check_on_load, crypter_of};
 
 /// What is said of a stack that was removed and is there again.
 const REMOVED: &str = "the stack had been removed; what its generation holds is there again. Its settings file is no part of a \

@@ -5,12 +5,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::backend::StoredStack;
-use super::journal::{self, Header};
+use crate::state::backend::StoredStack;
+use crate::state::journal::{self, Header};
 
 /// The run that keeps a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct RunNote {
+pub(in crate::state) struct RunNote {
     /// The epoch of its lease, by which its journal is known.
     epoch: u64,
     command: String,
@@ -19,13 +19,13 @@ pub(super) struct RunNote {
 }
 
 impl RunNote {
-    pub(super) fn of(header: &Header) -> Self {
+    pub(in crate::state) fn of(header: &Header) -> Self {
         Self { epoch: header.epoch, command: header.command.clone(), begun: header.begun.clone() }
     }
 
     /// What is wrong with a stack whose seal has this note and which has not the journal that it tells of. `hash` is the
     /// SHA-256 of its checkpoint, with which that run began.
-    pub(super) fn problem(&self, stored: &StoredStack, hash: &str) -> Option<String> {
+    pub(in crate::state) fn problem(&self, stored: &StoredStack, hash: &str) -> Option<String> {
         let found = stored.journal.as_deref();
         let header = found.and_then(journal::header_of);
         if header.is_some_and(|header| header.epoch == self.epoch && header.base == hash) {
