@@ -8,8 +8,8 @@ import { expect, onTestFinished, test } from "vitest";
 
 const VITEST = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs");
 const DOCS = join(import.meta.dirname, "..", "docs");
-const PYTHON = join(DOCS, "testing-tutorial.md");
-const TYPESCRIPT = join(DOCS, "testing-tutorial-typescript.md");
+const PYTHON = join(DOCS, "tutorials", "testing-tutorial.md");
+const TYPESCRIPT = join(DOCS, "tutorials", "testing-tutorial-typescript.md");
 
 /** A fenced block of a document, and the paragraph that stands before it. */
 interface Block {
@@ -139,5 +139,5 @@ test("the tutorials of both languages tell one story", () => {
 });
 
 test("the documents of the kit have the same sections", () => {
-    expect(outline(join(DOCS, "testing-typescript.md"))).toEqual(outline(join(DOCS, "testing.md")));
+    expect(outline(join(DOCS, "how-to", "testing-typescript.md"))).toEqual(outline(join(DOCS, "how-to", "testing.md")));
 });

@@ -10,8 +10,8 @@ import pytest
 pytest_plugins = ["pytester"]
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-PYTHON = DOCS / "testing-tutorial.md"
-TYPESCRIPT = DOCS / "testing-tutorial-typescript.md"
+PYTHON = DOCS / "tutorials" / "testing-tutorial.md"
+TYPESCRIPT = DOCS / "tutorials" / "testing-tutorial-typescript.md"
 
 
 @dataclass
@@ -121,4 +121,4 @@ def test_the_tutorials_of_both_languages_tell_one_story() -> None:
 
 
 def test_the_documents_of_the_kit_have_the_same_sections() -> None:
-    assert outline(DOCS / "testing.md") == outline(DOCS / "testing-typescript.md")
+    assert outline(DOCS / "how-to" / "testing.md") == outline(DOCS / "how-to" / "testing-typescript.md")

@@ -1,4 +1,4 @@
-"""Writes docs/hostile-providers.md from what the tests of both languages saw: `make hostile-table`."""
+"""Writes docs/internals/hostile-providers.md from what the tests of both languages saw: `make hostile-table`."""
 
 import json
 import sys
