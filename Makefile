@@ -7,6 +7,7 @@
 #   make test-python-versions   the testing kit, breakpoints and coverage on every Python that is found
 #   make demo     the examples, deployed, changed, previewed and destroyed in both languages
 #   make verify   formatting, lints, types, generated files
+#   make docs     the site of the documents in .build/docs, every link checked
 #   make bench    the speed table of docs/internals/performance.md (`make bench-engine`: the engine alone)
 #   make audit    licences, sources and known holes of what maloko is made of; needs the registries' databases
 #   make test-node-versions   debuggers, coverage and the kit under each Node that is supported; fetches them
@@ -397,7 +398,17 @@ $(STAMPS)/kill-points: $(RUST_SOURCES) $(STAMPS)/python $(STAMPS)/node
 	@touch $@
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Demo and bench
+# Documents, demo and bench
+
+# The site, from docs/ alone. Strict: a dead link or anchor, or a page that no menu has, is an error.
+.PHONY: docs
+docs: $(STAMPS)/docs-tools
+	NO_MKDOCS_2_WARNING=1 $(STAMPS)/docs-venv/bin/mkdocs build --strict --clean
+	$(PYTHON) .ci/site.py $(STAMPS)/docs
+$(STAMPS)/docs-tools: requirements-docs.txt | $(STAMPS)/tools-checked
+	$(PYTHON) -m venv $(STAMPS)/docs-venv
+	$(STAMPS)/docs-venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.txt
+	@touch $@
 
 .PHONY: pictures
 pictures: $(STAMPS)/python
@@ -425,8 +436,8 @@ bench-backends: $(STAMPS)/test-servers
 # ---------------------------------------------------------------------------------------------------------------------
 # Verify
 
-.PHONY: verify verify-rust verify-python verify-node verify-rules types types-fresh
-verify: verify-rust verify-python verify-node verify-rules types-fresh audit-own
+.PHONY: verify verify-rust verify-python verify-node verify-rules verify-prose types types-fresh
+verify: verify-rust verify-python verify-node verify-rules verify-prose types-fresh audit-own
 	@echo "make verify: clean"
 
 # What could not be checked because a database did not answer is said; STRICT=--strict makes it a failure.
@@ -455,6 +466,10 @@ verify-rules:
 	$(PYTHON) .ci/module_graph.py
 	$(PYTHON) docs/internals/rules/check.py
 	$(PYTHON) .ci/twins.py
+
+# What the documents say leads somewhere.
+verify-prose:
+	$(PYTHON) .ci/links.py
 
 verify-node: $(STAMPS)/node $(STAMPS)/node-binding-modules $(STAMPS)/examples-node
 	$(NPM) --prefix node-binding run --silent lint
