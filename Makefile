@@ -467,9 +467,16 @@ verify-rules:
 	$(PYTHON) docs/internals/rules/check.py
 	$(PYTHON) .ci/twins.py
 
-# What the documents say leads somewhere.
-verify-prose:
+# Links lead somewhere; no word that the glossary replaces, no sentence that has to be read twice.
+TEXTLINT := node_modules/.bin/textlint --config $(CURDIR)/.ci/prose/textlintrc.js
+verify-prose: $(STAMPS)/prose/made
 	$(PYTHON) .ci/links.py
+	@# Where its rules are installed: it finds them from there alone.
+	cd $(STAMPS)/prose && MALOKO_ROOT=$(CURDIR) $(TEXTLINT) $(foreach read,docs README.md CONTRIBUTING.md SECURITY.md,$(CURDIR)/$(read))
+$(STAMPS)/prose/made: .ci/prose/package.json .ci/prose/package-lock.json | $(STAMPS)/tools-checked
+	mkdir -p $(@D) && cp .ci/prose/package.json .ci/prose/package-lock.json $(@D)
+	$(NPM) --prefix $(@D) ci $(NPM_QUIET)
+	@touch $@
 
 verify-node: $(STAMPS)/node $(STAMPS)/node-binding-modules $(STAMPS)/examples-node
 	$(NPM) --prefix node-binding run --silent lint
