@@ -10,15 +10,16 @@ METHODS = ("configure", "check", "diff", "create", "read", "update", "delete")
 
 HEAD = """# Hostile providers
 
-How maloko handles providers whose methods misbehave, as the tests in `python-tests/hostile` and `node-tests/hostile` see it. Each
-behaviour is tried in each method, in a stack with another resource.
+How maloko handles providers whose methods misbehave, as the tests in `python-tests/hostile` and `node-tests/hostile`
+see it. Each behaviour is tried in each method, in a stack with another resource.
 
-- `error`: the resource fails with an error that names the resource, the method and, where there is one, the place in the value.
+- `error`: the resource fails with an error that names the resource, the method and, where there is one, the place in
+  the value.
 - `given up`: the engine gives the call up at its time limit, with an error.
 - `fine`: the run succeeds; the behaviour does not matter there.
 
-In every case the run ends, and the other resource stays as it was. What the failed call may have made is recorded. The next run with a
-correct provider brings the stack to where it should be. `make hostile-table` writes this page.
+In every case the run ends, and the other resource stays as it was. What the failed call may have made is recorded. The
+next run with a correct provider brings the stack to where it should be. `make hostile-table` writes this page.
 
 """
 

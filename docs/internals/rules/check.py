@@ -1,4 +1,4 @@
-"""Checks the tables of docs/internals/rules: every named test exists, and every rule has a test or says why it has none."""
+"""Checks the tables beside it: every named test exists, and every rule has a test or says why it has none."""
 
 import re
 import sys
