@@ -7,7 +7,8 @@
 #   make test-python-versions   the testing kit, breakpoints and coverage on every Python that is found
 #   make demo     the examples, deployed, changed, previewed and destroyed in both languages
 #   make verify   formatting, lints, types, generated files
-#   make bench    the speed table of docs/performance.md (`make bench-engine`: the engine alone)
+#   make docs     the site of the documents in .build/docs, every link checked
+#   make bench    the speed table of docs/internals/performance.md (`make bench-engine`: the engine alone)
 #   make audit    licences, sources and known holes of what maloko is made of; needs the registries' databases
 #   make test-node-versions   debuggers, coverage and the kit under each Node that is supported; fetches them
 #   make packages the wheel and the npm package for old Linuxes (glibc 2.17), the sdist and the npm source package, in .build/packages/
@@ -231,7 +232,7 @@ test-rust: $(STAMPS)/test-servers
 	@echo "planted bugs of the directory store: part $(or $(PLANTED_PART),1/1), by the commit; again: make $@ PLANTED_PART=$(PLANTED_PART)"
 	MALOKO_PLANTED_PART=$(PLANTED_PART) RUST_TEST_THREADS=$(WAITING) $(subst --quiet,,$(CARGO_TEST)) -- --quiet
 
-# Generated lifecycles against the engine and the model (docs/model.md); one of them again: make model SEED=1 PROGRAM=17. Those of
+# Generated lifecycles against the engine and the model (docs/internals/model.md); one of them again: make model SEED=1 PROGRAM=17. Those of
 # seed 1 exercise every rule.
 PROGRAMS ?= 10000
 # A sample in which every rule is exercised: the first of seed 1, and those later ones that exercise what the first do not (`make
@@ -249,7 +250,7 @@ model-sample:
 	$(CARGO_TEST) --no-run
 	$(BUILT)/maloko-model --seed 1 $(SAMPLE) --all-rules
 
-# The engine in a simulated world, cut off at every edge (docs/simulation.md); `make simulate` repeats one case with its trace.
+# The engine in a simulated world, cut off at every edge (docs/internals/simulation.md); `make simulate` repeats one case with its trace.
 .PHONY: simulate corpus
 SERVICE ?= plain
 SIMULATE = MALOKO_COMMIT=$$(git rev-parse --short HEAD) $(BUILT)/simulate
@@ -299,7 +300,7 @@ $(STAMPS)/node-%/stamp: | $(STAMPS)/tools-checked
 	$(NPM) install --prefix $(@D) --no-save $(NPM_QUIET) node@$*
 	@touch $@
 
-# What comes of misbehaving providers, for docs/hostile-providers.md; and 200 times loaded and unloaded.
+# What comes of misbehaving providers, for docs/internals/hostile-providers.md; and 200 times loaded and unloaded.
 .PHONY: hostile-table
 hostile-table: $(STAMPS)/python $(STAMPS)/node
 	-MALOKO_HOSTILE_SEEN=$(CURDIR)/$(STAMPS)/hostile-python.json $(PY) -m pytest python-tests/hostile/test_hostile.py -q
@@ -397,7 +398,17 @@ $(STAMPS)/kill-points: $(RUST_SOURCES) $(STAMPS)/python $(STAMPS)/node
 	@touch $@
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Demo and bench
+# Documents, demo and bench
+
+# The site, from docs/ alone. Strict: a dead link or anchor, or a page that no menu has, is an error.
+.PHONY: docs
+docs: $(STAMPS)/docs-tools
+	NO_MKDOCS_2_WARNING=1 $(STAMPS)/docs-venv/bin/mkdocs build --strict --clean
+	$(PYTHON) .ci/site.py $(STAMPS)/docs
+$(STAMPS)/docs-tools: requirements-docs.txt | $(STAMPS)/tools-checked
+	$(PYTHON) -m venv $(STAMPS)/docs-venv
+	$(STAMPS)/docs-venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.txt
+	@touch $@
 
 .PHONY: pictures
 pictures: $(STAMPS)/python
@@ -408,7 +419,7 @@ demo: build $(STAMPS)/examples-python $(STAMPS)/examples-node
 	$(PY) -m examples.demo
 
 bench: build
-	$(PY) bench/run.py --write docs/performance.md
+	$(PY) bench/run.py --write docs/internals/performance.md
 
 # The engine without a host language: 100,000 resources (criterion).
 bench-engine:
@@ -425,8 +436,8 @@ bench-backends: $(STAMPS)/test-servers
 # ---------------------------------------------------------------------------------------------------------------------
 # Verify
 
-.PHONY: verify verify-rust verify-python verify-node verify-rules types types-fresh
-verify: verify-rust verify-python verify-node verify-rules types-fresh audit-own
+.PHONY: verify verify-rust verify-python verify-node verify-rules verify-prose types types-fresh
+verify: verify-rust verify-python verify-node verify-rules verify-prose types-fresh audit-own
 	@echo "make verify: clean"
 
 # What could not be checked because a database did not answer is said; STRICT=--strict makes it a failure.
@@ -449,12 +460,23 @@ verify-python: $(STAMPS)/examples-python
 	$(VENV)/bin/mypy
 	for example in examples/python/*/; do (cd $$example && ../../../$(VENV)/bin/mypy --config-file= --explicit-package-bases --strict --python-version 3.10 .); done
 
-# Every test that the tables of docs/rules name is there, each test has its twin in the other language, and no duty depends on itself by
+# Every test that the tables of docs/internals/rules name is there, each test has its twin in the other language, and no duty depends on itself by
 # way of others.
 verify-rules:
 	$(PYTHON) .ci/module_graph.py
-	$(PYTHON) docs/rules/check.py
+	$(PYTHON) docs/internals/rules/check.py
 	$(PYTHON) .ci/twins.py
+
+# Links lead somewhere; no word that the glossary replaces, no sentence that has to be read twice.
+TEXTLINT := node_modules/.bin/textlint --config $(CURDIR)/.ci/prose/textlintrc.js
+verify-prose: $(STAMPS)/prose/made
+	$(PYTHON) .ci/links.py
+	@# Where its rules are installed: it finds them from there alone.
+	cd $(STAMPS)/prose && MALOKO_ROOT=$(CURDIR) $(TEXTLINT) $(foreach read,docs README.md CONTRIBUTING.md SECURITY.md,$(CURDIR)/$(read))
+$(STAMPS)/prose/made: .ci/prose/package.json .ci/prose/package-lock.json | $(STAMPS)/tools-checked
+	mkdir -p $(@D) && cp .ci/prose/package.json .ci/prose/package-lock.json $(@D)
+	$(NPM) --prefix $(@D) ci $(NPM_QUIET)
+	@touch $@
 
 verify-node: $(STAMPS)/node $(STAMPS)/node-binding-modules $(STAMPS)/examples-node
 	$(NPM) --prefix node-binding run --silent lint

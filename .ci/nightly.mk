@@ -1,5 +1,5 @@
 # The full form of everything, in parts of at most an hour on two cores; each ends with its own `N passed, N failed`, and
-# docs/how-maloko-is-tested.md says which promise each proves.
+# docs/internals/how-maloko-is-tested.md says which promise each proves.
 #
 #   make nightly            every part, one after the other, to the end
 #   make nightly-PART       one of them:
@@ -59,7 +59,7 @@ smoke: $(STAMPS)/python $(STAMPS)/node
 	cd node-tests && npx vitest run results cli kit_stack automation.test
 	$(MAKE) --no-print-directory conformance-python conformance-node CASES="$(wildcard conformance/cases/lifecycle-*.json)"
 
-# The long forms of the tests of reliability (docs/reliability.md), with no bound but their numbers: many hours.
+# The long forms of the tests of reliability (docs/internals/reliability.md), with no bound but their numbers: many hours.
 .PHONY: soak soak-simulation soak-damage soak-disks soak-commands soak-races soak-postgres soak-stores soak-hostile soak-model soak-fuzz
 soak: soak-simulation soak-damage soak-disks soak-commands soak-races soak-postgres soak-stores soak-hostile kill-points soak-model soak-fuzz
 RACES ?= 10000

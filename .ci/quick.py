@@ -76,6 +76,8 @@ def main() -> int:
     steps = [*rust_steps(files), *python_steps(files), *node_steps(files)]
     if below(files, "python-tests", NODE_TESTS):
         steps.append([sys.executable, ".ci/twins.py"])
+    if any(file.endswith(".md") for file in files):
+        steps.append(["make", "--no-print-directory", "verify-prose"])
     for step in steps:
         print("+", " ".join(step), flush=True)
         # git tells a hook where its files are, which tests that use git themselves must not be told.

@@ -1,4 +1,4 @@
-"""What the testing kits cost: prints the table of docs/performance.md ("The testing kits").
+"""What the testing kits cost: prints the table of docs/internals/performance.md ("The testing kits").
 
     python bench/kit.py                    both languages
     python bench/kit.py --rounds 50        a quicker look

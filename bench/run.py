@@ -1,7 +1,7 @@
-"""Measures maloko against the SDKs' own mocks, side by side, and writes the tables of docs/performance.md.
+"""Measures maloko against the SDKs' own mocks, side by side, and writes the tables of docs/internals/performance.md.
 
     python bench/run.py                                   print the tables
-    python bench/run.py --write docs/performance.md       put them between the markers of that file
+    python bench/run.py --write docs/internals/performance.md       put them between the markers of that file
     python bench/run.py --sizes 10,1000 --repeat 1        a quicker look
 
 Every measurement is a process of its own: CPU seconds of it and its children, wall seconds, peak memory. Baseline and

@@ -1,4 +1,4 @@
-"""The audit of what maloko is made of notices what it is there for (docs/reliability.md, P18)."""
+"""The audit of what maloko is made of notices what it is there for (docs/internals/reliability.md, P18)."""
 
 import runpy
 from pathlib import Path

@@ -77,7 +77,7 @@ fn stop(engine: &Engine) {
 /// What came of a command line.
 #[derive(Clone)]
 pub struct Finished {
-    /// The exit code that the process would have had (docs/command-line.md has the list).
+    /// The exit code that the process would have had (docs/reference/command-line.md has the list).
     pub code: i32,
     /// The message with which the command line would have ended, without `error:`; empty when there is none, or when it
     /// was told as an event.

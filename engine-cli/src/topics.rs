@@ -19,8 +19,7 @@ pub(crate) const TOPICS: &[Topic] = &[
     ("moving-from-pulumi", "moving a stack here and back", include_str!("../topics/moving-from-pulumi.md")),
     ("provider-laws", "laws and lifecycles of providers", include_str!("../topics/provider-laws.md")),
     ("state", "layout, journal, secrets, locks", include_str!("../topics/state.md")),
-    ("testing", "testing with pytest", include_str!("../topics/testing.md")),
-    ("testing-typescript", "testing with vitest and jest", include_str!("../topics/testing-typescript.md")),
+    ("testing", "testing with pytest, vitest and jest", include_str!("../topics/testing.md")),
     ("transforms-and-hooks", "transforms and hooks", include_str!("../topics/transforms-and-hooks.md")),
 ];
 

@@ -1,5 +1,5 @@
 //! Named places in the life of the journal at which a run kills itself, for tests that need a real SIGKILL and not the
-//! simulation's (docs/reliability.md). Without the feature `kill-points` the question [`reach`] is nothing at all, and no build
+//! simulation's (docs/internals/reliability.md). Without the feature `kill-points` the question [`reach`] is nothing at all, and no build
 //! that anybody uses knows the variable.
 
 /// A place to be killed at.

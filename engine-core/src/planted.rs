@@ -1,5 +1,5 @@
 //! Bugs that are planted on purpose, one small hook each, to see that the tests notice them: the model of `engine-model`,
-//! and for each promise of docs/reliability.md the test that is named for it. Without the feature `planted-bugs` the question
+//! and for each promise of docs/internals/reliability.md the test that is named for it. Without the feature `planted-bugs` the question
 //! [`has`] is answered at compile time, and nothing of this is left.
 
 /// A planted bug.

@@ -1,4 +1,4 @@
-//! A model of what the engine must do, and a generator of lifecycles that are run against both. See docs/model.md.
+//! A model of what the engine must do, and a generator of lifecycles that are run against both. See docs/internals/model.md.
 
 pub mod check;
 pub mod cloud;

@@ -1,5 +1,5 @@
 //! What an operation costs in each kind of store, with the real engine: time, flushes or requests, and bytes, for each
-//! resource, however many there are (P17). Prints the tables of docs/performance.md.
+//! resource, however many there are (P17). Prints the tables of docs/internals/performance.md.
 //!
 //! `make bench-backends`; `cargo bench -p maloko-stores --bench backends -- 100,1000` for other numbers of resources.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a benchmark that cannot run has failed")]

@@ -19,6 +19,6 @@ mod thread;
 pub use engine::Bridge;
 pub use kit::{Laws, TestStack};
 
-/// A run allocates from many threads at once and in small pieces; docs/architecture.md has why it is this one.
+/// A run allocates from many threads at once and in small pieces; docs/explanation/architecture.md has why it is this one.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -1,5 +1,5 @@
 // Every behaviour in every method: no hang, no abort, a typed error on the resource, the rest of the stack as it was, and
-// a next run that works. docs/hostile-providers.md is the table of what was seen.
+// a next run that works. docs/internals/hostile-providers.md is the table of what was seen.
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

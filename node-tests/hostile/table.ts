@@ -1,11 +1,11 @@
-// The table of docs/hostile-providers.md, of what was seen in this process.
+// The table of docs/internals/hostile-providers.md, of what was seen in this process.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 
-const DOCUMENT = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "docs", "hostile-providers.md");
-const STALE = "docs/hostile-providers.md is stale: run make hostile-table";
+const DOCUMENT = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "docs", "internals", "hostile-providers.md");
+const STALE = "docs/internals/hostile-providers.md is stale: run make hostile-table";
 
 const all: Record<string, Record<string, string>> = {};
 

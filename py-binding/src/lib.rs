@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 
 use crate::provider::PythonHost;
 
-/// A run allocates from many threads at once and in small pieces; docs/architecture.md has why it is this one.
+/// A run allocates from many threads at once and in small pieces; docs/explanation/architecture.md has why it is this one.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

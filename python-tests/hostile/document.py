@@ -1,4 +1,4 @@
-"""Writes docs/hostile-providers.md from what the tests of both languages saw: `make hostile-table`."""
+"""Writes docs/internals/hostile-providers.md from what the tests of both languages saw: `make hostile-table`."""
 
 import json
 import sys
@@ -10,14 +10,15 @@ METHODS = ("configure", "check", "diff", "create", "read", "update", "delete")
 
 HEAD = """# Hostile providers
 
-What comes of it when a method of a provider does what it should not, as the tests in `python-tests/hostile` and
-`node-tests/hostile` see it: each behaviour in each method, in a stack with another resource.
+How maloko handles providers whose methods misbehave, as the tests in `python-tests/hostile` and `node-tests/hostile`
+see it. Each behaviour is tried in each method, in a stack with another resource.
 
-- `error`: the resource fails with an error that names it, the method and the place in the value where there is one.
-- `given up`: the call is given up at its time limit, with an error.
+- `error`: the resource fails with an error that names the resource, the method and, where there is one, the place in
+  the value.
+- `given up`: the engine gives the call up at its time limit, with an error.
 - `fine`: the run succeeds; the behaviour does not matter there.
 
-In all of them the run ends, the other resource is as it was, what the failed call may have made is recorded, and the
+In every case the run ends, and the other resource stays as it was. What the failed call may have made is recorded. The
 next run with a correct provider brings the stack to where it should be. `make hostile-table` writes this page.
 
 """

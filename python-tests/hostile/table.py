@@ -1,11 +1,12 @@
-"""The table of docs/hostile-providers.md, of what was seen in this process."""
+"""The table of docs/internals/hostile-providers.md, of what was seen in this process."""
 
 import json
 import os
 import re
 from pathlib import Path
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "hostile-providers.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "internals" / "hostile-providers.md"
+AGAIN = "run make hostile-table"
 
 _seen: dict[str, dict[str, str]] = {}
 
@@ -31,8 +32,8 @@ def check_document(language: str, cells: int) -> None:
     """Compares what was seen with the document; `cells` is how many there are when all tests have run."""
     written = rows(DOCUMENT.read_text(), language)
     for name, outcomes in _seen.items():
-        assert written.get(name) is not None, f"docs/hostile-providers.md lacks '{name}': run make hostile-table"
+        assert written.get(name) is not None, f"{DOCUMENT.name} lacks '{name}': {AGAIN}"
         for outcome, cell in zip(outcomes.values(), written[name], strict=False):
-            assert outcome == cell, f"docs/hostile-providers.md is stale at '{name}': run make hostile-table"
+            assert outcome == cell, f"{DOCUMENT.name} is stale at '{name}': {AGAIN}"
     if sum(len(outcomes) for outcomes in _seen.values()) == cells:
-        assert set(written) == set(_seen), "docs/hostile-providers.md has rows that are gone: run make hostile-table"
+        assert set(written) == set(_seen), f"{DOCUMENT.name} has rows that are gone: {AGAIN}"

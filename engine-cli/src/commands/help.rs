@@ -56,8 +56,11 @@ fn with_plain_links(text: &str) -> String {
         match parts_of(link) {
             Some((words, target, after)) => {
                 plain.push_str(words);
-                let file = target.split('#').next().unwrap_or_default();
-                let other = file.strip_suffix(".md").filter(|other| TOPICS.iter().any(|(known, ..)| known == other));
+                // The documents are in folders, the topics are not.
+                let file = target.split('#').next().and_then(|path| path.rsplit('/').next());
+                let other = file
+                    .and_then(|file| file.strip_suffix(".md"))
+                    .filter(|other| TOPICS.iter().any(|(known, ..)| known == other));
                 if let Some(other) = other {
                     plain.extend([" (`maloko help ", other, "`)"]);
                 } else if target.contains("://") {
@@ -99,7 +102,7 @@ mod tests {
     fn links_lead_to_topics_and_to_the_web_and_nowhere_else() {
         assert_eq!(
             with_plain_links(
-                "See [state](state.md#seals), [a site](https://a.example/b) and [code](../README.md). a[0] (b)"
+                "See [state](../reference/state.md#seals), [a site](https://a.example/b) and [code](../README.md). a[0] (b)"
             ),
             "See state (`maloko help state`), a site (https://a.example/b) and code. a[0] (b)"
         );

@@ -1,4 +1,4 @@
-//! Cuts generated lifecycles off wherever they can be, on all cores (docs/simulation.md): `make soak-simulation`, or one
+//! Cuts generated lifecycles off wherever they can be, on all cores (docs/internals/simulation.md): `make soak-simulation`, or one
 //! case again with its trace: `make simulate SEED=1 PROGRAM=17 STEP=2 STORE=disk SERVICE=plain
 //! BLOW=power POINT=34`.
 

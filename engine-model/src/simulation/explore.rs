@@ -1,4 +1,4 @@
-//! Every way in which a lifecycle can be cut off, and what has to hold afterwards (P1 and P2 of docs/reliability.md).
+//! Every way in which a lifecycle can be cut off, and what has to hold afterwards (P1 and P2 of docs/internals/reliability.md).
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The engine in a simulated world, cut off wherever it can be (docs/simulation.md).
+//! The engine in a simulated world, cut off wherever it can be (docs/internals/simulation.md).
 
 pub mod bucket;
 pub mod disk;

@@ -1,4 +1,4 @@
-//! Two processes and one stack (P5 and P6 of docs/reliability.md).
+//! Two processes and one stack (P5 and P6 of docs/internals/reliability.md).
 
 use crate::invariant::{Broken, Invariant};
 

@@ -1,0 +1,62 @@
+"""Checks the tables beside it: every named test exists, and every rule has a test or says why it has none."""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+SECTIONS = range(1, 15)
+REFERENCE = re.compile(r"`(case|core|cli|py|node):([^`]+)`")
+
+
+def passing_cases() -> set[str]:
+    """The conformance cases that are run on every change, in at least one language."""
+    lists = [ROOT / "conformance" / f"pass-{language}.txt" for language in ("python", "nodejs")]
+    lines = [line.strip() for path in lists for line in path.read_text().splitlines()]
+    return {line for line in lines if line and not line.startswith("#")}
+
+
+def fault(kind: str, name: str, cases: set[str]) -> str | None:
+    """What is wrong with a reference to a test; `None` when the test is there."""
+    if kind == "case":
+        return None if name in cases else "no such case in conformance/pass-*.txt"
+    module, _, test = name.rpartition("::")
+    path, pattern = {
+        "core": (ROOT / "engine-core" / f"{module}.rs", rf"#\[test\]\s*(?:#\[.*\]\s*)*(?:async )?fn {test}\("),
+        "cli": (ROOT / "engine-cli" / f"{module}.rs", rf"#\[test\]\s*(?:#\[.*\]\s*)*fn {test}\("),
+        "py": (ROOT / "python-tests" / f"{module}.py", rf"def {test}\("),
+        "node": (ROOT / "node-tests" / f"{module}.test.ts", rf"\((['\"`]){re.escape(test)}\1"),
+    }[kind]
+    if not path.is_file():
+        return f"there is no file {path.relative_to(ROOT)}"
+    if not re.search(pattern, path.read_text()):
+        return f"{path.relative_to(ROOT)} has no such test"
+    return None
+
+
+def main() -> int:
+    """Prints every fault with its place; gives 1 when there is one."""
+    cases = passing_cases()
+    faults: list[str] = []
+    seen: set[int] = set()
+    for page in sorted(Path(__file__).parent.glob("*.md")):
+        for number, line in enumerate(page.read_text().splitlines(), start=1):
+            place = f"{page.relative_to(ROOT)}:{number}"
+            for kind, name in REFERENCE.findall(line):
+                if wrong := fault(kind, name, cases):
+                    faults.append(f"{place}: {kind}:{name}: {wrong}")
+            cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+            if not cells or not re.match(r"\d", cells[0]):
+                continue
+            seen.add(int(cells[0].split(".")[0]))
+            if len(cells) != 4:
+                faults.append(f"{place}: a rule has four cells: section, rule, tests, difference")
+            elif not REFERENCE.search(cells[2]) and not cells[3]:
+                faults.append(f"{place}: no test pins this rule, and the last cell does not say why")
+    faults.extend(f"docs/internals/rules: no rule of section {number}" for number in SECTIONS if number not in seen)
+    print("\n".join(faults) or "docs/internals/rules: every test that is named exists")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
