@@ -70,7 +70,10 @@ PYTHON_ONLY: dict[str, list[str]] = {
         "a parser disturbed by another thread is asked again",
         "a parser that always fails is an error that callers expect",
     ],
-    "what is made for both languages at once is looked at once: packages, and the pictures of the README": [
+    "what is made for both languages at once is looked at once: packages, documents, and the pictures of the README": [
+        "a dead link is noticed",
+        "a request of a page to another host is noticed",
+        "blocks and paragraphs per language become tabs",
         "a source package without cargo says what is missing",
         "packages run where people are",
         "the pictures of the readme are true",
