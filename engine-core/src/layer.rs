@@ -51,6 +51,11 @@ pub trait HostLayer: Send + Sync {
     fn watch(&self, time: Duration) -> BoxFuture<'static, ()> {
         self.inner().watch(time)
     }
+
+    /// See [`ProviderHost::spawn`].
+    fn spawn(&self, task: BoxFuture<'static, ()>) {
+        self.inner().spawn(task);
+    }
 }
 
 #[async_trait]
@@ -104,6 +109,6 @@ impl<L: HostLayer> ProviderHost for L {
     }
 
     fn spawn(&self, task: BoxFuture<'static, ()>) {
-        self.inner().spawn(task);
+        HostLayer::spawn(self, task);
     }
 }

@@ -16,6 +16,7 @@ pub(crate) mod duration;
 pub mod environment;
 pub mod error;
 pub mod event;
+mod hash;
 pub mod kill_point;
 pub mod layer;
 pub mod operation;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// A map by URN. Its hash is seeded per process and made for short texts: URNs are looked up several times for each
-/// registration, and are no more an attacker's to choose than the program is.
-pub type UrnMap<V> = HashMap<Urn, V, foldhash::fast::RandomState>;
+/// A map by URN. Its hash is made for short texts: URNs are looked up several times for each registration, and are no more
+/// an attacker's to choose than the program is. It is the same in every run, and so is the order of what is in it.
+pub type UrnMap<V> = HashMap<Urn, V, foldhash::fast::FixedState>;
 /// A set of URNs, like [`UrnMap`].
-pub type UrnSet = HashSet<Urn, foldhash::fast::RandomState>;
+pub type UrnSet = HashSet<Urn, foldhash::fast::FixedState>;
 
 const PREFIX: &str = "urn:pulumi:";
 /// The type of the resource that stands for the stack itself.

@@ -1,9 +1,10 @@
 //! What a run knows and has done so far: the planner, the ledger, and the counts.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::event::{Op, StepMetadata};
+use crate::hash::FixedMap;
 use crate::operation::Operation;
 use crate::plan::Planner;
 use crate::resource_state::ResourceState;
@@ -22,7 +23,7 @@ pub(super) struct RunState {
     pub(super) numbers: UrnMap<ResourceNumber>,
     /// Rows that are in the ledger only, because nothing happened to them that must survive a crash, with the row
     /// whose place they took.
-    unjournalled: HashMap<ResourceNumber, Option<ResourceNumber>>,
+    unjournalled: FixedMap<ResourceNumber, Option<ResourceNumber>>,
     /// Makes operation keys: random, and never twice the same.
     pub(super) new_key: Arc<dyn Fn() -> String + Send + Sync>,
     pub(super) counts: BTreeMap<&'static str, u64>,
@@ -37,7 +38,7 @@ pub(super) struct RunState {
     pub(super) stack_outputs: Option<PropertyMap>,
     pub(super) root: Option<Urn>,
     /// The rows whose objects a replacement of another resource is deleting.
-    pub(super) deleting: HashMap<ResourceNumber, DeletionsOver>,
+    pub(super) deleting: FixedMap<ResourceNumber, DeletionsOver>,
     /// In an import: the inputs that the program gives its resources.
     pub(super) wanted: UrnMap<PropertyMap>,
     /// What must not be deleted only because this run did not register it, with the reasons.
@@ -63,7 +64,7 @@ impl RunState {
             planner: Planner::new(Arc::clone(operation), snapshot.rows.clone(), Box::new(move || for_planner())),
             ledger: Ledger::new(snapshot),
             numbers: UrnMap::default(),
-            unjournalled: HashMap::new(),
+            unjournalled: FixedMap::default(),
             new_key: Arc::clone(new_id),
             counts: BTreeMap::new(),
             maybe_corrupt: false,
@@ -72,7 +73,7 @@ impl RunState {
             planned: UrnSet::default(),
             stack_outputs: None,
             root: None,
-            deleting: HashMap::new(),
+            deleting: FixedMap::default(),
             wanted: UrnMap::default(),
             guarded: UrnMap::default(),
             told_no_read: BTreeSet::new(),

@@ -1,5 +1,7 @@
 //! Whether a run goes on, and what is still in flight when it does not.
 
+use std::any::Any;
+
 use atomic_refcell::AtomicRefCell;
 use futures::channel::oneshot;
 
@@ -23,6 +25,13 @@ impl Failure {
     pub(super) fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), ..Self::default() }
     }
+}
+
+/// What is said of a panic.
+pub(super) fn panicked(what: &str, panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+    format!("{what} panicked, which is a fault of maloko: {text}")
 }
 
 /// Ends a run, once, and knows when all of its requests are answered.

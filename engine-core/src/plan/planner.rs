@@ -1,9 +1,10 @@
 //! What the planner knows of a run: the old rows, what was registered, replaced and deleted so far.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::autonaming::{NamingConfig, StackFacts};
+use crate::hash::FixedSet;
 use crate::operation::Operation;
 use crate::planted::{self, Bug};
 use crate::resource_state::ResourceState;
@@ -46,12 +47,12 @@ pub struct Planner {
     pub(super) operation: Arc<Operation>,
     pub(super) base: Vec<Arc<ResourceState>>,
     pub(super) by_urn: UrnMap<Vec<ResourceNumber>>,
-    pub(super) handled: HashSet<ResourceNumber>,
-    pub(super) deleted_first: HashSet<ResourceNumber>,
+    pub(super) handled: FixedSet<ResourceNumber>,
+    pub(super) deleted_first: FixedSet<ResourceNumber>,
     /// Rows of objects that this run found, beside those that it began with.
     taken_in: UrnMap<(ResourceNumber, Arc<ResourceState>)>,
     /// Rows that are no targets and stay as they were.
-    carried: HashSet<ResourceNumber>,
+    carried: FixedSet<ResourceNumber>,
     pub(super) seen: UrnMap<Seen>,
     pub(super) claimed: UrnMap<Urn>,
     pub(super) replaced: UrnSet,
@@ -72,7 +73,7 @@ impl Planner {
         new_id: Box<dyn Fn() -> String + Send + Sync>,
     ) -> Self {
         let mut by_urn: UrnMap<Vec<ResourceNumber>> =
-            UrnMap::with_capacity_and_hasher(base.len(), foldhash::fast::RandomState::default());
+            UrnMap::with_capacity_and_hasher(base.len(), foldhash::fast::FixedState::default());
         for (number, row) in (0..).zip(&base) {
             by_urn.entry(row.urn.clone()).or_default().push(number);
         }
@@ -88,10 +89,10 @@ impl Planner {
             operation,
             base,
             by_urn,
-            handled: HashSet::new(),
-            deleted_first: HashSet::new(),
+            handled: FixedSet::default(),
+            deleted_first: FixedSet::default(),
             taken_in: UrnMap::default(),
-            carried: HashSet::new(),
+            carried: FixedSet::default(),
             seen: UrnMap::default(),
             claimed: UrnMap::default(),
             replaced: UrnSet::default(),

@@ -1,11 +1,11 @@
 //! Deleting what is no longer wanted, group by group (semantics 5).
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use futures::future::join_all;
 
 use crate::event::{Event, Op};
+use crate::hash::FixedSet;
 use crate::operation::OperationKind;
 use crate::plan::{IMPLIED, Leftovers, RegistrationError, Step};
 use crate::planted::{self, Bug};
@@ -42,7 +42,7 @@ impl Context {
         }
         self.tell_of_what_stays(&condemned);
         self.spare_what_failures_need(&mut condemned);
-        let mut kept = HashSet::new();
+        let mut kept = FixedSet::default();
         // What a protected row needs is known to stay before anything goes.
         for number in condemned.iter().filter(|(_, row)| self.is_protected(row)).map(|(number, _)| *number) {
             keep_what_it_needs(number, &condemned, &mut kept);
@@ -82,7 +82,7 @@ impl Context {
 
     /// The resources whose objects go, and take along those that are `deletedWith` them. An object that this run found
     /// alive goes with an owner that it found alive; only an old object of an earlier run may have had an owner of that time.
-    fn going(&self, condemned: &Leftovers, kept: &HashSet<ResourceNumber>) -> Going {
+    fn going(&self, condemned: &Leftovers, kept: &FixedSet<ResourceNumber>) -> Going {
         let run_state = self.run_state();
         let base = run_state.planner.base();
         let mut going = Going::default();
@@ -293,7 +293,7 @@ struct Going {
     all: UrnSet,
     living: UrnSet,
     /// The rows that were old objects before this run.
-    old_halves: HashSet<ResourceNumber>,
+    old_halves: FixedSet<ResourceNumber>,
 }
 
 impl Going {
@@ -320,7 +320,7 @@ fn deletion_step(number: ResourceNumber, row: Arc<ResourceState>, implied: bool)
 }
 
 /// Marks the condemned rows that a row which was not deleted depends on.
-fn keep_what_it_needs(number: ResourceNumber, condemned: &Leftovers, kept: &mut HashSet<ResourceNumber>) {
+fn keep_what_it_needs(number: ResourceNumber, condemned: &Leftovers, kept: &mut FixedSet<ResourceNumber>) {
     let mut open = vec![number];
     while let Some(number) = open.pop() {
         let Some(row) = condemned.get(&number) else { continue };

@@ -77,15 +77,8 @@ impl Future for Driver {
                     continue;
                 }
                 // A task of its own: a method that is not async holds the thread that polls it.
-                let (elsewhere, weak) = (Arc::clone(&self.elsewhere), Weak::clone(&self.engine));
-                elsewhere.fetch_add(1, Ordering::AcqRel);
-                engine.spawn(Box::pin(async move {
-                    let outcome = performed.await;
-                    elsewhere.fetch_sub(1, Ordering::AcqRel);
-                    if let Some(engine) = weak.upgrade() {
-                        engine.take(Input::Done(ticket, outcome));
-                    }
-                }));
+                let elsewhere = Elsewhere::new(Weak::clone(&self.engine), Arc::clone(&self.elsewhere), ticket);
+                engine.spawn(Box::pin(async move { elsewhere.done(performed.await) }));
             }
             let Some((ticket, outcome)) = self.next_done(task) else { return Poll::Pending };
             self.records -= usize::from(matches!(outcome, Outcome::Written(_)));
@@ -96,12 +89,43 @@ impl Future for Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        if self.over {
-            return;
-        }
-        if let Some(engine) = self.engine.upgrade() {
+        if let Some(engine) = self.engine.upgrade().filter(|_| !self.over) {
             engine.take(Input::Forget(self.flow));
         }
-        self.post.forget(self.flow);
     }
 }
+
+/// Something that is done in a task of its own. The flow that waits for it hears of it also when the host drops that task,
+/// or when it panics.
+struct Elsewhere {
+    engine: Weak<Engine>,
+    count: Arc<AtomicUsize>,
+    ticket: Ticket,
+    outcome: Option<Outcome>,
+}
+
+impl Elsewhere {
+    fn new(engine: Weak<Engine>, count: Arc<AtomicUsize>, ticket: Ticket) -> Self {
+        count.fetch_add(1, Ordering::AcqRel);
+        Self { engine, count, ticket, outcome: None }
+    }
+
+    fn done(mut self, outcome: Outcome) {
+        self.outcome = Some(outcome);
+    }
+}
+
+impl Drop for Elsewhere {
+    fn drop(&mut self) {
+        self.count.fetch_sub(1, Ordering::AcqRel);
+        let Some(engine) = self.engine.upgrade() else { return };
+        engine.take(match self.outcome.take() {
+            Some(outcome) => Input::Done(self.ticket, outcome),
+            None => Input::Lost(self.ticket),
+        });
+    }
+}
+
+#[cfg(test)]
+#[path = "drive_tests.rs"]
+mod tests;

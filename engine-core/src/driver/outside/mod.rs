@@ -11,6 +11,7 @@ pub(super) mod post;
 mod slow_calls;
 
 use std::borrow::Cow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -27,6 +28,7 @@ use crate::urn::Urn;
 use crate::driver::run::Run;
 use crate::driver::run::actions::{Action, FlowId, Input, Moment, Request, Response, Work};
 use crate::driver::run::context::{Context, Given, logged};
+use crate::driver::stop::panicked;
 use crate::driver::{NotSerialized, ProgramEnd, Report, RpcError};
 
 use drive::Driver;
@@ -230,7 +232,7 @@ impl Engine {
     }
 
     fn run(&self) -> MutexGuard<'_, Run> {
-        // A run that panicked is not asked anything that could make it worse: what it knows is changed by whole steps.
+        // One that panicked under the lock has been told so, and ends.
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -248,7 +250,10 @@ impl Engine {
     }
 
     pub(in crate::driver) fn spawn(&self, task: BoxFuture<'static, ()>) {
-        self.host.spawn(task);
+        // The task goes with the panic, and says itself that nothing comes of it.
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.host.spawn(task))) {
+            self.take(Input::Panicked(panicked("the host", &*panic)));
+        }
     }
 
     /// Hands something to the run, and does what comes out. Where another thread is at it, that one does both.
@@ -262,14 +267,14 @@ impl Engine {
             return;
         }
         inbox.busy = true;
-        let _idle = Idle(self);
         while !inbox.inputs.is_empty() {
             let inputs = std::mem::take(&mut inbox.inputs);
             drop(inbox);
             for (moment, input) in inputs {
-                let actions = self.run().take(moment, input);
+                let mut actions = Vec::new();
+                self.contain(moment, "the engine", || actions = self.run().take(moment, input));
                 for action in actions {
-                    self.act(action);
+                    self.contain(moment, "what is around the engine", || self.act(action));
                 }
             }
             inbox = self.inbox();
@@ -278,13 +283,21 @@ impl Engine {
         inbox.busy = false;
     }
 
+    /// Panics end here: those whose inputs and actions come behind would wait for them for ever. The run ends in order.
+    fn contain(&self, moment: Moment, what: &str, work: impl FnOnce()) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
+            self.inbox().inputs.push((moment, Input::Panicked(panicked(what, &*panic))));
+        }
+    }
+
     fn act(&self, action: Action) {
         match action {
             Action::Do { flow, ticket, work } => {
-                if let Work::Call(..) = work {
+                let calls = matches!(work, Work::Call(..));
+                self.post.leave(flow, ticket, work);
+                if calls {
                     self.watch_calls();
                 }
-                self.post.leave(flow, ticket, work);
             }
             Action::Append { changes, with_next, awaited } => {
                 let durability =
@@ -298,24 +311,14 @@ impl Engine {
             Action::CancelCalls => self.in_flight.cancel_all(),
             Action::Drive(flow) => self.drive(flow),
             Action::Answer(flow, response) => self.post.answer(flow, response),
+            Action::Forgotten(flow) => self.post.forget(flow),
             Action::Halt => drop(self.halted.send_replace(true)),
         }
     }
 
     fn drive(&self, flow: FlowId) {
         let driver = Driver::new(Weak::clone(&self.this), Arc::clone(&self.post), flow);
-        self.host.spawn(Box::pin(async move { drop(driver.await) }));
-    }
-}
-
-/// Whoever is at the inbox leaves it free for the next, also when something panics.
-struct Idle<'a>(&'a Engine);
-
-impl Drop for Idle<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.inbox().busy = false;
-        }
+        self.spawn(Box::pin(async move { drop(driver.await) }));
     }
 }
 

@@ -62,7 +62,7 @@ impl Context {
             Some(transforms) => Box::pin(self.transform(request, transforms)).await?,
             None => request,
         };
-        let inputs = request.object.clone().filter(|_| self.operation.continue_on_error);
+        let answers_failure_with_object = request.object.is_some() && self.operation.continue_on_error;
         let refused = |reason: String| RegistrationError::undecodable(&kind, &name, &reason);
         let goal = Goal::decode(request, &self.operation.project_root);
         // In a box while files are read: every request's future would have to make room for a second one.
@@ -100,7 +100,7 @@ impl Context {
             Registered::Unknown => response.unknown = true,
             Registered::Failed => {
                 response.result = RegistrationResult::Fail as i32;
-                response.object = inputs.map(|_| crate::wire::Struct::default());
+                response.object = answers_failure_with_object.then(crate::wire::Struct::default);
             }
             Registered::Skipped => response.result = RegistrationResult::Skip as i32,
         }

@@ -43,12 +43,16 @@ pub(in crate::driver) enum Input {
     Forget(FlowId),
     /// Something that a flow asked for is done.
     Done(Ticket, Outcome),
+    /// Something that a flow asked for was dropped before it was done.
+    Lost(Ticket),
     /// The answer of a provider's call, by its number, that came after the call was given up.
     Late(u64, std::result::Result<Answer, ProviderError>),
     /// The run is to stop gracefully.
     Cancel,
     /// A resource that must not go only because this run did not register it, and why.
     Guard(Urn, String),
+    /// Code panicked; what is said of it.
+    Panicked(String),
 }
 
 /// What the host may ask for.
@@ -69,6 +73,8 @@ pub(in crate::driver) enum Response {
     AllTold,
     Finish(Box<Result<Report>>),
     Serialize(Box<(Snapshot, Vec<NotSerialized>)>),
+    /// There is none: the flow panicked.
+    Panicked,
 }
 
 /// What is to be done outside of the run. None of it takes time: what does is [`Work`].
@@ -87,6 +93,8 @@ pub(in crate::driver) enum Action {
     Drive(FlowId),
     /// A request is answered.
     Answer(FlowId, Response),
+    /// A flow was given up: nothing more comes of it.
+    Forgotten(FlowId),
     /// The run cannot go on.
     Halt,
 }

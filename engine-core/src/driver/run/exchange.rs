@@ -91,6 +91,13 @@ impl Exchange {
         }
     }
 
+    /// Wakes the flow that waits for something of which nothing comes.
+    pub(in crate::driver) fn lose(&self, ticket: Ticket) {
+        // Dropped outside of the borrow: that wakes.
+        let waiting = self.0.borrow_mut().waiting.remove(&ticket);
+        drop(waiting);
+    }
+
     pub(in crate::driver) fn set_moment(&self, moment: Moment) {
         self.0.borrow_mut().moment = moment;
     }

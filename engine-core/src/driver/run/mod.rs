@@ -10,6 +10,7 @@ pub(super) mod exchange;
 pub(super) mod permits;
 
 use std::collections::{HashMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context as TaskContext, Poll, Wake, Waker};
@@ -19,6 +20,8 @@ use futures::future::BoxFuture;
 
 use actions::{Action, FlowId, Input, Moment, Request, Response};
 use context::Context;
+
+use crate::driver::stop::{Failure, panicked};
 
 /// See the module's text.
 pub(super) struct Run {
@@ -33,6 +36,8 @@ struct Flow {
     work: BoxFuture<'static, Option<Response>>,
     waker: Waker,
     woken: Arc<Woken>,
+    /// Did the run begin it by itself?
+    is_own: bool,
 }
 
 /// The flows that can go on, in the order in which they were woken.
@@ -77,9 +82,12 @@ impl Run {
         self.context.exchange.set_moment(moment);
         match input {
             Input::Begin => self.context.begin_operation(),
-            Input::Request(id, request) => self.begin(id, Context::answer(Arc::clone(&self.context), request)),
-            Input::Forget(id) => drop(self.flows.remove(&id)),
+            Input::Request(id, request) => {
+                self.begin(id, false, Context::answer(Arc::clone(&self.context), request));
+            }
+            Input::Forget(id) => self.forget(id),
             Input::Done(ticket, outcome) => self.context.exchange.settle(ticket, outcome),
+            Input::Lost(ticket) => self.context.exchange.lose(ticket),
             Input::Late(number, answer) => self.context.come_late(number, answer),
             Input::Cancel => {
                 self.context.stop.cancel();
@@ -88,14 +96,25 @@ impl Run {
             Input::Guard(urn, reason) => {
                 self.context.run_state().guarded.insert(urn, reason);
             }
+            Input::Panicked(message) => self.context.stop.fail(Failure::new(message), true),
         }
         self.go_on();
         self.context.exchange.take_actions()
     }
 
-    fn begin(&mut self, id: FlowId, work: BoxFuture<'static, Option<Response>>) {
+    fn forget(&mut self, id: FlowId) {
+        let given_up = self.flows.remove(&id);
+        if given_up.as_ref().is_some_and(|flow| flow.is_own) {
+            let message = "the program's event loop dropped a task of the run before the run was over";
+            self.context.stop.fail(Failure::new(message), true);
+        }
+        drop(given_up);
+        self.context.exchange.leave(Action::Forgotten(id));
+    }
+
+    fn begin(&mut self, id: FlowId, is_own: bool, work: BoxFuture<'static, Option<Response>>) {
         let woken = Arc::new(Woken { flow: id, is_ready: AtomicBool::new(true), ready: Arc::clone(&self.ready) });
-        self.flows.insert(id, Flow { work, waker: Waker::from(Arc::clone(&woken)), woken });
+        self.flows.insert(id, Flow { work, waker: Waker::from(Arc::clone(&woken)), woken, is_own });
         self.ready.borrow_mut().push_back(id);
     }
 
@@ -119,7 +138,7 @@ impl Run {
                 context.follow(begun).await;
                 None
             };
-            self.begin(id, Box::pin(work));
+            self.begin(id, true, Box::pin(work));
             // Nobody asked for it from outside, so somebody has to be sent to do what it will wait for.
             self.context.exchange.leave(Action::Drive(id));
         }
@@ -134,7 +153,16 @@ impl Run {
         let Some(flow) = self.flows.get_mut(&id) else { return };
         flow.woken.is_ready.store(false, Ordering::Relaxed);
         self.context.exchange.go_on_with(id);
-        let Poll::Ready(response) = flow.work.as_mut().poll(&mut TaskContext::from_waker(&flow.waker)) else { return };
+        let poll = || flow.work.as_mut().poll(&mut TaskContext::from_waker(&flow.waker));
+        // One that panicked is over like any other, so that whoever waits for its answer goes on; the run ends with it.
+        let response = match catch_unwind(AssertUnwindSafe(poll)) {
+            Ok(Poll::Pending) => return,
+            Ok(Poll::Ready(response)) => response,
+            Err(panic) => {
+                self.context.stop.fail(Failure::new(panicked("the engine", &*panic)), true);
+                Some(Response::Panicked)
+            }
+        };
         self.flows.remove(&id);
         if let Some(response) = response {
             self.context.exchange.leave(Action::Answer(id, response));

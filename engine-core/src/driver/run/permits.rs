@@ -15,6 +15,16 @@ struct Queue {
     waiting: VecDeque<(usize, oneshot::Sender<Permit>)>,
 }
 
+impl Queue {
+    /// Forgets the first of those who wait, as far as they wait no more. Were they sent permits, each would give them back
+    /// from within the giving: as deep as the queue is long.
+    fn forget_the_gone(&mut self) {
+        while self.waiting.front().is_some_and(|(_, sender)| sender.is_canceled()) {
+            self.waiting.pop_front();
+        }
+    }
+}
+
 /// Held while something is done; gives the permits back when it is dropped.
 pub(in crate::driver) struct Permit {
     permits: Permits,
@@ -30,6 +40,7 @@ impl Permits {
     pub(in crate::driver) async fn acquire(&self, count: usize) -> Permit {
         let waiting = {
             let mut queue = self.0.borrow_mut();
+            queue.forget_the_gone();
             if queue.waiting.is_empty() && queue.free >= count {
                 queue.free -= count;
                 None
@@ -48,7 +59,7 @@ impl Permits {
 
     fn release(&self, count: usize) {
         self.0.borrow_mut().free += count;
-        // One after the other, and none under the borrow: the permits of one who waits no more come back at once.
+        // One after the other, and none under the borrow: who gets them may go on at once.
         while let Some((count, sender)) = self.next() {
             drop(sender.send(Permit { permits: self.clone(), count }));
         }
@@ -57,6 +68,7 @@ impl Permits {
     /// The first of those who wait, if there is enough for it.
     fn next(&self) -> Option<(usize, oneshot::Sender<Permit>)> {
         let mut queue = self.0.borrow_mut();
+        queue.forget_the_gone();
         let free = queue.free;
         queue.waiting.front().filter(|(count, _)| *count <= free)?;
         let next = queue.waiting.pop_front()?;

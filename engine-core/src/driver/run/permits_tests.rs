@@ -53,3 +53,27 @@ fn what_is_done_once_is_done_by_the_next_where_the_first_is_given_up() {
     assert_eq!(block_on(once.get_or_do(async || 1)), 1);
     assert_eq!(block_on(once.get_or_do(async || 2)), 1);
 }
+
+#[test]
+fn a_long_queue_of_those_who_wait_no_more_is_passed_over_on_a_small_stack() {
+    let passed = std::thread::Builder::new().stack_size(256 * 1024).spawn(|| {
+        let permits = Permits::new(1);
+        let held = permits.acquire(1).now_or_never();
+        for _ in 0..20_000 {
+            assert!(permits.acquire(1).now_or_never().is_none());
+        }
+        drop(held);
+        permits.acquire(1).now_or_never().is_some()
+    });
+    assert!(passed.is_ok_and(|thread| thread.join().is_ok_and(|passed| passed)));
+}
+
+#[test]
+fn one_who_wanted_to_be_alone_and_waits_no_more_keeps_nobody_from_sharing() {
+    let planning = SharedOrAlone::new();
+    let _held = planning.shared().now_or_never();
+    let mut alone = Box::pin(planning.alone());
+    assert!(alone.as_mut().now_or_never().is_none());
+    drop(alone);
+    assert!(planning.shared().now_or_never().is_some());
+}

@@ -27,12 +27,16 @@ struct Alone(Run);
 
 impl Alone {
     fn new() -> Self {
+        Self::with_ids(Arc::new(|| "random".to_owned()))
+    }
+
+    fn with_ids(new_id: Arc<dyn Fn() -> String + Send + Sync>) -> Self {
         let context = Context::new(Given {
             operation: Arc::new(Operation::new(OperationKind::Update, "proj", "dev")),
             base: Arc::new(Snapshot::default()),
             crypter: None,
             moment: moment(),
-            new_id: Arc::new(|| "random".to_owned()),
+            new_id,
         });
         let mut alone = Self(Run::new(Arc::new(context)));
         alone.take(Input::Begin);
@@ -214,4 +218,80 @@ fn a_run_that_is_cancelled_answers_nothing_more_and_tells_the_calls() {
         _ => None,
     });
     assert_eq!(code, Some(14));
+}
+
+#[test]
+fn a_flow_that_panics_ends_the_run_and_whoever_asked_for_it_is_answered() {
+    let mut run = Alone::with_ids(Arc::new(|| panic!("no entropy")));
+    let (flow, mut actions) = run.ask(resource());
+    // Up to where an id is needed.
+    while let Some(Action::Do { ticket, work: Work::Describe(_), .. }) = actions.pop() {
+        actions = run.take(Input::Done(ticket, Outcome::Described(Ok(description()))));
+    }
+    let answered = |action: &Action| matches!(action, Action::Answer(id, Response::Panicked) if *id == flow);
+    actions.extend(run.take(Input::Forget(0)));
+    assert!(actions.iter().any(answered));
+    assert_eq!(run.0.context().stop.in_flight(), 0);
+    assert!(run.0.context().stop.failure().is_some_and(|failure| failure.message.contains("no entropy")));
+}
+
+#[test]
+fn what_was_dropped_before_it_was_done_fails_its_step_and_nothing_waits_for_it() {
+    let mut run = Alone::new();
+    let (flow, intent) = run.begin_create();
+    let (call, _) = only_work(run.take(Input::Done(intent, Outcome::Written(Ok(())))));
+    let mut actions = run.take(Input::Lost(call));
+    // What is known of it is recorded first.
+    let recorded = actions.iter().find_map(|action| match action {
+        Action::Append { awaited: Some((_, ticket)), .. } => Some(*ticket),
+        _ => None,
+    });
+    actions.extend(recorded.into_iter().flat_map(|ticket| run.take(Input::Done(ticket, Outcome::Written(Ok(()))))));
+    assert!(is_told(&actions, |event| matches!(event, Event::StepFailed(_))));
+    assert!(actions.iter().any(|action| matches!(action, Action::Answer(answered, _) if *answered == flow)));
+    // Its object may exist.
+    assert_eq!(run.0.context().snapshot().pending.len(), 1);
+}
+
+#[test]
+fn a_run_whose_own_flow_is_given_up_does_not_say_that_all_is_well() {
+    let mut run = Alone::new();
+    let (_, intent) = run.begin_create();
+    let (call, _) = only_work(run.take(Input::Done(intent, Outcome::Written(Ok(())))));
+    let actions = run.take(Input::Done(call, created()));
+    let own = actions.iter().find_map(|action| match action {
+        Action::Drive(flow) => Some(*flow),
+        _ => None,
+    });
+    let actions = run.take(Input::Forget(own.unwrap_or_default()));
+    assert!(actions.iter().any(|action| matches!(action, Action::Halt)));
+}
+
+#[test]
+fn the_same_inputs_give_the_same_actions() {
+    let told = || {
+        let mut run = Alone::new();
+        let (_, intent) = run.begin_create();
+        let (call, work) = only_work(run.take(Input::Done(intent, Outcome::Written(Ok(())))));
+        let Work::Call(_, asked) = work else { panic!("the provider is called") };
+        let mut all: Vec<String> = vec![format!("{asked:?}")];
+        all.extend(run.take(Input::Done(call, created())).iter().map(shown));
+        all
+    };
+    assert_eq!(told(), told());
+}
+
+fn shown(action: &Action) -> String {
+    match action {
+        Action::Do { flow, ticket, .. } => format!("do {flow} {ticket}"),
+        Action::Append { changes, with_next, awaited } => format!("append {changes:?} {with_next} {awaited:?}"),
+        Action::Tell(event) => format!("tell {event:?}"),
+        Action::TellCall(urn, ago) => format!("call {urn} {ago:?}"),
+        Action::CancelCalls => "cancel".to_owned(),
+        Action::Drive(flow) => format!("drive {flow}"),
+        Action::Answer(flow, Response::Rpc(answer)) => format!("answer {flow} {answer:?}"),
+        Action::Answer(flow, _) => format!("answer {flow}"),
+        Action::Forgotten(flow) => format!("forgotten {flow}"),
+        Action::Halt => "halt".to_owned(),
+    }
 }

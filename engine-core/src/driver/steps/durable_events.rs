@@ -4,7 +4,6 @@
 //! after it, so one flush makes the outcome and the next intent durable, and no provider is called before. Only those who
 //! are told that a step is done wait for the disk, and everything that is told of steps keeps its order.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -18,7 +17,7 @@ use crate::kill_point::{self, KillPoint};
 use crate::plan::Step;
 use crate::planted::{self, Bug};
 use crate::resource_state::ResourceState;
-use crate::urn::Urn;
+use crate::urn::{Urn, UrnMap};
 
 use crate::driver::run::actions::FlowId;
 use crate::driver::run::context::{Begun, Context};
@@ -33,7 +32,7 @@ struct Books {
     /// The flow that tells of them, and what it is handed.
     reporting: Option<(FlowId, UnboundedSender<Message>)>,
     /// By resource: the latest step that began and was not told of yet.
-    unreported: HashMap<Urn, Arc<Beginning>>,
+    unreported: UrnMap<Arc<Beginning>>,
 }
 
 /// A step whose beginning is still to be told. Its call may overtake that: it waits for its own record to be durable,
