@@ -217,6 +217,7 @@ NODE_ONLY: dict[str, list[str]] = {
         "a program that reads a WeakMap right after the SDK's option is not disturbed",
         "an object literal is called live",
         "an object literal is found again as the constant that holds it",
+        "an object literal is found in a package that was loaded or changed after others were looked for",
         "an object with private fields is an error that says so",
         "other functions are still serialised by the real serialiser",
         "the methods of an object literal are its code",

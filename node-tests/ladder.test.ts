@@ -1,6 +1,7 @@
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { type ProviderOptions, registerProvider } from "maloko";
 import { forgetProviders } from "maloko/embedded";
 import { beforeEach, expect, test } from "vitest";
@@ -131,6 +132,39 @@ test("an object literal is found again as the constant that holds it", async () 
     await stack.up(() => void new Thing(constant, "a"));
     await stack.up(nothing);
     expect(deleted).toEqual([["constant", "constant"]]);
+});
+
+test("an object literal is found in a package that was loaded or changed after others were looked for", async () => {
+    const file = join(mkdtempSync(join(tmpdir(), "maloko-")), "node_modules", "late", "index.js");
+    mkdirSync(dirname(file), { recursive: true });
+    const manifest = { name: "late", peerDependencies: { "@pulumi/pulumi": "*" } };
+    writeFileSync(join(dirname(file), "package.json"), JSON.stringify(manifest));
+    writeFileSync(
+        file,
+        `const gone = [];
+        const made = (name) => ({
+            async create() { return { id: name, outs: {} }; },
+            async delete(id) { gone.push(id); },
+        });
+        module.exports = { gone, first: made("first"), replaced: made("former"), made };`,
+    );
+    const local = { create: async () => ({ id: "local", outs: {} }) };
+    const stack = newStack();
+    const late = await stackWithLate();
+    await stack.up(() => void new Thing(local, "local"));
+    expect(late.gone.sort()).toEqual(["first", "later"]);
+
+    async function stackWithLate() {
+        let found = {} as { gone: string[]; first: object; replaced: object; made(name: string): object };
+        await stack.up(() => {
+            new Thing(local, "local");
+            found = require(file) as typeof found;
+            new Thing(found.first, "first");
+            found.replaced = found.made("later");
+            new Thing(found.replaced, "replaced");
+        });
+        return found;
+    }
 });
 
 test("a rebuilt object is configured before it is called", async () => {

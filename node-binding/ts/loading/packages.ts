@@ -71,6 +71,15 @@ export function mayDeclareProviders(file: string, source: string, root: string):
     return dependencies.includes("@pulumi/pulumi") || (/\bcreate\b/.test(source) && /\bouts\b/.test(source));
 }
 
+/** Is it a file of an installed package that does not say that it has to do with Pulumi, or of the SDK? */
+export function isForeign(file: string): boolean {
+    if (!inModules(file)) {
+        return false;
+    }
+    const { name = "", dependencies = [] } = packageOf(file) ?? {};
+    return name.startsWith("@pulumi/") || !dependencies.includes("@pulumi/pulumi");
+}
+
 /** How the state names files, relative to a project's directory. */
 export class FileNames {
     readonly #found = new Map<string, string | undefined>();

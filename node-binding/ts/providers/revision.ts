@@ -9,6 +9,7 @@ import { type Node, type Options, parseExpressionAt } from "acorn";
 import { OWN_DIRECTORY } from "../process/own-files";
 import { childrenOf, isTree, type Tree } from "../process/syntax";
 import { labelOf } from "./calls";
+import { membersOf } from "./exported";
 
 /** What is noted of a provider's code; provider.rs of the engine explains the members. */
 export interface Revision {
@@ -41,25 +42,46 @@ export function versionOf(provider: object): number | undefined {
     return declared as number;
 }
 
-const known = new WeakMap<object, string | null>();
+const ofClasses = new WeakMap<object, string | null>();
+// A program may make an object literal for each resource, all in one place.
+const ofLiterals = new Map<string, string | null>();
+const MAX_LITERALS = 1000;
 
 /**
  * A fingerprint of a provider's source: of its class with those of its bases that are the project's, or of the methods of
  * an object literal. Undefined where the source cannot be read.
  */
 export function fingerprintOf(provider: object, ownClass: object | undefined): string | undefined {
-    const subject = ownClass ?? provider;
-    let code = known.get(subject);
+    return ownClass === undefined
+        ? literalFingerprint(provider)
+        : once(ofClasses, ownClass, () => computed(() => partsOf(ownClass)));
+}
+
+function literalFingerprint(provider: object): string | undefined {
+    const methods = methodsOf(provider);
+    if (ofLiterals.size >= MAX_LITERALS) {
+        ofLiterals.clear();
+    }
+    const key = methods.map(({ name, method }) => `${name}\0${Function.prototype.toString.call(method)}`).join("\0");
+    return once(ofLiterals, key, () => computed(() => [new Part("", methods.map(memberTree))]));
+}
+
+function once<K>(
+    known: { get(key: K): string | null | undefined; set(key: K, code: string | null): unknown },
+    key: K,
+    make: () => string | undefined,
+): string | undefined {
+    let code = known.get(key);
     if (code === undefined) {
-        code = computed(provider, ownClass) ?? null;
-        known.set(subject, code);
+        code = make() ?? null;
+        known.set(key, code);
     }
     return code ?? undefined;
 }
 
-function computed(provider: object, ownClass: object | undefined): string | undefined {
+function computed(read: () => Part[]): string | undefined {
     try {
-        const parts = ownClass === undefined ? [new Part("", methodsOf(provider))] : partsOf(ownClass);
+        const parts = read();
         const leftOut = methodsLeftOut(parts);
         const [own = "", ...bases] = parts.map((part) => part.digest(leftOut));
         // Apart, so that a change names the class whose own code it is.
@@ -175,8 +197,7 @@ function isOfPackage(wanted: object): boolean {
         if (exports === null || (typeof exports !== "object" && typeof exports !== "function")) {
             return false;
         }
-        const members = Object.values(Object.getOwnPropertyDescriptors(exports));
-        return exports === wanted || members.some((member) => "value" in member && member.value === wanted);
+        return exports === wanted || membersOf(exports).some(([, { value }]) => value === wanted);
     });
 }
 
@@ -184,21 +205,25 @@ function classTrees(subject: Callable & { prototype: object }): Tree[] {
     const tree = parsed(textOf(subject)) as Tree;
     // The own name does not count: a class may be renamed.
     tree.id = null;
-    return tree.type === "ClassExpression" ? [tree] : [tree, ...methodsOf(subject.prototype)];
+    return tree.type === "ClassExpression" ? [tree] : [tree, ...methodsOf(subject.prototype).map(memberTree)];
 }
 
-// Each as the member of an object, so that it has its name.
-function methodsOf(owner: object): Tree[] {
+interface Method {
+    name: string;
+    method: Callable;
+}
+
+function methodsOf(owner: object): Method[] {
     return Object.entries(Object.getOwnPropertyDescriptors(owner))
         .sort(byKey)
         .filter(([name, { value }]) => typeof value === "function" && name !== "constructor" && !isNative(value))
-        .map(([name, { value }]) => memberTree(name, methodTree(textOf(value as Callable)) as Tree));
+        .map(([name, { value }]) => ({ name, method: value as Callable }));
 }
 
-// What stands for `name: method` in the object.
-function memberTree(name: string, method: Tree): Tree {
+// What stands for `name: method` in the object: each as a member, so that it has its name.
+function memberTree({ name, method }: Method): Tree {
     const key = { type: "Identifier", name, start: 0, end: 0 };
-    const value = { type: "FunctionExpression", start: 0, end: 0, body: method };
+    const value = { type: "FunctionExpression", start: 0, end: 0, body: methodTree(textOf(method)) };
     return { type: "Property", start: 0, end: 0, computed: false, key, value } as unknown as Tree;
 }
 

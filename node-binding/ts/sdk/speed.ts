@@ -4,6 +4,13 @@ import Module, { findSourceMap } from "node:module";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
 
+const deferred = new WeakSet<object>();
+
+/** Are these the exports of a module that is not loaded yet? Naming its members would load it. */
+export function isDeferred(exports: object): boolean {
+    return deferred.has(exports);
+}
+
 /** Loads the automation API at its first use: it is a tenth of the SDK's start, and programs hardly ever use it. */
 export function deferAutomation(root: string): void {
     const file = path.join(root, "automation", "index.js");
@@ -30,6 +37,7 @@ export function deferAutomation(root: string): void {
             return descriptor && { ...descriptor, configurable: true };
         },
     });
+    deferred.add(stub.exports as object);
     require.cache[file] = stub;
 }
 
