@@ -409,6 +409,7 @@ demo: build $(STAMPS)/examples-python $(STAMPS)/examples-node
 
 bench: build
 	$(PY) bench/run.py --write docs/performance.md
+	$(PY) bench/border.py
 
 # The engine without a host language: 100,000 resources (criterion).
 bench-engine:
