@@ -420,7 +420,7 @@ demo: build $(STAMPS)/examples-python $(STAMPS)/examples-node
 
 bench: build
 	$(PY) bench/run.py --write docs/internals/performance.md
-
+	$(PY) bench/border.py
 # The engine without a host language: 100,000 resources (criterion).
 bench-engine:
 	$(CARGO) bench -p maloko-core

@@ -6,8 +6,9 @@
 
 Every measurement is a process of its own: CPU seconds of it and its children, wall seconds, peak memory. Baseline and
 maloko take turns within every repeat, and the median counts. The baseline is the SDK's mocks run of the same program
-with its provider serialiser stubbed out and one shared provider object: what the SDK itself costs. It knows no state,
-so its one run stands beside each operation.
+with its provider serialiser stubbed out: what the SDK itself costs. It knows no state, so its one run stands beside
+each operation. The first programs are as the guide writes them, with a provider object for each resource; one object
+that all resources share follows.
 """
 
 from __future__ import annotations
@@ -28,6 +29,18 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 HERE = ROOT / "bench"
 LANGUAGES = {"python": "Python", "nodejs": "Node"}
+PROGRAMS: dict[str, list[tuple[str, str, dict[str, str]]]] = {
+    "python": [
+        ("python-guide", "a provider object per resource, of a class", {}),
+        ("python", "one provider object for all", {}),
+    ],
+    "nodejs": [
+        ("nodejs-guide", "a provider object per resource, of a class", {"BENCH_PROVIDER": "class"}),
+        ("nodejs-guide", "an object literal per resource", {"BENCH_PROVIDER": "literal"}),
+        ("nodejs", "one provider object for all", {}),
+    ],
+}
+"""By language: the folder of each program whose sizes are measured, how it has its providers, and its variables."""
 OPERATIONS = ("up", "no-op up", "preview", "destroy")
 SHAPES = {
     "chain": ("a chain of 1,000, created", 1),
@@ -78,7 +91,15 @@ def median(costs: list[Cost]) -> Cost:
 class Bench:
     """One language's program in a folder of its own, with maloko and the baseline over it."""
 
-    def __init__(self, language: str, folder: Path, program: str, size: int, passphrase: str | None = None) -> None:
+    def __init__(
+        self,
+        language: str,
+        folder: Path,
+        program: str,
+        size: int,
+        passphrase: str | None = None,
+        variables: dict[str, str] | None = None,
+    ) -> None:
         self.folder = folder / "project"
         shutil.copytree(HERE / program, self.folder, ignore=shutil.ignore_patterns("node_modules", "__pycache__"))
         if language == "python":
@@ -93,6 +114,7 @@ class Bench:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("PULUMI_")}
         self.env = {
             **inherited,
+            **(variables or {}),
             "BENCH_N": str(size),
             "PATH": f"{ROOT / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}",
         }
@@ -116,16 +138,18 @@ class Bench:
         return self.run(*arguments[name])
 
 
-def compare(language: str, size: int, repeat: int, say: Callable[[str], None]) -> tuple[Cost, dict[str, Cost]]:
-    """The medians of the baseline and of every operation, for one language and number of resources."""
+def compare(
+    language: str, program: str, variables: dict[str, str], size: int, repeat: int, say: Callable[[str], None]
+) -> tuple[Cost, dict[str, Cost]]:
+    """The medians of the baseline and of every operation, for one program and number of resources."""
     base: list[Cost] = []
     ours: dict[str, list[Cost]] = {name: [] for name in OPERATIONS}
     for number in range(repeat):
         with tempfile.TemporaryDirectory(prefix="maloko-bench-") as folder:
-            bench = Bench(language, Path(folder), language, size)
+            bench = Bench(language, Path(folder), program, size, variables=variables)
             measure([bench.maloko, "stack", "init", "dev"], bench.folder, bench.env)
             for name in OPERATIONS:
-                say(f"{language} {size} {name}, {number + 1} of {repeat}")
+                say(f"{program} {' '.join(variables.values())} {size} {name}, {number + 1} of {repeat}")
                 if name == "up" or size < 5000:  # its ten seconds once a round are enough
                     base.append(bench.baseline())
                 ours[name].append(bench.operation(name))
@@ -183,21 +207,19 @@ def tables(languages: list[str], sizes: list[int], repeat: int, say: Callable[[s
     """The report as Markdown."""
     out: list[str] = []
     for language in languages:
-        out += [
-            f"### {LANGUAGES[language]}",
-            "",
-            f"| resources | operation {COLUMNS}",
-            "| ---: | --- |" + " ---: |" * 9,
-        ]
-        per_resource: dict[int, dict[str, Cost]] = {}
-        for size in sizes:
-            base, ours = compare(language, size, repeat, say)
-            per_resource[size] = ours
-            for name, cost in ours.items():
-                out.append(f"| {size:,} | {name} | {' | '.join(cells(cost, base))} |")
-        out.append("")
-        if {10, 1000, 10000} <= per_resource.keys():
-            out += [growth(per_resource), ""]
+        out += [f"### {LANGUAGES[language]}", ""]
+        for program, what, variables in PROGRAMS[language]:
+            out += [f"{what[0].upper()}{what[1:]}:", ""]
+            out += [f"| resources | operation {COLUMNS}", "| ---: | --- |" + " ---: |" * 9]
+            per_resource: dict[int, dict[str, Cost]] = {}
+            for size in sizes:
+                base, ours = compare(language, program, variables, size, repeat, say)
+                per_resource[size] = ours
+                for name, cost in ours.items():
+                    out.append(f"| {size:,} | {name} | {' | '.join(cells(cost, base))} |")
+            out.append("")
+            if {10, 1000, 10000} <= per_resource.keys():
+                out += [growth(per_resource), ""]
         out += ["| cold start, 10 resources | CPU s | wall s | peak MiB |", "| --- | ---: | ---: | ---: |"]
         for name, cost in cold(language, max(3, repeat)).items():
             out.append(f"| `up`, {name} | {cost.cpu:.2f} | {cost.wall:.2f} | {cost.memory:.0f} |")

@@ -13,6 +13,9 @@ from typing import Any
 _LAST_SECONDS = 1.0
 """How long what still runs on a loop is waited for when it has been cancelled."""
 
+_FEW_TASKS = 1000
+"""So many may be over before they are let go of."""
+
 _PATIENCE_SECONDS = 2.0
 """How long the loop's thread is waited for; one that is blocked by a method is left behind."""
 
@@ -32,12 +35,26 @@ class _Loop(asyncio.SelectorEventLoop):
 
     def __init__(self) -> None:
         super().__init__()
-        self.tasks: weakref.WeakSet[asyncio.Task[Any]] = weakref.WeakSet()
+        # Not a WeakSet, whose bookkeeping in Python costs as much as the task itself.
+        self._tasks: list[weakref.ref[asyncio.Task[Any]]] = []
+        self._prune_at = _FEW_TASKS
 
     def create_task(self, coro: Any, **options: Any) -> asyncio.Task[Any]:
         task = super().create_task(coro, **options)
-        self.tasks.add(task)
+        self._tasks.append(weakref.ref(task))
+        if len(self._tasks) > self._prune_at:
+            self._tasks = [reference for reference in self._tasks if not _is_over(reference())]
+            self._prune_at = max(_FEW_TASKS, 2 * len(self._tasks))
         return task
+
+    def unfinished(self) -> list[asyncio.Task[Any]]:
+        """The tasks that are not done."""
+        found = [reference() for reference in list(self._tasks)]
+        return [task for task in found if task is not None and not task.done()]
+
+
+def _is_over(task: asyncio.Task[Any] | None) -> bool:
+    return task is None or task.done()
 
 
 def new_loop() -> asyncio.SelectorEventLoop:
@@ -47,8 +64,9 @@ def new_loop() -> asyncio.SelectorEventLoop:
 
 def unfinished_tasks(loop: asyncio.AbstractEventLoop) -> list[asyncio.Task[Any]]:
     """The tasks of a loop that are not done."""
-    tasks = list(loop.tasks) if isinstance(loop, _Loop) else asyncio.all_tasks(loop)
-    return [task for task in tasks if not task.done()]
+    if isinstance(loop, _Loop):
+        return loop.unfinished()
+    return [task for task in asyncio.all_tasks(loop) if not task.done()]
 
 
 class ProviderLoop:

@@ -10,6 +10,8 @@ from maloko._providers.constructors import is_made_by_constructor
 MAX_ATTRIBUTES = 64 * 1024
 """Bytes of JSON that the attributes of one provider may take in the state."""
 
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+
 Taken = tuple[str | None, str | None]
 """The attributes that stand for an object in the state (JSON), and why those are not all of them."""
 
@@ -48,10 +50,12 @@ def kept_of(provider: Any, values: dict[str, Any]) -> Taken:
 
 
 def _kept(provider: Any, attributes: dict[str, Any]) -> Taken:
+    if not attributes:
+        return "{}", None
     attributes = {name: it for name, it in attributes.items() if not is_made_by_constructor(provider, name, it)}
     problems = {name: problem for name, value in attributes.items() if (problem := not_plain(value, 0)) is not None}
     kept = {name: value for name, value in attributes.items() if name not in problems}
-    text = json.dumps(kept, sort_keys=True, separators=(",", ":"))
+    text = _canonical(kept)
     size = len(text)
     if size > MAX_ATTRIBUTES:
         return None, f"its attributes take {size} bytes in the state; at most {MAX_ATTRIBUTES} are kept"

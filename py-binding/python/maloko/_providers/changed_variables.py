@@ -48,26 +48,48 @@ class Captured(NamedTuple):
             return False
 
 
-def captured_by(provider: Any) -> list[Captured]:
-    """The variables that the provider's methods use and do not set themselves, and attributes that no method sets."""
-    functions = list(_functions(provider))
+class _Uses(NamedTuple):
+    """What the methods of an object use."""
+
+    variables: list[tuple[str, str, Any]]
+    """The variables that they read and do not set themselves: method, name, and what holds the value."""
+    set_by_methods: frozenset[str]
+    """The attributes that they set."""
+
+
+def _uses_of(functions: list[tuple[str, FunctionType]]) -> _Uses:
     facts = [_facts_of(function.__code__) for _, function in functions]
     written = frozenset[str]().union(*(fact.written for fact in facts))
-    found = []
+    variables: list[tuple[str, str, Any]] = []
     for (method, function), fact in zip(functions, facts, strict=True):
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        places: list[tuple[str, Any]] = [(name, cell) for name, cell in cells if name not in written]
-        places += [(name, function.__globals__) for name in fact.read - written]
-        for name, holder in places:
-            value = _value_of(holder, name)
-            if _can_be_a_trap(value):
-                found.append(Captured(method, "variable", name, holder, value))
+        variables += [(method, name, cell) for name, cell in cells if name not in written]
+        variables += [(method, name, function.__globals__) for name in fact.read - written]
     set_by_methods = frozenset[str]().union(
         *(fact.attributes for (method, _), fact in zip(functions, facts, strict=True) if method != "__init__")
     )
+    return _Uses(variables, set_by_methods)
+
+
+def captured_by(provider: Any, known: dict[type, _Uses]) -> list[Captured]:
+    """The variables that the provider's methods use and do not set themselves, and attributes that no method sets.
+
+    :param known: what methods use by class, where no object has functions of its own.
+    """
     attributes = getattr(provider, "__dict__", {})
+    if any(map(callable, attributes.values())):
+        uses = _uses_of(list(_functions(provider)))
+    else:
+        kind = type(provider)
+        found_before = known.get(kind)
+        uses = known[kind] = _uses_of(list(_functions(provider))) if found_before is None else found_before
+    found = []
+    for method, name, holder in uses.variables:
+        value = _value_of(holder, name)
+        if _can_be_a_trap(value):
+            found.append(Captured(method, "variable", name, holder, value))
     for name, value in attributes.items():
-        if name not in set_by_methods and _can_be_a_trap(value):
+        if name not in uses.set_by_methods and _can_be_a_trap(value):
             found.append(Captured("", "attribute", name, attributes, value))
     return found
 
@@ -128,11 +150,12 @@ class Traps:
     def __init__(self) -> None:
         self._noted: dict[tuple[str, str], list[Captured]] = {}
         self._told: set[type] = set()
+        self._uses: dict[type, _Uses] = {}
 
     def note(self, provider: Any, type_token: str, name: str) -> None:
         """Remembers the variables at the making of a resource."""
         if type(provider) not in self._told:
-            captured = captured_by(provider)
+            captured = captured_by(provider, self._uses)
             if captured:
                 self._noted[type_token, name] = captured
 

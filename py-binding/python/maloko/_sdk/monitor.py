@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import collections
 import contextvars
 import functools
 import threading
@@ -64,6 +65,8 @@ class Monitor:
         """Has the engine said that the run is over?"""
         self.may_wind_up: Callable[[], bool] = lambda: True
         """Asked when the program has come to its end: may what it did not register be deleted?"""
+        self._answered: collections.deque[Callable[[], None]] = collections.deque()
+        self._is_woken = False
         self.pending = 0
         """Requests that were sent from the program's event loop and are not answered yet."""
         self._native = native
@@ -87,11 +90,15 @@ class Monitor:
         future: asyncio.Future[Any] = self._loop.create_future()
 
         def complete(answer: bytes | tuple[int, str]) -> None:
-            try:
-                self._loop.call_soon_threadsafe(settle, answer)
-            except RuntimeError:
-                # The loop was closed: the program has ended without waiting for its answers.
-                return
+            self._answered.append(functools.partial(settle, answer))
+            # Waking the loop takes a system call: once does for all answers that come until it looks.
+            if not self._is_woken:
+                self._is_woken = True
+                try:
+                    self._loop.call_soon_threadsafe(self._settle)
+                except RuntimeError:
+                    # The loop was closed: the program has ended without waiting for its answers.
+                    return
 
         def settle(answer: bytes | tuple[int, str]) -> None:
             self.pending -= 1
@@ -101,12 +108,27 @@ class Monitor:
                 future.set_result(self._read(response_type, answer, request))
             except EngineError as error:
                 future.set_exception(as_the_sdk_raises(name, error))
+            except Exception as error:  # whoever waits for the answer is told, and the other answers are handed out
+                future.set_exception(error)
 
         answer = self._native.begin(name, request.SerializeToString(), contextvars.copy_context(), complete)
         if answer is not None:
             return self._read(response_type, answer, request)
         self.pending += 1
         return future
+
+    def _settle(self) -> None:
+        """Hands out the answers that have come, on the loop's thread."""
+        # First of all: an answer that comes from here on wakes the loop again.
+        self._is_woken = False
+        try:
+            for _ in range(len(self._answered)):
+                self._answered.popleft()()
+        finally:
+            # A signal's handler may raise in between.
+            if self._answered and not self._is_woken:
+                self._is_woken = True
+                self._loop.call_soon(self._settle)
 
     def _read(self, response_type: Any, answer: bytes | tuple[int, str], request: Message) -> Any:
         if isinstance(answer, bytes):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import inspect
 import pathlib
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pulumi
+from pulumi import _types as sdk_types
 from pulumi.runtime import resource as sdk_resource
 from pulumi.runtime import rpc as sdk_rpc
 from pulumi.runtime import settings as sdk_settings
@@ -37,6 +39,7 @@ def places() -> list[tuple[Any, str, Callable[[Any], Any]]]:
         (pulumi.log, "debug", _debug_for_users),
         (sdk_stack, "asyncio", lambda original: _AsyncioOfTheStack() if original is asyncio else original),
         (sdk_rpc, "declare_dependency", lambda _: _declare_dependency),
+        (sdk_types, "resource_types", _types_by_class),
     ]
 
 
@@ -94,6 +97,26 @@ def _stack_trace(original: Callable[[], Any]) -> Callable[[], Any]:
         return source_pb2.StackTrace(frames=frames)
 
     return get_stack_trace
+
+
+def _types_by_class(original: Callable[[type], dict[str, type]]) -> Callable[[type], dict[str, type]]:
+    """The types of a class's outputs, which the SDK reads from its annotations anew for each resource."""
+    known: dict[type, tuple[dict[str, Any], dict[str, type]]] = {}
+
+    def resource_types(resource_cls: type) -> dict[str, type]:
+        annotations = inspect.get_annotations(resource_cls)
+        found = known.get(resource_cls)
+        if found is not None and _is_same(found[0], annotations):
+            return found[1]
+        types = original(resource_cls)
+        known[resource_cls] = (annotations, types)
+        return types
+
+    return resource_types
+
+
+def _is_same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return one.keys() == other.keys() and all(value is other[name] for name, value in one.items())
 
 
 class _KnownUrn:
