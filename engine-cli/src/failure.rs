@@ -1,4 +1,4 @@
-//! Why a command ends with an exit code other than 0 (semantics 14.2).
+//! Why a command ends with an exit code other than 0 (docs/rules 14.2).
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What an operation tells its watchers, in the order in which it happens (semantics 14.5).
+//! What an operation tells its watchers, in the order in which it happens (docs/rules 14.5).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 use crate::value::PropertyMap;
 
-/// The name of a step (semantics 14.1).
+/// The name of a step (docs/rules 14.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Op {
     /// Nothing changed.

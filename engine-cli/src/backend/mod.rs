@@ -1,4 +1,4 @@
-//! Where the state of a project is kept (design.md "Where").
+//! Where the state of a project is kept: a directory, an object store or a database, and what says so.
 
 mod login;
 mod pulumi_login;

@@ -1,4 +1,4 @@
-//! A preview as one JSON document (semantics 14.4).
+//! A preview as one JSON document (docs/rules 14.4).
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -1,5 +1,5 @@
 //! The configuration of a run: the stack's values over the project's defaults, checked against what the project
-//! declares (semantics 11).
+//! declares (docs/rules 11).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! One registration on its way from the program's request to the steps that fulfil it (semantics 2.6, 3).
+//! One registration on its way from the program's request to the steps that fulfil it (docs/rules 2.6, 3).
 
 use std::sync::Arc;
 
@@ -435,7 +435,7 @@ impl Planner {
         }))
     }
 
-    /// Has the value of `replacementTrigger` changed (semantics 3.1)? Setting one for the first time, or taking it
+    /// Has the value of `replacementTrigger` changed (docs/rules 3.1)? Setting one for the first time, or taking it
     /// away, is no change.
     fn is_triggered(&self, registration: &Registration, old: &ResourceState) -> Result<bool, RegistrationError> {
         let (Some(before), Some(now)) = (&old.replacement_trigger, &registration.goal.replacement_trigger) else {
@@ -453,7 +453,7 @@ impl Planner {
             self.guard_imported(registration)?;
             self.object(self.guard_protected(registration, &old), &mut registration.complaints)?;
             registration.phase = Phase::CheckingAgain;
-            // Without old inputs, and the program's inputs as they are (semantics 2.5, 2.6).
+            // Without old inputs, and the program's inputs as they are (docs/rules 2.5, 2.6).
             let mut inputs = if planted::has(Bug::ReplacementIgnoresChanges) {
                 (*registration.checked).clone()
             } else {

@@ -1,4 +1,4 @@
-//! Stack files and exported deployments: Pulumi's JSON around the rows (semantics 10.1).
+//! Stack files and exported deployments: Pulumi's JSON around the rows (docs/rules 10.1).
 
 use serde_json::Map;
 

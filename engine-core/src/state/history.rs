@@ -1,4 +1,4 @@
-//! What is kept of past operations (semantics 10.5), in Pulumi's JSON.
+//! What is kept of past operations (docs/rules 10.5), in Pulumi's JSON.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Secrets at rest, in the format of Pulumi's passphrase provider (semantics 10.4).
+//! Secrets at rest, in the format of Pulumi's passphrase provider (docs/rules 10.4).
 //!
 //! Equal plain texts of one run share one ciphertext, and a text that was read encrypted is written with the
 //! ciphertext that it had. Unchanged secrets therefore leave the state unchanged; the price is that equal secrets of a

@@ -1,4 +1,4 @@
-//! Resource hooks and error hooks: functions of the program that are called around an operation (semantics 13.2, 13.3).
+//! Resource hooks and error hooks: functions of the program that are called around an operation (docs/rules 13.2, 13.3).
 
 use crate::event::{Op, Severity, StepMetadata};
 use crate::plan::{Step, unregistered_hook};

@@ -1,4 +1,4 @@
-//! Transforms: functions of the program that alter a registration before it is planned (semantics 13.1).
+//! Transforms: functions of the program that alter a registration before it is planned (docs/rules 13.1).
 
 use crate::operation::OperationKind;
 use crate::plan::RegistrationError;

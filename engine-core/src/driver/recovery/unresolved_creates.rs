@@ -1,5 +1,5 @@
-//! What is known of creates whose outcome is unknown: their keys, their records, and what is said of them
-//! (reliability, rule 2).
+//! Unresolved creates of earlier runs: their operation keys, their records, and the messages about them. Each create has a record
+//! from before its call until its outcome is durable.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -110,7 +110,7 @@ impl Context {
         (!key.is_empty()).then(|| Attempt { key: key.to_owned(), since: self.now() })
     }
 
-    /// Names what an earlier run began without learning how it ended (semantics 8.6): a line for each, and one on what to do.
+    /// Names what an earlier run began without learning how it ended (docs/rules 8.6): a line for each, and one on what to do.
     pub(in crate::driver) fn tell_of_interrupted_operations(&self) {
         if self.operation.dry_run {
             return;

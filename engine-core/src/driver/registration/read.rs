@@ -1,4 +1,4 @@
-//! Resources that a program only looks up (semantics 7.1).
+//! Resources that a program only looks up (docs/rules 7.1).
 
 use std::sync::Arc;
 

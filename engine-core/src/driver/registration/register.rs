@@ -332,7 +332,7 @@ impl Context {
         }
     }
 
-    /// Asks a provider on the planner's behalf. Its failure ends the run, also with continue-on-error (semantics 2.8).
+    /// Asks a provider on the planner's behalf. Its failure ends the run, also with continue-on-error (docs/rules 2.8).
     async fn ask(&self, question: Question, resolved: Option<&ResolvedProvider>) -> Result<Answer, RpcError> {
         let Question { urn, about, method } = question;
         let of_the_row;

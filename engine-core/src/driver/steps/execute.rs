@@ -1,4 +1,4 @@
-//! Taking steps: journal what is begun, call the provider, journal what came of it (reliability, rule 1).
+//! Taking a step: record the intent, call the provider, record the outcome. No call is made before its intent is durable.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Stacks in a local directory, in Pulumi's layout (semantics 10.5).
+//! Stacks in a local directory, in Pulumi's layout (docs/rules 10.5).
 //!
 //! ```text
 //! .pulumi/meta.yaml                                           version: 1
