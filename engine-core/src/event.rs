@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::message::Message;
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 use crate::value::PropertyMap;
@@ -217,7 +218,7 @@ pub struct Diagnostic {
     /// How loud.
     pub severity: Severity,
     /// The text; may have several lines.
-    pub message: String,
+    pub message: Message,
     /// Only while it runs (a progress note).
     pub ephemeral: bool,
     /// It says no more than that a call has not come to its end: nothing new where the time of each call is shown.

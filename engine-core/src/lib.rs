@@ -18,6 +18,7 @@ pub mod error;
 pub mod event;
 pub mod kill_point;
 pub mod layer;
+pub mod message;
 pub mod operation;
 pub mod plan;
 #[doc(hidden)]
@@ -34,6 +35,7 @@ pub mod wire;
 
 pub use driver::{Engine, ProgramEnd, Report};
 pub use error::{Error, Result};
+pub use message::Message;
 pub use operation::{Operation, OperationKind};
 pub use resource_state::ResourceState;
 pub use urn::Urn;

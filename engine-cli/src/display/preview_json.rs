@@ -59,7 +59,7 @@ impl Renderer for PreviewDocument {
             }
             Event::Diagnostic(message) if !message.ephemeral && message.severity != Severity::Debug => {
                 let urn = message.urn.filter(|urn| !urn.as_str().is_empty());
-                self.diagnostics.push((urn, message.severity, message.message));
+                self.diagnostics.push((urn, message.severity, message.message.into()));
             }
             Event::Summary(summary) => self.summary = Some(summary),
             _ => {}

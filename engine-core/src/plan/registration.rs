@@ -6,6 +6,7 @@ use crate::autonaming::Autonaming;
 use crate::builtin;
 use crate::diff::{diff_properties, reset_ignored};
 use crate::event::Op;
+use crate::message::Message;
 use crate::planted::{self, Bug};
 use crate::provider::{Answer, Method, StoredProvider};
 use crate::resource_state::ResourceState;
@@ -83,7 +84,7 @@ pub struct Registration {
     /// Paths of `ignoreChanges` that could not be applied, to be told once.
     pub not_applicable: Vec<String>,
     /// What will be wrong with it in the run that follows this preview.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Message>,
     /// What is wrong with it, in a preview, which goes on to show the rest.
     pub complaints: Vec<RegistrationError>,
     pub(super) phase: Phase,

@@ -103,7 +103,7 @@ impl Context {
                 self.call_back(&label, &token, &question).await;
             let answer = answer.map_err(|error| {
                 self.refuse(&RegistrationError::of_run(error.message.clone()));
-                RpcError { code: 2, message: error.message }
+                RpcError { code: 2, message: error.message.into() }
             })?;
             request.args = answer.args.or(request.args);
             options = answer.options.unwrap_or(options);
