@@ -1,20 +1,18 @@
-//! Commands in messages. One that is copied from a message has to act on the stack that the message is about, and not on
-//! the one that happens to be selected.
+//! How a command line words the advice in messages: a command that is copied from a message has to act on the stack that the
+//! message is about, and not on the one that happens to be selected; code is that of the project's language.
 
-use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use maloko_core::event::{Diagnostic, Event, EventSink, Severity};
+use maloko_core::event::{Diagnostic, Event, EventSink};
+use maloko_core::message::{Code, Command, CommandScope, Message, Wording};
 use maloko_core::state::StackName;
 use maloko_core::urn::Urn;
 use maloko_stores::postgres::without_password;
 
 use crate::arguments::GlobalArguments;
+use crate::language_host::Language;
 use crate::shell;
-
-/// How commands in messages begin.
-const COMMAND: &str = "`maloko ";
 
 /// What the messages of this command are about. All clones are the same.
 #[derive(Clone, Default)]
@@ -22,6 +20,8 @@ pub(crate) struct CommandContext(Arc<Mutex<Flags>>);
 
 #[derive(Clone, Default)]
 struct Flags {
+    /// The project's language.
+    language: Option<Language>,
     /// Those that name project and store: as they were given to this command.
     place: Vec<(&'static str, String)>,
     stack: Option<StackName>,
@@ -31,10 +31,12 @@ struct Flags {
 
 impl CommandContext {
     /// The project and the store were found with these flags.
-    pub(crate) fn at_place(&self, global: &GlobalArguments) {
+    pub(crate) fn at_place(&self, global: &GlobalArguments, language: Language) {
         let directory = global.cwd.as_ref().map(|directory| ("--cwd", directory.display().to_string()));
         let backend = global.backend.as_ref().map(|url| ("--backend", without_password(url).into_owned()));
-        self.flags().place = directory.into_iter().chain(backend).collect();
+        let mut flags = self.flags();
+        flags.place = directory.into_iter().chain(backend).collect();
+        flags.language = Some(language);
     }
 
     /// The command works on this stack. `name`: how to name it, if it has to be named.
@@ -45,17 +47,17 @@ impl CommandContext {
     }
 
     /// The text of a message. Its commands lead to where this one works.
-    pub(crate) fn tell<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        if text.contains(COMMAND) { self.flags().add_to(text) } else { Cow::Borrowed(text) }
+    pub(crate) fn tell(&self, message: &Message) -> String {
+        message.worded(&*self.flags())
     }
 
     /// The text of a message about a stack. One that this command does not work on is named in any case.
-    pub(crate) fn tell_of<'t>(&self, stack: &StackName, shown: &str, text: &'t str) -> Cow<'t, str> {
+    pub(crate) fn tell_of(&self, stack: &StackName, shown: &str, message: &Message) -> String {
         let mut flags = self.flags().clone();
         if flags.stack.as_ref() != Some(stack) {
             flags.name = Some(shown.to_owned());
         }
-        flags.add_to(text)
+        message.worded(&flags)
     }
 
     fn flags(&self) -> MutexGuard<'_, Flags> {
@@ -63,70 +65,19 @@ impl CommandContext {
     }
 }
 
-impl Flags {
-    fn add_to<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        if self.place.is_empty() && self.name.is_none() {
-            return Cow::Borrowed(text);
-        }
-        let mut told = String::new();
-        let mut rest = text;
-        while let Some(start) = rest.find(COMMAND) {
-            let (before, command) = rest.split_at(start + 1);
-            let Some(end) = command.find('`') else { break };
-            let (command, after) = command.split_at(end);
-            told.push_str(before);
-            told.push_str(command);
-            if !has_been_run(before, after) {
-                told.extend(self.of(command));
-            }
-            told.push('`');
-            rest = after.strip_prefix('`').unwrap_or(after);
-        }
-        told.push_str(rest);
-        Cow::Owned(told)
+impl Wording for Flags {
+    fn command(&self, command: &Command) -> String {
+        let scope = command.scope();
+        let place = self.place.iter().filter(|_| scope != CommandScope::Nothing);
+        let stack = self.name.iter().map(|name| ("--stack", name)).filter(|_| scope == CommandScope::Stack);
+        let flags = place.map(|(flag, value)| (*flag, value)).chain(stack).filter(|(flag, _)| !command.has(flag));
+        let flags: String = flags.map(|(flag, value)| format!(" {flag} {}", shell::word(value))).collect();
+        format!("`{command}{flags}`")
     }
 
-    /// The flags that a command lacks.
-    fn of(&self, command: &str) -> Vec<String> {
-        let words: Vec<&str> = command.split_whitespace().skip(1).collect();
-        let lacks = |flag: &str| !words.contains(&flag);
-        let reach = Reach::of(&words);
-        let stack = self.name.as_ref().filter(|_| reach == Reach::Stack && lacks("--stack"));
-        let stack = stack.map(|name| format!(" --stack {}", shell::word(name)));
-        let place = self.place.iter().filter(|(flag, _)| reach != Reach::Nothing && lacks(flag));
-        place.map(|(flag, value)| format!(" {flag} {}", shell::word(value))).chain(stack).collect()
+    fn code(&self, code: Code) -> String {
+        self.language.map_or_else(|| code.to_string(), |language| language.code(code).to_owned())
     }
-}
-
-/// What a command acts on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reach {
-    Nothing,
-    /// A project and its store.
-    Store,
-    /// One stack, that of `--stack` or the selected one.
-    Stack,
-}
-
-impl Reach {
-    fn of(words: &[&str]) -> Self {
-        let is_named = |place: usize| words.get(place).is_some_and(|word| !word.starts_with('-'));
-        match words {
-            ["stack", "ls" | "init" | "select", ..] => Self::Store,
-            ["stack", "rm", ..] if is_named(2) => Self::Store,
-            ["cancel", ..] if is_named(1) => Self::Store,
-            [
-                "up" | "preview" | "refresh" | "destroy" | "import" | "watch" | "cancel" | "stack" | "state" | "config",
-                ..,
-            ] => Self::Stack,
-            _ => Self::Nothing,
-        }
-    }
-}
-
-/// Is it told what somebody runs, or ran? Such a command stands in parentheses, maybe with its process.
-fn has_been_run(before: &str, after: &str) -> bool {
-    before.ends_with("(`") && (after.starts_with("`)") || after.starts_with("`, process"))
 }
 
 /// Hands events on, with what has to be added to the commands in their messages.
@@ -138,9 +89,8 @@ pub(crate) struct Aimed {
 impl EventSink for Aimed {
     fn emit(&self, event: Event) {
         self.to.emit(match event {
-            // What the program printed is its own.
-            Event::Diagnostic(told) if told.severity != Severity::Output => {
-                Event::Diagnostic(Diagnostic { message: self.aim.tell(&told.message).into_owned(), ..told })
+            Event::Diagnostic(told) => {
+                Event::Diagnostic(Diagnostic { message: self.aim.tell(&told.message).into(), ..told })
             }
             other => other,
         });

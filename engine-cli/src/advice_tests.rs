@@ -5,67 +5,90 @@ use std::sync::{Arc, Mutex};
 
 use maloko_core::environment::Environment;
 use maloko_core::event::{Diagnostic, Event, EventSink, Severity};
+use maloko_core::message;
+use maloko_core::message::{Code, Command, Message};
 use maloko_core::state::{Backend, LocalBackend, StackName};
 
 use super::{Aimed, CommandContext};
 use crate::arguments::parse;
+use crate::language_host::Language;
 use crate::testing::World;
 
 fn aimed(line: &str, stack: Option<&str>) -> CommandContext {
     let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
     let aim = CommandContext::default();
-    aim.at_place(&parse(&arguments).unwrap().global);
+    aim.at_place(&parse(&arguments).unwrap().global, Language::Python);
     aim.at_stack(&StackName::parse("dev", "shop").unwrap(), stack.map(str::to_owned));
     aim
+}
+
+fn told(aim: &CommandContext, command: Command) -> String {
+    aim.tell(&command.into())
 }
 
 #[test]
 fn commands_in_messages_get_the_flags_that_they_lack() {
     let aim = aimed("up", Some("dev"));
+    let message = message!["run ", Command::new("up"), ", then ", Command::new("refresh").with("--yes"), "."];
+    assert_eq!(aim.tell(&message), "run `maloko up --stack dev`, then `maloko refresh --yes --stack dev`.");
     let cases = [
-        (
-            "run `maloko up`, then `maloko refresh --yes`.",
-            "run `maloko up --stack dev`, then `maloko refresh --yes --stack dev`.",
-        ),
-        ("`maloko state delete 'urn:x'`", "`maloko state delete 'urn:x' --stack dev`"),
-        ("`maloko stack` lists them", "`maloko stack --stack dev` lists them"),
-        ("(`maloko destroy` does)", "(`maloko destroy --stack dev` does)"),
+        (Command::new("state delete").quoted("urn:x"), "`maloko state delete 'urn:x' --stack dev`"),
+        (Command::new("stack rm").with("--force"), "`maloko stack rm --force --stack dev`"),
+        (Command::new("destroy").with("--stack").value("s4"), "`maloko destroy --stack s4`"),
+        (Command::new("stack ls"), "`maloko stack ls`"),
+        (Command::new("stack select").with("NAME"), "`maloko stack select NAME`"),
+        (Command::new("stack rm").value("s4").with("--force"), "`maloko stack rm s4 --force`"),
+        (Command::new("cancel").value("s4"), "`maloko cancel s4`"),
+        (Command::new("login").with("URL"), "`maloko login URL`"),
     ];
-    for (text, expected) in cases {
-        assert_eq!(aim.tell(text), expected);
+    for (command, expected) in cases {
+        assert_eq!(told(&aim, command), expected);
     }
-    let kept = [
-        "`maloko destroy --stack s4`",
-        "`maloko stack ls` and `maloko stack select NAME`",
-        "`maloko stack rm s4 --force`, `maloko cancel s4`",
-        "`maloko login URL`",
-        "locked by maloko of ada (`maloko up`, process 7 on host)",
-        "that of 10:00 (`maloko up`)",
-        "`pulumi cancel`, and a quote that does not end: `maloko up",
-    ];
-    for text in kept {
-        assert_eq!(aim.tell(text), text);
+}
+
+#[test]
+fn what_others_run_or_print_stays_as_it_is() {
+    let heard = Arc::new(Heard::default());
+    let sink = Aimed { to: Arc::clone(&heard) as Arc<_>, aim: aimed("up", Some("dev")) };
+    let texts = ["locked by maloko of ada (`maloko up`, process 7 on host)", "`maloko refresh`"];
+    for text in texts {
+        sink.emit(Event::Diagnostic(Diagnostic {
+            urn: None,
+            severity: Severity::Output,
+            message: text.into(),
+            ephemeral: false,
+            still_waiting: false,
+        }));
     }
-    assert_eq!(aim.tell("`maloko stack rm --force`"), "`maloko stack rm --force --stack dev`");
+    assert_eq!(*heard.0.lock().unwrap(), texts);
 }
 
 #[test]
 fn flags_that_chose_project_and_store_are_repeated() {
     let aim = aimed("up -C some/where --backend postgres://ada:hush@db/x?a=1&b=2", None);
     let place = "--cwd some/where --backend 'postgres://ada@db/x?a=1&b=2'";
-    assert_eq!(aim.tell("`maloko cancel`"), format!("`maloko cancel {place}`"));
-    assert_eq!(aim.tell("`maloko stack ls`"), format!("`maloko stack ls {place}`"));
-    assert_eq!(aim.tell("`maloko new`"), "`maloko new`");
-    assert_eq!(aimed("up", None).tell("`maloko cancel`"), "`maloko cancel`");
+    assert_eq!(told(&aim, Command::new("cancel")), format!("`maloko cancel {place}`"));
+    assert_eq!(told(&aim, Command::new("stack ls")), format!("`maloko stack ls {place}`"));
+    assert_eq!(told(&aim, Command::new("new")), "`maloko new`");
+    assert_eq!(told(&aimed("up", None), Command::new("cancel")), "`maloko cancel`");
 }
 
 #[test]
 fn a_message_about_another_stack_names_that_one() {
     let other = StackName::parse("prod", "shop").unwrap();
     let aim = aimed("up", Some("dev"));
-    let text = aim.tell_of(&other, "prod", "run `maloko refresh`");
+    let text = aim.tell_of(&other, "prod", &message!["run ", Command::new("refresh")]);
     assert_eq!(text, "run `maloko refresh --stack prod`");
-    assert_eq!(aim.tell(&text), text);
+    assert_eq!(aim.tell(&Message::from(&text)), text);
+}
+
+#[test]
+fn code_is_that_of_the_projects_language() {
+    let message = message!["return ", Code::CreateResult, ", name it as ", Code::ProviderPlace];
+    let aim = aimed("up", None);
+    assert_eq!(aim.tell(&message), "return `CreateResult(id_=...)`, name it as `module:Class`");
+    aim.at_place(&parse(&["up".into()]).unwrap().global, Language::NodeJs);
+    assert_eq!(aim.tell(&message), "return `{ id: ..., outs: ... }`, name it as `file#export`");
 }
 
 #[derive(Default)]
@@ -74,26 +97,9 @@ struct Heard(Mutex<Vec<String>>);
 impl EventSink for Heard {
     fn emit(&self, event: Event) {
         if let Event::Diagnostic(told) = event {
-            self.0.lock().unwrap().push(told.message);
+            self.0.lock().unwrap().push(told.message.into());
         }
     }
-}
-
-#[test]
-fn what_the_program_prints_stays_as_it_is() {
-    let heard = Arc::new(Heard::default());
-    let sink = Aimed { to: Arc::clone(&heard) as Arc<_>, aim: aimed("up", Some("dev")) };
-    for severity in [Severity::Warning, Severity::Output] {
-        let message = "`maloko refresh`".to_owned();
-        sink.emit(Event::Diagnostic(Diagnostic {
-            urn: None,
-            severity,
-            message,
-            ephemeral: false,
-            still_waiting: false,
-        }));
-    }
-    assert_eq!(*heard.0.lock().unwrap(), ["`maloko refresh --stack dev`", "`maloko refresh`"]);
 }
 
 /// Breaks the seal of a stack.

@@ -3,6 +3,9 @@
 use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use maloko_core::message;
+use maloko_core::message::Message;
+
 use crate::advice::CommandContext;
 use crate::arguments::{ColorChoice, GlobalArguments};
 use crate::failure::Failure;
@@ -179,8 +182,8 @@ impl Console {
     }
 
     /// Writes a line to stderr.
-    pub(crate) fn note(&self, text: &str) {
-        self.err.say(&format!("{}\n", self.aim.tell(text)));
+    pub(crate) fn note(&self, text: impl Into<Message>) {
+        self.err.say(&format!("{}\n", self.aim.tell(&text.into())));
     }
 
     /// Tells what goes on beside the command's own work, such as what a store waits for: during an operation among its
@@ -201,8 +204,8 @@ impl Console {
     }
 
     /// Writes a warning to stderr.
-    pub(crate) fn warn(&self, text: &str) {
-        self.note(&format!("warning: {text}"));
+    pub(crate) fn warn(&self, text: impl Into<Message>) {
+        self.note(message!["warning: ", text]);
     }
 }
 

@@ -112,7 +112,7 @@ impl From<&Report> for OperationEnd {
             outcome: report.summary.outcome,
             changes: report.summary.changes.clone(),
             state_written: report.state_written,
-            error: report.error.clone(),
+            error: report.error.as_ref().map(ToString::to_string),
             source: report.source.clone(),
             urn: report.urn.clone(),
             method: report.method,

@@ -1,6 +1,8 @@
-//! Why a command ends with an exit code other than 0 (semantics 14.2).
+//! Why a command ends with an exit code other than 0 (docs/rules 14.2).
 
 use std::fmt;
+
+use maloko_core::message::Message;
 
 /// Exit codes with a meaning of their own.
 pub(crate) mod code {
@@ -24,29 +26,29 @@ pub(crate) struct Failure {
     /// The exit code.
     pub(crate) code: i32,
     /// What went wrong, where, and what to do; empty when it has been said already.
-    pub(crate) message: String,
+    pub(crate) message: Message,
 }
 
 impl Failure {
     /// A failure without a code of its own.
-    pub(crate) fn new(message: impl Into<String>) -> Self {
+    pub(crate) fn new(message: impl Into<Message>) -> Self {
         Self { code: code::FAILURE, message: message.into() }
     }
 
     /// Something that the user has to set right before the command can do anything.
-    pub(crate) fn configuration(message: impl Into<String>) -> Self {
+    pub(crate) fn configuration(message: impl Into<Message>) -> Self {
         Self { code: code::CONFIGURATION, message: message.into() }
     }
 
     /// There is no such stack.
-    pub(crate) fn no_stack(message: impl Into<String>) -> Self {
+    pub(crate) fn no_stack(message: impl Into<Message>) -> Self {
         Self { code: code::NO_STACK, message: message.into() }
     }
 
     /// The message has been shown already; only the exit code is left.
     #[must_use]
     pub(crate) fn silent(code: i32) -> Self {
-        Self { code, message: String::new() }
+        Self { code, message: Message::default() }
     }
 
     /// A file could not be used.
@@ -75,7 +77,7 @@ impl From<maloko_core::Error> for Failure {
             maloko_core::Error::Configuration(_) => code::CONFIGURATION,
             _ => code::FAILURE,
         };
-        Self { code, message: error.to_string() }
+        Self { code, message: error.into() }
     }
 }
 

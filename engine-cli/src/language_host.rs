@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use maloko_core::message::Code;
 use maloko_core::provider::{HostError, ProviderHost};
 use maloko_core::{Engine, ProgramEnd};
 use serde::Deserialize;
@@ -25,6 +26,19 @@ impl Language {
         match self {
             Language::Python => "python",
             Language::NodeJs => "nodejs",
+        }
+    }
+
+    /// The words of code that a message advises.
+    #[must_use]
+    pub fn code(self, code: Code) -> &'static str {
+        match (code, self) {
+            (Code::CreateResult, Language::Python) => "`CreateResult(id_=...)`",
+            (Code::CreateResult, Language::NodeJs) => "`{ id: ..., outs: ... }`",
+            (Code::RegisterProvider, Language::Python) => "`maloko.register_provider`",
+            (Code::RegisterProvider, Language::NodeJs) => "`registerProvider`",
+            (Code::ProviderPlace, Language::Python) => "`module:Class`",
+            (Code::ProviderPlace, Language::NodeJs) => "`file#export`",
         }
     }
 }

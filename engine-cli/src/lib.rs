@@ -91,14 +91,15 @@ async fn perform(context: Context, command: Command) -> failure::Result<i32> {
     let console = context.console.clone();
     match Box::pin(dispatch(context, command)).await {
         Ok(done) => match console.unwritten() {
-            Some(Failure { code, message }) if done == 0 => {
-                Err(Failure { code, message: format!("{message}. Apart from that, the command succeeded") })
-            }
+            Some(Failure { code, message }) if done == 0 => Err(Failure {
+                code,
+                message: maloko_core::message![message, ". Apart from that, the command succeeded"],
+            }),
             // What the command itself says by its exit code stays.
             Some(failure) => Err(Failure { code: done, ..failure }),
             None => Ok(done),
         },
-        Err(failure) => Err(Failure { message: console.aim.tell(&failure.message).into_owned(), ..failure }),
+        Err(failure) => Err(Failure { message: console.aim.tell(&failure.message).into(), ..failure }),
     }
 }
 
@@ -131,8 +132,10 @@ async fn dispatch(context: Context, command: Command) -> failure::Result<i32> {
 fn completion(context: &Context, shell: clap_complete::Shell) -> failure::Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut arguments::grammar(), "maloko", &mut script);
-    let script = String::from_utf8(script)
-        .map_err(|_| Failure { code: code::INTERNAL, message: "the completion script is not text".to_owned() })?;
+    let script = String::from_utf8(script).map_err(|_| Failure {
+        code: code::INTERNAL,
+        message: "the completion script is not text".to_owned().into(),
+    })?;
     context.console.print(&script);
     Ok(())
 }

@@ -67,7 +67,7 @@ pub async fn run_in(invocation: Invocation, language_host: Arc<dyn LanguageHost>
     let operation = library.take_end();
     match result {
         Ok(code) => Finished { code, message: String::new(), operation },
-        Err(Failure { code, message }) => Finished { code, message, operation },
+        Err(Failure { code, message }) => Finished { code, message: message.into(), operation },
     }
 }
 

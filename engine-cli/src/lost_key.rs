@@ -1,5 +1,6 @@
 //! A key file that is lost: no new one takes its place while stacks need the old one.
 
+use maloko_core::message;
 use maloko_core::state::{Crypter, Passphrase, StackName};
 
 use crate::backend::PROJECT_DIRECTORY;
@@ -23,7 +24,7 @@ impl Workplace<'_> {
             let shown = self.shown(&stack);
             return Err(Failure {
                 code,
-                message: format!("stack '{shown}': {message}. A new key would not open them"),
+                message: message![format!("stack '{shown}': "), message, ". A new key would not open them"],
             });
         }
         Ok(())
@@ -38,7 +39,7 @@ impl Workplace<'_> {
             return failure;
         }
         let hint = format!("; the stacks in this project's own .maloko have theirs in {}", file.display());
-        Failure { message: failure.message + &hint, ..failure }
+        Failure { message: message![failure.message, hint], ..failure }
     }
 
     /// Was there a key file, which is not there any more? Keys that were derived from it lie beside it.

@@ -11,7 +11,7 @@ use crate::failure::{Failure, Result, code};
 fn unanswered(error: dialoguer::Error) -> Failure {
     let dialoguer::Error::IO(error) = error;
     if error.kind() == std::io::ErrorKind::Interrupted {
-        Failure { code: code::CANCELLED, message: "cancelled".to_owned() }
+        Failure { code: code::CANCELLED, message: "cancelled".to_owned().into() }
     } else {
         Failure::io("the answer could not be read", &error)
     }
@@ -74,7 +74,11 @@ pub(crate) fn permission(console: &Console, yes: bool, question: &str) -> Result
     if !console.interactive {
         return Err(Failure::configuration(format!("{question} Nobody can be asked here: add --yes to go on")));
     }
-    if confirm(question)? { Ok(()) } else { Err(Failure { code: code::CANCELLED, message: "cancelled".to_owned() }) }
+    if confirm(question)? {
+        Ok(())
+    } else {
+        Err(Failure { code: code::CANCELLED, message: "cancelled".to_owned().into() })
+    }
 }
 
 /// All of stdin, when it is not a terminal, and the command's own.

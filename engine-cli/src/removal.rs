@@ -1,5 +1,7 @@
 //! Removing a stack with its settings file and its selection, never more than was looked at before.
 
+use maloko_core::message;
+use maloko_core::message::Command;
 use maloko_core::state::{Lease, Snapshot, StackName, StoredStack, Unfinished, UnknownOutcome};
 
 use crate::failure::{Failure, Result};
@@ -55,10 +57,14 @@ pub(crate) async fn remove_empty(workplace: &Workplace<'_>, stack: &StackName) -
         Left::Resources(resources) => {
             Err(Failure::new(format!("the stack '{shown}' was not removed: {resources} left in it")))
         }
-        Left::UnresolvedCreates(unresolved_creates) => Err(Failure::new(format!(
-            "the stack '{shown}' was not removed: it still knows of {unresolved_creates} whose objects may exist. `maloko stack` lists \
-             them; look for the objects, then forget the creates with `maloko refresh --clear-pending-creates`"
-        ))),
+        Left::UnresolvedCreates(unresolved_creates) => Err(Failure::new(message![
+            format!(
+                "the stack '{shown}' was not removed: it still knows of {unresolved_creates} whose objects may exist. "
+            ),
+            Command::new("stack"),
+            " lists them; look for the objects, then forget the creates with ",
+            Command::new("refresh").with("--clear-pending-creates")
+        ])),
         Left::Nothing => Ok(()),
     }?;
     delete(workplace, stack, Some(&seen), false).await?;
@@ -114,10 +120,14 @@ pub(crate) async fn delete(
             if (&found.checkpoint, &found.journal) != (&seen.checkpoint, &seen.journal) {
                 lease.release().await?;
                 let shown = workplace.shown(stack);
-                return Err(Failure::new(format!(
-                    "the stack '{shown}' was changed by another run in the meantime, so it was not removed; look at it with \
-                     `maloko stack --stack {shown}`, and run the command again"
-                )));
+                return Err(Failure::new(message![
+                    format!(
+                        "the stack '{shown}' was changed by another run in the meantime, so it was not removed; look \
+                         at it with "
+                    ),
+                    Command::new("stack").with("--stack").value(&shown),
+                    ", and run the command again"
+                ]));
             }
         }
         None => {

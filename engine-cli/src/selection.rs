@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use maloko_core::message;
+use maloko_core::message::{Command, Message};
 use maloko_core::state::StackName;
 
 use crate::backend::{self, PROJECT_DIRECTORY};
@@ -130,38 +132,48 @@ impl Workplace<'_> {
         let own = self.own_stacks().await?;
         let chosen =
             if self.context.console.interactive { self.ask_for_stack("Which stack?", &own, false)? } else { None };
-        chosen.ok_or_else(|| self.unchosen("name the stack: `maloko stack select NAME`", &own))
+        chosen
+            .ok_or_else(|| self.unchosen(message!["name the stack: ", Command::new("stack select").with("NAME")], &own))
     }
 
     fn none_selected(&self, own: &[StackName]) -> Failure {
         let place = self.backend.url();
         match own {
-            [] => Failure::configuration(format!(
-                "no stack is selected, and there is none of the project '{}' in {place} (from {}); make one with `maloko stack init \
-                 NAME`",
-                self.project.name,
-                self.place.origin.name()
-            )),
-            [only] => Failure::configuration(format!(
-                "no stack is selected; the only one of this project in {place} is '{0}'. Add `-s {0}`, or choose it for good with \
-                 `maloko stack select {0}`",
-                self.shown(only)
-            )),
+            [] => Failure::configuration(message![
+                format!(
+                    "no stack is selected, and there is none of the project '{}' in {place} (from {}); make one with ",
+                    self.project.name,
+                    self.place.origin.name()
+                ),
+                Command::new("stack init").with("NAME")
+            ]),
+            [only] => Failure::configuration(message![
+                format!(
+                    "no stack is selected; the only one of this project in {place} is '{}'. Add `-s {}`, or choose it \
+                     for good with ",
+                    self.shown(only),
+                    self.shown(only)
+                ),
+                Command::new("stack select").value(&self.shown(only))
+            ]),
             several => self.unchosen(
-                "no stack is selected; name one with `--stack NAME`, or choose it for good with `maloko stack select NAME`",
+                message![
+                    "no stack is selected; name one with `--stack NAME`, or choose it for good with ",
+                    Command::new("stack select").with("NAME")
+                ],
                 several,
             ),
         }
     }
 
     /// An error with the names among which to choose.
-    fn unchosen(&self, what: &str, own: &[StackName]) -> Failure {
+    fn unchosen(&self, what: Message, own: &[StackName]) -> Failure {
         let mut names: Vec<String> = own.iter().take(NAMED).map(|stack| format!("'{}'", self.shown(stack))).collect();
         if own.len() > NAMED {
             names.push(format!("{} more", own.len() - NAMED));
         }
         let there = if names.is_empty() { String::new() } else { format!(" (there is {})", names.join(", ")) };
-        Failure::configuration(format!("{what}{there}"))
+        Failure::configuration(message![what, there])
     }
 
     /// Do later commands work on this stack by themselves? A variable may be gone by then.

@@ -1,9 +1,10 @@
 //! A project together with its state: what nearly every command begins with.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use maloko_core::message;
+use maloko_core::message::{Command, Message};
 use maloko_core::state::lock_file::by_whom;
 use maloko_core::state::{
     Backend, Crypter, Holder, MIN_GENERATIONS, PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, Session,
@@ -53,7 +54,7 @@ impl<'c> Workplace<'c> {
         let project = context.project()?;
         let place = backend::place(context, Some(&project))?;
         let backend = backend::open(context, &place)?;
-        context.console.aim.at_place(&context.global);
+        context.console.aim.at_place(&context.global, context.language_host.language());
         Ok(Self {
             context,
             project,
@@ -132,13 +133,13 @@ impl<'c> Workplace<'c> {
                 "the stack '{}' is locked {who}. This preview goes by what is recorded so far; {later}. If it hangs, or its \
                  machine is gone, `{tool} cancel` takes the stack over",
                 self.shown(stack)
-            )],
+            ).into()],
         );
     }
 
-    fn warn_of(&self, stack: &StackName, notices: &[String]) {
+    fn warn_of(&self, stack: &StackName, notices: &[Message]) {
         for notice in notices {
-            self.context.console.warn(&self.tell_of(stack, notice));
+            self.context.console.warn(self.tell_of(stack, notice));
         }
     }
 
@@ -150,7 +151,7 @@ impl<'c> Workplace<'c> {
     }
 
     /// Seals a stack's state as it is; gives what was accepted.
-    pub(crate) async fn reseal(&self, stack: &StackName, crypter: Crypter) -> Result<Vec<String>> {
+    pub(crate) async fn reseal(&self, stack: &StackName, crypter: Crypter) -> Result<Vec<Message>> {
         let options = self.session_options(crypter, "maloko state reseal", true);
         reseal_stack(&*self.backend, stack, &options).await.map_err(|error| self.explain(error, stack))
     }
@@ -243,22 +244,26 @@ impl<'c> Workplace<'c> {
         match error {
             maloko_core::Error::NoStack { .. } => {
                 let name = self.shown(stack);
-                Failure::no_stack(format!(
-                    "no stack named '{name}' found in {} (from {}); list the stacks with `maloko stack ls`, or make this \
-                     one with `maloko stack init {name}`",
-                    self.backend.url(),
-                    self.place.origin.name()
-                ))
+                Failure::no_stack(message![
+                    format!(
+                        "no stack named '{name}' found in {} (from {}); list the stacks with ",
+                        self.backend.url(),
+                        self.place.origin.name()
+                    ),
+                    Command::new("stack ls"),
+                    ", or make this one with ",
+                    Command::new("stack init").value(&name)
+                ])
             }
             other => {
                 let Failure { code, message } = Failure::from(other);
-                Failure { code, message: self.tell_of(stack, &message).into_owned() }
+                Failure { code, message: self.tell_of(stack, &message).into() }
             }
         }
     }
 
     /// The text of a message about a stack, which need not be the one that the command works on.
-    fn tell_of<'t>(&self, stack: &StackName, text: &'t str) -> Cow<'t, str> {
+    fn tell_of(&self, stack: &StackName, text: &Message) -> String {
         self.context.console.aim.tell_of(stack, &self.shown(stack), text)
     }
 

@@ -1,5 +1,7 @@
 //! Errors that end a command, as the user meets them.
 
+use crate::message::Message;
+
 /// What went wrong; each message names the thing at fault and what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -14,7 +16,7 @@ pub enum Error {
     },
     /// A stack file, journal or exported deployment is not usable.
     #[error("{0}")]
-    BadState(String),
+    BadState(Message),
     /// The stack does not exist.
     #[error("no stack named '{stack}' found")]
     NoStack {
@@ -23,13 +25,31 @@ pub enum Error {
     },
     /// Someone else is working on the stack.
     #[error("{0}")]
-    Locked(String),
+    Locked(Message),
     /// The passphrase is missing or wrong, or a secret cannot be read.
     #[error("{0}")]
-    Secrets(String),
+    Secrets(Message),
     /// A setting, argument or file of the project is wrong.
     #[error("{0}")]
-    Configuration(String),
+    Configuration(Message),
+}
+
+impl From<&Error> for Message {
+    fn from(error: &Error) -> Self {
+        match error {
+            Error::BadState(message)
+            | Error::Locked(message)
+            | Error::Secrets(message)
+            | Error::Configuration(message) => message.clone(),
+            Error::Io { .. } | Error::NoStack { .. } => error.to_string().into(),
+        }
+    }
+}
+
+impl From<Error> for Message {
+    fn from(error: Error) -> Self {
+        Self::from(&error)
+    }
 }
 
 /// A result with an [`Error`].

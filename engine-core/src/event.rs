@@ -1,15 +1,16 @@
-//! What an operation tells its watchers, in the order in which it happens (semantics 14.5).
+//! What an operation tells its watchers, in the order in which it happens (docs/rules 14.5).
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::message::Message;
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 use crate::value::PropertyMap;
 
-/// The name of a step (semantics 14.1).
+/// The name of a step (docs/rules 14.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Op {
     /// Nothing changed.
@@ -217,7 +218,7 @@ pub struct Diagnostic {
     /// How loud.
     pub severity: Severity,
     /// The text; may have several lines.
-    pub message: String,
+    pub message: Message,
     /// Only while it runs (a progress note).
     pub ephemeral: bool,
     /// It says no more than that a call has not come to its end: nothing new where the time of each call is shown.

@@ -19,6 +19,7 @@ pub mod event;
 mod hash;
 pub mod kill_point;
 pub mod layer;
+pub mod message;
 pub mod operation;
 pub mod plan;
 #[doc(hidden)]
@@ -35,6 +36,7 @@ pub mod wire;
 
 pub use driver::{Engine, ProgramEnd, Report};
 pub use error::{Error, Result};
+pub use message::Message;
 pub use operation::{Operation, OperationKind};
 pub use resource_state::ResourceState;
 pub use urn::Urn;

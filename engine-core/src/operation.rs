@@ -9,6 +9,8 @@ use crate::autonaming::Seed;
 use crate::builtin::OtherStacks;
 use crate::config_value::ConfigValue;
 use crate::duration::parse_duration;
+use crate::message;
+use crate::message::{Command, Message};
 use crate::provider::ProviderReference;
 use crate::redaction::Redactor;
 use crate::update_plan::UpdatePlan;
@@ -139,37 +141,44 @@ pub const CODE_CHANGES: &str = "maloko:codeChanges";
 impl Operation {
     /// Is there to be a warning of outputs that a provider returned and the program cannot read? An error says what is wrong
     /// with the configuration.
-    pub fn warns_of_undeclared_outputs(&self) -> Result<bool, String> {
+    pub fn warns_of_undeclared_outputs(&self) -> Result<bool, Message> {
         self.is_ignored(UNDECLARED_OUTPUTS).map(|ignored| !ignored)
     }
 
     /// Is the user told that the code of providers changed? An error says what is wrong with the configuration.
-    pub fn tells_of_changed_code(&self) -> Result<bool, String> {
+    pub fn tells_of_changed_code(&self) -> Result<bool, Message> {
         self.is_ignored(CODE_CHANGES).map(|ignored| !ignored)
     }
 
-    fn is_ignored(&self, key: &str) -> Result<bool, String> {
+    fn is_ignored(&self, key: &str) -> Result<bool, Message> {
         match self.config.get(key).map(|entry| entry.value.trim()) {
             None => Ok(false),
             Some("ignore") => Ok(true),
-            Some(text) => Err(format!(
-                "the configuration '{key}' is '{text}', and can only be 'ignore'; set it with `maloko config set {key} \
-                 ignore`, or remove it with `maloko config rm {key}`"
-            )),
+            Some(text) => Err(message![
+                format!("the configuration '{key}' is '{text}', and can only be 'ignore'; set it with "),
+                Command::new("config set").value(&key).with("ignore"),
+                ", or remove it with ",
+                Command::new("config rm").value(&key)
+            ]),
         }
     }
 
     /// How long a call of a provider may take where the option `customTimeouts` says nothing; `None` without a limit. An
     /// error says what is wrong with the configuration.
-    pub fn call_limit(&self) -> Result<Option<Duration>, String> {
+    pub fn call_limit(&self) -> Result<Option<Duration>, Message> {
         let Some(text) = self.config.get(CALL_LIMIT).map(|entry| entry.value.trim()) else { return Ok(None) };
         let seconds = parse_duration(text).filter(|_| !text.is_empty());
         let limit = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let limit = limit.ok_or_else(|| {
-            format!(
-                "the configuration '{CALL_LIMIT}' is '{text}', which is not a duration such as 90s, 10m or 1h30m; set it with \
-                 `maloko config set {CALL_LIMIT} 10m`, or remove it with `maloko config rm {CALL_LIMIT}`"
-            )
+            message![
+                format!(
+                    "the configuration '{CALL_LIMIT}' is '{text}', which is not a duration such as 90s, 10m or 1h30m; \
+                     set it with "
+                ),
+                Command::new("config set").value(&CALL_LIMIT).with("10m"),
+                ", or remove it with ",
+                Command::new("config rm").value(&CALL_LIMIT)
+            ]
         })?;
         Ok(Some(limit).filter(|limit| !limit.is_zero()))
     }

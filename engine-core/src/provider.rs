@@ -10,6 +10,7 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
 use crate::autonaming::Autonaming;
+use crate::message::Message;
 use crate::urn::Urn;
 use crate::value::PropertyMap;
 
@@ -353,7 +354,7 @@ pub struct ProviderError {
     /// What went wrong.
     pub kind: ProviderErrorKind,
     /// One line or more for the user, without the traceback.
-    pub message: String,
+    pub message: Message,
     /// The host's formatted traceback; empty when there is none.
     pub traceback: String,
     /// The original error object, for hosts that raise it again.
@@ -406,7 +407,7 @@ pub enum ProviderErrorKind {
 
 impl ProviderError {
     /// An error without traceback or source.
-    pub fn new(kind: ProviderErrorKind, message: impl Into<String>) -> Self {
+    pub fn new(kind: ProviderErrorKind, message: impl Into<Message>) -> Self {
         Self { kind, message: message.into(), traceback: String::new(), source: None }
     }
 }
@@ -421,7 +422,11 @@ impl ProviderError {
     /// The error with texts of a length that a terminal and a state can bear.
     #[must_use]
     pub(crate) fn bounded(mut self) -> Self {
-        shorten(&mut self.message, MAX_MESSAGE_LENGTH);
+        if self.message.len() > MAX_MESSAGE_LENGTH {
+            let mut text = self.message.to_string();
+            shorten(&mut text, MAX_MESSAGE_LENGTH);
+            self.message = text.into();
+        }
         shorten(&mut self.traceback, MAX_TRACEBACK_LENGTH);
         if let ProviderErrorKind::NotInitialized { reasons, .. } = &mut self.kind {
             let more = reasons.len().saturating_sub(MAX_REASONS);

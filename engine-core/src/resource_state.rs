@@ -1,4 +1,4 @@
-//! One row of a stack's state: a resource as it was last seen or made (semantics 10.2).
+//! One row of a stack's state: a resource as it was last seen or made (docs/rules 10.2).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The order of deletions (semantics 5).
+//! The order of deletions (docs/rules 5).
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -9,7 +9,7 @@ mod marked;
 
 pub use marked::{any_marked, from_marked, refuse_marked};
 
-/// The key that marks an object as a special value, on the wire and in the state (semantics 9.3).
+/// The key that marks an object as a special value, on the wire and in the state (docs/rules 9.3).
 pub const SIGNATURE_KEY: &str = "4dabf18193072939515e22adb298388d";
 /// Signature of a secret.
 pub const SECRET_SIGNATURE: &str = "1b47061264138c4ac30d75fd1eb44270";
@@ -23,7 +23,7 @@ pub const ASSET_SIGNATURE: &str = "c44067f5952c0a294b673a41bacd8c17";
 pub const ARCHIVE_SIGNATURE: &str = "0def7320c3a5731c473e5ecbe6d01bc7";
 /// Signature of a number that JSON cannot hold (NaN and the infinities), in the state only.
 pub const FLOAT_SIGNATURE: &str = "8ad145fe-0d11-4827-bfd7-1abcbf086f5c";
-/// The text that stands for an unknown string; the one that senders use for unknowns of any kind (semantics 9.4).
+/// The text that stands for an unknown string; the one that senders use for unknowns of any kind (docs/rules 9.4).
 pub const UNKNOWN_TEXT: &str = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 /// The texts that stand for unknown values: bool, number, string, array, asset, archive, object.
 pub const UNKNOWN_TEXTS: [&str; 7] = [
@@ -62,7 +62,7 @@ pub enum Value {
     Sealed(Arc<str>),
     /// A value that is not known yet; in previews only.
     Unknown,
-    /// An output with its dependencies; lowered when a request is decoded (semantics 2.1 step 9).
+    /// An output with its dependencies; lowered when a request is decoded (docs/rules 2.1).
     Output(Box<OutputValue>),
     /// A reference to another resource.
     Resource(ResourceReference),
@@ -132,7 +132,7 @@ pub enum ArchiveSource {
 /// A collection of assets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Archive {
-    /// Lowercase hex SHA-256 (semantics 9.5).
+    /// Lowercase hex SHA-256 (docs/rules 9.5).
     pub hash: String,
     /// Where the content comes from.
     pub source: ArchiveSource,

@@ -62,7 +62,7 @@ impl Call {
         match outcome {
             Ok(answer) => self.result = Some(result(answer)),
             Err(error) => {
-                self.error = Some(CallError { kind: kind(&error.kind), message: error.message.clone() });
+                self.error = Some(CallError { kind: kind(&error.kind), message: error.message.to_string() });
             }
         }
     }

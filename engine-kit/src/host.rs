@@ -61,7 +61,7 @@ fn glob(pattern: Option<&String>) -> CoreResult<Option<GlobMatcher>> {
     let compile = |text: &String| {
         Glob::new(text)
             .map(|glob| glob.compile_matcher())
-            .map_err(|error| Error::Configuration(format!("a fault names '{text}', which is no glob: {error}")))
+            .map_err(|error| Error::Configuration(format!("a fault names '{text}', which is no glob: {error}").into()))
     };
     pattern.map(compile).transpose()
 }

@@ -12,7 +12,7 @@ pub(crate) fn throwaway() -> Result<Crypter> {
     static CRYPTER: OnceLock<std::result::Result<Crypter, String>> = OnceLock::new();
     let made =
         CRYPTER.get_or_init(|| Crypter::throwaway(Environment::system()).map_err(|error| error.to_string())).clone();
-    made.map_err(Error::Secrets)
+    made.map_err(|problem| Error::Secrets(problem.into()))
 }
 
 /// Keys of this process by passphrase and salt: deriving one takes a fifth of a second, and a stack in a directory is

@@ -333,10 +333,13 @@ impl StackReader for Others {
         let is_it = |given: &String| StackName::parse(given, &self.project).is_ok_and(|given| given == wanted);
         let Some((_, outputs)) = self.outputs.iter().find(|(given, _)| is_it(given)) else {
             let known: Vec<&str> = self.outputs.keys().map(String::as_str).collect();
-            return Err(Error::Configuration(format!(
-                "the test gives no outputs of it (it gives those of: {}); name it in the stack's references",
-                if known.is_empty() { "none".to_owned() } else { known.join(", ") }
-            )));
+            return Err(Error::Configuration(
+                format!(
+                    "the test gives no outputs of it (it gives those of: {}); name it in the stack's references",
+                    if known.is_empty() { "none".to_owned() } else { known.join(", ") }
+                )
+                .into(),
+            ));
         };
         let kind = maloko_core::urn::STACK_TYPE;
         let name = format!("{}-{}", wanted.project(), wanted.stack());
@@ -388,7 +391,7 @@ impl Run {
             Ok(report) => {
                 let summary = report.summary;
                 let outcome = outcome_name(summary.outcome);
-                (outcome, report.error, report.source, summary.changes, summary.is_preview)
+                (outcome, report.error.map(String::from), report.source, summary.changes, summary.is_preview)
             }
             Err(error) => ("failed", Some(error.to_string()), None, BTreeMap::new(), false),
         };

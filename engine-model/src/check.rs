@@ -95,7 +95,7 @@ fn deletions_in_order(before: &[Record], calls: &[Call]) -> Result<(), Broken> {
         let Some(dependent) = deletions.get(record.id.as_str()) else { continue };
         for urn in record.references() {
             for other in before[..index].iter().filter(|other| other.urn == *urn && !other.external) {
-                // Who merely depends on what is deleted before its replacement waits (semantics 4.2). Its own registration
+                // Who merely depends on what is deleted before its replacement waits (docs/rules 4.2). Its own registration
                 // may have it deleted later on; by then the deletions that came together are over.
                 let apart = |needed: &Call| {
                     let between = |call: &&Call| call.span.0 > needed.span.1 && call.span.1 < dependent.span.0;

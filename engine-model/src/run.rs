@@ -332,7 +332,7 @@ impl Observed {
                     self.late_steps.push(format!("{} {name} {id}", step.op));
                 }
             }
-            Event::Diagnostic(diagnostic) => self.messages.push(diagnostic.message),
+            Event::Diagnostic(diagnostic) => self.messages.push(diagnostic.message.into()),
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! URNs as semantics 1.1 writes them.
+//! URNs as docs/rules 1.1 writes them.
 
 /// The project and the stack of every lifecycle.
 pub const PROJECT: &str = "proj";

@@ -50,5 +50,5 @@ pub fn open(url: &str, world: &World) -> Result<Arc<dyn Backend>> {
     if matches!(scheme, "s3" | "gs" | "azblob") {
         return Ok(Arc::new(object::open(url, world)?));
     }
-    Err(Error::Configuration(format!("'{scheme}://' is not the kind of a shared store that this version knows")))
+    Err(Error::Configuration(format!("'{scheme}://' is not the kind of a shared store that this version knows").into()))
 }

@@ -73,7 +73,7 @@ pub(crate) fn provider_error(description: &str, error: u32) -> ProviderError {
             reasons: failure.reasons,
         },
     };
-    ProviderError { kind, message: failure.message, traceback: failure.traceback, source: host_error(error) }
+    ProviderError { kind, message: failure.message.into(), traceback: failure.traceback, source: host_error(error) }
 }
 
 /// The error of an answer that cannot be read.

@@ -128,7 +128,7 @@ async fn operate(
     let end = thread.run_program(run.engine(), program).await;
     let report: Report = run.finish(end).await?;
     let source = error_number(report.source.as_ref());
-    let mut json = serde_json::to_value(&report).map_err(|error| Error::Configuration(error.to_string()))?;
+    let mut json = serde_json::to_value(&report).map_err(|error| Error::Configuration(error.to_string().into()))?;
     json["thrown"] = source.into();
     Ok(json)
 }

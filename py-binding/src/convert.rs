@@ -87,7 +87,7 @@ fn to_python<'py>(py: Python<'py>, value: &Value, style: Style) -> PyResult<Boun
             Some(value) => to_python(py, value, style)?,
             None => sdk_types(py)?.unknown.bind(py).call0()?,
         },
-        // A component is known by its URN, a custom resource by its id (semantics 2.7).
+        // A component is known by its URN, a custom resource by its id (docs/rules 2.7).
         Value::Resource(reference) => match reference.id.as_deref() {
             Some("") => sdk_types(py)?.unknown.bind(py).call0()?,
             Some(id) => PyString::new(py, id).into_any(),

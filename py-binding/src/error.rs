@@ -21,7 +21,7 @@ pub(crate) fn internal_error(py: Python<'_>, error: &PyErr) -> ProviderError {
     let traceback = error.traceback(py).and_then(|traceback| traceback.format().ok()).unwrap_or_default();
     ProviderError {
         kind: ProviderErrorKind::Raised,
-        message: format!("maloko could not make the call: {error}"),
+        message: format!("maloko could not make the call: {error}").into(),
         traceback,
         source: Some(host_error(error.value(py).clone().into_any().unbind())),
     }

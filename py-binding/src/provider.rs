@@ -158,7 +158,7 @@ fn decode(
             let id: String = item(4)?.extract()?;
             let mut reasons: Vec<String> = item(6)?.extract()?;
             let properties = outputs(method, &id, &item(5)?, warnings).unwrap_or_else(|unusable| {
-                reasons.push(unusable.message);
+                reasons.push(unusable.message.into());
                 match unusable.kind {
                     ProviderErrorKind::UnusableOutputs { properties, .. } => properties,
                     _ => PropertyMap::new(),
@@ -203,7 +203,7 @@ fn optional<T>(
 fn raised(answer: &Bound<'_, PyTuple>) -> PyResult<ProviderError> {
     Ok(ProviderError {
         kind: ProviderErrorKind::Raised,
-        message: answer.get_item(1)?.extract()?,
+        message: answer.get_item(1)?.extract::<String>()?.into(),
         traceback: answer.get_item(2)?.extract()?,
         source: Some(host_error(answer.get_item(3)?.unbind())),
     })

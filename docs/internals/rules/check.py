@@ -1,12 +1,25 @@
-"""Checks the tables beside it: every named test exists, and every rule has a test or says why it has none."""
+"""Checks the tables of docs/rules: every named test exists, and every rule has a test or says why it has none.
+
+The sources cite the rules by number (`docs/rules 7.2`): each number exists, and nothing is cited that is not in the
+repository.
+"""
 
 import re
+import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 SECTIONS = range(1, 15)
 REFERENCE = re.compile(r"`(case|core|cli|py|node):([^`]+)`")
+
+CITATION = re.compile(r"docs/rules ((?:\d+(?:\.\d+)?(?:, | and | to )?)+)")
+# Working papers of the first months, which no reader has got.
+PAPER = re.compile(
+    r"\b(?:semantics|seams|fleets|user-needs|house-review)(?:\.md\b|,? (?:rule )?\d)"
+    r"|\b(?:reliability|design|limitations|testing-kit), rule \d|\b[DP]\d of (?!docs/)\w+|(?<!/)\bdesign\.md\b"
+)
+SOURCES = (".rs", ".py", ".ts", ".mjs", ".toml", "Makefile")
 
 
 def passing_cases() -> set[str]:
@@ -34,11 +47,27 @@ def fault(kind: str, name: str, cases: set[str]) -> str | None:
     return None
 
 
+def citations(sections: set[str]) -> list[str]:
+    """Comments that cite a rule which does not exist, or a paper that is not in the repository."""
+    faults: list[str] = []
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in listed.stdout.splitlines():
+        path = ROOT / name
+        if not name.endswith(SOURCES) or not path.is_file() or path == Path(__file__).resolve():
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), start=1):
+            cited = {rule for match in CITATION.findall(line) for rule in re.findall(r"\d+(?:\.\d+)?", match)}
+            faults.extend(f"{name}:{number}: docs/rules has no section {rule}" for rule in sorted(cited - sections))
+            if paper := PAPER.search(line):
+                faults.append(f"{name}:{number}: '{paper.group()}' is not in the repository; cite docs/rules")
+    return faults
+
+
 def main() -> int:
     """Prints every fault with its place; gives 1 when there is one."""
     cases = passing_cases()
     faults: list[str] = []
-    seen: set[int] = set()
+    sections: set[str] = set()
     for page in sorted(Path(__file__).parent.glob("*.md")):
         for number, line in enumerate(page.read_text().splitlines(), start=1):
             place = f"{page.relative_to(ROOT)}:{number}"
@@ -48,13 +77,14 @@ def main() -> int:
             cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
             if not cells or not re.match(r"\d", cells[0]):
                 continue
-            seen.add(int(cells[0].split(".")[0]))
+            sections |= {cells[0], cells[0].split(".")[0]}
             if len(cells) != 4:
                 faults.append(f"{place}: a rule has four cells: section, rule, tests, difference")
             elif not REFERENCE.search(cells[2]) and not cells[3]:
                 faults.append(f"{place}: no test pins this rule, and the last cell does not say why")
-    faults.extend(f"docs/internals/rules: no rule of section {number}" for number in SECTIONS if number not in seen)
-    print("\n".join(faults) or "docs/internals/rules: every test that is named exists")
+    faults.extend(f"docs/rules: no rule of section {number}" for number in SECTIONS if str(number) not in sections)
+    faults.extend(citations(sections))
+    print("\n".join(faults) or "docs/rules: every test that is named exists")
     return 1 if faults else 0
 
 

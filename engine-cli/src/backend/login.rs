@@ -4,6 +4,8 @@
 
 use std::path::PathBuf;
 
+use maloko_core::message;
+use maloko_core::message::Command;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
@@ -33,19 +35,22 @@ pub(super) fn logged_in(context: &Context) -> Result<Option<String>> {
         Err(error) => return Err(Failure::io(format!("the login record {} cannot be read", file.display()), &error)),
     };
     let record: Record = serde_json::from_str(&text).map_err(|error| {
-        Failure::configuration(format!(
-            "{}:{}: the login record is damaged: {error}; log in again with `maloko login URL` or remove the file",
-            file.display(),
-            error.line()
-        ))
+        Failure::configuration(message![
+            format!("{}:{}: the login record is damaged: {error}; log in again with ", file.display(), error.line()),
+            Command::new("login").with("URL"),
+            " or remove the file"
+        ])
     })?;
     if is_relative(&record.backend) {
-        return Err(Failure::configuration(format!(
-            "{}: the login record names '{}', which is another place in each directory; log in again with `maloko login \
-             file://DIR`, which records the whole path, or remove the file",
-            file.display(),
-            record.backend
-        )));
+        return Err(Failure::configuration(message![
+            format!(
+                "{}: the login record names '{}', which is another place in each directory; log in again with ",
+                file.display(),
+                record.backend
+            ),
+            Command::new("login").with("file://DIR"),
+            ", which records the whole path, or remove the file"
+        ]));
     }
     Ok(Some(record.backend))
 }

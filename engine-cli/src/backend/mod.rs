@@ -1,4 +1,4 @@
-//! Where the state of a project is kept (design.md "Where").
+//! Where the state of a project is kept: a directory, an object store or a database, and what says so.
 
 mod login;
 mod pulumi_login;
@@ -8,6 +8,8 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use maloko_core::message;
+use maloko_core::message::{Command, Message};
 use maloko_core::state::{Backend, LocalBackend};
 use maloko_stores::World;
 
@@ -159,7 +161,7 @@ pub(crate) fn confirm_new_directory(context: &Context, place: &Place) -> Result<
     if prompt::confirm(&format!("{}. Make it?", capitalised(&missing)))? {
         return make_directory(context, place);
     }
-    Err(Failure { code: crate::failure::code::CANCELLED, message: "cancelled; nothing was made".to_owned() })
+    Err(Failure { code: crate::failure::code::CANCELLED, message: "cancelled; nothing was made".to_owned().into() })
 }
 
 fn capitalised(text: &str) -> String {
@@ -192,17 +194,22 @@ pub(crate) fn named(context: &Context, origin: Origin, url: &str) -> Place {
 }
 
 /// Is it an address of a kind that is built? The error names those that are.
-pub(crate) fn check_scheme(url: &str) -> std::result::Result<(), String> {
+pub(crate) fn check_scheme(url: &str) -> std::result::Result<(), Message> {
     let Some((scheme, _)) = url.split_once("://") else {
-        return Err(format!("'{url}' is not the address of a backend: write {KINDS} (file://~ is the home directory)"));
+        let problem =
+            format!("'{url}' is not the address of a backend: write {KINDS} (file://~ is the home directory)");
+        return Err(problem.into());
     };
     match scheme {
         "file" | "s3" | "gs" | "azblob" | "postgres" | "postgresql" => Ok(()),
-        "http" | "https" => Err(format!(
-            "'{url}': maloko does not talk to the Pulumi service; use {KINDS}, and move the stack with `pulumi stack \
-             export` and `maloko stack import`"
-        )),
-        _ => Err(format!("'{url}': there is no backend of the kind '{scheme}'; use {KINDS}")),
+        "http" | "https" => Err(message![
+            format!(
+                "'{url}': maloko does not talk to the Pulumi service; use {KINDS}, and move the stack with `pulumi \
+                 stack export` and "
+            ),
+            Command::new("stack import")
+        ]),
+        _ => Err(format!("'{url}': there is no backend of the kind '{scheme}'; use {KINDS}").into()),
     }
 }
 
@@ -234,20 +241,29 @@ pub(crate) fn guard_first_stack(context: &Context, project: &Project, place: &Pl
     let here = shell::word(&place.url);
     let there = if check_scheme(&known.url).is_ok() {
         let there = shell::word(&known.url);
-        format!("to go on with those:        --backend {there} (or MALOKO_BACKEND_URL={there})")
+        format!("to go on with those:        --backend {there} (or MALOKO_BACKEND_URL={there})").into()
     } else {
-        format!(
-            "to go on with those:        `pulumi stack export --file stack.json` there, then here with --backend \
-             {here}: `maloko stack init` and `maloko stack import --file stack.json`"
-        )
+        message![
+            format!(
+                "to go on with those:        `pulumi stack export --file stack.json` there, then here with --backend \
+                 {here}: "
+            ),
+            Command::new("stack init"),
+            " and ",
+            Command::new("stack import").with("--file stack.json")
+        ]
     };
-    Err(Failure::configuration(format!(
-        "Pulumi is logged in to {} and knows {} of project '{}'; a new stack in {} would begin empty beside {}. Say which \
-         one is meant:\n  {there}\n  to begin with empty state:  --backend {here} (or MALOKO_BACKEND_URL={here})",
-        known.url,
-        known.what(),
-        project.name,
-        project.root.join(PROJECT_DIRECTORY).display(),
-        if known.stacks.len() == 1 { "it" } else { "them" },
-    )))
+    Err(Failure::configuration(message![
+        format!(
+            "Pulumi is logged in to {} and knows {} of project '{}'; a new stack in {} would begin empty beside {}. Say which \
+             one is meant:\n  ",
+            known.url,
+            known.what(),
+            project.name,
+            project.root.join(PROJECT_DIRECTORY).display(),
+            if known.stacks.len() == 1 { "it" } else { "them" },
+        ),
+        there,
+        format!("\n  to begin with empty state:  --backend {here} (or MALOKO_BACKEND_URL={here})")
+    ]))
 }

@@ -51,7 +51,7 @@ fn a_login_means_the_same_place_from_every_directory() {
 #[test]
 fn addresses_that_are_not_served_say_what_is() {
     let urls = ["/a/directory", "mysql://host/db", "https://api.pulumi.com", "ftp://host"];
-    let errors: Vec<String> = urls.iter().map(|url| check_scheme(url).unwrap_err()).collect();
+    let errors: Vec<String> = urls.iter().map(|url| check_scheme(url).unwrap_err().into()).collect();
     insta::assert_snapshot!(errors.join("\n"));
     let failure = World::new().failure("stack ls --backend ftp://host");
     assert!(failure.starts_with("2: ") && failure.contains("(from --backend)"), "{failure}");

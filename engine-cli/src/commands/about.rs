@@ -45,12 +45,12 @@ pub(crate) async fn run(context: &Context, as_json: bool) -> Result<()> {
             if let Ok(Some(stack)) = workplace.named(None) {
                 let state = match workplace.read(&stack).await {
                     Ok(snapshot) => crate::plain::count(snapshot.rows.len(), "resource"),
-                    Err(failure) => failure.message,
+                    Err(failure) => failure.message.into(),
                 };
                 facts.push(("stack", format!("{} ({state})", workplace.shown(&stack))));
             }
         }
-        Err(failure) => facts.push(("project", failure.message.clone())),
+        Err(failure) => facts.push(("project", failure.message.to_string())),
     }
     if as_json {
         let facts: serde_json::Map<_, _> =

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use maloko_core::message::Message;
 use maloko_core::state::PendingKind;
 use serde_json::json;
 
@@ -20,7 +21,7 @@ use crate::workplace::Workplace;
 #[derive(Default)]
 struct Findings {
     looked_at: Vec<String>,
-    problems: Vec<String>,
+    problems: Vec<Message>,
     notes: Vec<String>,
 }
 
@@ -58,6 +59,7 @@ pub(crate) async fn run(context: &Context, arguments: &CheckArguments) -> Result
                  components will be refused",
                 package.place, package.name
             )
+            .into()
         }));
     }
     report(context, arguments, &findings);

@@ -1,5 +1,7 @@
 //! `config`: show and edit a stack's configuration.
 
+use maloko_core::message;
+use maloko_core::message::Command;
 use maloko_core::state::{Crypter, StackName};
 
 use super::{pretty, table, text};
@@ -98,13 +100,15 @@ async fn get(context: &Context, arguments: &ConfigGet, as_json: bool) -> Result<
     let (workplace, stack, mut settings) = open(context).await?;
     let (key, path) = locate(&workplace.project.name, &arguments.key, arguments.path)?;
     let Some(found) = settings.get(&key).and_then(|whole| path::get(whole, &path)).cloned() else {
-        return Err(Failure::new(format!(
-            "configuration key '{}' not found for stack '{}' ({}); set it with `maloko config set {} VALUE`",
-            arguments.key,
-            workplace.shown(&stack),
-            settings.file().display(),
-            arguments.key
-        )));
+        return Err(Failure::new(message![
+            format!(
+                "configuration key '{}' not found for stack '{}' ({}); set it with ",
+                arguments.key,
+                workplace.shown(&stack),
+                settings.file().display()
+            ),
+            Command::new("config set").value(&arguments.key).with("VALUE")
+        ]));
     };
     let crypter = if value::has_secret(&found) { Some(workplace.crypter(&stack, &mut settings).await?) } else { None };
     let decrypt = |ciphertext: &str| match &crypter {
@@ -149,7 +153,10 @@ fn ask_for_value(context: &Context, arguments: &ConfigSet) -> Result<String> {
         return Ok(text.strip_suffix('\r').unwrap_or(text).to_owned());
     }
     if !context.console.interactive {
-        return Err(Failure::configuration(format!("give the value: `maloko config set {} VALUE`", arguments.key)));
+        return Err(Failure::configuration(message![
+            "give the value: ",
+            Command::new("config set").value(&arguments.key).with("VALUE")
+        ]));
     }
     let question = format!("Value of '{}'", arguments.key);
     if arguments.secret { prompt::secret(&question) } else { prompt::text(&question, None) }

@@ -1,4 +1,4 @@
-//! Engine events as JSON, one per line (semantics 14.5).
+//! Engine events as JSON, one per line (docs/rules 14.5).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -124,7 +124,7 @@ fn serialize_number<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, 
     serializer.serialize_f64(number)
 }
 
-/// A row with all its members (semantics 10.2), as the preview document shows it.
+/// A row with all its members (docs/rules 10.2), as the preview document shows it.
 pub(super) struct FullResource<'a>(pub(super) Writing<'a>, pub(super) &'a ResourceState);
 
 impl Serialize for FullResource<'_> {

@@ -1,4 +1,4 @@
-//! A preview as one JSON document (semantics 14.4).
+//! A preview as one JSON document (docs/rules 14.4).
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -59,7 +59,7 @@ impl Renderer for PreviewDocument {
             }
             Event::Diagnostic(message) if !message.ephemeral && message.severity != Severity::Debug => {
                 let urn = message.urn.filter(|urn| !urn.as_str().is_empty());
-                self.diagnostics.push((urn, message.severity, message.message));
+                self.diagnostics.push((urn, message.severity, message.message.into()));
             }
             Event::Summary(summary) => self.summary = Some(summary),
             _ => {}

@@ -1,4 +1,4 @@
-//! An operation as one line of JSON (semantics 14.5).
+//! An operation as one line of JSON (docs/rules 14.5).
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use maloko_core::autonaming::Seed;
 use maloko_core::builtin::{BackendStacks, OtherStacks};
 use maloko_core::event::{EventSink, Outcome, Severity, Summary};
+use maloko_core::message;
+use maloko_core::message::Command;
 use maloko_core::operation::{Operation, OperationKind};
 use maloko_core::state::{Crypter, Session, StackName};
 use maloko_core::urn::Urn;
@@ -30,7 +32,6 @@ use crate::language_host::{ProgramSpec, ResourceClass};
 use crate::project::Project;
 use crate::settings::Settings;
 use crate::settings::resolve::resolve;
-use crate::shell;
 use crate::signals;
 use crate::workplace::Workplace;
 
@@ -393,7 +394,7 @@ async fn operate(
         show.close();
         Failure::silent(code::FAILURE)
     })?;
-    report.error = report.error.map(|error| workplace.context.console.aim.tell(&error).into_owned());
+    report.error = report.error.map(|error| workplace.context.console.aim.tell(&error).into());
     Ok((report, left_behind))
 }
 
@@ -440,24 +441,28 @@ fn conclude(
     }
     if let (Some(file), Some(plan)) = (&request.save_plan, &show.plan) {
         plan.write(workplace.context, file)?;
-        let word = shell::word(&file.to_string_lossy()).into_owned();
-        console.note(&format!("The plan was written to {}; run it with `maloko up --plan {word}`", file.display()));
+        console.note(&message![
+            format!("The plan was written to {}; run it with ", file.display()),
+            Command::new("up").with("--plan").value(file.display())
+        ]);
     }
     if let (Some(file), Some(list)) = (&request.import_file, &show.list) {
         let number = list.write(workplace.context, file)?;
-        console.note(&format!(
-            "{} to be created listed in {}; write their ids into it and run `maloko import --file {}`",
-            crate::plain::count(number, "resource"),
-            file.display(),
-            shell::word(&file.to_string_lossy())
-        ));
+        console.note(&message![
+            format!(
+                "{} to be created listed in {}; write their ids into it and run ",
+                crate::plain::count(number, "resource"),
+                file.display()
+            ),
+            Command::new("import").with("--file").value(file.display())
+        ]);
     }
     // A preview pass is followed by the operation itself, which is what counts.
     if request.expect_no_changes && request.confirm.preview_pass.is_none() && has_changes(&report.summary) {
         let what = if request.is_dry() { "were proposed" } else { "were made" };
         return Err(Failure {
             code: code::UNEXPECTED_CHANGES,
-            message: format!("no changes were expected, but changes {what}"),
+            message: format!("no changes were expected, but changes {what}").into(),
         });
     }
     Ok(0)

@@ -7,6 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use maloko_core::autonaming::Seed;
 use maloko_core::config_value::ConfigValue;
 use maloko_core::event::{Event, EventSink, Op};
+use maloko_core::message;
+use maloko_core::message::Command;
 use maloko_core::state::Crypter;
 use maloko_core::update_plan::UpdatePlan;
 use maloko_core::update_plan::{decode_plan, encode_plan};
@@ -62,10 +64,10 @@ impl EventSink for PlanWriter {
 pub(crate) fn read(context: &Context, file: &Path, config: &Config, crypter: &Crypter) -> Result<UpdatePlan> {
     let file = context.directory.join(file);
     let bytes = std::fs::read(&file).map_err(|error| {
-        Failure::configuration(format!(
-            "the plan {} (from --plan) cannot be read: {error}; make one with `maloko preview --save-plan FILE`",
-            file.display()
-        ))
+        Failure::configuration(message![
+            format!("the plan {} (from --plan) cannot be read: {error}; make one with ", file.display()),
+            Command::new("preview").with("--save-plan FILE")
+        ])
     })?;
     let plan = decode_plan(&bytes, crypter, &file.display().to_string())?;
     let now = texts(config);
@@ -81,12 +83,14 @@ pub(crate) fn read(context: &Context, file: &Path, config: &Config, crypter: &Cr
     if differing.is_empty() {
         return Ok(plan);
     }
-    Err(Failure::configuration(format!(
-        "the plan {} was made with another configuration: {} differ; set them back, or save a new plan with `maloko preview \
-         --save-plan`",
-        file.display(),
-        differing.join(", ")
-    )))
+    Err(Failure::configuration(message![
+        format!(
+            "the plan {} was made with another configuration: {} differ; set them back, or save a new plan with ",
+            file.display(),
+            differing.join(", ")
+        ),
+        Command::new("preview").with("--save-plan")
+    ]))
 }
 
 fn texts(config: &Config) -> BTreeMap<String, (String, bool)> {

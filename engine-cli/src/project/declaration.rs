@@ -1,4 +1,4 @@
-//! What Pulumi.yaml declares about configuration values (semantics 11).
+//! What Pulumi.yaml declares about configuration values (docs/rules 11).
 
 use serde_norway::{Mapping, Value};
 

@@ -6,6 +6,8 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
+use maloko_core::message;
+use maloko_core::message::Command;
 use serde_norway::Value;
 
 use crate::failure::{Failure, Result};
@@ -57,12 +59,16 @@ impl Project {
             .find(|candidate| candidate.is_file());
         match file {
             Some(file) => Self::read(&file),
-            None => Err(Failure::configuration(format!(
-                "no Pulumi.yaml found in {} or in any directory above it; change to a project's directory, name it with \
-                 `--cwd`, or make a new project with `maloko new`. For the state of a program that is given inline, a \
-                 Pulumi.yaml with its `name` and `runtime` is enough",
-                directory.display()
-            ))),
+            None => Err(Failure::configuration(message![
+                format!(
+                    "no Pulumi.yaml found in {} or in any directory above it; change to a project's directory, name it \
+                     with `--cwd`, or make a new project with ",
+                    directory.display()
+                ),
+                Command::new("new"),
+                ". For the state of a program that is given inline, a Pulumi.yaml with its `name` and `runtime` is \
+                 enough"
+            ])),
         }
     }
 

@@ -6,7 +6,7 @@ use super::{Kind, Project};
 use crate::language_host::Language;
 
 fn parse(text: &str) -> Result<Project, String> {
-    Project::parse(Path::new("/p/Pulumi.yaml"), text.to_owned()).map_err(|failure| failure.message)
+    Project::parse(Path::new("/p/Pulumi.yaml"), text.to_owned()).map_err(|failure| failure.message.into())
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_project_of_another_language_names_the_command_to_run() {
         .iter()
         .map(|(runtime, here)| {
             let project = parse(&format!("name: shop\nruntime: {runtime}")).unwrap();
-            project.check_language(*here).unwrap_err().message
+            project.check_language(*here).unwrap_err().message.into()
         })
         .collect();
     insta::assert_snapshot!(errors.join("\n"));

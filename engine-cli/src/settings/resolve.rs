@@ -1,9 +1,11 @@
 //! The configuration of a run: the stack's values over the project's defaults, checked against what the project
-//! declares (semantics 11).
+//! declares (docs/rules 11).
 
 use std::collections::BTreeMap;
 
 use maloko_core::config_value::ConfigValue;
+use maloko_core::message;
+use maloko_core::message::Command;
 
 use super::Settings;
 use super::value::{Decrypt, has_secret, is_secure, to_text};
@@ -22,7 +24,7 @@ pub(crate) fn resolve(
     let mut config = BTreeMap::new();
     for (written, key, value) in settings.entries() {
         let text = to_text(value, decrypt).map_err(|failure| Failure {
-            message: format!("{}: `{written}`: {}", settings.place(&["config", written]), failure.message),
+            message: format!("{}: `{written}`: {}", settings.place(&["config", written]), failure.message).into(),
             ..failure
         })?;
         config.insert(key, ConfigValue { value: text, secret: has_secret(value) });
@@ -51,10 +53,13 @@ fn check(declaration: &Declaration, value: &serde_norway::Value, settings: &Sett
     let place = settings.place(&["config", written.as_deref().unwrap_or(&declaration.key)]);
     let name = &declaration.written_key;
     if declaration.secret && !has_secret(value) {
-        return Err(Failure::configuration(format!(
-            "{place}: the project declares '{name}' to be secret, but its value is in plain text; set it again with \
-             `maloko config set {name} --secret`"
-        )));
+        return Err(Failure::configuration(message![
+            format!(
+                "{place}: the project declares '{name}' to be secret, but its value is in plain text; set it again \
+                 with "
+            ),
+            Command::new("config set").value(&name).with("--secret")
+        ]));
     }
     // What is encrypted as a whole can only be judged when it is used.
     if let Some(kind) = &declaration.kind
@@ -80,6 +85,6 @@ fn missing_values(project: &Project, stack: &str, missing: &[&Declaration]) -> F
         };
         lines.push(format!("  {} ({kind}){description}", declaration.written_key));
     }
-    lines.push(format!("set each with `maloko config set KEY VALUE --stack {stack}`"));
-    Failure::configuration(lines.join("\n"))
+    let advice = Command::new("config set").with("KEY VALUE --stack").value(stack);
+    Failure::configuration(message![lines.join("\n"), "\nset each with ", advice])
 }

@@ -148,7 +148,7 @@ fn what_a_path_cannot_reach_is_an_error() {
             .map(|(text, value)| {
                 let mut segments = path::parse(text).unwrap();
                 let Segment::Key(key) = segments.remove(0) else { panic!("a path begins with a key") };
-                settings.set(&format!("shop:{key}"), &segments, (*value).into()).unwrap_err().message
+                settings.set(&format!("shop:{key}"), &segments, (*value).into()).unwrap_err().message.into()
             })
             .collect();
     insta::assert_snapshot!(errors.join("\n"));
@@ -200,7 +200,7 @@ fn what_the_project_declares_is_checked() {
     ];
     let errors: Vec<String> = declarations
         .iter()
-        .map(|text| resolve(&project(text), &settings(FILE), "dev", &reveal, true).unwrap_err().message)
+        .map(|text| resolve(&project(text), &settings(FILE), "dev", &reveal, true).unwrap_err().message.into())
         .collect();
     insta::assert_snapshot!(errors.join("\n\n"));
     assert!(resolve(&project(declarations[0]), &settings(FILE), "dev", &reveal, false).is_ok());

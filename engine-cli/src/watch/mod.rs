@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
+use maloko_core::message;
+use maloko_core::message::Command;
 use notify::{Event, RecursiveMode, Watcher};
 
 use crate::arguments::{ColorChoice, WatchArguments};
@@ -87,9 +89,10 @@ fn up(context: &Context, flags: &[OsString]) -> Vec<OsString> {
 fn wait(context: &Context, files: &Files, noted: &Noted) -> Result<Option<PathBuf>> {
     let (sender, events) = channel();
     let failed = |error: notify::Error| {
-        Failure::new(format!(
-            "the files of the project cannot be watched: {error}; watch fewer of them with `maloko watch --path PATH`"
-        ))
+        Failure::new(message![
+            format!("the files of the project cannot be watched: {error}; watch fewer of them with "),
+            Command::new("watch").with("--path PATH")
+        ])
     };
     let tell = move |event: notify::Result<Event>| {
         // The receiver goes when the waiting is over.

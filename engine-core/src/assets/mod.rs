@@ -1,4 +1,4 @@
-//! Assets and archives: what they hold, and the hashes by which they are compared (semantics 9.5).
+//! Assets and archives: what they hold, and the hashes by which they are compared (docs/rules 9.5).
 //!
 //! A program names files, texts and addresses; the engine reads them and puts the hash of the content beside the name.
 //! From then on two assets are equal exactly when their hashes are.

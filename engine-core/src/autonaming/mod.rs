@@ -1,4 +1,4 @@
-//! Names that the engine gives to objects whose program gave none (semantics 13.6).
+//! Names that the engine gives to objects whose program gave none (docs/rules 13.6).
 //!
 //! A provider opts in by naming the property that is its objects' name. Where the program leaves it out, the engine
 //! fills it in before `check`: with the name that the resource already has, else with a new one, made by the strategy

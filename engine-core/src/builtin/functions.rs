@@ -38,7 +38,7 @@ pub async fn call(
     Some(match token {
         GET_RESOURCE => text("urn").and_then(|urn| get_resource(&Urn::unchecked(&urn), find)),
         READ_STACK_OUTPUTS => match text("name") {
-            Ok(name) => stack_reference::outputs(&name, stacks).await.map_err(|error| error.message),
+            Ok(name) => stack_reference::outputs(&name, stacks).await.map_err(|error| error.message.to_string()),
             Err(reason) => Err(reason),
         },
         READ_STACK_RESOURCE_OUTPUTS => match text("stackName") {

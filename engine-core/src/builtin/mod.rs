@@ -1,5 +1,5 @@
 //! The package `pulumi`, which the engine serves itself: references to other stacks, values that are kept, and the
-//! functions that read both (semantics 1.5, 12.5).
+//! functions that read both (docs/rules 1.5, 12.5).
 
 mod functions;
 mod stack_reference;

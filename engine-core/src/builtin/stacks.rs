@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 
 use crate::error::{Error, Result};
+use crate::message;
+use crate::message::Command;
 use crate::resource_state::ResourceState;
 use crate::state::{Backend, Crypter, StackName, read_stack};
 use crate::value::{PropertyMap, Value};
@@ -120,11 +122,15 @@ impl StackReader for BackendStacks {
 impl BackendStacks {
     fn explain(&self, error: Error, stack: &StackName) -> Error {
         match error {
-            Error::NoStack { .. } => Error::Configuration(format!(
-                "there is no stack '{stack}' in {}. The name of a stack of another project is \
-                 organization/<project>/<stack>; `maloko stack ls --all` lists them",
-                self.backend.url()
-            )),
+            Error::NoStack { .. } => Error::Configuration(message![
+                format!(
+                    "there is no stack '{stack}' in {}. The name of a stack of another project is \
+                     organization/<project>/<stack>; ",
+                    self.backend.url()
+                ),
+                Command::new("stack ls").with("--all"),
+                " lists them"
+            ]),
             other => other,
         }
     }

@@ -1,4 +1,4 @@
-//! Comparing property values, and the property paths that name their parts (semantics 2.5, 3.3, 3.4).
+//! Comparing property values, and the property paths that name their parts (docs/rules 2.5, 3.3, 3.4).
 
 mod path;
 mod reset;

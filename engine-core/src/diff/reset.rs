@@ -1,4 +1,4 @@
-//! `ignoreChanges`: values that go back to what they were before the provider sees them (semantics 2.5).
+//! `ignoreChanges`: values that go back to what they were before the provider sees them (docs/rules 2.5).
 
 use crate::planted::{self, Bug};
 use crate::value::{PropertyMap, Value};

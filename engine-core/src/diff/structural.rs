@@ -1,4 +1,4 @@
-//! The engine's own comparison of inputs, used where a provider has no opinion (semantics 3.3).
+//! The engine's own comparison of inputs, used where a provider has no opinion (docs/rules 3.3).
 
 use std::collections::BTreeSet;
 

@@ -126,7 +126,7 @@ impl Context {
             if self.operation.dry_run { Ok(false) } else { self.exchange.fold(self.final_snapshot()).await };
         if let Err(error) = &compacted {
             self.diagnose(None, Severity::Error, error.to_string());
-            self.stop.fail(Failure::new(error.to_string()), true);
+            self.stop.fail(Failure::new(error), true);
         }
         // Behind the fold: a process that is ended meanwhile has lost nothing.
         self.close_providers().await;
@@ -150,7 +150,7 @@ impl Context {
             source: failure.as_ref().and_then(|failure| failure.source.clone()),
             urn: failure.as_ref().and_then(|failure| failure.urn.clone()),
             method: failure.as_ref().and_then(|failure| failure.method),
-            error: failure.map(|failure| self.redacted(&failure.message).into_owned()),
+            error: failure.map(|failure| failure.message.map_text(|text| self.redacted(text).into_owned())),
         })
     }
 

@@ -21,6 +21,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 use crate::event::Summary;
+use crate::message::Message;
 use crate::operation::Operation;
 use crate::provider::HostError;
 use crate::urn::Urn;
@@ -47,7 +48,7 @@ pub struct Report {
     /// The first error that the host raised, as the object that it raised.
     pub source: Option<HostError>,
     /// The first error in words; `None` when nothing failed.
-    pub error: Option<String>,
+    pub error: Option<Message>,
     /// The resource that the first error is about.
     pub urn: Option<Urn>,
     /// The provider's method from which the first error came, such as `create`.

@@ -6,13 +6,14 @@ use atomic_refcell::AtomicRefCell;
 use futures::channel::oneshot;
 
 use crate::event::Outcome;
+use crate::message::Message;
 use crate::provider::HostError;
 use crate::urn::Urn;
 
 /// The first thing that went wrong.
 #[derive(Clone, Default)]
 pub(super) struct Failure {
-    pub(super) message: String,
+    pub(super) message: Message,
     pub(super) source: Option<HostError>,
     /// The resource that it is about.
     pub(super) urn: Option<Urn>,
@@ -22,7 +23,7 @@ pub(super) struct Failure {
 
 impl Failure {
     /// Nothing is known but what went wrong.
-    pub(super) fn new(message: impl Into<String>) -> Self {
+    pub(super) fn new(message: impl Into<Message>) -> Self {
         Self { message: message.into(), ..Self::default() }
     }
 }

@@ -1,4 +1,4 @@
-//! Former identities (semantics 2.3).
+//! Former identities (docs/rules 2.3).
 
 use std::sync::Arc;
 

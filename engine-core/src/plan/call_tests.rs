@@ -1,4 +1,4 @@
-//! What each method of a provider is called with (semantics 2.6).
+//! What each method of a provider is called with (docs/rules 2.6).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What goes before a resource that is deleted before its replacement is made (semantics 4.2).
+//! What goes before a resource that is deleted before its replacement is made (docs/rules 4.2).
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 //! Which provider resource a row refers to: the program's own, or the one of its package that the engine keeps
-//! (semantics 1.4).
+//! (docs/rules 1.4).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The engine's own rows for packages (semantics 1.4).
+//! The engine's own rows for packages (docs/rules 1.4).
 
 use std::sync::Arc;
 

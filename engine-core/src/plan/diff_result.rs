@@ -1,4 +1,4 @@
-//! What a provider's answer to `diff` means (semantics 3.2-3.4).
+//! What a provider's answer to `diff` means (docs/rules 3.2 to 3.4).
 
 use crate::diff::{PropertyPath, changed_keys, diff_properties, reset_ignored};
 use crate::event::DetailedDiff;

@@ -179,7 +179,7 @@ pub(crate) fn take_object(inputs: &mut PropertyMap) -> Result<Option<ObjectId>, 
     }
 }
 
-/// Folds the dependencies of embedded output values into the lists, and makes plain values of them (semantics 2.1).
+/// Folds the dependencies of embedded output values into the lists, and makes plain values of them (docs/rules 2.1).
 fn lower_inputs(
     inputs: &mut PropertyMap,
     property_dependencies: &mut BTreeMap<String, Vec<Urn>>,

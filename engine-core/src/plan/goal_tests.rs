@@ -1,4 +1,4 @@
-//! What a request becomes (semantics 2.1).
+//! What a request becomes (docs/rules 2.1).
 #![expect(clippy::unwrap_used, reason = "a request that cannot be decoded is a failed test")]
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Which row of the state a registration is about: URNs and aliases (semantics 1.1, 2.3).
+//! Which row of the state a registration is about: URNs and aliases (docs/rules 1.1, 2.3).
 
 use crate::urn::Urn;
 

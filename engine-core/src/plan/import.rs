@@ -1,4 +1,4 @@
-//! The option `import`: taking over an object that exists (semantics 7.2).
+//! The option `import`: taking over an object that exists (docs/rules 7.2).
 //!
 //! The object is read, the program's inputs are checked, and the provider's `diff` says whether the object is as the program
 //! has it. Only then is it taken over: an import never changes an object.

@@ -1,4 +1,4 @@
-//! Deciding what to do with a registration (semantics 2-4). Pure: a [`Planner`] is given registrations and providers'
+//! Deciding what to do with a registration (docs/rules 2, 3, 4). Pure: a [`Planner`] is given registrations and providers'
 //! answers, and says what to ask next and which steps to take.
 
 mod cascade;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::message::Message;
 use crate::urn::Urn;
 
 /// So many resources are suggested in place of one that is not there.
@@ -42,10 +43,10 @@ pub fn several_bear_it(several: &[&Urn]) -> String {
 
 /// The end of a message about a resource that is not there: those whose names are most like it, or else `nothing_close`.
 #[must_use]
-pub fn did_you_mean<'a>(text: &str, urns: impl Iterator<Item = &'a Urn>, nothing_close: &str) -> String {
+pub fn did_you_mean<'a>(text: &str, urns: impl Iterator<Item = &'a Urn>, nothing_close: Message) -> Message {
     match closest(text, urns).as_slice() {
-        [] => nothing_close.to_owned(),
-        close => format!("did you mean{}", in_lines(close.iter().copied())),
+        [] => nothing_close,
+        close => format!("did you mean{}", in_lines(close.iter().copied())).into(),
     }
 }
 

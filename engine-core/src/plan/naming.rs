@@ -1,4 +1,4 @@
-//! Names of objects that the program leaves to the engine (semantics 13.6).
+//! Names of objects that the program leaves to the engine (docs/rules 13.6).
 
 use crate::autonaming::Autonaming;
 use crate::resource_state::ResourceState;

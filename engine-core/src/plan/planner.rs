@@ -253,7 +253,7 @@ impl Planner {
     }
 
     /// Ends a registration because of a refusal; a preview only notes it, so that all of them are seen at once
-    /// (semantics 3.5, 6).
+    /// (docs/rules 3.5, 6).
     pub(super) fn object(
         &self,
         guarded: Result<(), RegistrationError>,
@@ -438,7 +438,7 @@ impl Planner {
     }
 
     /// What a carried row refers to is carried along with it, and so is what that refers to, as far as the program does
-    /// not have it (semantics 4.7).
+    /// not have it (docs/rules 4.7).
     fn needed_by_carried(&self) -> UrnSet {
         let mut needed = UrnSet::default();
         let mut open: Vec<ResourceNumber> = self.carried.iter().copied().collect();

@@ -1,5 +1,5 @@
 //! Provider resources that a program makes itself for a dynamic package: rows without an object, to which dynamic
-//! resources may refer (semantics 1.4).
+//! resources may refer (docs/rules 1.4).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Provider resources that a program makes for a dynamic package (semantics 1.4).
+//! Provider resources that a program makes for a dynamic package (docs/rules 1.4).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! One registration on its way from the program's request to the steps that fulfil it (semantics 2.6, 3).
+//! One registration on its way from the program's request to the steps that fulfil it (docs/rules 2.6, 3).
 
 use std::sync::Arc;
 
@@ -6,6 +6,7 @@ use crate::autonaming::Autonaming;
 use crate::builtin;
 use crate::diff::{diff_properties, reset_ignored};
 use crate::event::Op;
+use crate::message::Message;
 use crate::planted::{self, Bug};
 use crate::provider::{Answer, Method, StoredProvider};
 use crate::resource_state::ResourceState;
@@ -83,7 +84,7 @@ pub struct Registration {
     /// Paths of `ignoreChanges` that could not be applied, to be told once.
     pub not_applicable: Vec<String>,
     /// What will be wrong with it in the run that follows this preview.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Message>,
     /// What is wrong with it, in a preview, which goes on to show the rest.
     pub complaints: Vec<RegistrationError>,
     pub(super) phase: Phase,
@@ -435,7 +436,7 @@ impl Planner {
         }))
     }
 
-    /// Has the value of `replacementTrigger` changed (semantics 3.1)? Setting one for the first time, or taking it
+    /// Has the value of `replacementTrigger` changed (docs/rules 3.1)? Setting one for the first time, or taking it
     /// away, is no change.
     fn is_triggered(&self, registration: &Registration, old: &ResourceState) -> Result<bool, RegistrationError> {
         let (Some(before), Some(now)) = (&old.replacement_trigger, &registration.goal.replacement_trigger) else {
@@ -453,7 +454,7 @@ impl Planner {
             self.guard_imported(registration)?;
             self.object(self.guard_protected(registration, &old), &mut registration.complaints)?;
             registration.phase = Phase::CheckingAgain;
-            // Without old inputs, and the program's inputs as they are (semantics 2.5, 2.6).
+            // Without old inputs, and the program's inputs as they are (docs/rules 2.5, 2.6).
             let mut inputs = if planted::has(Bug::ReplacementIgnoresChanges) {
                 (*registration.checked).clone()
             } else {

@@ -1,6 +1,8 @@
 //! Every refusal of the engine: the resource at fault, the option or input that is at fault, and the way out. Each text
 //! stands here and nowhere else; `refusal_tests.rs` shows them all.
 
+use crate::message;
+use crate::message::{Code, Command, Message};
 use crate::provider::CheckFailure;
 use crate::urn::Urn;
 
@@ -12,7 +14,7 @@ pub struct RegistrationError {
     /// The resource at fault; messages are shown on it and need not name it. `None`: they name what is at fault.
     pub urn: Option<Urn>,
     /// One message per fault.
-    pub messages: Vec<String>,
+    pub messages: Vec<Message>,
 }
 
 /// The options of a registration that name other resources.
@@ -37,13 +39,13 @@ impl Reference {
 
 impl RegistrationError {
     /// A refusal with one message.
-    pub fn on(urn: &Urn, message: impl Into<String>) -> Self {
+    pub fn on(urn: &Urn, message: impl Into<Message>) -> Self {
         Self { urn: Some(urn.clone()), messages: vec![message.into()] }
     }
 
     /// A refusal of the run as a whole, or of what has no URN yet.
     #[must_use]
-    pub fn of_run(message: impl Into<String>) -> Self {
+    pub fn of_run(message: impl Into<Message>) -> Self {
         Self { urn: None, messages: vec![message.into()] }
     }
 
@@ -58,10 +60,14 @@ impl RegistrationError {
     pub fn migration(urn: &Urn, reason: &str) -> Self {
         Self::on(
             urn,
-            format!(
-                "the option `stateMigrations` of '{urn}': {reason}. Nothing of its state was changed; correct the \
-                 migration and run `maloko up` again"
-            ),
+            message![
+                format!(
+                    "the option `stateMigrations` of '{urn}': {reason}. Nothing of its state was changed; correct the \
+                     migration and run "
+                ),
+                Command::new("up"),
+                " again"
+            ],
         )
     }
 
@@ -195,10 +201,14 @@ impl RegistrationError {
     pub fn object_of_another(urn: &Urn, id: &str, owner: &Urn) -> Self {
         Self::on(
             urn,
-            format!(
-                "--import-pending-creates: the object '{id}' is that of {owner} already, so it was not taken over; correct the \
-                 id, or let go of it there first (`maloko state delete`)"
-            ),
+            message![
+                format!(
+                    "--import-pending-creates: the object '{id}' is that of {owner} already, so it was not taken over; \
+                     correct the id, or let go of it there first ("
+                ),
+                Command::new("state delete"),
+                ")"
+            ],
         )
     }
 
@@ -251,11 +261,14 @@ impl RegistrationError {
     pub fn no_provider_of_type(urn: &Urn, kind: &str) -> Self {
         Self::on(
             urn,
-            format!(
-                "no provider is known for the type '{kind}': neither the program nor the state has a resource of it. Name one \
-                 with --provider (Python: module:Class, Node: file#export) or with \"provider\" in the file, or put a resource \
-                 of that type into the program"
-            ),
+            message![
+                format!(
+                    "no provider is known for the type '{kind}': neither the program nor the state has such a resource. "
+                ),
+                "Name one with --provider or with \"provider\" in the file (",
+                Code::ProviderPlace,
+                "), or put a resource of that type into the program"
+            ],
         )
     }
 
@@ -278,10 +291,13 @@ impl RegistrationError {
     pub fn named_provider_missing(urn: &Urn, place: &str) -> Self {
         Self::on(
             urn,
-            format!(
-                "the provider '{place}' was not found; name a provider class or object at the top of a module (Python: \
-                 module:Class, Node: file#export) or the URN of a resource whose provider is meant"
-            ),
+            message![
+                format!(
+                    "the provider '{place}' was not found; name a provider class or object at the top of a module ("
+                ),
+                Code::ProviderPlace,
+                ") or the URN of a resource whose provider is meant"
+            ],
         )
     }
 
@@ -296,7 +312,11 @@ impl RegistrationError {
     pub fn no_pending_create(urn: &Urn) -> Self {
         Self::on(
             urn,
-            "--import-pending-creates: no creation of this resource was interrupted; `maloko stack` lists those that were",
+            message![
+                "--import-pending-creates: no creation of this resource was interrupted; ",
+                Command::new("stack"),
+                " lists those that were"
+            ],
         )
     }
 
@@ -310,21 +330,29 @@ impl RegistrationError {
     pub(super) fn protected_replacement(urn: &Urn) -> Self {
         Self::on(
             urn,
-            format!(
-                "resource '{}' needs a replacement but is protected: take the 'protect' option away in the program, run \
-                 `maloko state unprotect '{urn}'`, or pass --ignore-protect",
-                urn.name()
-            ),
+            message![
+                format!(
+                    "resource '{}' needs a replacement but is protected: take the 'protect' option away in the \
+                     program, run ",
+                    urn.name()
+                ),
+                Command::new("state unprotect").quoted(&urn),
+                ", or pass --ignore-protect"
+            ],
         )
     }
 
     pub(super) fn protected_dependent(urn: &Urn, dependent: &Urn) -> Self {
         Self::on(
             urn,
-            format!(
-                "it is to be deleted before its replacement is made, and '{dependent}', which depends on it, would have to \
-                 be deleted first but is protected: run `maloko state unprotect '{dependent}'`, or pass --ignore-protect"
-            ),
+            message![
+                format!(
+                    "it is to be deleted before its replacement is made, and '{dependent}', which depends on it, would \
+                     have to be deleted first but is protected: run "
+                ),
+                Command::new("state unprotect").quoted(&dependent),
+                ", or pass --ignore-protect"
+            ],
         )
     }
 
@@ -333,11 +361,17 @@ impl RegistrationError {
     pub fn protected_deletion(urn: &Urn) -> Self {
         Self::on(
             urn,
-            format!(
-                "resource '{}' cannot be deleted because it is protected: take the 'protect' option away in the program \
-                 and run `maloko up`, run `maloko state unprotect '{urn}'`, or pass --ignore-protect",
-                urn.name()
-            ),
+            message![
+                format!(
+                    "resource '{}' cannot be deleted because it is protected: take the 'protect' option away in the \
+                     program and run ",
+                    urn.name()
+                ),
+                Command::new("up"),
+                ", run ",
+                Command::new("state unprotect").quoted(&urn),
+                ", or pass --ignore-protect"
+            ],
         )
     }
 
@@ -353,8 +387,11 @@ impl RegistrationError {
 
     /// What `--target`, `--exclude` or `--replace` names, and none of these resources is.
     pub fn unknown_target<'a>(option: &str, text: &str, known: impl Iterator<Item = &'a Urn>) -> Self {
-        let advice = did_you_mean(text, known, "see `maloko stack --show-urns`");
-        Self::of_run(format!("{option}: Target '{text}' could not be found in the stack or in the program; {advice}"))
+        let advice = did_you_mean(text, known, message!["see ", Command::new("stack").with("--show-urns")]);
+        Self::of_run(message![
+            format!("{option}: Target '{text}' could not be found in the stack or in the program; "),
+            advice
+        ])
     }
 
     /// A name at `--target`, `--exclude` or `--replace` that several resources bear.
@@ -368,12 +405,15 @@ impl RegistrationError {
     pub fn not_as_planned(urn: &Urn, violations: &[String]) -> Self {
         Self::on(
             urn,
-            format!(
-                "'{}' does not keep to the plan:\n    * {}\nlook at the change with `maloko preview`, and save a new plan with \
-                 --save-plan if it is right",
-                urn.name(),
-                violations.join("\n    * ")
-            ),
+            message![
+                format!(
+                    "'{}' does not keep to the plan:\n    * {}\nlook at the change with ",
+                    urn.name(),
+                    violations.join("\n    * ")
+                ),
+                Command::new("preview"),
+                ", and save a new plan with --save-plan if it is right"
+            ],
         )
     }
 
@@ -382,11 +422,14 @@ impl RegistrationError {
     pub fn planned_steps_missing(urn: &Urn, steps: &str) -> Self {
         Self::on(
             urn,
-            format!(
-                "the plan has the steps {steps} for '{}', which the program did not register: put it back, or save a new plan \
-                 with `maloko preview --save-plan`",
-                urn.name()
-            ),
+            message![
+                format!(
+                    "the plan has the steps {steps} for '{}', which the program did not register: put it back, or save \
+                     a new plan with ",
+                    urn.name()
+                ),
+                Command::new("preview").with("--save-plan")
+            ],
         )
     }
 
@@ -403,7 +446,7 @@ impl RegistrationError {
             "" => format!("its inputs are not valid: {}", failure.reason),
             property => format!("property {property} is not valid: {}", failure.reason),
         };
-        Self { urn: Some(urn.clone()), messages: failures.iter().map(text).collect() }
+        Self { urn: Some(urn.clone()), messages: failures.iter().map(text).map(Message::from).collect() }
     }
 
     /// An answer of another kind than the question: a fault of the host, not of the user.

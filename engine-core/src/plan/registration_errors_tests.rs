@@ -23,7 +23,7 @@ use crate::wire::{
 /// The resource that messages are shown on, and the messages.
 fn shown(refusal: &RegistrationError) -> String {
     let on = refusal.urn.as_ref().map_or_else(|| "(the run)".to_owned(), Urn::to_string);
-    format!("{on}\n{}", refusal.messages.join("\n"))
+    format!("{on}\n{}", crate::Message::join(&refusal.messages, "\n"))
 }
 
 fn refused_by(planner: &mut Planner, goal: Goal, diff: &DiffAnswer) -> String {

@@ -1,5 +1,5 @@
 //! The steps of a replacement: the new object first, or what stands on the old one, the old one and then the new one
-//! (semantics 4.2).
+//! (docs/rules 4.2).
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ impl Planner {
         Next::Act(vec![create, replace])
     }
 
-    /// Goes on with finding what must be deleted before the resource itself can be (semantics 4.2).
+    /// Goes on with finding what must be deleted before the resource itself can be (docs/rules 4.2).
     pub(super) fn cascade(
         &mut self,
         registration: &mut Registration,

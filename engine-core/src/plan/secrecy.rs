@@ -1,4 +1,4 @@
-//! Which values are secret after a provider that knows no secrets has answered (semantics 2.7).
+//! Which values are secret after a provider that knows no secrets has answered (docs/rules 2.7).
 
 use crate::resource_state::ResourceState;
 use crate::value::{Archive, ArchiveSource, PropertyMap, Value};

@@ -1,4 +1,4 @@
-//! What is secret (semantics 2.7).
+//! What is secret (docs/rules 2.7).
 
 use std::sync::Arc;
 

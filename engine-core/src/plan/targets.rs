@@ -1,4 +1,4 @@
-//! Which resources a run may touch: `--target`, `--exclude` and their dependents (semantics 4.7).
+//! Which resources a run may touch: `--target`, `--exclude` and their dependents (docs/rules 4.7).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -168,7 +168,7 @@ pub(super) fn try_decide(planner: &mut Planner, goal: Goal, diff: &DiffAnswer) -
 /// What a refusal says.
 pub(super) fn refuse(decided: Result<Decided, RegistrationError>) -> String {
     match decided {
-        Err(refusal) => refusal.messages.join("\n"),
+        Err(refusal) => crate::Message::join(&refusal.messages, "\n").into(),
         Ok(decided) => panic!("accepted: {:?}", decided.ops()),
     }
 }

@@ -1,4 +1,4 @@
-//! What a provider's answer leads to (semantics 3.2, 3.4).
+//! What a provider's answer leads to (docs/rules 3.2, 3.4).
 
 use std::sync::Arc;
 

@@ -216,5 +216,5 @@ pub trait Lease: Send + Sync {
 
 /// The error for a former checkpoint that is asked for and not there.
 pub(crate) fn no_generation(place: &str) -> Error {
-    Error::BadState(format!("there is no former state {place}; it may be older than those that are kept"))
+    Error::BadState(format!("there is no former state {place}; it may be older than those that are kept").into())
 }

@@ -1,8 +1,10 @@
-//! Stack files and exported deployments: Pulumi's JSON around the rows (semantics 10.1).
+//! Stack files and exported deployments: Pulumi's JSON around the rows (docs/rules 10.1).
 
 use serde_json::Map;
 
 use crate::error::{Error, Result};
+use crate::message;
+use crate::message::Command;
 use crate::planted::{self, Bug};
 use crate::resource_state::ResourceState;
 
@@ -122,16 +124,19 @@ fn read(bytes: &[u8], what: &str, place: &str) -> Result<Document> {
     let newer = |detail: String| {
         Err(Error::BadState(format!(
             "the {what} {place} was written by a newer tool: {detail}. Use a newer maloko for it. Nothing was changed"
-        )))
+        ).into()))
     };
     match version {
         _ if planted::has(Bug::NewerFormatTaken) => {}
         None | Some(0 | VERSION | VERSION_WITH_FEATURES) => {}
         Some(old @ (1 | 2)) => {
-            return Err(Error::BadState(format!(
-                "the {what} {place} has the old format {old}; let a current `pulumi` command line write it once \
-                 (`pulumi refresh`, or `pulumi stack export` and `import`). Nothing was changed"
-            )));
+            return Err(Error::BadState(
+                format!(
+                    "the {what} {place} has the old format {old}; let a current `pulumi` command line write it once \
+                     (`pulumi refresh`, or `pulumi stack export` and `import`). Nothing was changed"
+                )
+                .into(),
+            ));
         }
         Some(version) => {
             return newer(format!("it has format {version}, and {VERSION_WITH_FEATURES} is the last one known here"));
@@ -149,12 +154,16 @@ fn read(bytes: &[u8], what: &str, place: &str) -> Result<Document> {
 
 fn damaged(what: &str, place: &str, problem: &str) -> Error {
     let advice = if what == STACK_FILE {
-        "`maloko state restore` lists the former states that are kept, and goes back to one of them; a copy of your own is \
-         taken over with `maloko stack import --file <copy>`"
+        message![
+            Command::new("state restore"),
+            " lists the former states that are kept, and goes back to one of them; a copy of your own is taken over \
+             with ",
+            Command::new("stack import").with("--file <copy>")
+        ]
     } else {
-        "Use another copy of it"
+        "Use another copy of it".into()
     };
-    Error::BadState(format!("the {what} {place} cannot be used: {problem}. Nothing was changed. {advice}"))
+    Error::BadState(message![format!("the {what} {place} cannot be used: {problem}. Nothing was changed. "), advice])
 }
 
 fn capacity(snapshot: &Snapshot) -> usize {

@@ -1,4 +1,4 @@
-//! What is kept of past operations (semantics 10.5), in Pulumi's JSON.
+//! What is kept of past operations (docs/rules 10.5), in Pulumi's JSON.
 
 use std::collections::BTreeMap;
 
@@ -43,16 +43,19 @@ impl HistoryEntry {
     /// The entry as it is stored.
     pub fn encode(&self) -> Result<Vec<u8>> {
         serde_json::to_vec_pretty(self)
-            .map_err(|error| Error::BadState(format!("an entry of the history cannot be written: {error}")))
+            .map_err(|error| Error::BadState(format!("an entry of the history cannot be written: {error}").into()))
     }
 
     /// Reads a stored entry.
     pub fn decode(stored: &StoredEntry) -> Result<Self> {
         serde_json::from_slice(&stored.entry).map_err(|error| {
-            Error::BadState(format!(
-                "{} is no entry of a history ({error}); remove the file, or restore it from a copy",
-                stored.place
-            ))
+            Error::BadState(
+                format!(
+                    "{} is no entry of a history ({error}); remove the file, or restore it from a copy",
+                    stored.place
+                )
+                .into(),
+            )
         })
     }
 }

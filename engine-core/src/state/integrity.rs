@@ -1,4 +1,4 @@
-//! What must hold of the rows of a state, and how to put it right (semantics 10.3, 1.6).
+//! What must hold of the rows of a state, and how to put it right (docs/rules 10.3, 1.6).
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;

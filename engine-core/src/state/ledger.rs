@@ -1,4 +1,4 @@
-//! The rows of a running operation: what was there, what was done, and in which order it is written (semantics 10.3).
+//! The rows of a running operation: what was there, what was done, and in which order it is written (docs/rules 10.3).
 //!
 //! The engine changes its ledger and the journal with the same [`Change`]s; replaying a journal over the snapshot that
 //! it was begun on therefore gives the ledger as it was.
@@ -123,7 +123,7 @@ pub struct Ledger {
 
 impl Ledger {
     /// A ledger that begins with a snapshot. Of its pending operations only creations are carried on: the others are
-    /// settled by the next look at the resource (semantics 8.6).
+    /// settled by the next look at the resource (docs/rules 8.6).
     #[must_use]
     pub fn new(base: &Snapshot) -> Self {
         let pending: BTreeMap<u32, PendingOperation> =

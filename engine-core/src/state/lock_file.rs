@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::message;
+use crate::message::Message;
 
 use super::backend::Holder;
 use super::name::StackName;
@@ -37,7 +39,7 @@ pub fn encode(holder: &Holder) -> Result<Vec<u8>> {
         maloko: Some(env!("CARGO_PKG_VERSION").to_owned()),
         operation: holder.operation,
     };
-    serde_json::to_vec(&content).map_err(|error| Error::BadState(format!("cannot write a lock: {error}")))
+    serde_json::to_vec(&content).map_err(|error| Error::BadState(format!("cannot write a lock: {error}").into()))
 }
 
 /// Who wrote a lock file. One that cannot be read is a lock all the same: somebody's, of an unknown time.
@@ -64,17 +66,20 @@ pub fn decode(bytes: &[u8]) -> Holder {
 /// The error for a stack that others work on. No holder at all: one on this machine that has not said yet who it is.
 /// `advice` goes on after "until it is done".
 #[must_use]
-pub fn locked(stack: &StackName, holders: &[&Holder], advice: &str) -> Error {
+pub fn locked(stack: &StackName, holders: &[&Holder], advice: impl Into<Message>) -> Error {
     let who = match holders {
         [] => "by another maloko process on this machine that has just begun".to_owned(),
         some => by_whom(some),
     };
     // It begins with Pulumi's words, which scripts look for to try again later.
-    Error::Locked(format!(
-        "the stack is currently locked by {} lock(s): '{}' is locked {who}. Wait until it is done{advice}",
-        holders.len().max(1),
-        stack.stack()
-    ))
+    Error::Locked(message![
+        format!(
+            "the stack is currently locked by {} lock(s): '{}' is locked {who}. Wait until it is done",
+            holders.len().max(1),
+            stack.stack()
+        ),
+        advice
+    ])
 }
 
 /// Lines of a message, one below the other.

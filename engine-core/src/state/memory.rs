@@ -111,7 +111,7 @@ impl Backend for MemoryBackend {
     async fn create(&self, stack: &StackName, checkpoint: &[u8]) -> Result<()> {
         let stacks = &mut self.content().stacks;
         if stacks.contains_key(stack) {
-            return Err(Error::Configuration(format!("there is a stack '{stack}' already in memory")));
+            return Err(Error::Configuration(format!("there is a stack '{stack}' already in memory").into()));
         }
         stacks.insert(stack.clone(), Stored { checkpoint: checkpoint.to_vec(), ..Stored::default() });
         Ok(())
@@ -214,10 +214,9 @@ impl MemoryLease {
             {
                 Ok(act(stored))
             }
-            Some(_) => Err(Error::Locked(format!(
-                "the lock on the stack '{}' was lost, so nothing more is written",
-                self.stack.stack()
-            ))),
+            Some(_) => Err(Error::Locked(
+                format!("the lock on the stack '{}' was lost, so nothing more is written", self.stack.stack()).into(),
+            )),
             None => Err(no_stack(&self.stack)),
         }
     }

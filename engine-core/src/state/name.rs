@@ -62,7 +62,7 @@ impl StackName {
             } else {
                 continue;
             };
-            return Err(Error::Configuration(format!("'{name}' cannot be the name of a new {what}: {problem}")));
+            return Err(Error::Configuration(format!("'{name}' cannot be the name of a new {what}: {problem}").into()));
         }
         Ok(())
     }
@@ -94,10 +94,13 @@ fn not_a_name(text: &str) -> Error {
         Ok(_) => format!("; without slashes it could be '{plain}'"),
         Err(_) => String::new(),
     };
-    Error::Configuration(format!(
-        "'{text}' is not the name of a stack: a '/' separates the parts of organization/project/stack, and with \
+    Error::Configuration(
+        format!(
+            "'{text}' is not the name of a stack: a '/' separates the parts of organization/project/stack, and with \
          self-managed state the organization is always '{ORGANIZATION}'{offer}"
-    ))
+        )
+        .into(),
+    )
 }
 
 fn is_device(name: &str) -> bool {
@@ -112,10 +115,13 @@ fn check_part(what: &str, name: &str) -> Result<()> {
         "it is empty"
     } else if name.len() > MAX_LENGTH {
         let shown: String = name.chars().take(SHOWN_OF_LONG).collect();
-        return Err(Error::Configuration(format!(
-            "'{}...' cannot be the name of a {what}: it is longer than {MAX_LENGTH} characters",
-            shown.escape_debug()
-        )));
+        return Err(Error::Configuration(
+            format!(
+                "'{}...' cannot be the name of a {what}: it is longer than {MAX_LENGTH} characters",
+                shown.escape_debug()
+            )
+            .into(),
+        ));
     } else if name == "." || name == ".." {
         "'.' and '..' mean directories"
     } else if !name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.')) {
@@ -124,7 +130,7 @@ fn check_part(what: &str, name: &str) -> Result<()> {
         return Ok(());
     };
     // Control characters would garble the message.
-    Err(Error::Configuration(format!("'{}' cannot be the name of a {what}: {problem}", name.escape_debug())))
+    Err(Error::Configuration(format!("'{}' cannot be the name of a {what}: {problem}", name.escape_debug()).into()))
 }
 
 #[cfg(test)]

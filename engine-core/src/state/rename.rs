@@ -1,4 +1,4 @@
-//! Carrying a resource's new URN, which it got by an alias, into the rows that the run did not come to (semantics 2.3).
+//! Carrying a resource's new URN, which it got by an alias, into the rows that the run did not come to (docs/rules 2.3).
 
 use std::collections::HashSet;
 use std::sync::Arc;

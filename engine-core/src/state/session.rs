@@ -12,6 +12,8 @@ use tokio::sync::oneshot;
 
 use crate::error::{Error, Result};
 use crate::kill_point::{self, KillPoint};
+use crate::message;
+use crate::message::{Command, Message};
 use crate::provider::StoredProvider;
 use crate::resource_state::ResourceState;
 
@@ -75,7 +77,7 @@ pub struct SessionOptions {
 /// The state of a stack, opened for one operation.
 pub struct Session {
     snapshot: Snapshot,
-    notices: Vec<String>,
+    notices: Vec<Message>,
     crypter: Option<Crypter>,
     store: Option<Store>,
     environment: Environment,
@@ -189,7 +191,7 @@ impl Session {
             JournalFate::Remove | JournalFate::Fold(_) => lease.remove_journal().await?,
             JournalFate::SetAside => {
                 let place = lease.set_journal_aside().await?;
-                notices.push(format!("the journal of the interrupted run is kept as {place}"));
+                notices.push(format!("the journal of the interrupted run is kept as {place}").into());
             }
         }
         let mut snapshot = std::mem::take(&mut checkpoint.snapshot);
@@ -216,7 +218,7 @@ impl Session {
 
     /// What the user should know about the opening: an interrupted run that was recovered, and the like.
     #[must_use]
-    pub fn notices(&self) -> &[String] {
+    pub fn notices(&self) -> &[Message] {
         &self.notices
     }
 
@@ -479,10 +481,14 @@ impl Store {
             "error": violation,
             "env_vars": {},
         }});
-        Some(Error::BadState(format!(
-            "the state that this run leaves is not sound: {violation}. It was saved all the same, and nothing is lost; this is \
-             a defect of maloko. `maloko state repair` can mend the state"
-        )))
+        Some(Error::BadState(message![
+            format!(
+                "the state that this run leaves is not sound: {violation}. It was saved all the same, and nothing is \
+                 lost; this is a defect of maloko. "
+            ),
+            Command::new("state repair"),
+            " can mend the state"
+        ]))
     }
 }
 

@@ -69,13 +69,13 @@ impl Snapshot {
                 return Err(Error::Secrets(format!(
                     "the state's secrets are kept with the provider '{kind}', which maloko does not support; change it \
                      with `pulumi stack change-secrets-provider passphrase` first"
-                )));
+                ).into()));
             }
         }
         match record.pointer("/state/salt").and_then(Json::as_str) {
             Some(salt) => Ok(Some(salt)),
             None => Err(Error::Secrets(
-                "the state's 'secrets_providers' has no salt; restore the stack file from a copy".to_owned(),
+                "the state's 'secrets_providers' has no salt; restore the stack file from a copy".to_owned().into(),
             )),
         }
     }
@@ -180,7 +180,7 @@ fn unseal_value(value: &mut Value, crypter: &Crypter) -> Result<()> {
         Value::Sealed(ciphertext) => {
             let text = crypter.decrypt(ciphertext)?;
             let mut open = secret_from_json(&text).map_err(|error| {
-                Error::Secrets(format!("a secret was decrypted, but it is not the JSON of a value ({error})"))
+                Error::Secrets(format!("a secret was decrypted, but it is not the JSON of a value ({error})").into())
             })?;
             // A secret inside a secret is sealed again within the text.
             unseal_value(&mut open, crypter)?;

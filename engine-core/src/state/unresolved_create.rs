@@ -1,4 +1,4 @@
-//! Creates whose outcome is unknown (reliability, rule 2).
+//! Creates whose outcome is unknown.
 //!
 //! A record is there from the moment at which `create` is about to be called, until it is known what became of it. So
 //! whatever happens in between, a killed process included, leaves one.

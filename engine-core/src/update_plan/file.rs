@@ -8,6 +8,8 @@ use serde_json::{Map, Value as Json, json};
 use crate::autonaming::Seed;
 use crate::error::{Error, Result};
 use crate::event::Op;
+use crate::message;
+use crate::message::Command;
 use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
 
@@ -103,15 +105,16 @@ pub fn encode_plan(plan: &UpdatePlan, crypter: &Crypter, time: &str) -> Result<S
     }
     serde_json::to_string_pretty(&file)
         .map(|text| text + "\n")
-        .map_err(|error| Error::BadState(format!("the plan cannot be written: {error}")))
+        .map_err(|error| Error::BadState(format!("the plan cannot be written: {error}").into()))
 }
 
 /// Reads a plan's file. `place` names it in errors.
 pub fn decode_plan(bytes: &[u8], crypter: &Crypter, place: &str) -> Result<UpdatePlan> {
     let file: PlanFile = serde_json::from_slice(bytes).map_err(|error| {
-        Error::Configuration(format!(
-            "{place} is no update plan ({error}); make one with `maloko preview --save-plan FILE`"
-        ))
+        Error::Configuration(message![
+            format!("{place} is no update plan ({error}); make one with "),
+            Command::new("preview").with("--save-plan FILE")
+        ])
     })?;
     let mut plan = UpdatePlan { seed: file.seed, ..UpdatePlan::default() };
     for (key, value) in file.config {
@@ -124,9 +127,10 @@ pub fn decode_plan(bytes: &[u8], crypter: &Crypter, place: &str) -> Result<Updat
     for (urn, resource) in file.resource_plans {
         let steps = resource.steps.iter().map(|name| {
             Op::named(name).ok_or_else(|| {
-                Error::Configuration(format!(
-                    "{place}: the resource {urn} has the step '{name}', which this version does not know"
-                ))
+                Error::Configuration(
+                    format!("{place}: the resource {urn} has the step '{name}', which this version does not know")
+                        .into(),
+                )
             })
         });
         let steps = steps.collect::<Result<_>>()?;
@@ -209,7 +213,7 @@ fn parsed(bytes: &[u8]) -> Result<Json> {
 }
 
 fn unreadable(error: &serde_json::Error) -> Error {
-    Error::BadState(format!("a value of the plan cannot be read: {error}"))
+    Error::BadState(format!("a value of the plan cannot be read: {error}").into())
 }
 
 /// A value as messages show it: JSON of a line, shortened; secrets are hidden.

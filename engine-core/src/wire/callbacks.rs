@@ -1,4 +1,4 @@
-//! Messages to and from functions of the program that the engine calls: transforms and hooks (semantics 13).
+//! Messages to and from functions of the program that the engine calls: transforms and hooks (docs/rules 13).
 
 use std::collections::BTreeMap;
 

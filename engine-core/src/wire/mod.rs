@@ -1,5 +1,5 @@
-//! The monitor's messages: own definitions with the public field numbers (semantics 12), and property values on the
-//! wire (semantics 9.3).
+//! The monitor's messages: own definitions with the public field numbers (docs/rules 12), and property values on the
+//! wire (docs/rules 9.3).
 
 mod callbacks;
 mod functions;

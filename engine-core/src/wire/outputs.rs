@@ -1,5 +1,5 @@
 //! Wire values as functions of the program take them: what is secret, unknown or computed from resources travels as an
-//! output value, of which the SDKs make an `Output` (semantics 13.1).
+//! output value, of which the SDKs make an `Output` (docs/rules 13.1).
 
 use std::collections::BTreeMap;
 

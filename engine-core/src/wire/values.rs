@@ -1,4 +1,4 @@
-//! Property values to and from `google.protobuf.Struct` (semantics 9.3, 9.4).
+//! Property values to and from `google.protobuf.Struct` (docs/rules 9.3, 9.4).
 
 use crate::urn::Urn;
 use crate::value::{

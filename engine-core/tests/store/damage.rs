@@ -1,5 +1,5 @@
-//! Damage is noticed, named, and never taken for another state (P3). `DAMAGE_SEED`, `DAMAGE_FIRST` and `DAMAGE_FLIPS` choose
-//! the flipped bits.
+//! Damage is noticed, named, and never taken for another state (P3 of docs/reliability.md). `DAMAGE_SEED`, `DAMAGE_FIRST`
+//! and `DAMAGE_FLIPS` choose the flipped bits.
 
 use futures::executor::block_on;
 use maloko_core::state::{MemoryBackend, Session, StoredStack, export_deployment, read_stack};
@@ -12,7 +12,10 @@ fn reading(stored: &StoredStack) -> Result<(String, Vec<String>), String> {
     let backend = MemoryBackend::default();
     backend.restore(&stack(), stored.clone());
     let reading = block_on(read_stack(&backend, &stack(), true)).map_err(|error| error.to_string())?;
-    Ok((export_deployment(&reading.snapshot, None, false).unwrap(), reading.notices))
+    Ok((
+        export_deployment(&reading.snapshot, None, false).unwrap(),
+        reading.notices.into_iter().map(String::from).collect(),
+    ))
 }
 
 /// Opening for writing must end as reading does; when it is refused, nothing was changed.

@@ -1,4 +1,5 @@
-//! Several processes on one stack: races for the lease (P5), writers that are stopped, overtaken and woken again (P6).
+//! Several processes on one stack (P5 and P6 of docs/reliability.md): races for the lease, and writers that are stopped, overtaken
+//! and woken again.
 //! `RACES`, `RACE_SEED` and `TAKEOVERS` choose how many, and of which seed.
 
 use std::io::{BufRead, BufReader, Lines};

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use super::{Break, Finding, Verdict, show, verdict_text};
 
 fn finding(value: Value) -> Result<Finding> {
-    serde_json::from_value(value).map_err(|error| Error::Configuration(error.to_string()))
+    serde_json::from_value(value).map_err(|error| Error::Configuration(error.to_string().into()))
 }
 
 #[test]

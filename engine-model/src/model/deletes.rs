@@ -1,4 +1,4 @@
-//! Deletions after the program's end, and destroy (semantics 4.4, 4.6, 5).
+//! Deletions after the program's end, and destroy (docs/rules 4.4, 4.6, 5).
 
 use std::collections::{BTreeMap, BTreeSet};
 

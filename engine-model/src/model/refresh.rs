@@ -1,4 +1,4 @@
-//! Refresh, and resources that are only looked up (semantics 7.1, 7.4).
+//! Refresh, and resources that are only looked up (docs/rules 7.1, 7.4).
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! A registration (semantics 2 and 3).
+//! A registration (docs/rules 2 and 3).
 
 use std::collections::BTreeSet;
 
@@ -345,7 +345,7 @@ impl Model<'_> {
         Ok(verdict)
     }
 
-    /// What an answer of `diff` means (semantics 3.2 to 3.4).
+    /// What an answer of `diff` means (docs/rules 3.2 to 3.4).
     pub(crate) fn judge(
         &mut self,
         answer: &DiffAnswer,

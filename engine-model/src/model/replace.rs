@@ -1,4 +1,4 @@
-//! Replacement: which half comes first, and who has to go before (semantics 4.1 to 4.5).
+//! Replacement: which half comes first, and who has to go before (docs/rules 4.1 to 4.5).
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The steps that a registration leads to: same, create, update (semantics 3 and 8).
+//! The steps that a registration leads to: same, create, update (docs/rules 3 and 8).
 
 use maloko_core::PropertyMap;
 use maloko_core::provider::{Answer, Method, ProviderErrorKind};

@@ -1,4 +1,4 @@
-//! `--target`, `--exclude` and their dependents (semantics 4.7).
+//! `--target`, `--exclude` and their dependents (docs/rules 4.7).
 
 use std::collections::BTreeSet;
 

@@ -396,7 +396,7 @@ async fn operate(
     let error = raised.then(|| "the program raised".to_owned());
     match engine.finish(ProgramEnd { error, source: None }).await {
         Ok(report) if report.summary.outcome == Outcome::Succeeded => Ended::Done(Ok(())),
-        Ok(report) => Ended::Done(Err(report.error.unwrap_or_default())),
+        Ok(report) => Ended::Done(Err(report.error.unwrap_or_default().into())),
         Err(error) => Ended::Done(Err(error.to_string())),
     }
 }

@@ -176,7 +176,7 @@ impl EventSink for Reached {
             Event::Diagnostic(message) if message.severity >= Severity::Warning => {
                 let name = message.urn.as_ref().map_or_else(String::new, |urn| urn.name().to_owned());
                 self.machine.world.note(&format!("told of '{name}': {}", message.message));
-                self.told().messages.push((name, message.message));
+                self.told().messages.push((name, message.message.into()));
             }
             _ => {}
         }

@@ -40,10 +40,13 @@ impl Address {
         // The address itself is not quoted: there may be credentials in it.
         let wrong = |why: &str| {
             let scheme = if scheme.is_empty() { "s3" } else { scheme };
-            Error::Configuration(format!(
-                "the address of the backend ({scheme}://...) cannot be used: {why}; write {scheme}://BUCKET or \
+            Error::Configuration(
+                format!(
+                    "the address of the backend ({scheme}://...) cannot be used: {why}; write {scheme}://BUCKET or \
                  {scheme}://BUCKET/PREFIX, with settings after a '?'"
-            ))
+                )
+                .into(),
+            )
         };
         let parsed = Url::parse(url).map_err(|error| wrong(&error.to_string()))?;
         let bucket =
@@ -85,9 +88,9 @@ impl Address {
             None => Ok(None),
             Some("true" | "1" | "t") => Ok(Some(true)),
             Some("false" | "0" | "f") => Ok(Some(false)),
-            Some(other) => Err(Error::Configuration(format!(
-                "the setting '{name}={other}' in the address of the backend must be true or false"
-            ))),
+            Some(other) => Err(Error::Configuration(
+                format!("the setting '{name}={other}' in the address of the backend must be true or false").into(),
+            )),
         }
     }
 
@@ -95,12 +98,15 @@ impl Address {
     pub(crate) fn allow(&self, known: &[&str]) -> Result<()> {
         match self.settings.iter().find(|(name, _)| !known.contains(&name.as_str())) {
             None => Ok(()),
-            Some((name, _)) => Err(Error::Configuration(format!(
-                "the setting '{name}' in the address {}://{} is not known to this version; known are {}",
-                self.scheme,
-                self.bucket,
-                known.join(", ")
-            ))),
+            Some((name, _)) => Err(Error::Configuration(
+                format!(
+                    "the setting '{name}' in the address {}://{} is not known to this version; known are {}",
+                    self.scheme,
+                    self.bucket,
+                    known.join(", ")
+                )
+                .into(),
+            )),
         }
     }
 

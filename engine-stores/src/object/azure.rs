@@ -39,13 +39,15 @@ fn builder(address: &Address, world: &World) -> Result<MicrosoftAzureBuilder> {
         return Err(Error::Configuration(format!(
             "{} does not say which storage account it is in: set AZURE_STORAGE_ACCOUNT, or add ?storage_account=NAME",
             address.place()
-        )));
+        ).into()));
     };
     let domain = address.setting("domain").map(str::to_owned).or_else(|| variable("AZURE_STORAGE_DOMAIN"));
     let protocol = address.setting("protocol").map(str::to_owned).or_else(|| variable("AZURE_STORAGE_PROTOCOL"));
     let protocol = protocol.unwrap_or_else(|| "https".into());
     if protocol != "http" && protocol != "https" {
-        return Err(Error::Configuration(format!("the protocol '{protocol}' of azblob:// must be http or https")));
+        return Err(Error::Configuration(
+            format!("the protocol '{protocol}' of azblob:// must be http or https").into(),
+        ));
     }
     let emulator = address.is_on("localemu")? == Some(true)
         || variable("AZURE_STORAGE_IS_LOCAL_EMULATOR").is_some_and(|value| value.eq_ignore_ascii_case("true"));

@@ -85,8 +85,9 @@ impl Bucket {
 
     /// The name of an object in the whole store, as it is: encoding it would make it another one.
     fn path(&self, key: &str) -> Result<Path> {
-        Path::parse(format!("{}{key}", self.prefix))
-            .map_err(|error| Error::BadState(format!("{} cannot be the name of an object: {error}", self.place(key))))
+        Path::parse(format!("{}{key}", self.prefix)).map_err(|error| {
+            Error::BadState(format!("{} cannot be the name of an object: {error}", self.place(key)).into())
+        })
     }
 
     /// Reads an object; `None` when there is none.
@@ -334,7 +335,7 @@ impl Bucket {
 
     /// The error for content that is not what was written there.
     pub(crate) fn damaged(&self, key: &str, why: &str, what_to_do: &str) -> Error {
-        Error::BadState(format!("{} is damaged ({why}); {what_to_do}", self.place(key)))
+        Error::BadState(format!("{} is damaged ({why}); {what_to_do}", self.place(key)).into())
     }
 }
 

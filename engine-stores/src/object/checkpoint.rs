@@ -64,7 +64,7 @@ async fn missing(bucket: &Bucket, stack: &StackName, keys: &StackKeys) -> Result
                 "the stack file {} is compressed, which maloko does not support; unset PULUMI_DIY_BACKEND_GZIP and let \
                  `pulumi stack export` and `pulumi stack import` write it anew",
                 bucket.place(&key)
-            )));
+            ).into()));
         }
     }
     Ok(Error::NoStack { stack: stack.stack().to_owned() })
@@ -101,10 +101,10 @@ pub(crate) async fn load(bucket: &Bucket, stack: &StackName, keys: &StackKeys) -
             seal,
         });
     }
-    Err(Error::Locked(format!(
-        "the stack '{}' is being changed all the time; run the command again when that is over",
-        stack.stack()
-    )))
+    Err(Error::Locked(
+        format!("the stack '{}' is being changed all the time; run the command again when that is over", stack.stack())
+            .into(),
+    ))
 }
 
 /// The generations, the newest first.
@@ -121,10 +121,9 @@ pub(crate) async fn load_generation(bucket: &Bucket, keys: &StackKeys, number: u
     let key = keys.generation(number);
     match bucket.get(&key).await? {
         Some(found) => Ok(mark::unmarked(&found.bytes).to_vec()),
-        None => Err(Error::BadState(format!(
-            "there is no former state {}; it may be older than those that are kept",
-            bucket.place(&key)
-        ))),
+        None => Err(Error::BadState(
+            format!("there is no former state {}; it may be older than those that are kept", bucket.place(&key)).into(),
+        )),
     }
 }
 

@@ -67,7 +67,7 @@ pub(crate) async fn take(store: &Opened, stack: &StackName, operation: &str, mak
         None => Error::Locked(format!(
             "others take and release the lock on the stack '{}' all the time; run the command again when that is over",
             stack.stack()
-        )),
+        ).into()),
     })
 }
 
@@ -230,8 +230,11 @@ async fn mark_anew(bucket: &Bucket, keys: &StackKeys, epoch: u64) -> Result<()> 
             return Ok(());
         }
     }
-    Err(Error::Locked(format!(
-        "{} is written by somebody without a lock all the time; run the command again when that is over",
-        bucket.place(&keys.checkpoint)
-    )))
+    Err(Error::Locked(
+        format!(
+            "{} is written by somebody without a lock all the time; run the command again when that is over",
+            bucket.place(&keys.checkpoint)
+        )
+        .into(),
+    ))
 }

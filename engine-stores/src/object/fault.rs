@@ -5,6 +5,8 @@ use std::error::Error as _;
 use std::io;
 
 use maloko_core::error::Error;
+use maloko_core::message;
+use maloko_core::message::Command;
 use object_store::Error as StoreError;
 use object_store::client::{HttpError, HttpErrorKind};
 
@@ -97,7 +99,12 @@ pub(crate) fn failed(what: &str, error: &StoreError) -> Error {
             StoreError::Unauthenticated { .. } => (io::ErrorKind::PermissionDenied, detail(UNKNOWN_CREDENTIALS, error)),
             _ if text.contains("169.254.169.254") || text.contains("metadata.google.internal") => (
                 io::ErrorKind::PermissionDenied,
-                "no credentials were found; set those of the store in the environment (`maloko help backends` names them)".into(),
+                message![
+                    "no credentials were found; set those of the store in the environment (",
+                    Command::new("help").with("backends"),
+                    " names them)"
+                ]
+                .into(),
             ),
             _ if status(&text).is_some() => (io::ErrorKind::Other, detail("the store answered with an error", error)),
             _ => (io::ErrorKind::NotConnected, format!("{UNREACHABLE} ({root})")),
@@ -108,11 +115,15 @@ pub(crate) fn failed(what: &str, error: &StoreError) -> Error {
 
 /// The error for settings of which no client can be made, such as a key that is not in base64.
 pub(crate) fn unusable(place: &str, error: &StoreError) -> Error {
-    Error::Configuration(format!(
-        "{place} cannot be used as it is set up: {}. Correct its credentials in the environment, or its address (see \
-         `maloko help backends`)",
-        root_cause(error)
-    ))
+    Error::Configuration(message![
+        format!(
+            "{place} cannot be used as it is set up: {}. Correct its credentials in the environment, or its address \
+             (see ",
+            root_cause(error)
+        ),
+        Command::new("help").with("backends"),
+        ")"
+    ])
 }
 
 fn known(code: &str) -> Option<(&'static str, &'static str)> {

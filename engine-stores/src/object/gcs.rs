@@ -58,6 +58,8 @@ fn builder(address: &Address, world: &World) -> Result<GoogleCloudStorageBuilder
 fn readable(file: &str, variable: &str) -> Result<String> {
     match std::fs::File::open(file) {
         Ok(_) => Ok(file.to_owned()),
-        Err(error) => Err(Error::Configuration(format!("the file {file} (from {variable}) cannot be read: {error}"))),
+        Err(error) => {
+            Err(Error::Configuration(format!("the file {file} (from {variable}) cannot be read: {error}").into()))
+        }
     }
 }

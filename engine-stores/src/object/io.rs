@@ -62,9 +62,9 @@ impl Io {
             }
             Self::Runtime(own) => {
                 let gone = |why: &str| {
-                    Error::BadState(format!(
-                        "a request to the store ended without an answer ({why}); run the command again"
-                    ))
+                    Error::BadState(
+                        format!("a request to the store ended without an answer ({why}); run the command again").into(),
+                    )
                 };
                 let runtime = own.runtime.as_ref().ok_or_else(|| gone("the store was closed"))?;
                 let silence = Arc::clone(&own.silence);

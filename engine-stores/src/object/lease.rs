@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use futures::channel::oneshot;
 use maloko_core::error::{Error, Result};
+use maloko_core::message;
+use maloko_core::message::Command;
 use maloko_core::state::{Lease, StackName, StoredStack};
 use object_store::UpdateVersion;
 
@@ -222,9 +224,10 @@ impl Shared {
         let pieces = self.pieces(&mut files).await?;
         if pieces.missing.is_some() {
             let place = pieces.place(self.bucket(), self.keys());
-            return Err(Error::BadState(format!(
-                "the journal {place} cannot be cut; set it aside with `maloko state restore --journal`"
-            )));
+            return Err(Error::BadState(message![
+                format!("the journal {place} cannot be cut; set it aside with "),
+                Command::new("state restore").with("--journal")
+            ]));
         }
         for piece in pieces.found {
             let lines = piece.lines().len();
@@ -276,7 +279,7 @@ impl Shared {
             "{} was written by somebody else (`pulumi`?) while this run was going on, so it is left as it is now; run the \
              command again",
             self.bucket().place(&self.keys().checkpoint)
-        ))
+        ).into())
     }
 
     async fn write_seal(&self, content: &[u8]) -> Result<()> {

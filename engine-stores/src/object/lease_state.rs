@@ -87,7 +87,7 @@ impl Right {
             return Err(Error::Locked("a process that was forked off a run cannot write to its stack".into()));
         }
         if let Some(why) = self.lost.lock().unwrap_or_else(PoisonError::into_inner).clone() {
-            return Err(Error::Locked(why.to_string()));
+            return Err(Error::Locked(why.to_string().into()));
         }
         if !self.bucket.is_conditional() {
             return self.confirm().await;
@@ -156,10 +156,9 @@ impl Right {
                 found => return Err(self.lose(found.map(|(record, _)| record).as_ref(), None)),
             }
         }
-        Err(Error::Locked(format!(
-            "the lock on the stack '{}' cannot be renewed; nothing more is written",
-            self.stack.stack()
-        )))
+        Err(Error::Locked(
+            format!("the lock on the stack '{}' cannot be renewed; nothing more is written", self.stack.stack()).into(),
+        ))
     }
 
     /// The error for a write that met a fence, or what else another lease wrote.
@@ -187,6 +186,6 @@ impl Right {
         )
         .into();
         let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
-        Error::Locked(lost.get_or_insert(why).to_string())
+        Error::Locked(lost.get_or_insert(why).to_string().into())
     }
 }

@@ -1,6 +1,8 @@
 //! The lock files that Pulumi's command line and maloko both respect.
 
 use maloko_core::error::{Error, Result};
+use maloko_core::message;
+use maloko_core::message::Command;
 use maloko_core::state::{Holder, StackName, lock_file};
 
 use super::bucket::Bucket;
@@ -34,14 +36,17 @@ pub(crate) async fn others(bucket: &Bucket, keys: &StackKeys, own: Option<&str>)
 
 /// The error for a stack that another maloko works on.
 pub(crate) fn held(stack: &StackName, holder: &Holder) -> Error {
-    lock_file::locked(stack, &[holder], "; if it hangs, `maloko cancel` takes the lock from it.")
+    lock_file::locked(stack, &[holder], message!["; if it hangs, ", Command::new("cancel"), " takes the lock from it."])
 }
 
 /// The error for a stack that `pulumi` works on.
 pub(crate) fn foreign(bucket: &Bucket, stack: &StackName, locks: &[LockFile]) -> Error {
     let holders: Vec<&Holder> = locks.iter().map(|lock| &lock.holder).collect();
     let places = lock_file::listed(locks.iter().map(|lock| bucket.place(&lock.key)));
-    let advice =
-        format!(". If that process is gone, `maloko cancel` or `pulumi cancel` removes its lock; or remove:{places}");
-    lock_file::locked(stack, &holders, &advice)
+    let advice = message![
+        ". If that process is gone, ",
+        Command::new("cancel"),
+        format!(" or `pulumi cancel` removes its lock; or remove:{places}")
+    ];
+    lock_file::locked(stack, &holders, advice)
 }

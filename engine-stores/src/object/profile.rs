@@ -47,7 +47,7 @@ pub(crate) fn read(world: &World, asked: Option<&str>) -> Result<Profile> {
         return Err(Error::Configuration(format!(
             "there is no AWS profile '{name}' in ~/.aws/credentials or ~/.aws/config; correct AWS_PROFILE, or ?profile= in \
              the address of the backend"
-        )));
+        ).into()));
     }
     let profile = Profile {
         key: get("aws_access_key_id"),
@@ -69,7 +69,7 @@ pub(crate) fn refusal(name: &str, way: &str) -> Error {
     Error::Configuration(format!(
         "the AWS profile '{name}' gets its credentials by '{way}', which this version does not support; put them into the \
          environment first: eval \"$(aws configure export-credentials --profile {name} --format env)\""
-    ))
+    ).into())
 }
 
 fn read_file(path: &Path) -> Result<Option<String>> {

@@ -110,7 +110,7 @@ fn builder(address: &Address, world: &World) -> Result<AmazonS3Builder> {
                 return Err(Error::Configuration(format!(
                     "no credentials for {} were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
                     address.place()
-                )));
+                ).into()));
             }
         }
     }
@@ -118,7 +118,7 @@ fn builder(address: &Address, world: &World) -> Result<AmazonS3Builder> {
 }
 
 fn half(have: &str, lack: &str) -> Error {
-    Error::Configuration(format!("there is an AWS {have}, but the other half is missing: set {lack}"))
+    Error::Configuration(format!("there is an AWS {have}, but the other half is missing: set {lack}").into())
 }
 
 fn endpoint(address: &Address, variable: &dyn Fn(&str) -> Option<String>, profile: Option<&str>) -> Result<Endpoint> {

@@ -49,8 +49,11 @@ pub(crate) async fn renew(bucket: &Bucket, keys: &StackKeys, epoch: u64) -> Resu
             return Ok(());
         }
     }
-    Err(Error::Locked(format!(
-        "{} is written by somebody without a lock all the time; run the command again when that is over",
-        bucket.place(&keys.seal)
-    )))
+    Err(Error::Locked(
+        format!(
+            "{} is written by somebody without a lock all the time; run the command again when that is over",
+            bucket.place(&keys.seal)
+        )
+        .into(),
+    ))
 }

@@ -7,6 +7,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use maloko_core::environment::Environment;
 use maloko_core::error::{Error, Result};
+use maloko_core::message;
+use maloko_core::message::Command;
 use maloko_core::state::{Backend, Generation, Holder, Lease, StackName, StoredEntry, StoredStack};
 use object_store::ObjectStore;
 
@@ -81,10 +83,12 @@ impl Opened {
                 let found = self.bucket.probe(key).await?;
                 *self.conditional.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
                 if !found {
-                    (self.notify)(
-                        "this store does not refuse conditional writes (If-None-Match, If-Match), so two writers are kept \
-                         apart less strictly; `maloko help backends` has more",
-                    );
+                    (self.notify)(&message![
+                        "this store does not refuse conditional writes (If-None-Match, If-Match), so two writers are \
+                         kept apart less strictly; ",
+                        Command::new("help").with("backends"),
+                        " has more"
+                    ]);
                 }
                 found
             }
@@ -104,7 +108,7 @@ impl Opened {
                 return Err(Error::BadState(format!(
                     "the state in {} has the old layout without projects; upgrade it with `pulumi state upgrade` first",
                     bucket.place("")
-                )));
+                ).into()));
             }
             // There is none before the first stack is made.
             None => return Ok(()),
@@ -118,14 +122,20 @@ fn check_version(bucket: &Bucket, text: &str) -> Result<()> {
     let version = text.lines().find_map(|line| line.strip_prefix("version:"));
     match version.map(|rest| rest.split('#').next().unwrap_or_default().trim().parse::<u64>()) {
         Some(Ok(VERSION)) => Ok(()),
-        Some(Ok(newer)) if newer > VERSION => Err(Error::BadState(format!(
-            "the state in {} has layout {newer}, which this version of maloko does not know; use a newer one",
-            bucket.place("")
-        ))),
-        _ => Err(Error::BadState(format!(
-            "{} does not say which layout the state has; it should be the line `version: {VERSION}`",
-            bucket.place(META)
-        ))),
+        Some(Ok(newer)) if newer > VERSION => Err(Error::BadState(
+            format!(
+                "the state in {} has layout {newer}, which this version of maloko does not know; use a newer one",
+                bucket.place("")
+            )
+            .into(),
+        )),
+        _ => Err(Error::BadState(
+            format!(
+                "{} does not say which layout the state has; it should be the line `version: {VERSION}`",
+                bucket.place(META)
+            )
+            .into(),
+        )),
     }
 }
 
@@ -208,7 +218,7 @@ impl Backend for ObjectBackend {
     async fn create(&self, stack: &StackName, checkpoint: &[u8]) -> Result<()> {
         let store = self.opened().await?;
         let keys = StackKeys::new(stack);
-        let exists = || Error::Configuration(format!("there is a stack '{stack}' already in {}", self.url));
+        let exists = || Error::Configuration(format!("there is a stack '{stack}' already in {}", self.url).into());
         store.bucket.put_new(META, format!("version: {VERSION}\n").into_bytes()).await?;
         let listed = store.bucket.list(&format!("{STACKS}{}/", stack.project())).await?;
         let is_listed = listed.iter().any(|key| keys::stack_of(key).as_ref() == Some(stack));
@@ -320,8 +330,11 @@ async fn break_lease(store: &Opened, stack: &StackName, keys: &StackKeys) -> Res
             // Where the store cannot refuse, a heartbeat that was on its way may have undone it: so look once more.
         }
     }
-    Err(Error::Locked(format!(
-        "the lock on the stack '{}' changes all the time and could not be taken; run the command again",
-        stack.stack()
-    )))
+    Err(Error::Locked(
+        format!(
+            "the lock on the stack '{}' changes all the time and could not be taken; run the command again",
+            stack.stack()
+        )
+        .into(),
+    ))
 }

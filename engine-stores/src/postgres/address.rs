@@ -73,7 +73,7 @@ impl Address {
             Error::Configuration(format!(
                 "the address of the database cannot be read: {cause}; write postgres://USER@HOST:PORT/DATABASE, followed \
                  by ?NAME=VALUE&... if needed"
-            ))
+            ).into())
         })?;
         complete(&mut config, world)?;
         let tls = match own.tls.or_else(|| variable(world, "PGSSLMODE")) {
@@ -114,7 +114,7 @@ impl Own {
                     Error::Configuration(format!(
                         "the address of the database has lease={value}; it is the number of seconds, from 5 to 60, after \
                          which a silent holder of a lock is replaced"
-                    ))
+                    ).into())
                 })?);
             }
             "sslmode" => self.tls = Some(value.to_owned()),
@@ -123,7 +123,7 @@ impl Own {
                 return Err(Error::Configuration(format!(
                     "the address of the database has {name}; certificates of clients are not supported: use a password \
                      (PGPASSWORD or ~/.pgpass)"
-                )));
+                ).into()));
             }
             _ => return Ok(false),
         }
@@ -155,7 +155,7 @@ fn checked_schema(name: &str) -> Result<String> {
     Err(Error::Configuration(format!(
         "the address of the database has schema={name}; a schema's name is made of small letters, digits and '_', begins \
          with no digit and not with pg_, and has at most {MAX_NAME} characters"
-    )))
+    ).into()))
 }
 
 fn tls_of(name: &str) -> Result<Tls> {
@@ -166,9 +166,10 @@ fn tls_of(name: &str) -> Result<Tls> {
         "verify-ca" => Tls::VerifyCa,
         "verify-full" => Tls::VerifyFull,
         other => {
-            return Err(Error::Configuration(format!(
-                "sslmode={other} is not known; it is disable, prefer, require, verify-ca or verify-full"
-            )));
+            return Err(Error::Configuration(
+                format!("sslmode={other} is not known; it is disable, prefer, require, verify-ca or verify-full")
+                    .into(),
+            ));
         }
     })
 }
@@ -176,7 +177,7 @@ fn tls_of(name: &str) -> Result<Tls> {
 /// Takes what the address leaves open from the environment, as libpq does.
 fn complete(config: &mut Config, world: &World) -> Result<()> {
     let bad = |name: &str, value: &str, what: &str| {
-        Error::Configuration(format!("the environment variable {name} is '{value}', which is not {what}"))
+        Error::Configuration(format!("the environment variable {name} is '{value}', which is not {what}").into())
     };
     if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
         match variable(world, "PGHOST") {

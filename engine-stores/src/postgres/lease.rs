@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use maloko_core::error::{Error, Result};
+use maloko_core::message;
+use maloko_core::message::Command;
 use maloko_core::planted::{self, Bug};
 use maloko_core::state::{Holder, Lease, StackName, StoredStack};
 use tokio::sync::Mutex;
@@ -169,12 +171,12 @@ impl Held {
     }
 
     fn lost(&self) -> Error {
-        Error::Locked(format!(
-            "the lock on the stack '{}' in {} was lost (by `maloko cancel`, or because this process was silent for too \
-             long), so nothing more is written. What was recorded before is safe; the next run goes on from there",
-            self.stack.stack(),
-            self.store.shown()
-        ))
+        Error::Locked(message![
+            format!("the lock on the stack '{}' in {} was lost (by ", self.stack.stack(), self.store.shown()),
+            Command::new("cancel"),
+            ", or because this process was silent for too long), so nothing more is written. What was recorded before \
+             is safe; the next run goes on from there"
+        ])
     }
 
     /// Performs a write, exactly once; gives its number.

@@ -99,7 +99,7 @@ fn no_stack(stack: &StackName) -> Error {
 /// A column of an answer; the statements say what their columns are.
 fn column<'r, T: tokio_postgres::types::FromSql<'r>>(row: &'r Row, index: usize) -> Result<T> {
     row.try_get(index).map_err(|error| {
-        Error::BadState(format!("the database answered with something that was not asked for: {error}"))
+        Error::BadState(format!("the database answered with something that was not asked for: {error}").into())
     })
 }
 
@@ -110,8 +110,9 @@ fn named(stack: &StackName) -> Vec<Value> {
 
 /// A moment, as the history's tables have it.
 fn moment(at: i128) -> Result<i64> {
-    i64::try_from(at)
-        .map_err(|_| Error::BadState(format!("an entry of the history cannot be kept: {at} nanoseconds are no time")))
+    i64::try_from(at).map_err(|_| {
+        Error::BadState(format!("an entry of the history cannot be kept: {at} nanoseconds are no time").into())
+    })
 }
 
 /// A row that begins with the columns `pid, user_name, host, since, operation`.
@@ -199,7 +200,7 @@ impl Backend for PostgresBackend {
         let rows = self.ask(WHO_MADE, named(stack)).await?.unwrap_or_default();
         match rows.first().map(|row| column::<String>(row, 0)).transpose()? {
             Some(maker) if maker == token => Ok(()),
-            _ => Err(Error::Configuration(format!("there is a stack '{stack}' already in {}", self.url()))),
+            _ => Err(Error::Configuration(format!("there is a stack '{stack}' already in {}", self.url()).into())),
         }
     }
 
@@ -299,11 +300,9 @@ impl Backend for PostgresBackend {
         let rows = self.ask(GENERATION, values).await?.unwrap_or_default();
         match rows.first() {
             Some(row) => column(row, 0),
-            None => Err(Error::BadState(format!(
-                "there is no generation {number} of the stack '{}' in {}",
-                stack.stack(),
-                self.url()
-            ))),
+            None => Err(Error::BadState(
+                format!("there is no generation {number} of the stack '{}' in {}", stack.stack(), self.url()).into(),
+            )),
         }
     }
 }

@@ -49,7 +49,9 @@ fn check_private(file: &Path) -> Result<()> {
     let mode = std::fs::metadata(file).map(|data| data.permissions().mode()).unwrap_or_default();
     if mode & OTHERS != 0 {
         let file = file.display();
-        return Err(Error::Configuration(format!("others can read the password file {file}; run `chmod 600 {file}`")));
+        return Err(Error::Configuration(
+            format!("others can read the password file {file}; run `chmod 600 {file}`").into(),
+        ));
     }
     Ok(())
 }

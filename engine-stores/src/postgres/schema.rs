@@ -158,7 +158,7 @@ fn damaged(address: &Address, why: &str) -> Error {
     Error::BadState(format!(
         "the tables in {} are damaged: {why}. Nothing was changed. Restore the schema {} from a backup of the database",
         address.shown, address.schema
-    ))
+    ).into())
 }
 
 /// The same where what is missing can be put back, if it is all that is.
@@ -166,7 +166,7 @@ fn without_version(address: &Address) -> Error {
     let (schema, newest) = (&address.schema, SCRIPTS.len());
     let cure =
         format!("or, if the other tables are whole, put its row back: INSERT INTO {schema}.layout VALUES ({newest})");
-    Error::BadState(format!("{}; {cure}", damaged(address, "the table layout is empty")))
+    Error::BadState(format!("{}; {cure}", damaged(address, "the table layout is empty")).into())
 }
 
 fn is_absent(error: &tokio_postgres::Error) -> bool {
@@ -185,7 +185,7 @@ async fn upgrade(client: &Client, address: &Address, scripts: &[&str], newest: i
             "the tables in {} have layout {found}, and this version of maloko knows only {newest}; use the newer version \
              that made them. Nothing was changed",
             address.shown
-        ))));
+        ).into())));
     }
     if !exists {
         // Asking first lets a user without the right to make schemas use one that was made for it.
@@ -216,5 +216,5 @@ fn not_allowed(error: tokio_postgres::Error, address: &Address) -> Failed {
     Failed::Said(Error::Configuration(format!(
         "the user {user} may not make the tables in {}; let an administrator run once: CREATE SCHEMA {} AUTHORIZATION {user}",
         address.shown, address.schema
-    )))
+    ).into()))
 }

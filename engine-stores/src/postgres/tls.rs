@@ -16,7 +16,7 @@ use super::address::{Address, Tls};
 /// What makes TLS connections to the address.
 pub(super) fn connector(address: &Address) -> Result<MakeRustlsConnect> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let failed = |error: rustls::Error| Error::Configuration(format!("TLS cannot be used: {error}"));
+    let failed = |error: rustls::Error| Error::Configuration(format!("TLS cannot be used: {error}").into());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(failed)?;
@@ -36,7 +36,7 @@ pub(super) fn connector(address: &Address) -> Result<MakeRustlsConnect> {
 fn verifier(address: &Address, provider: &Arc<CryptoProvider>) -> Result<Arc<WebPkiServerVerifier>> {
     WebPkiServerVerifier::builder_with_provider(Arc::new(roots(address)?), Arc::clone(provider))
         .build()
-        .map_err(|error| Error::Configuration(format!("the root certificates cannot be used: {error}")))
+        .map_err(|error| Error::Configuration(format!("the root certificates cannot be used: {error}").into()))
 }
 
 fn roots(address: &Address) -> Result<RootCertStore> {
@@ -44,7 +44,7 @@ fn roots(address: &Address) -> Result<RootCertStore> {
     match &address.root_certificates {
         Some(file) => {
             let unusable =
-                |why: String| Error::Configuration(format!("the root certificates {} {why}", file.display()));
+                |why: String| Error::Configuration(format!("the root certificates {} {why}", file.display()).into());
             let found =
                 CertificateDer::pem_file_iter(file).map_err(|error| unusable(format!("cannot be read: {error}")))?;
             for certificate in found {

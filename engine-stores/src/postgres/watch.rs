@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use maloko_core::error::{Error, Result};
+use maloko_core::message;
+use maloko_core::message::Command;
 use maloko_core::planted::{self, Bug};
 use maloko_core::state::{Holder, lock_file};
 use tokio::time::{Instant, sleep};
@@ -162,6 +164,10 @@ async fn try_to_take(store: &Store, wanted: &Wanted, seen: &Seen) -> Result<Opti
 }
 
 fn locked(wanted: &Wanted, holder: &Holder) -> Error {
-    let advice = "; a holder that has died is replaced by itself, and `maloko cancel` replaces one that hangs";
+    let advice = message![
+        "; a holder that has died is replaced by itself, and ",
+        Command::new("cancel"),
+        " replaces one that hangs"
+    ];
     lock_file::locked(&wanted.stack, &[holder], advice)
 }

@@ -90,7 +90,7 @@ impl Killed {
     /// The stack can be worked on again; gives what was said of the run that was killed.
     async fn goes_on(&self) -> String {
         let session = self.open().await.unwrap();
-        let notices = session.notices().join("\n");
+        let notices = maloko_core::Message::join(session.notices(), "\n").to_string();
         session.fold(session.snapshot().clone()).await.unwrap();
         assert_eq!(over(&self.store).load(&stack()).await.unwrap().journal, None);
         notices

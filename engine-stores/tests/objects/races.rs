@@ -1,4 +1,4 @@
-//! Two to eight writers at once: exactly one gets the stack (P5).
+//! Two to eight writers at once: exactly one gets the stack (P5 of docs/reliability.md).
 
 use std::sync::{Arc, Barrier};
 use std::time::Duration;

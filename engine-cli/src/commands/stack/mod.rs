@@ -11,6 +11,8 @@ mod show;
 mod transfer;
 mod unresolved_creates;
 
+use maloko_core::message;
+use maloko_core::message::Command;
 use maloko_core::state::{Holder, Snapshot, StackName, create_stack};
 use serde_json::json;
 
@@ -52,7 +54,12 @@ async fn init(context: &Context, arguments: &StackInit) -> Result<()> {
     let name = match arguments.stack_name.as_ref().or(context.global.stack.as_ref()) {
         Some(name) => name.clone(),
         None if context.console.interactive => prompt::text("Name of the new stack", Some("dev"))?,
-        None => return Err(Failure::configuration("name the new stack: `maloko stack init NAME`")),
+        None => {
+            return Err(Failure::configuration(message![
+                "name the new stack: ",
+                Command::new("stack init").with("NAME")
+            ]));
+        }
     };
     let stack = workplace.parse_own_stack(&name)?;
     create(&workplace, &stack, !arguments.no_select).await?;
@@ -64,11 +71,10 @@ async fn init(context: &Context, arguments: &StackInit) -> Result<()> {
 pub(crate) async fn create(workplace: &Workplace<'_>, stack: &StackName, select: bool) -> Result<()> {
     let existing = workplace.backend.list().await?;
     if existing.contains(stack) {
-        return Err(Failure::new(format!(
-            "stack '{}' already exists; choose it with `maloko stack select {}`",
-            workplace.shown(stack),
-            workplace.shown(stack)
-        )));
+        return Err(Failure::new(message![
+            format!("stack '{}' already exists; choose it with ", workplace.shown(stack)),
+            Command::new("stack select").value(&workplace.shown(stack))
+        ]));
     }
     // The project's own directory is made for it.
     if !workplace.is_embedded() {

@@ -1,5 +1,8 @@
 //! `stack rm`.
 
+use maloko_core::message;
+use maloko_core::message::Command;
+
 use crate::arguments::StackRemove;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -20,15 +23,20 @@ pub(super) async fn run(context: &Context, arguments: &StackRemove) -> Result<()
         Some(Seen::look(&workplace, &stack).await?)
     };
     match seen.as_ref().map(|seen| &seen.left) {
-        Some(Left::Resources(resources)) => Err(Failure::new(format!(
-            "'{shown}' still has resources; removal rejected. Delete the {resources} with `maloko destroy --stack {shown}`, or \
-             forget them with `maloko stack rm {shown} --force`"
-        ))),
-        Some(Left::UnresolvedCreates(unresolved_creates)) => Err(Failure::new(format!(
-            "stack '{shown}' still knows of {unresolved_creates} whose objects may exist: `maloko stack --stack {shown}` lists them. \
-             Look for the objects, then forget the creates with `maloko refresh --clear-pending-creates --stack {shown}`, \
-             or with the stack: `maloko stack rm {shown} --force`"
-        ))),
+        Some(Left::Resources(resources)) => Err(Failure::new(message![
+            format!("'{shown}' still has resources; removal rejected. Delete the {resources} with "),
+            Command::new("destroy").with("--stack").value(&shown),
+            ", or forget them with ",
+            Command::new("stack rm").value(&shown).with("--force")
+        ])),
+        Some(Left::UnresolvedCreates(unresolved_creates)) => Err(Failure::new(message![
+            format!("stack '{shown}' still knows of {unresolved_creates} whose objects may exist: "),
+            Command::new("stack").with("--stack").value(&shown),
+            " lists them. Look for the objects, then forget the creates with ",
+            Command::new("refresh").with("--clear-pending-creates --stack").value(&shown),
+            ", or with the stack: ",
+            Command::new("stack rm").value(&shown).with("--force")
+        ])),
         Some(Left::Nothing) | None => Ok(()),
     }?;
     prompt::permission(&context.console, arguments.yes, &format!("The stack '{shown}' will be removed."))?;

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use maloko_core::message;
+use maloko_core::message::{Command, Message};
 use maloko_core::state::{
     Checkpoint, Crypter, Lease, StackName, StoredStack, Unfinished, create_successor, export_deployment,
 };
@@ -119,11 +121,16 @@ impl Renaming<'_> {
             Ok(there) => {
                 let ours = readable(&there, crypter).and_then(|there| same_resources(&there, &checkpoint, crypter));
                 if !ours.unwrap_or_default() {
-                    return Err(self.taken(&format!(
-                        ", and it is not what became of '{0}': rename that one first. If it is what became of '{0}', and was \
-                         changed since, remove '{0}' with `maloko stack rm {0} --force`",
-                        self.workplace.shown(self.old)
-                    )));
+                    return Err(self.taken(&message![
+                        format!(
+                            ", and it is not what became of '{}': rename that one first. If it is what became of '{}', \
+                             and was changed since, remove '{}' with ",
+                            self.workplace.shown(self.old),
+                            self.workplace.shown(self.old),
+                            self.workplace.shown(self.old)
+                        ),
+                        Command::new("stack rm").value(&self.workplace.shown(self.old)).with("--force")
+                    ]));
                 }
                 if there.seal.is_some() && there.journal.is_none() && !self.has_settings_to_move() {
                     return Ok(());
@@ -199,8 +206,8 @@ impl Renaming<'_> {
             .map_err(|error| Failure::io(format!("{} cannot be renamed to {}", old.display(), new.display()), &error))
     }
 
-    fn taken(&self, advice: &str) -> Failure {
-        Failure::new(format!("a stack named '{}' already exists{advice}", self.workplace.shown(self.new)))
+    fn taken(&self, advice: impl Into<Message>) -> Failure {
+        Failure::new(message![format!("a stack named '{}' already exists", self.workplace.shown(self.new)), advice])
     }
 }
 

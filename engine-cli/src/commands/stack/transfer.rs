@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use maloko_core::message;
+use maloko_core::message::Command;
 use maloko_core::state::{Snapshot, StackName, export_deployment, import_deployment, integrity};
 
 use super::for_pulumi;
@@ -67,10 +69,13 @@ pub(super) async fn import(context: &Context, arguments: &StackImport) -> Result
     if !arguments.force {
         check_urns(&snapshot, &stack, &place)?;
         integrity::check(&snapshot).map_err(|violation| {
-            Failure::new(format!(
-                "{place} is not sound: {violation}; mend the file, or import it all the same with --force and mend the \
-                 stack with `maloko state repair`"
-            ))
+            Failure::new(message![
+                format!(
+                    "{place} is not sound: {violation}; mend the file, or import it all the same with --force and mend \
+                     the stack with "
+                ),
+                Command::new("state repair")
+            ])
         })?;
     }
     let mut settings = workplace.settings(&stack)?;

@@ -3,13 +3,14 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use maloko_core::message;
+use maloko_core::message::Command;
 use maloko_core::state::{Session, Snapshot, export_deployment, import_deployment, integrity};
 
 use crate::context::Context;
 use crate::failure::{Failure, Result, code};
 use crate::platform;
 use crate::prompt;
-use crate::shell;
 use crate::workplace::Workplace;
 
 const COMMAND: &str = "maloko state edit";
@@ -94,10 +95,11 @@ fn merged(mut snapshot: Snapshot, session: &Session) -> Snapshot {
 fn accept(text: &[u8], before: &Snapshot, stack: &maloko_core::state::StackName) -> Result<Snapshot> {
     let snapshot = import_deployment(text, "the edited text")?;
     if snapshot.salt()? != before.salt()? {
-        return Err(Failure::new(
-            "the edited text has other `secrets_providers`, with which its secrets cannot be read; leave that member as it \
-             was, and use `maloko stack change-secrets-provider`",
-        ));
+        return Err(Failure::new(message![
+            "the edited text has other `secrets_providers`, with which its secrets cannot be read; leave that member \
+             as it was, and use ",
+            Command::new("stack change-secrets-provider")
+        ]));
     }
     if let Some(row) =
         snapshot.rows.iter().find(|row| row.urn.stack() != stack.stack() || row.urn.project() != stack.project())
@@ -137,10 +139,9 @@ fn kept(file: tempfile::NamedTempFile, why: &str) -> Failure {
     };
     Failure {
         code: if why == "given up" { code::CANCELLED } else { code::FAILURE },
-        message: format!(
-            "{why}\nNothing was changed. The edited text is kept in {}; mend it and run `maloko stack import --file {}`",
-            place.display(),
-            shell::word(&place.display().to_string())
-        ),
+        message: message![
+            format!("{why}\nNothing was changed. The edited text is kept in {}; mend it and run ", place.display()),
+            Command::new("stack import").with("--file").value(place.display())
+        ],
     }
 }

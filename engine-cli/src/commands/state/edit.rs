@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use maloko_core::Urn;
+use maloko_core::message;
+use maloko_core::message::Command;
 use maloko_core::plan::{bearers, did_you_mean, several_bear_it};
 use maloko_core::state::Snapshot;
 
@@ -45,14 +47,23 @@ impl Flag {
 
 pub(super) fn not_found(snapshot: &Snapshot, urn: &Urn) -> Failure {
     if let Some(unresolved) = snapshot.all_unresolved_creates().iter().find(|unresolved| unresolved.urn() == urn) {
-        return Failure::new(format!(
-            "No such resource \"{urn}\" exists in the current state, but a create of it that may have made an object ({}): \
-             `maloko up` goes on with it; if its object is gone, `maloko refresh --clear-pending-creates` forgets it",
-            unresolved.summary()
-        ));
+        return Failure::new(message![
+            format!(
+                "No such resource \"{urn}\" exists in the current state, but a create of it that may have made an \
+                 object ({}): ",
+                unresolved.summary()
+            ),
+            Command::new("up"),
+            " goes on with it; if its object is gone, ",
+            Command::new("refresh").with("--clear-pending-creates"),
+            " forgets it"
+        ]);
     }
-    let advice =
-        did_you_mean(urn.as_str(), snapshot.rows.iter().map(|row| &row.urn), "`maloko stack --show-urns` lists them");
+    let advice = did_you_mean(
+        urn.as_str(),
+        snapshot.rows.iter().map(|row| &row.urn),
+        message![Command::new("stack").with("--show-urns"), " lists them"],
+    );
     Failure::new(format!("No such resource \"{urn}\" exists in the current state; {advice}"))
 }
 
@@ -80,10 +91,13 @@ pub(super) fn delete_all(snapshot: &mut Snapshot, force: bool) -> Result<()> {
 }
 
 fn protected(urn: &Urn) -> Failure {
-    Failure::new(format!(
-        "{urn} can't be safely deleted because it is protected. Re-run this command with --force to force deletion, or unprotect \
-         it first: `maloko state unprotect '{urn}'`"
-    ))
+    Failure::new(message![
+        format!(
+            "{urn} can't be safely deleted because it is protected. Re-run this command with --force to force \
+             deletion, or unprotect it first: "
+        ),
+        Command::new("state unprotect").quoted(&urn)
+    ])
 }
 
 /// Removes a row, and with `dependents` what depends on it; gives the number of removed rows. `choose` picks one of
@@ -154,7 +168,7 @@ pub(super) fn rename(snapshot: &mut Snapshot, urn: &Urn, name: &str) -> Result<(
         return Err(not_found(snapshot, urn));
     }
     if urn.is_root_stack() {
-        return Err(Failure::new("the stack itself is renamed with `maloko stack rename`"));
+        return Err(Failure::new(message!["the stack itself is renamed with ", Command::new("stack rename")]));
     }
     if name.is_empty() {
         return Err(Failure::configuration("the new name is empty"));

@@ -12,6 +12,8 @@ pub(crate) mod rewrite;
 mod tests;
 
 use maloko_core::Urn;
+use maloko_core::message;
+use maloko_core::message::Command;
 use maloko_core::state::{Snapshot, integrity};
 
 use crate::arguments::{StateCommand, StateDelete, StateFlag, StateRename};
@@ -81,10 +83,14 @@ async fn repair(context: &Context, yes: bool) -> Result<()> {
         context.console.line(line);
     }
     if let Some(violation) = left {
-        return Err(Failure::new(format!(
-            "the state is not sound: {violation}. `maloko state repair` cannot mend that. `maloko state restore` lists the former \
-             states that are kept, and goes back to one of them; or mend the state by hand, with `maloko state edit`"
-        )));
+        return Err(Failure::new(message![
+            format!("the state is not sound: {violation}. "),
+            Command::new("state repair"),
+            " cannot mend that. ",
+            Command::new("state restore"),
+            " lists the former states that are kept, and goes back to one of them; or mend the state by hand, with ",
+            Command::new("state edit")
+        ]));
     }
     context.console.line(if done.is_empty() {
         "The snapshot is already valid; skipping repair"

@@ -1,6 +1,8 @@
 //! `state move`: resources of one stack become resources of another one.
 
 use maloko_core::Urn;
+use maloko_core::message;
+use maloko_core::message::Command;
 use maloko_core::state::{Checkpoint, Crypter, Session, Snapshot, StackName, Unfinished};
 
 use super::relocate::{Moved, relocate};
@@ -83,12 +85,15 @@ pub(super) async fn run(context: &Context, arguments: &StateMove) -> Result<()> 
         context.console.line(&format!("{old}\n  is now {new}"));
     }
     context.console.line(&format!("Successfully moved resources from {source} to {dest}"));
-    context.console.line(&format!(
-        "Moved {} from stack '{}' to stack '{}'; move them from the one program to the other before the next `maloko up`",
-        count(done.urns.len(), "resource"),
-        workplace.shown(&source),
-        workplace.shown(&dest)
-    ));
+    context.console.line(&message![
+        format!(
+            "Moved {} from stack '{}' to stack '{}'; move them from the one program to the other before the next ",
+            count(done.urns.len(), "resource"),
+            workplace.shown(&source),
+            workplace.shown(&dest)
+        ),
+        Command::new("up")
+    ]);
     Ok(())
 }
 

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use maloko_core::message;
+use maloko_core::message::Command;
 use maloko_core::state::{Snapshot, StackName};
 use maloko_core::urn::STACK_TYPE;
 use maloko_core::{ResourceState, Urn};
@@ -42,12 +44,15 @@ pub(super) fn relocate(
         if again && there.is_some_and(|there| there.id == row.id) {
             arrived.insert(row.urn.clone());
         } else if there.is_some() || new_urns.values().any(|other| *other == new) {
-            return Err(Failure::new(format!(
-                "{} would be {new} in stack '{}', where there is such a resource already; rename one of them first with \
-                 `maloko state rename`",
-                row.urn,
-                name.stack()
-            )));
+            return Err(Failure::new(message![
+                format!(
+                    "{} would be {new} in stack '{}', where there is such a resource already; rename one of them first \
+                     with ",
+                    row.urn,
+                    name.stack()
+                ),
+                Command::new("state rename")
+            ]));
         }
         urns.push((row.urn.clone(), new.clone()));
         new_urns.insert(row.urn.clone(), new);
@@ -116,26 +121,27 @@ fn choose(snapshot: &Snapshot, wanted: &[Urn], include_parents: bool) -> Result<
         }
     }
     if let Some(row) = snapshot.rows.iter().find(|row| row.delete && chosen.contains(&row.urn)) {
-        return Err(Failure::new(format!(
-            "an old object of {} still waits for its deletion; run `maloko up` first, which deletes it",
-            row.urn
-        )));
+        return Err(Failure::new(message![
+            format!("an old object of {} still waits for its deletion; run ", row.urn),
+            Command::new("up"),
+            " first, which deletes it"
+        ]));
     }
     if let Some(pending) = snapshot.pending.iter().find(|pending| chosen.contains(&pending.row.urn)) {
-        return Err(Failure::new(format!(
-            "a run was interrupted while {} {}; run `maloko refresh` first, which settles that",
-            pending.kind.name(),
-            pending.row.urn
-        )));
+        return Err(Failure::new(message![
+            format!("a run was interrupted while {} {}; run ", pending.kind.name(), pending.row.urn),
+            Command::new("refresh"),
+            " first, which settles that"
+        ]));
     }
     if let Some(unresolved) =
         snapshot.all_unresolved_creates().iter().find(|unresolved| chosen.contains(unresolved.urn()))
     {
-        return Err(Failure::new(format!(
-            "a replacement of {} may have been made ({}); run `maloko up` first, which settles that",
-            unresolved.urn(),
-            unresolved.summary()
-        )));
+        return Err(Failure::new(message![
+            format!("a replacement of {} may have been made ({}); run ", unresolved.urn(), unresolved.summary()),
+            Command::new("up"),
+            " first, which settles that"
+        ]));
     }
     Ok(chosen)
 }
@@ -175,12 +181,15 @@ fn copy_providers(
             (Some(known), _) if urn.is_default_provider() => known.id.clone(),
             (Some(known), Some(provider)) if known.inputs == provider.inputs => known.id.clone(),
             (Some(_), _) => {
-                return Err(Failure::new(format!(
-                    "{} is served by the provider {urn}, and stack '{}' has a provider of that name with other settings; \
-                     make them alike, or rename one of them with `maloko state rename`",
-                    row.urn,
-                    name.stack()
-                )));
+                return Err(Failure::new(message![
+                    format!(
+                        "{} is served by the provider {urn}, and stack '{}' has a provider of that name with other \
+                         settings; make them alike, or rename one of them with ",
+                        row.urn,
+                        name.stack()
+                    ),
+                    Command::new("state rename")
+                ]));
             }
             (None, Some(provider)) => {
                 let mut copy = (**provider).clone();
@@ -193,10 +202,11 @@ fn copy_providers(
                 id
             }
             (None, None) => {
-                return Err(Failure::new(format!(
-                    "the provider {urn} of {} is not in the state; mend it with `maloko state repair` first",
-                    row.urn
-                )));
+                return Err(Failure::new(message![
+                    format!("the provider {urn} of {} is not in the state; mend it with ", row.urn),
+                    Command::new("state repair"),
+                    " first"
+                ]));
             }
         };
         references.insert(key, format!("{new}::{new_id}"));

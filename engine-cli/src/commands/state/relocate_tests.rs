@@ -126,7 +126,7 @@ fn what_cannot_be_moved_is_said_and_nothing_happens() {
     let old = ResourceState { delete: true, ..(*replaced.rows[3]).clone() };
     replaced.rows.push(Arc::new(old));
     errors.push(refused(&mut replaced, &mut Snapshot::default(), a));
-    insta::assert_snapshot!(errors.join("\n"), @r#"
+    insta::assert_snapshot!(maloko_core::Message::join(&errors, "\n"), @r#"
     No such resource "urn:pulumi:dev::shop::x:y:T::none" exists in the current state; `maloko stack --show-urns` lists them
     the stack itself cannot be moved; name the resources in it
     urn:pulumi:dev::shop::pulumi:providers:pulumi-python::default is a provider: providers are not moved but copied along with the resources that they serve

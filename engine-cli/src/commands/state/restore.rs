@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use maloko_core::message;
+use maloko_core::message::Command;
 use maloko_core::state::{
     Crypter, GenerationReading, Snapshot, StackName, import_deployment, read_generations, restore_stack,
     salvage_journal,
@@ -115,9 +117,11 @@ async fn generation(
     }
     beginning.ended(workplace, stack, true, &BTreeMap::new()).await;
     let console = &workplace.context.console;
-    console.line(&console.aim.tell(&format!(
-        "The state of stack '{shown}' is that of generation {number}; `maloko refresh` compares it with what is there"
-    )));
+    console.line(&console.aim.tell(&message![
+        format!("The state of stack '{shown}' is that of generation {number}; "),
+        Command::new("refresh"),
+        " compares it with what is there"
+    ]));
     Ok(())
 }
 

@@ -55,7 +55,7 @@ fn run() -> Vec<Event> {
         Event::Diagnostic(Diagnostic {
             urn: Some(urn),
             severity: Severity::Info,
-            message: CANARY.to_owned(),
+            message: CANARY.to_owned().into(),
             ephemeral: true,
             still_waiting: false,
         }),

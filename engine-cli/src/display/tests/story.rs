@@ -75,7 +75,13 @@ pub(super) fn step(op: Op, old: Option<ResourceState>, new: Option<ResourceState
 }
 
 pub(super) fn say(urn: Option<Urn>, severity: Severity, message: &str) -> Event {
-    Event::Diagnostic(Diagnostic { urn, severity, message: message.to_owned(), ephemeral: false, still_waiting: false })
+    Event::Diagnostic(Diagnostic {
+        urn,
+        severity,
+        message: message.to_owned().into(),
+        ephemeral: false,
+        still_waiting: false,
+    })
 }
 
 pub(super) fn summary<const N: usize>(outcome: Outcome, changes: [(&'static str, u64); N]) -> Summary {

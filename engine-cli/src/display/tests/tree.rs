@@ -97,7 +97,13 @@ fn beside_what_a_call_does_since_when_stands_what_it_said_and_not_that_it_lasts(
     let call = |method: &str, urn: Urn| {
         let message = format!("still waiting for {method} of '{}' (20 s)", urn.name());
         let severity = Severity::Info;
-        Event::Diagnostic(Diagnostic { urn: Some(urn), severity, message, ephemeral: true, still_waiting: true })
+        Event::Diagnostic(Diagnostic {
+            urn: Some(urn),
+            severity,
+            message: message.into(),
+            ephemeral: true,
+            still_waiting: true,
+        })
     };
     stage.play([call("create", child("two").urn), call("check", child("three").urn)]);
     stage.tree.called(stage.now, &child("three").urn);

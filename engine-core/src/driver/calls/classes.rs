@@ -7,6 +7,8 @@ use std::sync::Arc;
 use atomic_refcell::{AtomicRefCell, AtomicRefMut};
 
 use crate::event::{Op, Severity};
+use crate::message;
+use crate::message::Command;
 use crate::operation::CODE_CHANGES;
 use crate::plan::{CodeChange, Registration, Step, changed_classes, kept_revision};
 use crate::provider::{ProviderReference, StoredProvider};
@@ -128,15 +130,16 @@ impl Context {
             let changed: Vec<_> =
                 changed.iter().map(|(name, count)| format!("{name} ({})", resources(*count))).collect();
             let consequence = if self.operation.update_changed_providers {
-                "They are updated".to_owned()
+                "They are updated".into()
             } else {
-                format!(
-                    "They stay as they are; `--update-changed-providers` updates them, and `maloko config set {CODE_CHANGES} \
-                     ignore` ends this line for good"
-                )
+                message![
+                    "They stay as they are; `--update-changed-providers` updates them, and ",
+                    Command::new("config set").value(&CODE_CHANGES).with("ignore"),
+                    " ends this line for good"
+                ]
             };
             let changed = changed.join(", ");
-            let message = format!("provider code changed since the last update: {changed}. {consequence}");
+            let message = message![format!("provider code changed since the last update: {changed}. "), consequence];
             self.diagnose(None, Severity::Info, message);
         }
         for (place, class) in classes {

@@ -1,5 +1,7 @@
 //! What is told when a row's provider object cannot be had, and what can be done then.
 
+use crate::message;
+use crate::message::{Code, Command, Message};
 use crate::provider::{ProviderError, ProviderErrorKind, ProviderReference, StoredProvider};
 use crate::resource_state::ResourceState;
 use crate::state::{Crypter, unseal};
@@ -24,13 +26,17 @@ pub(in crate::driver) fn plain_reference(value: &serde_json::Value) -> Option<Pr
 pub(in crate::driver) fn foreign(row: &ResourceState) -> ProviderError {
     ProviderError::new(
         ProviderErrorKind::NoProvider,
-        format!(
-            "no provider object for '{}': the program does not register it, and the state holds another tool's \
-             serialised code, which maloko never runs. Put the resource back into the program and run `maloko up` once \
-             (it changes nothing and records where the provider is found), or, if the object is already gone, run \
-             `maloko state delete '{}'`",
-            row.urn, row.urn
-        ),
+        message![
+            format!(
+                "no provider object for '{}': the program does not register it, and the state holds another tool's \
+                 serialised code, which maloko never runs. Put the resource back into the program and run ",
+                row.urn
+            ),
+            Command::new("up"),
+            " once (it changes nothing and records where the provider is found), or, if the object is already gone, \
+             run ",
+            Command::new("state delete").quoted(&row.urn)
+        ],
     )
 }
 
@@ -43,7 +49,7 @@ pub(in crate::driver) fn not_found(row: &ResourceState, reference: &ProviderRefe
         || format!("{place} was not found"),
         |reason| format!("{place} made it, and no object of that class can be made again: {reason}"),
     );
-    ProviderError::new(ProviderErrorKind::NoProvider, ways_out(row, reference, &why))
+    ProviderError::new(ProviderErrorKind::NoProvider, ways_out(row, reference, why))
 }
 
 /// The host's own reason why an object could not be found again, with what can be done.
@@ -55,29 +61,34 @@ pub(in crate::driver) fn explained(
     if error.kind != ProviderErrorKind::NoProvider {
         return error;
     }
-    let why = format!("{} cannot be looked for: {}", reference.place(), error.message);
-    ProviderError { message: ways_out(row, reference, &why), ..error }
+    let why = message![format!("{} cannot be looked for: ", reference.place()), &error.message];
+    ProviderError { message: ways_out(row, reference, why), ..error }
 }
 
 /// Of an object that has no class and no name of its own, by which another could be made or registered.
-fn nameless(row: &ResourceState) -> String {
-    format!(
-        "no provider object for '{}': the program does not register it, and its provider was an object literal, which \
-         has no name to be found by. Ways out: put the resource back into the program; give its provider a class, or a \
-         name at the top level of a file, and run `maloko up` once before the resource goes; or, if the object is already \
-         gone, run `maloko state delete '{}'`",
-        row.urn, row.urn
-    )
+fn nameless(row: &ResourceState) -> Message {
+    message![
+        format!(
+            "no provider object for '{}': the program does not register it, and its provider was an object literal, \
+             which has no name to be found by. Ways out: put the resource back into the program; give its provider a \
+             class, or a name at the top level of a file, and run ",
+            row.urn
+        ),
+        Command::new("up"),
+        " once before the resource goes; or, if the object is already gone, run ",
+        Command::new("state delete").quoted(&row.urn)
+    ]
 }
 
-fn ways_out(row: &ResourceState, reference: &ProviderReference, why: &str) -> String {
-    format!(
-        "no provider object for '{}': the program does not register it, and {why}. Ways out: keep the class where it was \
-         until the resource is gone; put the resource back into the program; register an object for it by hand (Python: \
-         maloko.register_provider, Node: registerProvider, with the key '{}'), or say with `formerly` that the class was \
-         renamed or moved; or, if the object is already gone, run `maloko state delete '{}'`",
-        row.urn,
-        reference.place(),
-        row.urn
-    )
+fn ways_out(row: &ResourceState, reference: &ProviderReference, why: impl Into<Message>) -> Message {
+    message![
+        format!("no provider object for '{}': the program does not register it, and ", row.urn),
+        why,
+        ". Ways out: keep the class where it was until the resource is gone; put the resource back into the program; \
+         register an object for it with ",
+        Code::RegisterProvider,
+        format!(" and the key '{}', or say with `formerly` that the class was renamed or moved; ", reference.place()),
+        "or, if the object is already gone, run ",
+        Command::new("state delete").quoted(&row.urn)
+    ]
 }

@@ -41,7 +41,7 @@ impl Context {
             match self.serialized(row, &mut known).await {
                 Ok(Some(serialized)) => Arc::make_mut(row).stored_provider = stored(&serialized),
                 Ok(None) => {}
-                Err(error) => missing.push(NotSerialized { urn: row.urn.clone(), reason: error.message }),
+                Err(error) => missing.push(NotSerialized { urn: row.urn.clone(), reason: error.message.into() }),
             }
         }
         missing

@@ -1,4 +1,4 @@
-//! Deleting what is no longer wanted, group by group (semantics 5).
+//! Deleting what is no longer wanted, group by group (docs/rules 5).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Deletions that a replacement makes before itself (semantics 4.2): whose object one of them takes waits for it.
+//! Deletions that a replacement makes before itself (docs/rules 4.2): whose object one of them takes waits for it.
 
 use futures::channel::oneshot;
 use futures::future::{FutureExt, Shared};

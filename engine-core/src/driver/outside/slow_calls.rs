@@ -46,7 +46,8 @@ impl Engine {
             let message = format!("still waiting for {method} of '{}' ({} s)", urn.name(), age.as_secs());
             // It is of interest while it lasts: displays do not list it at the end.
             let (urn, severity) = (Some(urn), Severity::Info);
-            let diagnostic = Diagnostic { urn, severity, message, ephemeral: true, still_waiting: true };
+            let diagnostic =
+                Diagnostic { urn, severity, message: message.into(), ephemeral: true, still_waiting: true };
             self.events.emit(Event::Diagnostic(diagnostic));
         }
     }

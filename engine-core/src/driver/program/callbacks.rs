@@ -123,7 +123,7 @@ impl Context {
                 ProviderErrorKind::Cancelled => ProviderErrorKind::Cancelled,
                 _ => ProviderErrorKind::Hook,
             },
-            message: named(&error.message),
+            message: named(&error.message).into(),
             ..error
         })?;
         M::decode(&bytes[..]).map_err(|error| {

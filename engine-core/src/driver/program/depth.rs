@@ -95,6 +95,6 @@ pub(in crate::driver) fn too_deep(method: &str, request: &[u8]) -> Option<Regist
         messages: vec![format!(
             "{what}: property '{property}' is nested too deeply: values may hold about 30 levels of objects, or 45 of lists; \
              make it flatter, or pass it as a text (JSON)"
-        )],
+        ).into()],
     })
 }

@@ -1,6 +1,8 @@
-//! Resource hooks and error hooks: functions of the program that are called around an operation (semantics 13.2, 13.3).
+//! Resource hooks and error hooks: functions of the program that are called around an operation (docs/rules 13.2, 13.3).
 
 use crate::event::{Op, Severity, StepMetadata};
+use crate::message;
+use crate::message::Command;
 use crate::plan::{Step, unregistered_hook};
 use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::resource_state::{HookMoment, Hooks, ResourceState};
@@ -186,11 +188,16 @@ impl Context {
 fn missing(name: &str, moment: HookMoment) -> ProviderError {
     ProviderError::new(
         ProviderErrorKind::Hook,
-        format!(
-            "the resource has the hook '{name}' ({}), which the program does not register. Ways out: run the program that \
-             registers it (`maloko destroy` does, unless --no-program is given); or take the hook out of the resource's \
-             options and run `maloko up` before the resource goes",
-            moment.name()
-        ),
+        message![
+            format!(
+                "the resource has the hook '{name}' ({}), which the program does not register. Ways out: run the \
+                 program that registers it (",
+                moment.name()
+            ),
+            Command::new("destroy"),
+            " does, unless --no-program is given); or take the hook out of the resource's options and run ",
+            Command::new("up"),
+            " before the resource goes"
+        ],
     )
 }

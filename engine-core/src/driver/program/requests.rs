@@ -1,4 +1,4 @@
-//! The methods of the resource monitor and the engine service, by name (semantics 12.1).
+//! The methods of the resource monitor and the engine service, by name (docs/rules 12.1).
 
 use prost::Message;
 
@@ -37,7 +37,7 @@ const FEATURES: [(&str, i32); 13] = [
 ];
 
 impl Context {
-    /// Answers a request of the program: a method of the resource monitor or the engine service (semantics 12.1) by
+    /// Answers a request of the program: a method of the resource monitor or the engine service (docs/rules 12.1) by
     /// its name, with and for protobuf bytes. Takes as long as the step that it asks for. Afterwards, when the run has
     /// failed or was cancelled, every call ends with code 14.
     pub(in crate::driver) async fn rpc(&self, method: &str, request: &[u8]) -> Result<Vec<u8>, RpcError> {

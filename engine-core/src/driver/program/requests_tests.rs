@@ -1,4 +1,4 @@
-//! Requests of the SDKs beside registrations (semantics 9.1, 12).
+//! Requests of the SDKs beside registrations (docs/rules 9.1, 12).
 #![expect(clippy::unwrap_used, reason = "a message that cannot be decoded is a failed test")]
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Transforms: functions of the program that alter a registration before it is planned (semantics 13.1).
+//! Transforms: functions of the program that alter a registration before it is planned (docs/rules 13.1).
 
 use crate::operation::OperationKind;
 use crate::plan::RegistrationError;
@@ -103,7 +103,7 @@ impl Context {
                 self.call_back(&label, &token, &question).await;
             let answer = answer.map_err(|error| {
                 self.refuse(&RegistrationError::of_run(error.message.clone()));
-                RpcError { code: 2, message: error.message }
+                RpcError { code: 2, message: error.message.into() }
             })?;
             request.args = answer.args.or(request.args);
             options = answer.options.unwrap_or(options);

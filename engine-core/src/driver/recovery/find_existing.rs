@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use crate::event::{Event, Op, Severity};
+use crate::message;
+use crate::message::Command;
 use crate::operation::OperationKind;
 use crate::plan::{Step, copy_secrets};
 use crate::planted::{self, Bug};
@@ -262,11 +264,13 @@ impl Context {
                     Ok(None)
                 }
                 Ok(Probed::NotThere) => {
-                    let text = format!(
-                        "in an earlier run, {}: its provider does not find such an object. The record stays until `maloko \
-                         refresh --clear-pending-creates`",
-                        unresolved.summary()
-                    );
+                    let text = message![
+                        format!(
+                            "in an earlier run, {}: its provider does not find such an object. The record stays until ",
+                            unresolved.summary()
+                        ),
+                        Command::new("refresh").with("--clear-pending-creates")
+                    ];
                     self.diagnose(Some(urn), Severity::Info, text);
                     Ok(None)
                 }
@@ -281,7 +285,10 @@ impl Context {
                 return;
             }
             Err(error) if error.kind == ProviderErrorKind::NoProvider => {
-                let text = format!("in an earlier run, {}: it cannot be looked for: {error}", unresolved.summary());
+                let text = message![
+                    format!("in an earlier run, {}: it cannot be looked for: ", unresolved.summary()),
+                    &error.message
+                ];
                 return self.diagnose(Some(urn), Severity::Warning, text);
             }
             Err(error) => Err(error),
@@ -304,10 +311,11 @@ fn cannot_tell(method: &str, error: ProviderError) -> ProviderError {
     if error.kind == ProviderErrorKind::Cancelled {
         return error;
     }
-    let message = format!(
-        "{method} could not tell whether an earlier create made the object, so nothing is done: {}. Mend '{method}', or forget \
-         the earlier create with `maloko refresh --clear-pending-creates`",
-        error.message
-    );
+    let message = message![
+        format!("{method} could not tell whether an earlier create made the object, so nothing is done: "),
+        &error.message,
+        format!(". Mend '{method}', or forget the earlier create with "),
+        Command::new("refresh").with("--clear-pending-creates")
+    ];
     ProviderError { message, ..error }
 }

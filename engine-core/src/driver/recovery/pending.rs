@@ -1,4 +1,4 @@
-//! Completing creations that an earlier run began without learning how they ended (semantics 7.4, 8.6).
+//! Completing creations that an earlier run began without learning how they ended (docs/rules 7.4, 8.6).
 
 use std::sync::Arc;
 

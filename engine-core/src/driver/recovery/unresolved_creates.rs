@@ -1,10 +1,12 @@
-//! What is known of creates whose outcome is unknown: their keys, their records, and what is said of them
-//! (reliability, rule 2).
+//! Unresolved creates of earlier runs: their operation keys, their records, and the messages about them. Each create has a record
+//! from before its call until its outcome is durable.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::event::Severity;
+use crate::message;
+use crate::message::{Command, Message};
 use crate::operation::OperationKind;
 use crate::plan::first_few;
 use crate::planted::{self, Bug};
@@ -110,7 +112,7 @@ impl Context {
         (!key.is_empty()).then(|| Attempt { key: key.to_owned(), since: self.now() })
     }
 
-    /// Names what an earlier run began without learning how it ended (semantics 8.6): a line for each, and one on what to do.
+    /// Names what an earlier run began without learning how it ended (docs/rules 8.6): a line for each, and one on what to do.
     pub(in crate::driver) fn tell_of_interrupted_operations(&self) {
         if self.operation.dry_run {
             return;
@@ -118,18 +120,17 @@ impl Context {
         let mut creates = 0;
         for pending in &self.base.pending {
             let creating = pending.kind == PendingKind::Creating;
-            let advice = if creating {
+            let advice: Message = if creating {
                 creates += 1;
-                &format!(
-                    "the object may exist although it is not in the state. Where you find it, take it over with `maloko refresh \
-                     --import-pending-creates '{}' ID`",
-                    pending.row.urn
-                )
+                message![
+                    "the object may exist although it is not in the state. Where you find it, take it over with ",
+                    Command::new("refresh").with("--import-pending-creates").quoted(&pending.row.urn).with("ID")
+                ]
             } else {
                 if self.operation.refresh {
                     continue;
                 }
-                "a refresh shows what the object is like now"
+                "a refresh shows what the object is like now".into()
             };
             // A create that returned was not interrupted; what it returned leaves the question open all the same.
             let unclear =
@@ -143,15 +144,20 @@ impl Context {
                 }
                 None => format!("an earlier run was interrupted while {} this resource", pending.kind.name()),
             };
-            self.diagnose(Some(&pending.row.urn), Severity::Warning, format!("{story}: {advice}"));
+            self.diagnose(Some(&pending.row.urn), Severity::Warning, message![story, ": ", advice]);
         }
         if creates > 0 {
-            let text = format!(
-                "{} of earlier runs may have made an object. maloko asks the provider's 'find' for it, if there is one, before it \
-                 creates it again, and in a refresh or destroy. `maloko stack` lists them; `maloko refresh \
-                 --clear-pending-creates` forgets them",
-                counted(creates)
-            );
+            let text = message![
+                format!(
+                    "{} of earlier runs may have made an object. maloko asks the provider's 'find' for it, if there is \
+                     one, before it creates it again, and in a refresh or destroy. ",
+                    counted(creates)
+                ),
+                Command::new("stack"),
+                " lists them; ",
+                Command::new("refresh").with("--clear-pending-creates"),
+                " forgets them"
+            ];
             self.diagnose(None, Severity::Warning, text);
         }
     }
@@ -190,23 +196,33 @@ impl Context {
         let again = std::mem::take(&mut self.run_state().made_again);
         if !again.is_empty() && !self.operation.previewed {
             let (made, more) = match (self.operation.dry_run, again.len()) {
-                (true, 1) => ("is tried again by an update", "; `maloko stack` shows how it failed"),
-                (true, _) => ("are tried again by an update", "; `maloko stack` shows how each failed"),
-                (false, 1) => ("was tried again", ""),
-                (false, _) => ("were tried again", ""),
+                (true, 1) => {
+                    ("is tried again by an update", message!["; ", Command::new("stack"), " shows how it failed"])
+                }
+                (true, _) => {
+                    ("are tried again by an update", message!["; ", Command::new("stack"), " shows how each failed"])
+                }
+                (false, 1) => ("was tried again", Message::default()),
+                (false, _) => ("were tried again", Message::default()),
             };
-            let text =
-                format!("{} that raised in an earlier run {made}: {}{more}", counted(again.len()), named(&again));
+            let text = message![
+                format!("{} that raised in an earlier run {made}: {}", counted(again.len()), named(&again)),
+                more
+            ];
             self.diagnose(None, Severity::Info, text);
         }
         let missing = std::mem::take(&mut self.run_state().not_found);
         if !missing.is_empty() {
-            let text = format!(
-                "the providers find no object of {} that raised in an earlier run: {}. `maloko stack` lists what is kept of \
-                 each, until `maloko refresh --clear-pending-creates`",
-                counted(missing.len()),
-                named(&missing)
-            );
+            let text = message![
+                format!(
+                    "the providers find no object of {} that raised in an earlier run: {}. ",
+                    counted(missing.len()),
+                    named(&missing)
+                ),
+                Command::new("stack"),
+                " lists what is kept of each, until ",
+                Command::new("refresh").with("--clear-pending-creates")
+            ];
             self.diagnose(None, Severity::Info, text);
         }
         if self.operation.dry_run || self.operation.kind == OperationKind::Load {
@@ -218,22 +234,28 @@ impl Context {
         let (raised, unclear): (Vec<_>, Vec<_>) =
             new.partition(|unresolved| unresolved.unknown_outcome == UnknownOutcome::Raised);
         if !unclear.is_empty() {
-            let text = format!(
-                "unresolved: these creates failed, and their objects may exist all the same. The next run asks each provider's \
-                 'find', if there is one, before it creates them again; `maloko stack` lists them{}",
-                listed(&unclear)
-            );
+            let text = message![
+                "unresolved: these creates failed, and their objects may exist all the same. The next run asks each \
+                 provider's 'find', if there is one, before it creates them again; ",
+                Command::new("stack"),
+                format!(" lists them{}", listed(&unclear))
+            ];
             self.diagnose(None, Severity::Warning, text);
         }
         let text = match raised.len() {
             0 => return,
-            1 => "1 create raised: by the SDK's rules it made nothing, and the next run tries it again; `maloko stack` shows \
-                  its error in full"
-                .to_owned(),
-            more => format!(
-                "{more} creates raised: by the SDK's rules they made nothing, and the next run tries them again; `maloko stack` \
-                 shows their errors in full"
-            ),
+            1 => message![
+                "1 create raised: by the SDK's rules it made nothing, and the next run tries it again; ",
+                Command::new("stack"),
+                " shows its error in full"
+            ],
+            more => message![
+                format!(
+                    "{more} creates raised: by the SDK's rules they made nothing, and the next run tries them again; "
+                ),
+                Command::new("stack"),
+                " shows their errors in full"
+            ],
         };
         self.diagnose(None, Severity::Info, text);
     }

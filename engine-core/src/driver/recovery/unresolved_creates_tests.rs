@@ -1,4 +1,4 @@
-//! Creates whose outcome is unknown (reliability, rule 2).
+//! Creates whose outcome is unknown.
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::collections::{BTreeSet, HashMap};

@@ -1,4 +1,4 @@
-//! Making the state as the world is: `read` on every object (semantics 7.4).
+//! Making the state as the world is: `read` on every object (docs/rules 7.4).
 
 use std::sync::Arc;
 

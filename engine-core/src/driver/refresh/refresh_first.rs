@@ -1,4 +1,4 @@
-//! A refresh as the first part of an update (semantics 7.4): the objects are read, then the program's wishes are compared
+//! A refresh as the first part of an update (docs/rules 7.4): the objects are read, then the program's wishes are compared
 //! with what was found.
 //!
 //! The live provider objects come with the program, so the refresh waits for its first registration: by then the

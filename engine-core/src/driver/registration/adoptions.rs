@@ -1,4 +1,4 @@
-//! The operation `Import`: taking over objects by a list of them (semantics 7.3).
+//! The operation `Import`: taking over objects by a list of them (docs/rules 7.3).
 //!
 //! The program runs first, to bring its provider objects and to say which properties its resources take as inputs; it is
 //! answered from the state. Whatever is wrong with one object keeps none of the others from being taken over.

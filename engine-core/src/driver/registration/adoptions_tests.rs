@@ -1,4 +1,4 @@
-//! The operation `Import` (semantics 7.3).
+//! The operation `Import` (docs/rules 7.3).
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! The option `import`: what is asked of the provider, and the row of the object that is taken over (semantics 7.2).
+//! The option `import`: what is asked of the provider, and the row of the object that is taken over (docs/rules 7.2).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The option `import` (semantics 7.2).
+//! The option `import` (docs/rules 7.2).
 
 use std::sync::{Arc, Mutex};
 

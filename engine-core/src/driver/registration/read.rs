@@ -1,8 +1,9 @@
-//! Resources that a program only looks up (semantics 7.1).
+//! Resources that a program only looks up (docs/rules 7.1).
 
 use std::sync::Arc;
 
 use crate::event::{Event, Op, Severity};
+use crate::message;
 use crate::operation::OperationKind;
 use crate::plan::{
     Goal, RegistrationError, Step, make_set, optional_urn, position_text, stack_texts, take_object, urns,
@@ -96,7 +97,7 @@ impl Context {
                 // A look-up has no way to tell the program of its failure other than to end it, also with
                 // continue-on-error: without this the run would take what was not registered for unwanted.
                 self.failed(&step, &error);
-                self.stop.fail(Failure::new(format!("{urn}: {}", error.message)), true);
+                self.stop.fail(Failure::new(message![format!("{urn}: "), &error.message]), true);
                 Err(RpcError::unavailable())
             }
         }

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use crate::diff::PropertyPath;
 use crate::event::{Event, Op, Severity};
+use crate::message;
+use crate::message::Message;
 use crate::operation::OperationKind;
 use crate::plan::{
     Goal, Next, Question, Registration, RegistrationError, Step, copy_secrets, mark_outputs, not_a_path,
@@ -332,7 +334,7 @@ impl Context {
         }
     }
 
-    /// Asks a provider on the planner's behalf. Its failure ends the run, also with continue-on-error (semantics 2.8).
+    /// Asks a provider on the planner's behalf. Its failure ends the run, also with continue-on-error (docs/rules 2.8).
     async fn ask(&self, question: Question, resolved: Option<&ResolvedProvider>) -> Result<Answer, RpcError> {
         let Question { urn, about, method } = question;
         let of_the_row;
@@ -411,8 +413,11 @@ impl Context {
         for message in &refusal.messages {
             self.diagnose(refusal.urn.as_ref(), Severity::Error, message.clone());
         }
-        let reasons = refusal.messages.join("; ");
-        let message = refusal.urn.as_ref().map_or_else(|| reasons.clone(), |urn| format!("{urn}: {reasons}"));
+        let reasons = Message::join(&refusal.messages, "; ");
+        let message = match &refusal.urn {
+            Some(urn) => message![format!("{urn}: "), reasons],
+            None => reasons,
+        };
         self.stop.fail(Failure { urn: refusal.urn.clone(), ..Failure::new(message) }, halt);
     }
 
@@ -430,25 +435,25 @@ impl Context {
             (ProviderErrorKind::NotInitialized { reasons, .. }, _) => {
                 let count = if reasons.len() == 1 { "1 error".to_owned() } else { format!("{} errors", reasons.len()) };
                 let list = reasons.join("\n    * ");
-                format!("the object is there but did not start: {count} occurred:\n    * {list}")
+                format!("the object is there but did not start: {count} occurred:\n    * {list}").into()
             }
             (ProviderErrorKind::UnusableOutputs { id, .. }, _) if id.is_empty() => {
-                format!("{}. The object was changed; the next run updates it once more", error.message)
+                message![&error.message, ". The object was changed; the next run updates it once more"]
             }
-            (ProviderErrorKind::UnusableOutputs { id, .. }, _) => format!(
-                "{}. The object was made and is kept in the state with its id '{id}'; the next run updates it",
-                error.message
-            ),
+            (ProviderErrorKind::UnusableOutputs { id, .. }, _) => message![
+                &error.message,
+                format!(". The object was made and is kept in the state with its id '{id}'; the next run updates it")
+            ],
             (ProviderErrorKind::Interrupted, _) => {
-                "it was cancelled before it ended; what it has done is not known, and the next run names it".to_owned()
+                "it was cancelled before it ended; what it has done is not known, and the next run names it".into()
             }
             (_, true) => error.message.clone(),
-            (_, false) => format!("{}\n{}", error.message, error.traceback),
+            (_, false) => message![&error.message, "\n", &error.traceback],
         };
         self.diagnose(Some(urn), Severity::Error, text);
         let source: Option<HostError> = error.source.clone();
         let method = self.providers.failed_method(urn);
-        let message = format!("{urn}: {}", error.message);
+        let message = message![format!("{urn}: "), &error.message];
         self.stop.fail(Failure { message, source, urn: Some(urn.clone()), method }, halt);
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use atomic_refcell::{AtomicRefCell, AtomicRefMut};
 
 use crate::event::{Diagnostic, Event, Severity};
+use crate::message::Message;
 use crate::operation::Operation;
 use crate::provider::{Answer, ProviderError};
 use crate::state::{Crypter, Snapshot};
@@ -117,7 +118,7 @@ impl Context {
         self.exchange.tell(logged(urn, severity, message, ephemeral));
     }
 
-    pub(in crate::driver) fn diagnose(&self, urn: Option<&Urn>, severity: Severity, message: impl Into<String>) {
+    pub(in crate::driver) fn diagnose(&self, urn: Option<&Urn>, severity: Severity, message: impl Into<Message>) {
         let diagnostic =
             Diagnostic { urn: urn.cloned(), severity, message: message.into(), ephemeral: false, still_waiting: false };
         self.exchange.tell(Event::Diagnostic(diagnostic));
@@ -143,5 +144,5 @@ impl Context {
 /// A message of the program; `urn` empty: from the run as a whole.
 pub(in crate::driver) fn logged(urn: &str, severity: Severity, message: &str, ephemeral: bool) -> Event {
     let urn = (!urn.is_empty()).then(|| Urn::unchecked(urn));
-    Event::Diagnostic(Diagnostic { urn, severity, message: message.to_owned(), ephemeral, still_waiting: false })
+    Event::Diagnostic(Diagnostic { urn, severity, message: message.into(), ephemeral, still_waiting: false })
 }

@@ -41,7 +41,7 @@ impl Written {
     pub(in crate::driver) async fn wait(self) -> Result<()> {
         match self.0.await {
             Ok(Outcome::Written(result)) => result,
-            _ => Err(Error::BadState(FAULT.to_owned())),
+            _ => Err(Error::BadState(FAULT.to_owned().into())),
         }
     }
 }
@@ -235,7 +235,7 @@ impl Exchange {
     pub(in crate::driver) async fn fold(&self, snapshot: Snapshot) -> Result<bool> {
         match self.ask(Work::Fold(snapshot)).await {
             Ok(Outcome::Folded(folded)) => folded,
-            _ => Err(Error::BadState(FAULT.to_owned())),
+            _ => Err(Error::BadState(FAULT.to_owned().into())),
         }
     }
 

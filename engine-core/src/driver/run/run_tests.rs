@@ -158,7 +158,7 @@ fn a_provider_is_called_when_the_record_of_it_is_durable_and_the_step_is_done_wh
 fn nothing_is_called_where_the_record_cannot_be_written_and_the_run_halts() {
     let mut run = Alone::new();
     let (_, intent) = run.begin_create();
-    let full = crate::error::Error::BadState("the disk is full".to_owned());
+    let full = crate::error::Error::BadState("the disk is full".to_owned().into());
     let actions = run.take(Input::Done(intent, Outcome::Written(Err(full))));
     assert!(actions.iter().any(|action| matches!(action, Action::Halt)));
     assert!(!actions.iter().any(|action| matches!(action, Action::Do { .. })));

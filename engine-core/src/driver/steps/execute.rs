@@ -1,10 +1,12 @@
-//! Taking steps: journal what is begun, call the provider, journal what came of it (reliability, rule 1).
+//! Taking a step: record the intent, call the provider, record the outcome. No call is made before its intent is durable.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::event::{Event, Op};
 use crate::kill_point::{self, KillPoint};
+use crate::message;
+use crate::message::{Code, Command};
 use crate::plan::{Step, copy_secrets, mark_outputs, needs_marks};
 use crate::planted::{self, Bug};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
@@ -265,12 +267,12 @@ impl Context {
             if error.kind != ProviderErrorKind::Raised {
                 return Ok((operation, answer));
             }
-            errors.insert(0, error.message.clone());
+            errors.insert(0, error.message.to_string());
             match Box::pin(self.wants_retry(&row.urn, &row.hooks, occasion, name, &errors)).await {
                 Ok(true) => {}
                 Ok(false) => return Ok((operation, answer)),
                 Err(mut failed) => {
-                    failed.message = format!("{}; {name} itself had failed: {}", failed.message, error.message);
+                    failed.message = message![&failed.message, format!("; {name} itself had failed: "), &error.message];
                     return Ok((operation, Err(failed)));
                 }
             }
@@ -284,7 +286,7 @@ impl Context {
     }
 
     pub(in crate::driver) fn state_failure(&self, error: &crate::error::Error) -> ProviderError {
-        let message = format!("the state cannot be written, so nothing more is begun: {error}");
+        let message = message!["the state cannot be written, so nothing more is begun: ", error];
         self.stop.fail(Failure::new(message.clone()), true);
         ProviderError::new(ProviderErrorKind::BadReturn, message)
     }
@@ -297,12 +299,17 @@ impl Context {
     ) -> ProviderError {
         let mut failure = self.state_failure(error);
         if let Some(row) = row.filter(|row| !row.id.is_empty()) {
-            failure.message = format!(
-                "{}. The object has the id '{}': if the state does not name it after this run, take it over: with `maloko \
-                 refresh --import-pending-creates '{}' {}` if `maloko stack` shows an unresolved create of it, else with `maloko \
-                 import`",
-                failure.message, row.id, row.urn, row.id
-            );
+            failure.message = message![
+                format!(
+                    "{}. The object has the id '{}': if the state does not name it after this run, take it over: with ",
+                    failure.message, row.id
+                ),
+                Command::new("refresh").with("--import-pending-creates").quoted(&row.urn).value(&row.id),
+                " if ",
+                Command::new("stack"),
+                " shows an unresolved create of it, else with ",
+                Command::new("import")
+            ];
         }
         failure
     }
@@ -321,7 +328,10 @@ impl Context {
                     let returned = crate::update_plan::shown_value(&Value::Object(outputs));
                     let error = ProviderError::new(
                         ProviderErrorKind::Unreadable { returned, id },
-                        "create returned no id; return a text that names the new object, such as CreateResult(id_=...)",
+                        message![
+                            "create returned no id; return a text that names the new object, such as ",
+                            Code::CreateResult
+                        ],
                     );
                     return Err(self.leave_open(step, error).await);
                 }

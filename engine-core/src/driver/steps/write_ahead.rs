@@ -1,4 +1,4 @@
-//! Calls that the journal is to know of before they are made (reliability, rule 1).
+//! The write-ahead order of calls: the record of a call is durable before the call is made.
 //!
 //! An intent is written when its call has its permit, so that a killed run leaves only those calls unresolved that may have
 //! been made. Quick calls would hold their permits while they wait for the disk: where calls are quick, the intents of the

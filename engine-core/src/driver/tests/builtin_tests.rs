@@ -36,7 +36,7 @@ struct Network;
 impl StackReader for Network {
     async fn read(&self, name: &str) -> Result<OtherStack> {
         if name != "organization/net/prod" {
-            return Err(Error::Configuration(format!("there is no stack '{name}'")));
+            return Err(Error::Configuration(format!("there is no stack '{name}'").into()));
         }
         let list = Value::Array(vec![Value::secret("inner".into())]);
         let outputs = properties([("id", "net-1".into()), ("token", Value::secret("t0p".into())), ("list", list)]);

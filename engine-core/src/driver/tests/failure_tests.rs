@@ -1,4 +1,4 @@
-//! Failures and what they leave behind (semantics 8).
+//! Failures and what they leave behind (docs/rules 8).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a preview answers and tells (semantics 6).
+//! What a preview answers and tells (docs/rules 6).
 
 use std::sync::Arc;
 

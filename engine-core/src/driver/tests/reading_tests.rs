@@ -1,4 +1,4 @@
-//! Look-ups and refreshes (semantics 7).
+//! Look-ups and refreshes (docs/rules 7).
 
 use std::sync::{Arc, Mutex};
 

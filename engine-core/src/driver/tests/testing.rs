@@ -50,7 +50,7 @@ impl Recorder {
             Event::Diagnostic(diagnostic) => Some(diagnostic.message.clone()),
             _ => None,
         });
-        texts.collect::<Vec<_>>().join("\n")
+        texts.map(String::from).collect::<Vec<_>>().join("\n")
     }
 }
 

@@ -37,10 +37,13 @@ impl<'a> Encoder<'a> {
 
     fn crypter(&self) -> Result<&'a Crypter> {
         self.crypter.ok_or_else(|| {
-            Error::Secrets(format!(
-                "the state holds secrets, and no passphrase is known: set {PASSPHRASE_VARIABLE} or \
+            Error::Secrets(
+                format!(
+                    "the state holds secrets, and no passphrase is known: set {PASSPHRASE_VARIABLE} or \
                  {PASSPHRASE_FILE_VARIABLE}"
-            ))
+                )
+                .into(),
+            )
         })
     }
 
@@ -93,7 +96,7 @@ impl<'a> Encoder<'a> {
             return Err(Error::BadState(format!(
                 "a value is nested more than {MAX_DEPTH} levels deep, which a state file cannot hold; make it flatter, \
                  or pass it as a text"
-            )));
+            ).into()));
         }
         Ok(())
     }
@@ -242,6 +245,6 @@ impl<'a> Encoder<'a> {
 /// values have kinds of their own, and are never written as objects.
 pub(super) fn readable(members: &PropertyMap) -> Result<()> {
     refuse_marked(members).map_err(|reason| {
-        Error::BadState(format!("an object {reason}, so a state file that holds it could not be read"))
+        Error::BadState(format!("an object {reason}, so a state file that holds it could not be read").into())
     })
 }

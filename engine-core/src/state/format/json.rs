@@ -13,7 +13,8 @@ pub(crate) fn write_string(out: &mut Vec<u8>, text: &str) {
 
 /// Appends any serialisable value.
 pub(crate) fn write_json(out: &mut Vec<u8>, value: &impl serde::Serialize) -> Result<()> {
-    serde_json::to_writer(out, value).map_err(|error| Error::BadState(format!("a value cannot be written: {error}")))
+    serde_json::to_writer(out, value)
+        .map_err(|error| Error::BadState(format!("a value cannot be written: {error}").into()))
 }
 
 /// Appends a finite number the way Go does: whole numbers without a fraction, exponents only for the very large and the

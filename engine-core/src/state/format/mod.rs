@@ -1,4 +1,4 @@
-//! The JSON of rows and values, as Pulumi writes it (semantics 10.2).
+//! The JSON of rows and values, as Pulumi writes it (docs/rules 10.2).
 //!
 //! Rows are written straight into bytes and read straight from them: a state of 100,000 rows passes through here at
 //! every operation.

@@ -23,6 +23,8 @@ pub(super) mod writer;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::message;
+use crate::message::Command;
 use crate::planted::{self, Bug};
 
 use super::format::{Encoder, StoredResource, StoredUnresolvedCreate, write_string};
@@ -198,11 +200,17 @@ pub(super) fn verify(bytes: &[u8], journal: &Journal, key: &SealKey, place: &str
         let genuine = split_code(line.json).filter(|(json, code)| coded(&previous, json, key) == *code);
         let Some((_, code)) = genuine else {
             let which = if number == 0 { "its first line".to_owned() } else { format!("record {number}") };
-            return Err(Error::BadState(format!(
-                "the journal {place} of an interrupted run is not as maloko left it: {which} was changed, or written under \
-                 another key. Nothing was changed. Restore it from a copy; or look through it for what was made, run `maloko \
-                 state reseal`, which puts it aside, then `maloko refresh`, and import what is missing from the state"
-            )));
+            return Err(Error::BadState(message![
+                format!(
+                    "the journal {place} of an interrupted run is not as maloko left it: {which} was changed, or \
+                     written under another key. Nothing was changed. Restore it from a copy; or look through it for \
+                     what was made, run "
+                ),
+                Command::new("state reseal"),
+                ", which puts it aside, then ",
+                Command::new("refresh"),
+                ", and import what is missing from the state"
+            ]));
         };
         code.clone_into(&mut previous);
         (next, number) = (after, number + 1);
@@ -439,7 +447,7 @@ fn read_header(json: &[u8], place: &str) -> Result<Header> {
         return Err(Error::BadState(format!(
             "the journal {place} was written by maloko {engine} in format {version}, which this version does not know; \
              run that version (or a newer one) once to finish it. Nothing was changed"
-        )));
+        ).into()));
     }
     serde_json::from_slice(json).map_err(|error| damaged(place, &format!("its first line cannot be read: {error}")))
 }
@@ -515,11 +523,16 @@ fn has_lost_sector(bytes: &[u8], start: usize) -> bool {
 }
 
 fn damaged(place: &str, problem: &str) -> Error {
-    Error::BadState(format!(
-        "the journal {place} of an interrupted run is damaged: {problem}. It lists what that run made, so nothing was \
-         changed. Restore it from a copy; or let `maloko state restore --journal` go on with what is readable before the \
-         damage, look through the rest for what was made, run `maloko refresh`, and import what is missing from the state"
-    ))
+    Error::BadState(message![
+        format!(
+            "the journal {place} of an interrupted run is damaged: {problem}. It lists what that run made, so nothing \
+             was changed. Restore it from a copy; or let "
+        ),
+        Command::new("state restore").with("--journal"),
+        " go on with what is readable before the damage, look through the rest for what was made, run ",
+        Command::new("refresh"),
+        ", and import what is missing from the state"
+    ])
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::error::Result;
+use crate::message::Message;
 use crate::planted::{self, Bug};
 use crate::urn::Urn;
 
@@ -38,7 +39,7 @@ pub(in crate::state) struct Recovered {
     pub(in crate::state) hash: String,
     pub(in crate::state) fate: JournalFate,
     /// What the user should know.
-    pub(in crate::state) notices: Vec<String>,
+    pub(in crate::state) notices: Vec<Message>,
 }
 
 /// What is known of the run whose journal is found.
@@ -69,11 +70,11 @@ pub(in crate::state) fn recover(stored: &StoredStack, run: Run) -> Result<Recove
             Run::AtWork => None,
         };
         recovered.notices.extend(fate.map(|fate| {
-            format!(
+            Message::from(format!(
                 "a run of maloko {fate} before the first line of its journal {} was whole, so it had begun nothing. If \
                  something else than that run has damaged the file, look for what the run may have made",
                 stored.journal_place
-            )
+            ))
         }));
         recovered.fate = if bytes.is_empty() { JournalFate::Remove } else { JournalFate::SetAside };
         return Ok(recovered);
@@ -89,7 +90,7 @@ pub(in crate::state) fn recover(stored: &StoredStack, run: Run) -> Result<Recove
             "a run of maloko was interrupted ({}), and another tool has written the state since. The state is taken as it \
              is now; what only the journal of that run knows is not in it",
             begun(&journal)
-        ));
+        ).into());
     }
     Ok(recovered)
 }
@@ -129,7 +130,7 @@ fn replay(mut journal: Journal, recovered: &mut Recovered, run: Run) {
     };
     let records = if records == 1 { "1 record was".into() } else { format!("{records} records were") };
     let begun = begun(&journal);
-    recovered.notices.extend(match run {
+    let notice = match run {
         Run::Killed => Some(format!(
             "a run of maloko was interrupted ({begun}): {records} brought back from its journal{under_way}"
         )),
@@ -138,7 +139,8 @@ fn replay(mut journal: Journal, recovered: &mut Recovered, run: Run) {
         )),
         // Who is at work is told with more than the journal knows.
         Run::AtWork => None,
-    });
+    };
+    recovered.notices.extend(notice.map(Message::from));
     snapshot.secrets_provider = Some(journal.header.secrets_providers.clone());
     recovered.fate = JournalFate::Fold(Box::new(journal));
 }

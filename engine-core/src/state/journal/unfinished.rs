@@ -7,6 +7,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::message;
+use crate::message::{Command, Message};
 
 use crate::state::backend::{Lease, StoredStack};
 
@@ -32,8 +34,8 @@ pub enum Unfinished {
 impl Unfinished {
     /// The line that stands in the place of a journal.
     pub fn encode(&self) -> Result<Vec<u8>> {
-        let json =
-            serde_json::to_string(self).map_err(|error| Error::BadState(format!("cannot write a mark: {error}")))?;
+        let json = serde_json::to_string(self)
+            .map_err(|error| Error::BadState(format!("cannot write a mark: {error}").into()))?;
         Ok(format!("{PREFIX}{json}\n").into_bytes())
     }
 
@@ -58,27 +60,35 @@ impl Unfinished {
     }
 
     /// What is wrong with this stack, and what to do about it.
-    fn story(&self, what: &str) -> String {
+    fn story(&self, what: &str) -> Message {
         match self {
-            Self::CopyOf(source) => format!(
-                "{what} is a copy that `stack migrate` has not finished; the whole stack is in {source}. Repeat the migration \
-                 there; or, to give up the copy, `maloko stack rm --force` here"
-            ),
-            Self::RenamedTo(name) => format!(
-                "{what} is being renamed to '{name}', which was interrupted. Finish it with `maloko stack rename {name}`"
-            ),
-            Self::RenameOf(name) => format!(
-                "{what} is what becomes of the stack '{name}', whose renaming was interrupted. Finish it with `maloko stack rename \
-                 NAME --stack {name}`, where NAME is that of this stack"
-            ),
+            Self::CopyOf(source) => message![
+                format!(
+                    "{what} is a copy that `stack migrate` has not finished; the whole stack is in {source}. Repeat \
+                     the migration there; or, to give up the copy, "
+                ),
+                Command::new("stack rm").with("--force"),
+                " here"
+            ],
+            Self::RenamedTo(name) => message![
+                format!("{what} is being renamed to '{name}', which was interrupted. Finish it with "),
+                Command::new("stack rename").value(&name)
+            ],
+            Self::RenameOf(name) => message![
+                format!(
+                    "{what} is what becomes of the stack '{name}', whose renaming was interrupted. Finish it with "
+                ),
+                Command::new("stack rename").with("NAME --stack").value(&name),
+                ", where NAME is that of this stack"
+            ],
             Self::Receiving(command) => format!(
                 "{what} was left in the middle of receiving resources from another stack, so they may be in both. Finish that \
                  with `{command}`"
-            ),
+            ).into(),
             Self::Moving(command) => format!(
                 "{what} was left in the middle of moving resources to another stack, so they may be in both. Finish that \
                  with `{command}`"
-            ),
+            ).into(),
         }
     }
 }

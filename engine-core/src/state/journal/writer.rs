@@ -203,7 +203,7 @@ pub(in crate::state) fn not_recorded(cause: &str) -> Error {
     Error::BadState(format!(
         "what happened could not be recorded in the journal, so nothing new is begun: {cause}. What was recorded before \
          is safe"
-    ))
+    ).into())
 }
 
 struct Writer {
@@ -276,7 +276,7 @@ impl Writer {
         }
         let Err(error) = self.lease.reserve(self.room_for(batch)).await else { return };
         let cause: Arc<str> = match error {
-            Error::Locked(why) => why.into(),
+            Error::Locked(why) => String::from(why).into(),
             error => {
                 format!("there is no room for what another call would come to, so it is not begun: {error}").into()
             }

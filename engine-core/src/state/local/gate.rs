@@ -27,7 +27,7 @@ pub(super) async fn enter(files: &StackFiles, environment: &Environment) -> Resu
                  it was stopped, let it go on or kill it; nothing is lost by that. Then run the command again",
                 files.name.stack(),
                 PATIENCE.as_secs()
-            )));
+            ).into()));
         }
         environment.clock.wait(PAUSE).await;
     }

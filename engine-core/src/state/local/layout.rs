@@ -71,20 +71,23 @@ impl Layout {
                 Some(Ok(newer)) if newer > VERSION => Err(Error::BadState(format!(
                     "the state in {} has layout {newer}, which this version of maloko does not know; use a newer one",
                     self.directory.display()
-                ))),
+                ).into())),
                 _ => Err(Error::BadState(format!(
                     "{} does not say which layout the state has; it should be the line `version: {VERSION}`",
                     path.display()
-                ))),
+                ).into())),
             };
         }
         let has_old_stacks =
             files::entries(&*self.disk, &self.root.join("stacks"))?.iter().any(|entry| is_stack_file(entry).is_some());
         if has_old_stacks {
-            return Err(Error::BadState(format!(
-                "the state in {} has the old layout without projects; upgrade it with `pulumi state upgrade` first",
-                self.directory.display()
-            )));
+            return Err(Error::BadState(
+                format!(
+                    "the state in {} has the old layout without projects; upgrade it with `pulumi state upgrade` first",
+                    self.directory.display()
+                )
+                .into(),
+            ));
         }
         Ok(())
     }
@@ -210,7 +213,7 @@ impl StackFiles {
                 "the stack file {} is compressed, which maloko does not support; unset PULUMI_DIY_BACKEND_GZIP and let \
                  `pulumi stack export` and `pulumi stack import` write it anew",
                 path.display()
-            )),
+            ).into()),
             None => Error::NoStack { stack: self.name.stack().to_owned() },
         }
     }
@@ -245,10 +248,13 @@ impl StackFiles {
             }
             journal = again;
         }
-        Err(Error::Locked(format!(
-            "the stack '{}' is being changed all the time; run the command again when that is over",
-            self.name.stack()
-        )))
+        Err(Error::Locked(
+            format!(
+                "the stack '{}' is being changed all the time; run the command again when that is over",
+                self.name.stack()
+            )
+            .into(),
+        ))
     }
 
     /// Writes the next checkpoint beside the present one. The name tells of which lease, so that two never meet.

@@ -139,12 +139,12 @@ impl LocalLease {
             Some(holder) => format!(
                 "the stack '{stack}' was taken over by {holder} while this run was going on, so nothing more is written. What \
                  was recorded before is not lost: it is in their hands"
-            ),
+            ).into(),
             None => format!(
                 "the lock on the stack '{stack}' was removed while this run was going on (by `pulumi cancel`?), so nothing \
                  more is written. What was recorded before is in {}",
                 self.files.journal.display()
-            ),
+            ).into(),
         }))
     }
 

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::environment::Environment;
 use crate::environment::files::{self, Files, OpenMode};
 use crate::error::{Error, Result};
+use crate::message;
+use crate::message::Command;
 use crate::state::backend::Holder;
 use crate::state::lock_file;
 use crate::state::name::StackName;
@@ -66,9 +68,10 @@ pub(super) fn locked(stack: &StackName, locks: &[LockFile]) -> Error {
     let foreign = locks.iter().filter(|lock| !lock.holder.maloko);
     let paths: Vec<String> = foreign.map(|lock| lock.path.display().to_string()).collect();
     let advice = if paths.is_empty() {
-        ". If it hangs, `maloko cancel` takes the stack over from it.".to_owned()
+        message![". If it hangs, ", Command::new("cancel"), " takes the stack over from it."]
     } else {
         format!(". If that process is gone, `pulumi cancel` removes its lock; or remove:{}", lock_file::listed(paths))
+            .into()
     };
-    lock_file::locked(stack, &holders, &advice)
+    lock_file::locked(stack, &holders, advice)
 }

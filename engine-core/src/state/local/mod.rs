@@ -1,4 +1,4 @@
-//! Stacks in a local directory, in Pulumi's layout (semantics 10.5).
+//! Stacks in a local directory, in Pulumi's layout (docs/rules 10.5).
 //!
 //! ```text
 //! .pulumi/meta.yaml                                           version: 1
@@ -69,20 +69,24 @@ impl LocalBackend {
 
 fn directory_of(url: &str, base: &Path, home: Option<&Path>) -> Result<PathBuf> {
     let path = url.strip_prefix("file://").ok_or_else(|| {
-        Error::Configuration(format!(
-            "'{url}' is not a place for state that this version supports; use a local directory: file://<path>"
-        ))
+        Error::Configuration(
+            format!(
+                "'{url}' is not a place for state that this version supports; use a local directory: file://<path>"
+            )
+            .into(),
+        )
     })?;
     if path.is_empty() {
-        return Err(Error::Configuration(format!("'{url}' names no directory: write file://<path>")));
+        return Err(Error::Configuration(format!("'{url}' names no directory: write file://<path>").into()));
     }
     let below_home = if path == "~" { Some("") } else { path.strip_prefix("~/") };
     match (below_home, home) {
         (None, _) => Ok(base.join(path)),
         (Some(rest), Some(home)) => Ok(home.join(rest)),
-        (Some(_), None) => Err(Error::Configuration(format!(
-            "'{url}' begins at the home directory, which is not known: set HOME, or write the whole path"
-        ))),
+        (Some(_), None) => Err(Error::Configuration(
+            format!("'{url}' begins at the home directory, which is not known: set HOME, or write the whole path")
+                .into(),
+        )),
     }
 }
 
@@ -99,7 +103,7 @@ impl Backend for LocalBackend {
     async fn create(&self, stack: &StackName, checkpoint: &[u8]) -> Result<()> {
         self.layout.prepare()?;
         let files = self.layout.stack(stack);
-        let exists = || Error::Configuration(format!("there is a stack '{stack}' already in {}", self.url()));
+        let exists = || Error::Configuration(format!("there is a stack '{stack}' already in {}", self.url()).into());
         if files.exists()? {
             return Err(exists());
         }

@@ -55,8 +55,8 @@ fn replace_lease(files: &StackFiles, environment: &Environment) -> Result<()> {
         host: identity.host.clone(),
         since: environment.clock.now().to_string(),
     };
-    let taker =
-        serde_json::to_string(&taker).map_err(|error| Error::BadState(format!("cannot write a lease: {error}")))?;
+    let taker = serde_json::to_string(&taker)
+        .map_err(|error| Error::BadState(format!("cannot write a lease: {error}").into()))?;
     files::write_atomically(&*files.disk, &files.lease, format!("{}{taker}\n", epoch_text(epoch)).as_bytes())
 }
 

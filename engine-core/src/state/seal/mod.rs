@@ -19,6 +19,8 @@ use serde_json::value::RawValue;
 
 use crate::error::{Error, Result};
 use crate::kill_point::{self, KillPoint};
+use crate::message;
+use crate::message::{Command, Message};
 use crate::planted::{self, Bug};
 
 use super::backend::{Lease, StoredStack};
@@ -214,7 +216,7 @@ impl Examined {
         place: &str,
         key: Option<&SealKey>,
         tolerant: bool,
-    ) -> Result<Option<String>> {
+    ) -> Result<Option<Message>> {
         let forged = match (&self.seal, key) {
             (Some(stored), Some(key)) if self.needs_key() && stored.seal.stack == stack.to_string() => {
                 !stored.is_genuine(stack, key)
@@ -222,7 +224,7 @@ impl Examined {
             _ => false,
         };
         let problem = match &self.standing {
-            Standing::Accepted(notice) => return Ok(Some(notice.clone())),
+            Standing::Accepted(notice) => return Ok(Some(notice.into())),
             // What a forged seal says of differences is worth nothing.
             _ if forged => "its seal is not genuine: it was changed, or written under another key",
             Standing::Fits | Standing::Unsealed => return Ok(None),
@@ -230,13 +232,19 @@ impl Examined {
         };
         let problem = format!("the state in {place} is not as maloko left it: {problem}");
         if tolerant {
-            return Ok(Some(problem));
+            return Ok(Some(problem.into()));
         }
-        Err(Error::BadState(format!(
-            "{problem}. Nothing was changed. Look at it with `maloko stack export`; if it is what you want, accept it with \
-             `maloko state reseal`; if not, `maloko state restore` lists the former states that are kept, and goes back to one of \
-             them, and `maloko stack import --file COPY` takes a copy of your own"
-        )))
+        Err(Error::BadState(message![
+            format!("{problem}. Nothing was changed. Look at it with "),
+            Command::new("stack export"),
+            "; if it is what you want, accept it with ",
+            Command::new("state reseal"),
+            "; if not, ",
+            Command::new("state restore"),
+            " lists the former states that are kept, and goes back to one of them, and ",
+            Command::new("stack import").with("--file COPY"),
+            " takes a copy of your own"
+        ]))
     }
 
     /// Does the seal's own authenticity take a key to be known?
@@ -388,7 +396,7 @@ impl Sealer<'_> {
 
 fn encode(stack: &StackName, seal: &Seal, keys: &[&SealKey]) -> Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec(seal)
-        .map_err(|error| Error::BadState(format!("the seal of the state cannot be written: {error}")))?;
+        .map_err(|error| Error::BadState(format!("the seal of the state cannot be written: {error}").into()))?;
     let codes: Vec<String> = keys.iter().map(|key| code(stack, &bytes, key)).collect();
     bytes.push(b'\n');
     for code in codes {

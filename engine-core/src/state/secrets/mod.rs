@@ -1,4 +1,4 @@
-//! Secrets at rest, in the format of Pulumi's passphrase provider (semantics 10.4).
+//! Secrets at rest, in the format of Pulumi's passphrase provider (docs/rules 10.4).
 //!
 //! Equal plain texts of one run share one ciphertext, and a text that was read encrypted is written with the
 //! ciphertext that it had. Unchanged secrets therefore leave the state unchanged; the price is that equal secrets of a
@@ -109,7 +109,7 @@ impl Crypter {
             Error::Secrets(format!(
                 "'{salt}' is not a salt string (v1:<salt>:v1:<nonce>:<ciphertext>); restore `encryptionsalt` in the \
                  stack's settings file, or `secrets_providers` in its state, from a copy"
-            ))
+            ).into())
         };
         let rest = salt.strip_prefix(VERSION_PREFIX).ok_or_else(malformed)?;
         let (encoded, check) = rest.split_once(':').ok_or_else(malformed)?;
@@ -149,7 +149,7 @@ impl Crypter {
         environment.entropy.fill(&mut salt_bytes)?;
         environment.entropy.fill(&mut key)?;
         let unchecked = Self::build(Passphrase::given(""), String::new(), salt_bytes, None, environment);
-        let keys = unchecked.0.checked(&key).map_err(Error::Secrets)?;
+        let keys = unchecked.0.checked(&key).map_err(|problem| Error::Secrets(problem.into()))?;
         let _ = unchecked.0.keys.set(Ok(keys.clone()));
         let check = unchecked.seal(CHECK_TEXT)?;
         let Inner { passphrase, salt_bytes, environment, .. } = &*unchecked.0;
@@ -283,7 +283,7 @@ impl Crypter {
     }
 
     fn keys(&self) -> Result<&Keys> {
-        self.0.keys.get_or_init(|| self.0.derive()).as_ref().map_err(|message| Error::Secrets(message.clone()))
+        self.0.keys.get_or_init(|| self.0.derive()).as_ref().map_err(|message| Error::Secrets(message.clone().into()))
     }
 
     fn cache(&self) -> std::sync::MutexGuard<'_, Cache> {
@@ -393,9 +393,9 @@ impl Inner {
         };
         format!(
             "incorrect passphrase: {source} is not the one that the stack's secrets were encrypted with. Set \
-             {PASSPHRASE_VARIABLE} to the right passphrase, or {PASSPHRASE_FILE_VARIABLE} to a file that holds it. \
-             If the key was changed (`maloko stack change-secrets-provider`), the stack's settings file has to be the one of \
-             since then, too. Nothing was changed"
+             {PASSPHRASE_VARIABLE} to the right one, or {PASSPHRASE_FILE_VARIABLE} to a file that holds it. If `maloko stack \
+             change-secrets-provider` changed the key, the stack's settings file must be the one from after that. Nothing was \
+             changed"
         )
     }
 }
@@ -411,7 +411,7 @@ impl fmt::Debug for Crypter {
 pub(super) fn reference_text(reference: &ProviderReference) -> Result<String> {
     serde_json::to_string(reference)
         .and_then(|json| serde_json::to_string(&json))
-        .map_err(|error| Error::Secrets(format!("the reference of a provider cannot be written: {error}")))
+        .map_err(|error| Error::Secrets(format!("the reference of a provider cannot be written: {error}").into()))
 }
 
 fn split_ciphertext(ciphertext: &str) -> Option<([u8; NONCE_LEN], Vec<u8>)> {
@@ -430,7 +430,7 @@ fn unreadable(ciphertext: &str) -> Error {
     Error::Secrets(format!(
         "a secret ('{start}...') cannot be decrypted: it was damaged, or encrypted with another key than the rest of the \
          stack. Set it again, or restore it from a copy of the file that it is in"
-    ))
+    ).into())
 }
 
 #[cfg(test)]

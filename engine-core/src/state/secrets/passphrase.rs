@@ -61,7 +61,9 @@ impl Passphrase {
         let passed_over = key_file.filter(|path| path.is_file()).map(Path::to_path_buf);
         if let Some(text) = variable(PASSPHRASE_VARIABLE) {
             let text = text.into_string().map_err(|_| {
-                Error::Secrets(format!("{PASSPHRASE_VARIABLE} is not valid UTF-8; set it to a passphrase that is"))
+                Error::Secrets(
+                    format!("{PASSPHRASE_VARIABLE} is not valid UTF-8; set it to a passphrase that is").into(),
+                )
             })?;
             return Ok(Some(Self { passed_over, ..Self::new(text, PassphraseSource::Variable) }));
         }
@@ -72,7 +74,7 @@ impl Passphrase {
                     "there is no file {}, which {PASSPHRASE_FILE_VARIABLE} names; write the passphrase into it, or set \
                      {PASSPHRASE_VARIABLE}",
                     path.display()
-                ))
+                ).into())
             })?;
             let text = trimmed(bytes, &path)?;
             return Ok(Some(Self { passed_over, ..Self::new(text, PassphraseSource::VariableFile(path)) }));
@@ -104,7 +106,8 @@ impl Passphrase {
             return Ok(Self::new(text, PassphraseSource::KeyFile(path.to_owned())));
         }
         // Another process was faster: its passphrase is the one.
-        Self::read_key_file(path)?.ok_or_else(|| Error::Secrets(format!("the key file {} vanished", path.display())))
+        Self::read_key_file(path)?
+            .ok_or_else(|| Error::Secrets(format!("the key file {} vanished", path.display()).into()))
     }
 
     fn read_key_file(path: &Path) -> Result<Option<Self>> {
@@ -116,7 +119,7 @@ impl Passphrase {
                 "the key file {} is empty: restore it from a copy, or set {PASSPHRASE_VARIABLE} to the passphrase that \
                  it held",
                 path.display()
-            )));
+            ).into()));
         }
         Ok(Some(Self::new(text, PassphraseSource::KeyFile(path.to_owned()))))
     }
@@ -136,7 +139,7 @@ impl Passphrase {
 
 fn trimmed(bytes: Vec<u8>, path: &Path) -> Result<String> {
     let text = String::from_utf8(bytes)
-        .map_err(|_| Error::Secrets(format!("{} holds no passphrase: it is not valid UTF-8", path.display())))?;
+        .map_err(|_| Error::Secrets(format!("{} holds no passphrase: it is not valid UTF-8", path.display()).into()))?;
     Ok(text.trim().to_owned())
 }
 

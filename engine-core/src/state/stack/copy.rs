@@ -7,6 +7,8 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::message;
+use crate::message::Command;
 
 use crate::state::backend::{Backend, Lease, MIN_GENERATIONS, StoredEntry, StoredStack};
 use crate::state::journal::unfinished::{self, Unfinished};
@@ -41,7 +43,7 @@ pub async fn migrate_stack(
 ) -> Result<Copied> {
     let (from, to) = (source.url(), target.url());
     if from == to {
-        return Err(Error::Configuration(format!("the stack '{}' is kept in {to} already", stack.stack())));
+        return Err(Error::Configuration(format!("the stack '{}' is kept in {to} already", stack.stack()).into()));
     }
     let held = source.lease(stack, OPERATION).await?;
     let migrated = migrate_leased(source, target, stack, &held, remove_source).await;
@@ -63,12 +65,17 @@ async fn migrate_leased(
     let stored = held.load().await?;
     unfinished::check(&stored)?;
     if stored.journal.is_some() {
-        return Err(Error::BadState(format!(
-            "a run on the stack '{}' in {} was interrupted, and its journal is not folded yet; run `maloko up` or `maloko \
-             refresh` there first. Nothing was changed",
-            stack.stack(),
-            source.url()
-        )));
+        return Err(Error::BadState(message![
+            format!(
+                "a run on the stack '{}' in {} was interrupted, and its journal is not folded yet; run ",
+                stack.stack(),
+                source.url()
+            ),
+            Command::new("up"),
+            " or ",
+            Command::new("refresh"),
+            " there first. Nothing was changed"
+        ]));
     }
     let mut copied = match target.load(stack).await {
         Err(Error::NoStack { .. }) => copy(source, target, stack, &stored).await?,
@@ -92,18 +99,21 @@ async fn migrate_leased(
                      changed",
                     stack.stack(),
                     target.url()
-                )));
+                ).into()));
             }
         }
     };
     if remove_source {
         held.remove_stack().await.map_err(|error| {
-            Error::BadState(format!(
-                "the stack '{}' is whole in {}, and it could not be removed from {}: {error}",
-                stack.stack(),
-                target.url(),
-                source.url()
-            ))
+            Error::BadState(
+                format!(
+                    "the stack '{}' is whole in {}, and it could not be removed from {}: {error}",
+                    stack.stack(),
+                    target.url(),
+                    source.url()
+                )
+                .into(),
+            )
         })?;
         copied.removed = true;
     }
@@ -126,7 +136,7 @@ async fn copy(source: &dyn Backend, target: &dyn Backend, stack: &StackName, sto
             stack.stack(),
             target.url(),
             source.url()
-        ))
+        ).into())
     })?;
     Ok(Copied {
         bytes: stored.checkpoint.len(),
@@ -179,8 +189,8 @@ pub(in crate::state) async fn add_former(
 fn at_target(target: &str, error: Error) -> Error {
     let told = |text| format!("{text} (in {target}: add `--backend '{target}'` to the commands that are named)");
     match error {
-        Error::Locked(text) => Error::Locked(told(text)),
-        Error::BadState(text) => Error::BadState(told(text)),
+        Error::Locked(text) => Error::Locked(told(text).into()),
+        Error::BadState(text) => Error::BadState(told(text).into()),
         other => other,
     }
 }

@@ -9,6 +9,8 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::error::{Error, Result};
+use crate::message;
+use crate::message::{Command, Message};
 use crate::resource_state::ResourceState;
 
 use super::Snapshot;
@@ -30,7 +32,7 @@ pub struct StackReading {
     /// The rows; secrets are sealed until [`Snapshot::unseal`].
     pub snapshot: Snapshot,
     /// What the user should know: an interrupted run whose journal was taken into account, and the like.
-    pub notices: Vec<String>,
+    pub notices: Vec<Message>,
 }
 
 /// How often a stack is read that somebody else writes just then.
@@ -184,7 +186,7 @@ pub async fn replace_sealed(
 
 /// Takes the state for good as it is: seals it anew. A journal that is not genuine is kept under another name. Gives what
 /// was accepted.
-pub async fn reseal_stack(backend: &dyn Backend, stack: &StackName, options: &SessionOptions) -> Result<Vec<String>> {
+pub async fn reseal_stack(backend: &dyn Backend, stack: &StackName, options: &SessionOptions) -> Result<Vec<Message>> {
     options.crypter.verify()?;
     let lease = backend.lease(stack, &options.command).await?;
     let stored = lease.load().await?;
@@ -197,7 +199,8 @@ pub async fn reseal_stack(backend: &dyn Backend, stack: &StackName, options: &Se
         && journal::verify(bytes, journal, key, &stored.journal_place).is_err()
     {
         let place = lease.set_journal_aside().await?;
-        accepted.push(format!("the journal that was not genuine is kept as {place}, and is not taken into account"));
+        accepted
+            .push(format!("the journal that was not genuine is kept as {place}, and is not taken into account").into());
     }
     accepted.extend(examined.judge(stack, &stored.checkpoint_place, Some(key), true)?);
     Sealer { stack, options }.accept(&*lease, &Before::of(&stored, &examined), &stored.checkpoint, key).await?;
@@ -215,7 +218,7 @@ pub async fn overwrite_stack(
 ) -> Result<Vec<String>> {
     if options.check_integrity {
         check(&snapshot).map_err(|violation| {
-            Error::BadState(format!("the imported state is not sound: {violation}. Nothing was changed"))
+            Error::BadState(format!("the imported state is not sound: {violation}. Nothing was changed").into())
         })?;
     }
     if snapshot.has_ciphertexts() {
@@ -269,11 +272,15 @@ pub(super) fn stamp(snapshot: &mut Snapshot, environment: &Environment) {
 pub(super) fn check_on_load(checkpoint: &Checkpoint, stack: &StackName, place: &str) -> Result<()> {
     check_owner(checkpoint, stack, place)?;
     check(&checkpoint.snapshot).map_err(|violation| {
-        Error::BadState(format!(
-            "the state in {place} is not sound: {violation}. Nothing was changed. Mend it with `maloko state repair`, or \
-             by hand between `maloko stack export` and `maloko stack import`; or go on at your own risk with \
-             --disable-integrity-checking"
-        ))
+        Error::BadState(message![
+            format!("the state in {place} is not sound: {violation}. Nothing was changed. Mend it with "),
+            Command::new("state repair"),
+            ", or by hand between ",
+            Command::new("stack export"),
+            " and ",
+            Command::new("stack import"),
+            "; or go on at your own risk with --disable-integrity-checking"
+        ])
     })
 }
 
@@ -287,17 +294,20 @@ fn check_owner(checkpoint: &Checkpoint, stack: &StackName, place: &str) -> Resul
     if named.eq_ignore_ascii_case(&stack.to_string()) {
         return Err(Error::Configuration(format!(
             "{place} is the file of the stack '{named}'; this disk does not tell it from '{stack}'. Write the name as it is"
-        )));
+        ).into()));
     }
     let foreign = |row: &&Arc<ResourceState>| row.urn.stack() != stack.stack() || row.urn.project() != stack.project();
     match checkpoint.snapshot.rows.iter().find(foreign) {
         None => Ok(()),
-        Some(row) => Err(Error::BadState(format!(
-            "{place} is the file of the stack '{named}', not of '{stack}': it holds {}. Nothing was changed. `maloko state \
-             restore` brings back a generation of this stack; a copy of its own is taken over with `maloko stack import \
-             --file <copy>`",
-            row.urn
-        ))),
+        Some(row) => Err(Error::BadState(message![
+            format!(
+                "{place} is the file of the stack '{named}', not of '{stack}': it holds {}. Nothing was changed. ",
+                row.urn
+            ),
+            Command::new("state restore"),
+            " brings back a generation of this stack; a copy of its own is taken over with ",
+            Command::new("stack import").with("--file <copy>")
+        ])),
     }
 }
 

@@ -3,6 +3,8 @@
 use serde_json::Value as Json;
 
 use crate::error::{Error, Result};
+use crate::message;
+use crate::message::{Command, Message};
 
 use crate::state::backend::{Backend, Generation, Lease};
 use crate::state::checkpoint::Checkpoint;
@@ -17,9 +19,14 @@ use crate::state::session::SessionOptions;
 use crate::state::stack::{check_on_load, crypter_of};
 
 /// What is said of a stack that was removed and is there again.
-const REMOVED: &str = "the stack had been removed; what its generation holds is there again. Its settings file is no part of a \
-                       state: if it was removed with the stack, put it back before the next `maloko up`, which would take the \
-                       configuration for empty";
+fn removed() -> Message {
+    message![
+        "the stack had been removed; what its generation holds is there again. Its settings file is no part of a \
+         state: if it was removed with the stack, put it back before the next ",
+        Command::new("up"),
+        ", which would take the configuration for empty"
+    ]
+}
 
 /// A former checkpoint.
 #[derive(Clone, Debug)]
@@ -98,17 +105,19 @@ pub async fn restore_stack(
     stack: &StackName,
     number: u64,
     options: &SessionOptions,
-) -> Result<Vec<String>> {
+) -> Result<Vec<Message>> {
     let bytes = backend.load_generation(stack, number).await?;
     let checkpoint = decode(&bytes, stack, &format!("of generation {number}"), options.check_integrity)?;
     options.crypter.verify()?;
     let theirs = crypter_of(&checkpoint.snapshot, &options.crypter)?;
     if theirs.salt() != options.crypter.salt() && theirs.verify().is_err() {
-        return Err(Error::Secrets(format!(
-            "generation {number} is encrypted under a key from before `maloko stack change-secrets-provider`. Put the settings \
-             file of that time (with its `encryptionsalt`) back in its place, set PULUMI_CONFIG_PASSPHRASE to the passphrase \
-             of that time, and run this command again; then change the key once more. Nothing was changed"
-        )));
+        return Err(Error::Secrets(message![
+            format!("generation {number} is encrypted under a key from before "),
+            Command::new("stack change-secrets-provider"),
+            ". Put the settings file of that time (with its `encryptionsalt`) back in its place, set \
+             PULUMI_CONFIG_PASSPHRASE to the passphrase of that time, and run this command again; then change the key \
+             once more. Nothing was changed"
+        ]));
     }
     let lease = match backend.lease(stack, &options.command).await {
         Ok(lease) => lease,
@@ -117,7 +126,7 @@ pub async fn restore_stack(
             let lease = backend.lease(stack, &options.command).await?;
             Sealer { stack, options }.accept(&*lease, &Before::nothing(), &bytes, theirs.seal_key()?).await?;
             lease.release().await?;
-            return Ok(vec![REMOVED.to_owned()]);
+            return Ok(vec![removed()]);
         }
         Err(error) => return Err(error),
     };
@@ -133,10 +142,10 @@ pub async fn restore_stack(
     restored
 }
 
-async fn put_back(lease: &dyn Lease, bytes: &[u8], crypter: &Crypter, sealer: &Sealer<'_>) -> Result<Vec<String>> {
+async fn put_back(lease: &dyn Lease, bytes: &[u8], crypter: &Crypter, sealer: &Sealer<'_>) -> Result<Vec<Message>> {
     let stored = lease.load().await?;
     if stored.checkpoint == bytes || differ_in_time_alone(&stored.checkpoint, bytes) {
-        return Ok(vec!["the state is as that generation is; nothing had to be changed".to_owned()]);
+        return Ok(vec!["the state is as that generation is; nothing had to be changed".to_owned().into()]);
     }
     if Unfinished::decode(&stored.checkpoint).is_some() {
         unfinished::check(&stored)?;
@@ -152,14 +161,14 @@ async fn put_back(lease: &dyn Lease, bytes: &[u8], crypter: &Crypter, sealer: &S
             notices.push(
                 "a run of maloko was interrupted that had begun with that generation; the next command brings back what \
                  its journal knows"
-                    .to_owned(),
+                    .to_owned().into(),
             );
         } else {
             let place = lease.set_journal_aside().await?;
             notices.push(format!(
                 "the journal of an interrupted run belongs to another state; it is kept as {place}, and what only it knows \
                  is not in the state"
-            ));
+            ).into());
         }
     }
     // Whatever the seal says of the state before, it is that of this one from now on.
@@ -173,7 +182,7 @@ async fn put_back(lease: &dyn Lease, bytes: &[u8], crypter: &Crypter, sealer: &S
 ///
 /// # Errors
 /// There is no journal, or nothing is wrong with it; nothing was changed then.
-pub async fn salvage_journal(backend: &dyn Backend, stack: &StackName, command: &str) -> Result<String> {
+pub async fn salvage_journal(backend: &dyn Backend, stack: &StackName, command: &str) -> Result<Message> {
     let lease = backend.lease(stack, command).await?;
     let salvaged = salvage(&*lease).await;
     let released = lease.release().await;
@@ -181,33 +190,38 @@ pub async fn salvage_journal(backend: &dyn Backend, stack: &StackName, command: 
     released.map(|()| done)
 }
 
-async fn salvage(lease: &dyn Lease) -> Result<String> {
+async fn salvage(lease: &dyn Lease) -> Result<Message> {
     let stored = lease.load().await?;
     let place = &stored.journal_place;
     let Some(bytes) = &stored.journal else {
-        return Err(Error::Configuration(format!("there is no journal {place}: no run was interrupted")));
+        return Err(Error::Configuration(format!("there is no journal {place}: no run was interrupted").into()));
     };
     if journal::read(bytes, place).is_ok() {
         return Err(Error::Configuration(format!(
             "no line of the journal {place} is damaged; the next command takes it up by itself, or says what keeps it from \
              that"
-        )));
+        ).into()));
     }
     let (good, records) = journal::readable(bytes, place)?;
     let aside = lease.set_journal_aside().await?;
     if good == 0 {
-        return Ok(format!(
-            "nothing of the journal is readable from its first line on; it is kept as {aside}. The state is as it was before \
-             that run: accept it with `maloko state reseal`, look through the journal for what was made, run `maloko refresh`, \
-             and import what is missing from the state"
-        ));
+        return Ok(message![
+            format!(
+                "nothing of the journal is readable from its first line on; it is kept as {aside}. The state is as it \
+                 was before that run: accept it with "
+            ),
+            Command::new("state reseal"),
+            ", look through the journal for what was made, run ",
+            Command::new("refresh"),
+            ", and import what is missing from the state"
+        ]);
     }
     lease.append(&bytes[..good]).await?;
     let records = if records == 1 { "1 record is".to_owned() } else { format!("{records} records are") };
     Ok(format!(
         "{records} readable and will be brought back by the next command; the damaged journal is kept as {aside}. Look through \
          what comes after those for what was made, and import what is missing from the state"
-    ))
+    ).into())
 }
 
 #[cfg(test)]
