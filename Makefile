@@ -460,11 +460,11 @@ verify-python: $(STAMPS)/examples-python
 	$(VENV)/bin/mypy
 	for example in examples/python/*/; do (cd $$example && ../../../$(VENV)/bin/mypy --config-file= --explicit-package-bases --strict --python-version 3.10 .); done
 
-# Every test that the tables of docs/internals/rules name is there, each test has its twin in the other language, and no duty depends on itself by
+# Every test that the tables of docs/rules name is there, each test has its twin in the other language, and no duty depends on itself by
 # way of others.
 verify-rules:
 	$(PYTHON) .ci/module_graph.py
-	$(PYTHON) docs/internals/rules/check.py
+	$(PYTHON) docs/rules/check.py
 	$(PYTHON) .ci/twins.py
 
 # Links lead somewhere; no word that the glossary replaces, no sentence that has to be read twice.

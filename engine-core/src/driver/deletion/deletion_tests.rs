@@ -1,4 +1,4 @@
-//! Rules of deletions, protection, targets and refreshes that show in a whole run (docs/internals/rules).
+//! Rules of deletions, protection, targets and refreshes that show in a whole run (docs/rules).
 
 use std::sync::Arc;
 

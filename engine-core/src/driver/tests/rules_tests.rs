@@ -1,4 +1,4 @@
-//! Rules of registrations that show in a whole run (docs/internals/rules).
+//! Rules of registrations that show in a whole run (docs/rules).
 
 use std::sync::Arc;
 

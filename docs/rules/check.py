@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 SECTIONS = range(1, 15)
 REFERENCE = re.compile(r"`(case|core|cli|py|node):([^`]+)`")
 
