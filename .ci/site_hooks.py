@@ -1,7 +1,7 @@
 """What the site makes of a page beyond Markdown (mkdocs.yml), so that the page itself stays plain Markdown.
 
-- A fenced block of Python followed by one of TypeScript becomes two tabs. A block in another language names the
-  reader's as its second word: "```console python".
+- A fenced block of Python followed by one of TypeScript becomes two tabs, and so do several such pairs in a row. A
+  block in another language names the reader's as its second word: "```console python".
 - A paragraph that is only **Python** or **TypeScript** begins a tab, which ends at the next such paragraph or heading.
 - A link to a file that is outside of docs/ becomes its words, for the site does not have that file. It must exist.
 """
@@ -43,13 +43,20 @@ def block_language(chunk: str) -> str | None:
     return LANGUAGES.get(opened[2] or opened[1]) if opened else None
 
 
+def is_pair(found: list[str]) -> bool:
+    return [block_language(chunk) for chunk in found] == ["Python", "TypeScript"]
+
+
 def without_second_word(chunk: str) -> str:
     return FENCE.sub(r"```\1", chunk, count=1) if chunk.startswith("```") else chunk
 
 
-def tab(language: str, content: list[str]) -> str:
+def tab(language: str, content: list[str], first: bool = False) -> str:
+    """A tab; the mark of the first one keeps it apart from those of a group right before it."""
     inside = "\n\n".join(without_second_word(chunk) for chunk in content)
-    return f'=== "{language}"\n\n' + "\n".join(f"    {line}" if line else line for line in inside.splitlines())
+    return f'==={"!" if first else ""} "{language}"\n\n' + "\n".join(
+        f"    {line}" if line else line for line in inside.splitlines()
+    )
 
 
 def with_tabs(text: str) -> str:
@@ -62,9 +69,12 @@ def with_tabs(text: str) -> str:
             inside: list[str] = []
             while rest and not rest[0].startswith("#") and not LABEL.fullmatch(rest[0]):
                 inside.append(rest.pop(0))
-            made.append(tab(label[1], inside))
-        elif block_language(chunk) == "Python" and rest and block_language(rest[0]) == "TypeScript":
-            made += [tab("Python", [chunk]), tab("TypeScript", [rest.pop(0)])]
+            made.append(tab(label[1], inside, first=label[1] == "Python"))
+        elif is_pair([chunk, *rest[:1]]):
+            pairs = [chunk, rest.pop(0)]
+            while is_pair(rest[:2]):
+                pairs += [rest.pop(0), rest.pop(0)]
+            made += [tab("Python", pairs[::2], first=True), tab("TypeScript", pairs[1::2])]
         else:
             made.append(without_second_word(chunk))
     return "\n\n".join(made) + "\n"
