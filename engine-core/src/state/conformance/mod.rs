@@ -10,6 +10,7 @@
 //!
 //! The cases never wait for a clock: how long a store waits before it takes over a lease whose holder has died is for
 //! its own tests, with real processes.
+#![expect(clippy::disallowed_methods, reason = "holders are compared with the process that runs the cases")]
 
 mod bytes;
 mod fencing;

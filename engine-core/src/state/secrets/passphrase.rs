@@ -57,6 +57,7 @@ impl Passphrase {
     /// Looks where Pulumi looks: `PULUMI_CONFIG_PASSPHRASE` (also when it is set and empty), then the file that
     /// `PULUMI_CONFIG_PASSPHRASE_FILE` names (without surrounding blanks); then `key_file`, if that file exists.
     /// `variable` gives the environment's values.
+    #[expect(clippy::disallowed_methods, reason = "the key file is the user's own, like the one that a variable names")]
     pub fn find(variable: &dyn Fn(&str) -> Option<OsString>, key_file: Option<&Path>) -> Result<Option<Self>> {
         let passed_over = key_file.filter(|path| path.is_file()).map(Path::to_path_buf);
         if let Some(text) = variable(PASSPHRASE_VARIABLE) {
