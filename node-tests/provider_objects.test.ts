@@ -147,3 +147,49 @@ test("programs run inside worker threads", async () => {
     await worker.terminate();
     expect(ids).toEqual({ a: "from the worker" });
 });
+
+test("a class that gets a method while the program runs has it for the objects made later", async () => {
+    const checked: unknown[] = [];
+    class Growing {
+        declare check?: (olds: Props, news: Props) => Promise<{ inputs: Props; failures: [] }>;
+
+        async create(inputs: Props) {
+            return { id: String(inputs.name), outs: {} };
+        }
+    }
+    const stack = newStack();
+    await stack.up(() => {
+        new Thing(new Growing(), "a", { name: "a" });
+        Growing.prototype.check = async (_olds, news) => {
+            checked.push(news.name);
+            return { inputs: news, failures: [] };
+        };
+        new Thing(new Growing(), "b", { name: "b" });
+    });
+    expect(checked).toContain("b");
+    expect([stack.resources().a?.id, stack.resources().b?.id]).toEqual(["a", "b"]);
+});
+
+test("an object may have a method of its own that others of its class lack", async () => {
+    const checked: unknown[] = [];
+    class Plain {
+        declare check?: (olds: Props, news: Props) => Promise<{ inputs: Props; failures: [] }>;
+
+        async create(inputs: Props) {
+            return { id: String(inputs.name), outs: {} };
+        }
+    }
+    await newStack().up(() => {
+        for (const name of ["a", "b", "c"]) {
+            const provider = new Plain();
+            if (name === "b") {
+                provider.check = async (_olds, news) => {
+                    checked.push(news.name);
+                    return { inputs: news, failures: [] };
+                };
+            }
+            new Thing(provider, name, { name });
+        }
+    });
+    expect(checked).toEqual(["b"]);
+});

@@ -7,7 +7,7 @@ import dill
 import pulumi
 import pytest
 from kit import Thing
-from pulumi.dynamic import CreateResult, ResourceProvider
+from pulumi.dynamic import CheckResult, CreateResult, ResourceProvider
 from sample_package.providers import Shipped
 
 from maloko._embedded import Stack
@@ -154,3 +154,46 @@ def test_output_get_in_the_program_is_still_an_error(stack: Stack) -> None:
 
     with pytest.raises(Exception, match=r"Cannot call '\.get'"):
         stack.up(program)
+
+
+def test_a_class_that_gets_a_method_while_the_program_runs_has_it_for_the_objects_made_later(stack: Stack) -> None:
+    checked = []
+
+    class Growing(ResourceProvider):
+        def create(self, props):
+            return CreateResult(props["name"], {})
+
+    def check(_self, _olds, news):
+        checked.append(news["name"])
+        return CheckResult(news, [])
+
+    def program() -> None:
+        Thing(Growing(), "a", {"name": "a"})
+        Growing.check = check
+        Thing(Growing(), "b", {"name": "b"})
+
+    stack.up(program)
+    assert "b" in checked
+    assert {name: it["id"] for name, it in stack.resources().items() if name in ("a", "b")} == {"a": "a", "b": "b"}
+
+
+def test_an_object_may_have_a_method_of_its_own_that_others_of_its_class_lack(stack: Stack) -> None:
+    checked = []
+
+    class Plain(ResourceProvider):
+        def create(self, props):
+            return CreateResult(props["name"], {})
+
+    def check(_olds, news):
+        checked.append(news["name"])
+        return CheckResult(news, [])
+
+    def program() -> None:
+        for name in ("a", "b", "c"):
+            provider = Plain()
+            if name == "b":
+                provider.check = check
+            Thing(provider, name, {"name": name})
+
+    stack.up(program)
+    assert checked == ["b"]

@@ -60,6 +60,12 @@ impl Drop for Awaited {
     }
 }
 
+/// How far a call has come when Python returns from it.
+enum Started<T, Read> {
+    Answered(Result<T, ProviderError>),
+    Awaits(Awaited, Read),
+}
+
 /// Calls Python and awaits the answer, which `read` turns into a result.
 pub(crate) async fn call_python<T>(
     start: impl FnOnce(Python<'_>, Bound<'_, Completion>) -> PyResult<Option<Py<PyAny>>> + Send,
@@ -70,25 +76,28 @@ pub(crate) async fn call_python<T>(
         let awaited = Awaited::default();
         let completion = Completion { answer: Mutex::new(Some(sender)), on_abandon: Arc::downgrade(&awaited.0) };
         let completion = Bound::new(py, completion).map_err(|error| internal_error(py, &error))?;
-        let answer = start(py, completion).map_err(|error| internal_error(py, &error));
-        Ok((answer?, awaited))
+        let answer = start(py, completion).map_err(|error| internal_error(py, &error))?;
+        Ok(match answer {
+            // Read at once: to be attached a second time may take a wait for other threads.
+            Some(answer) => Started::Answered(read(py, answer.bind(py))),
+            None => Started::Awaits(awaited, read),
+        })
     });
-    let answer = match started {
+    let (awaited, read) = match started {
         None => return Err(shutting_down()),
         Some(Err(error)) => return Err(error),
-        Some(Ok((Some(answer), _))) => answer,
-        Some(Ok((None, awaited))) => {
-            let answer = receiver.await.map_err(|_| {
-                // What it has done until then is not known.
-                ProviderError::new(
-                    ProviderErrorKind::BadReturn,
-                    "the call was dropped before it answered; its event loop ended",
-                )
-            });
-            awaited.answered();
-            answer?
-        }
+        Some(Ok(Started::Answered(answer))) => return answer,
+        Some(Ok(Started::Awaits(awaited, read))) => (awaited, read),
     };
+    let answer = receiver.await.map_err(|_| {
+        // What it has done until then is not known.
+        ProviderError::new(
+            ProviderErrorKind::BadReturn,
+            "the call was dropped before it answered; its event loop ended",
+        )
+    });
+    awaited.answered();
+    let answer = answer?;
     Python::try_attach(|py| read(py, answer.bind(py))).unwrap_or_else(|| Err(shutting_down()))
 }
 

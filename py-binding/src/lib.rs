@@ -3,6 +3,7 @@
 mod automation;
 mod callback;
 mod convert;
+mod described;
 mod engine;
 mod error;
 mod kit;

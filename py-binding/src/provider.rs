@@ -1,15 +1,13 @@
 //! The live provider objects of a Python process, as the engine asks for them.
 
 use std::sync::{Arc, Mutex, OnceLock, Weak};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use maloko_core::autonaming::Autonaming;
 use maloko_core::event::Severity;
 use maloko_core::provider::{
-    Answer, CallLimits, Capabilities, CheckFailure, DiffAnswer, Method, ObjectId, ProviderCall, ProviderDescription,
-    ProviderError, ProviderErrorKind, ProviderHost, ProviderReference, Revision, SerializedProvider,
+    Answer, CheckFailure, DiffAnswer, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
+    ProviderErrorKind, ProviderHost, ProviderReference, SerializedProvider,
 };
 use maloko_core::{Engine, PropertyMap};
 use pyo3::prelude::*;
@@ -17,6 +15,7 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::callback::call_python;
 use crate::convert::{Reader, Refused, Style, properties_to_python};
+use crate::described::Described;
 use crate::error::{host_error, internal_error};
 use crate::runtime::{Pool, current_context, leave_event_loop, lock};
 
@@ -218,21 +217,6 @@ fn not_rebuilt(answer: &Bound<'_, PyTuple>) -> PyResult<ProviderError> {
     Ok(error)
 }
 
-/// Module, name, attributes, why incomplete, which methods there are (in the order of `maloko._providers.registry.METHODS`), and
-/// the property that is named automatically, with the longest name; the declared version and the fingerprint of the code;
-/// the class that limits its calls, how many may run at a time, and the seconds from one to the next.
-type Described = (
-    String,
-    String,
-    Option<String>,
-    Option<String>,
-    (bool, bool, bool, bool, bool, bool, bool, bool, bool),
-    Option<(String, Option<usize>)>,
-    Option<u64>,
-    Option<String>,
-    Option<(String, Option<usize>, f64)>,
-);
-
 impl PythonHost {
     /// Asks the package for the object of a reference, which may load modules of the program.
     async fn look_up(
@@ -243,7 +227,7 @@ impl PythonHost {
         leave_event_loop().await;
         call_python(
             |py, _completion| {
-                self.pool.keep_one_idle(py)?;
+                let _inside = self.pool.enter_user_code(py)?;
                 let arguments = (
                     &reference.language,
                     &reference.module,
@@ -269,31 +253,8 @@ impl PythonHost {
 impl ProviderHost for PythonHost {
     fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError> {
         Python::attach(|py| {
-            let describe = || -> PyResult<ProviderDescription> {
-                let described = self.bridge.bind(py).call_method1("describe", (object,))?;
-                let (module, name, attributes, incomplete, methods, named, version, code, limits): Described =
-                    described.extract()?;
-                let (configure, check, diff, create, read, update, delete, find, close) = methods;
-                Ok(ProviderDescription {
-                    reference: Arc::new(ProviderReference {
-                        maloko: 1,
-                        language: "python".to_owned(),
-                        module,
-                        name,
-                        attributes,
-                        incomplete,
-                        revision: Revision { version, code },
-                    }),
-                    capabilities: Capabilities { configure, check, diff, create, read, update, delete, find, close },
-                    limits: limits.map(|(class, max_concurrency, interval)| CallLimits {
-                        class,
-                        max_concurrency,
-                        min_interval: Duration::try_from_secs_f64(interval).unwrap_or_default(),
-                    }),
-                    autonaming: named.map(|(property, max_length)| Autonaming { property, max_length }),
-                })
-            };
-            describe().map_err(|error| internal_error(py, &error))
+            let describe = || self.bridge.bind(py).call_method1("describe", (object,))?.extract::<Described>();
+            describe().map(ProviderDescription::from).map_err(|error| internal_error(py, &error))
         })
     }
 
@@ -324,7 +285,10 @@ impl ProviderHost for PythonHost {
     async fn serialize(&self, object: ObjectId) -> Result<SerializedProvider, ProviderError> {
         leave_event_loop().await;
         call_python(
-            |py, _completion| self.bridge.bind(py).call_method1("serialize", (object,)).map(|it| Some(it.unbind())),
+            |py, _completion| {
+                let _inside = self.pool.enter_user_code(py)?;
+                self.bridge.bind(py).call_method1("serialize", (object,)).map(|it| Some(it.unbind()))
+            },
             |py, answer| {
                 if let Ok((text, secret)) = answer.extract::<(String, bool)>() {
                     return Ok(SerializedProvider { text, secret });
@@ -343,7 +307,7 @@ impl ProviderHost for PythonHost {
         let context = current_context();
         call_python(
             |py, completion| {
-                self.pool.keep_one_idle(py)?;
+                let _inside = self.pool.enter_user_code(py)?;
                 let arguments = self.arguments(py, &call.method)?;
                 let context = context.as_ref().map(|context| context.bind(py));
                 let key = if let Method::Create { key, .. } = &call.method { key.as_str() } else { "" };

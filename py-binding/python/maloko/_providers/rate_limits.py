@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 
-def limits_of(provider: Any) -> tuple[str, int | None, float] | None:
-    """The class that declares limits, the calls at a time and the seconds from one to the next."""
+class Limits(NamedTuple):
+    """How often the objects of a class may be called; they share it."""
+
+    class_name: str
+    """The class that declares it, as `module:QualifiedName`."""
+    max_concurrency: int | None
+    """How many calls run at a time."""
+    min_interval: float
+    """Seconds from one call to the next."""
+
+
+def limits_of(provider: Any) -> Limits | None:
+    """What the object's class declares."""
     kind = type(provider)
     at_a_time: Any = getattr(kind, "max_concurrency", None)
     interval: Any = getattr(kind, "min_interval", None)
@@ -26,4 +37,4 @@ def limits_of(provider: Any) -> tuple[str, int | None, float] | None:
     # Subclasses that inherit a limit share it: it is most likely that of one service.
     owner = next(base for base in kind.__mro__ if {"max_concurrency", "min_interval"} & vars(base).keys())
     name = f"{owner.__module__}:{owner.__qualname__}"
-    return name, at_a_time, float(interval or 0)
+    return Limits(name, at_a_time, float(interval or 0))

@@ -12,7 +12,6 @@ import json
 import sys
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -20,8 +19,8 @@ from maloko._providers import registered
 from maloko._providers.attributes import Taken
 from maloko._providers.configured import taken_of
 from maloko._providers.constructors import assigns_functions
-from maloko._providers.methods import methods_of
-from maloko._providers.rate_limits import limits_of
+from maloko._providers.methods import Methods, MethodsByClass
+from maloko._providers.rate_limits import Limits, limits_of
 from maloko._providers.revision import Fingerprints, version_of
 from maloko._sdk.captured_outputs import captured_outputs
 
@@ -42,18 +41,40 @@ class Reference(NamedTuple):
     incomplete: str | None
 
 
-@dataclass(frozen=True)
-class Entry:
+class Autonaming(NamedTuple):
+    """The property of a provider's resources that is named automatically."""
+
+    property: str
+    max_length: int | None
+    """Characters that the name may have at most."""
+
+
+class Description(NamedTuple):
+    """What the engine is told of an object; py-binding/src/described.rs reads it by these names."""
+
+    module: str
+    name: str
+    attributes: str | None
+    incomplete: str | None
+    methods: Methods
+    autonaming: Autonaming | None
+    version: int | None
+    code: str | None
+    """A fingerprint of its source code; `None` without source."""
+    limits: Limits | None
+
+
+class Entry(NamedTuple):
     """A live object and what was read from it when it was registered."""
 
     provider: Any
     reference: Reference
     taken: Taken
-    methods: tuple[bool, ...]
+    methods: Methods
     outputs: tuple[Any, ...]
-    autonaming: tuple[str, int | None] | None
+    autonaming: Autonaming | None
     version: int | None
-    limits: tuple[str, int | None, float] | None
+    limits: Limits | None
 
 
 class Registry:
@@ -70,6 +91,7 @@ class Registry:
         self.main: ModuleType | None = None
         """The program's own module; `__main__` in a reference means this one."""
         self._fingerprints = Fingerprints(self._module)
+        self._methods = MethodsByClass()
 
     def number(self, provider: Any) -> int:
         """The object's number; registers it when it is new."""
@@ -85,7 +107,7 @@ class Registry:
                     provider,
                     self._refer(provider, taken),
                     taken,
-                    methods_of(provider),
+                    self._methods.of(provider),
                     captured_outputs(provider),
                     autonaming_of(provider),
                     version_of(provider),
@@ -100,9 +122,11 @@ class Registry:
         """What is known of the object."""
         return self._entries[number]
 
-    def code(self, number: int) -> str | None:
-        """A fingerprint of the object's source code; `None` without source."""
-        return self._fingerprints.of(type(self._entries[number].provider))
+    def describe(self, number: int) -> Description:
+        """Where to find the object again, its methods, which code it is, and how often it may be called."""
+        entry = self._entries[number]
+        code = self._fingerprints.of(type(entry.provider))
+        return Description(*entry.reference, entry.methods, entry.autonaming, entry.version, code, entry.limits)
 
     def captured(self, handle: str) -> tuple[Any, ...]:
         """The Outputs that the object of a handle has captured."""
@@ -236,7 +260,7 @@ def _attributes_in(reference: Reference) -> dict[str, Any]:
     return attributes
 
 
-def autonaming_of(provider: Any) -> tuple[str, int | None] | None:
+def autonaming_of(provider: Any) -> Autonaming | None:
     """The property that the provider declares to be named automatically, with the longest name; see the guide."""
     declared = getattr(provider, "autonaming", None)
     if declared is None:
@@ -256,4 +280,4 @@ def autonaming_of(provider: Any) -> tuple[str, int | None] | None:
     longest = members.get("max_length")
     if longest is not None and (type(longest) is not int or longest < 1):
         raise TypeError(f"autonaming of {name} has the max_length {longest!r}; it must be a whole number above 0")
-    return members["property"], longest
+    return Autonaming(members["property"], longest)

@@ -17,7 +17,7 @@ from maloko._providers.calls import Answer, call_provider, raised, refused, unlo
 from maloko._providers.changed_variables import Traps
 from maloko._providers.configured import Claims
 from maloko._providers.copies import Shared
-from maloko._providers.registry import HANDLE_PREFIX, Reference, Registry, Unloadable
+from maloko._providers.registry import HANDLE_PREFIX, Description, Reference, Registry, Unloadable
 from maloko._run.calls_on_loop import CallsOnLoop
 from maloko._run.module_bodies import ModuleBodies
 from maloko._sdk import outputs
@@ -152,24 +152,9 @@ class Host:
         """The short text that stands for an object in a registration."""
         return f"{HANDLE_PREFIX}{self.registry.number(provider)}"
 
-    def describe(
-        self, number: int
-    ) -> tuple[
-        str,
-        str,
-        str | None,
-        str | None,
-        tuple[bool, ...],
-        tuple[str, int | None] | None,
-        int | None,
-        str | None,
-        tuple[str, int | None, float] | None,
-    ]:
-        """Where to find the object again, its methods, which property is named automatically, which code it is, and how
-        often it may be called."""
-        entry = self.registry.entry(number)
-        code = self.registry.code(number)
-        return (*entry.reference, entry.methods, entry.autonaming, entry.version, code, entry.limits)
+    def describe(self, number: int) -> Description:
+        """What the engine is told of an object."""
+        return self.registry.describe(number)
 
     def find(self, language: str, module: str, name: str, attributes: str | None) -> int | None:
         """The number of an object of the program with that complete reference, `None` when there is none."""
@@ -251,7 +236,7 @@ class Host:
             self._calls.pop(call_number, None)
 
         ended: Callable[[], object] = left
-        if entry.methods[0]:
+        if entry.methods.configure:
             config = arguments[0] if method == "configure" else None
             try:
                 # In the program's context: a factory may have to make the object.
