@@ -34,7 +34,13 @@ function writeTypes(records) {
     const parts = all
         .filter(({ kind }) => kind !== "impl")
         .map(({ kind, name, js_doc, def }) => {
-            const keyword = { enum: "declare const enum", interface: "interface", struct: "declare class" }[kind];
+            if (kind === "fn") {
+                return `${js_doc.trim()}\nexport declare ${def}\n`;
+            }
+            if (kind === "type") {
+                return `${js_doc.trim()}\nexport type ${name} =\n${indent(def)}\n`;
+            }
+            const keyword = { interface: "interface", struct: "declare class" }[kind];
             if (keyword === undefined) {
                 throw new Error(`no way is known to write the type of ${name}, a ${kind}`);
             }

@@ -13,7 +13,7 @@ use napi::bindgen_prelude::Buffer;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::callback::{Crossing, Message, MessageKind};
+use crate::callback::{Crossing, Message};
 use crate::error::error_number;
 use crate::language_host::NodeLanguageHost;
 use crate::thread::Thread;
@@ -56,17 +56,17 @@ async fn invoke(thread: &Arc<Thread>, number: u32, request: &str, cancellation: 
         sdk_version: request.sdk_version,
         installed_from: request.installed_from,
     };
-    let stream = |code| Box::new(Stream { crossing: Arc::clone(&thread.crossing), number, code });
+    let stream = |name| Box::new(Stream { crossing: Arc::clone(&thread.crossing), operation: number, name });
     let events = request.events.then(|| {
         let crossing = Arc::clone(&thread.crossing);
-        Arc::new(Events { crossing, number }) as Arc<dyn EngineEvents>
+        Arc::new(Events { crossing, operation: number }) as Arc<dyn EngineEvents>
     });
     let invocation = Invocation {
         arguments: request.arguments.into_iter().map(OsString::from).collect(),
         directory: request.directory,
         variables: request.variables.into_iter().map(|(name, value)| (name, OsString::from(value))).collect(),
-        out: stream(1),
-        err: stream(2),
+        out: stream("out"),
+        err: stream("err"),
         events,
         cancellation,
         known_keys: KNOWN_KEYS.clone(),
@@ -93,20 +93,19 @@ fn described(finished: &Finished) -> Value {
     json!({"code": finished.code, "message": finished.message, "operation": operation})
 }
 
-/// Hands on what a command writes; `code` is 1 for stdout and 2 for stderr.
+/// Hands on what a command writes; `name` is `out` or `err`.
 struct Stream {
     crossing: Arc<Crossing>,
-    number: u32,
-    code: i32,
+    operation: u32,
+    name: &'static str,
 }
 
 impl Write for Stream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // Not as text: a write may end in the middle of a character.
-        let mut message = Message::new(MessageKind::Written, self.number);
-        message.code = Some(self.code);
-        message.bytes = Some(Buffer::from(bytes.to_vec()));
-        self.crossing.post(message);
+        let bytes_written = Buffer::from(bytes.to_vec());
+        let stream = self.name.to_owned();
+        self.crossing.post(Message::Written { operation: self.operation, stream, bytes: bytes_written });
         Ok(bytes.len())
     }
 
@@ -118,11 +117,11 @@ impl Write for Stream {
 /// Hands on engine events.
 struct Events {
     crossing: Arc<Crossing>,
-    number: u32,
+    operation: u32,
 }
 
 impl EngineEvents for Events {
     fn event(&self, json: &str) {
-        self.crossing.post(Message::new(MessageKind::EngineEvent, self.number).text(json.to_owned()));
+        self.crossing.post(Message::EngineEvent { operation: self.operation, event: json.to_owned() });
     }
 }

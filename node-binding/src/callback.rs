@@ -16,97 +16,68 @@ use tokio::sync::oneshot;
 /// Wakes the JavaScript thread; weak, so that it keeps no process alive.
 pub(crate) type Wake = ThreadsafeFunction<(), (), (), Status, false, true>;
 
-/// What a message asks of the JavaScript side.
-#[napi]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MessageKind {
-    /// `bytes` answer the request `number`.
-    Answered,
-    /// The request `number` failed with gRPC status `code` and the reason `text`.
-    Refused,
-    /// Call `method` of the object `target` for the resource `urn`, with the arguments `text` (JSON).
-    CallProvider,
-    /// Tell the code of the calls `text` (JSON, their numbers) of the operation `target` that nobody waits for them.
-    CancelCalls,
-    /// Look up the provider object of the reference `text` (JSON) with the method `method` (`find`, `rebuild`, `named`) of the
-    /// registry `target`; or `serialize` the object whose number is `text`.
-    Rebuild,
-    /// Call the function of the program whose token is `text`, with `bytes`, for the registry `target`.
-    CallBack,
-    /// Run the program that `text` (JSON) describes against the engine `target`.
-    RunProgram,
-    /// Run the command line once more with the arguments `text` (JSON), in a process of its own.
-    RunPass,
-    /// Start again under the interpreter settings that `text` (JSON) asks for, if they are not in force.
-    ReExecute,
-    /// The engine `target` cannot go on.
-    Stopped,
-    /// The command line is done, with the exit code `code`.
-    Exit,
-    /// The operation or invocation `number` of the library is over; `text` (JSON) is its report.
-    Finished,
-    /// The invocation `number` has written `bytes` to stdout (`code` 1) or stderr (2).
-    Written,
-    /// Name the classes of the resources that the program made (JSON).
-    ResourceClasses,
-    /// An engine event of the invocation `number`: `text` (JSON).
-    EngineEvent,
+/// One message for the JavaScript side. `call` is the number under which it answers; other numbers are those of engines,
+/// provider objects, requests and operations.
+#[napi(discriminant = "kind", discriminant_case = "camelCase", object_from_js = false)]
+pub enum Message {
+    /// Call a method of a provider object, with its arguments as JSON. `of_call` is its number in its run, `operation_key` that
+    /// of a `create`, and empty for others.
+    CallProvider {
+        call: u32,
+        object: f64,
+        of_call: f64,
+        method: String,
+        urn: String,
+        operation_key: String,
+        arguments: String,
+    },
+    /// A request was answered with a protobuf message.
+    Answered { request: u32, bytes: Buffer },
+    /// A request failed with a gRPC status.
+    Refused { request: u32, code: i32, reason: String },
+    /// Tell the code of provider calls, by their numbers in the run, that nobody waits for them.
+    CancelCalls { operation: u32, calls: Vec<f64> },
+    /// Look up the provider object of a reference (JSON) with that method of the operation's registry.
+    LookUp {
+        call: u32,
+        operation: u32,
+        #[napi(ts_type = "'find' | 'isByHand' | 'named' | 'rebuild'")]
+        method: String,
+        reference: String,
+    },
+    /// Store a provider object as the SDK itself does.
+    Serialize { call: u32, operation: u32, object: f64 },
+    /// Call a function of the program, by its token, with a protobuf message.
+    CallBack { call: u32, operation: u32, token: String, request: Buffer },
+    /// Run the program that a description (JSON) names against an engine.
+    RunProgram { call: u32, engine: f64, description: String },
+    /// Run the command line once more, in a process of its own.
+    RunPass { call: u32, arguments: Vec<String> },
+    /// Start again under the interpreter settings that a request (JSON) asks for, if they are not in force.
+    ReExecute { call: u32, request: String },
+    /// Name the classes of the resources that the program made.
+    ResourceClasses { call: u32 },
+    /// An engine cannot go on.
+    Stopped { engine: f64 },
+    /// The command line is done.
+    Exit { code: i32 },
+    /// An operation or invocation of the library is over, with its report (JSON).
+    Finished { operation: u32, report: String },
+    /// An invocation has written bytes.
+    Written {
+        operation: u32,
+        #[napi(ts_type = "'out' | 'err'")]
+        stream: String,
+        bytes: Buffer,
+    },
+    /// An engine event (JSON) of an invocation.
+    EngineEvent { operation: u32, event: String },
 }
 
-/// One message for the JavaScript side; see [`MessageKind`] for which members are set.
-#[napi(object)]
-pub struct Message {
-    /// What is wanted.
-    pub kind: MessageKind,
-    /// Number of the request that is answered, or of the call that wants an answer.
-    pub number: u32,
-    /// The engine, provider object or registry concerned.
-    pub target: Option<f64>,
-    /// A status or exit code.
-    pub code: Option<i32>,
-    /// Number of the provider's call in its run.
-    pub of_call: Option<f64>,
-    /// The provider method.
-    pub method: Option<String>,
-    /// The operation key of a `create`.
-    pub operation_key: Option<String>,
-    /// The resource concerned.
-    pub urn: Option<String>,
-    /// Text or JSON.
-    pub text: Option<String>,
-    /// Protobuf bytes.
-    pub bytes: Option<Buffer>,
-}
-
-impl Message {
-    /// A message without contents.
-    pub(crate) fn new(kind: MessageKind, number: u32) -> Self {
-        Self {
-            kind,
-            number,
-            target: None,
-            code: None,
-            of_call: None,
-            method: None,
-            operation_key: None,
-            urn: None,
-            text: None,
-            bytes: None,
-        }
-    }
-
-    /// With a text.
-    pub(crate) fn text(mut self, text: String) -> Self {
-        self.text = Some(text);
-        self
-    }
-
-    /// With the engine or object that it concerns.
-    #[expect(clippy::cast_precision_loss, reason = "the numbers are counted up from 1")]
-    pub(crate) fn target(mut self, target: u64) -> Self {
-        self.target = Some(target as f64);
-        self
-    }
+/// The numbers of engines, objects and calls are counted up from 0: JavaScript holds them exactly.
+#[expect(clippy::cast_precision_loss, reason = "counted up from 0")]
+pub(crate) fn number(whole: u64) -> f64 {
+    whole as f64
 }
 
 /// The JavaScript side's answer to a call.

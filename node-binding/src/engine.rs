@@ -11,7 +11,7 @@ use napi::bindgen_prelude::{Buffer, BufferSlice, Function};
 use napi_derive::napi;
 
 use crate::automation;
-use crate::callback::{Crossing, Message, MessageKind, Reply};
+use crate::callback::{Crossing, Message, Reply};
 use crate::language_host::NodeLanguageHost;
 use crate::provider::Limits;
 use crate::runtime::{runtime, spawn};
@@ -153,24 +153,15 @@ impl Bridge {
     pub fn rpc(&self, engine: f64, number: u32, method: String, request: BufferSlice<'_>) {
         let crossing = Arc::clone(&self.thread.crossing);
         let Some(engine) = self.thread.engines.get(whole(engine)) else {
-            let mut message = Message::new(MessageKind::Refused, number).text("the run is over".to_owned());
-            message.code = Some(UNAVAILABLE);
-            crossing.post(message);
+            let reason = "the run is over".to_owned();
+            crossing.post(Message::Refused { request: number, code: UNAVAILABLE, reason });
             return;
         };
         let request = request.to_vec();
         spawn(async move {
             let message = match engine.rpc(&method, &request).await {
-                Ok(bytes) => {
-                    let mut message = Message::new(MessageKind::Answered, number);
-                    message.bytes = Some(Buffer::from(bytes));
-                    message
-                }
-                Err(error) => {
-                    let mut message = Message::new(MessageKind::Refused, number).text(error.message);
-                    message.code = Some(error.code);
-                    message
-                }
+                Ok(bytes) => Message::Answered { request: number, bytes: Buffer::from(bytes) },
+                Err(error) => Message::Refused { request: number, code: error.code, reason: error.message },
             };
             crossing.post(message);
         });
@@ -218,7 +209,7 @@ impl Bridge {
 
     /// Runs the command line with these arguments; its end comes as a message with the exit code.
     #[napi]
-    pub fn run_cli(
+    pub fn cli_main(
         &self,
         arguments: Vec<String>,
         language_version: String,
@@ -232,9 +223,7 @@ impl Bridge {
         spawn(async move {
             let arguments = arguments.into_iter().map(OsString::from).collect();
             let code = maloko_cli::run(arguments, language_host).await;
-            let mut message = Message::new(MessageKind::Exit, 0);
-            message.code = Some(code);
-            crossing.post(message);
+            crossing.post(Message::Exit { code });
         });
     }
 
@@ -246,7 +235,7 @@ impl Bridge {
         let cancellation = thread.invocations.begin(number);
         spawn(async move {
             let report = automation::run(&thread, number, &request, cancellation).await;
-            thread.crossing.post(Message::new(MessageKind::Finished, number).text(report));
+            thread.finished(number, report);
         });
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use maloko_core::Result;
 use maloko_core::error::Error;
 use maloko_kit::{Report, RunRequest};
+use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
 use serde_json::{Value, json};
 
@@ -13,6 +14,15 @@ use crate::engine::Bridge;
 use crate::error::error_number;
 use crate::runtime::{runtime, spawn};
 use crate::thread::Thread;
+
+/// What lies in the store of a stack.
+#[napi(object, object_from_js = false)]
+pub struct Stored {
+    /// The checkpoint.
+    pub checkpoint: Buffer,
+    /// The journal that an operation left which did not come to its end.
+    pub journal: Option<Buffer>,
+}
 
 /// A private stack in memory or in a directory, with a clock of its own.
 #[napi]
@@ -66,7 +76,7 @@ impl TestStack {
 
     /// Replaces the state by an exported one; `place` names it in errors.
     #[napi]
-    pub fn import(&self, deployment: String, place: String) -> napi::Result<()> {
+    pub fn restore(&self, deployment: String, place: String) -> napi::Result<()> {
         runtime()?.block_on(self.inner.import(deployment.as_bytes(), &place)).map_err(|error| reason(&error))
     }
 
@@ -90,11 +100,12 @@ impl TestStack {
         Ok(Self { inner })
     }
 
-    /// The journal of an operation that did not come to its end, as it lies in the store.
+    /// What lies in the store now.
     #[napi]
     #[must_use]
-    pub fn journal(&self) -> Option<String> {
-        self.inner.stored().1.map(|journal| String::from_utf8_lossy(&journal).into_owned())
+    pub fn stored(&self) -> Stored {
+        let (checkpoint, journal) = self.inner.stored();
+        Stored { checkpoint: checkpoint.into(), journal: journal.map(Buffer::from) }
     }
 }
 
@@ -133,25 +144,18 @@ async fn operate(
     Ok(json)
 }
 
-/// What the laws of providers say.
+/// A finding of a law (JSON, `maloko_kit::Finding`) in words: `{ property, expected, found, advice }`. Throws for what is none.
 #[napi]
-pub struct Laws {}
+pub fn law_words(finding: String) -> napi::Result<String> {
+    let finding: maloko_kit::Finding = read(&finding)?;
+    serde_json::to_string(&finding.words()).map_err(|error| napi::Error::from_reason(error.to_string()))
+}
 
+/// The verdict of a law (JSON, `maloko_kit::Verdict`) in words. Throws for what is none.
 #[napi]
-impl Laws {
-    /// A finding of a law (JSON, `maloko_kit::Finding`) in words: `{ property, expected, found, advice }`.
-    #[napi]
-    pub fn words(finding: String) -> napi::Result<String> {
-        let finding: maloko_kit::Finding = read(&finding)?;
-        serde_json::to_string(&finding.words()).map_err(|error| napi::Error::from_reason(error.to_string()))
-    }
-
-    /// The verdict of a law (JSON, `maloko_kit::Verdict`) in words.
-    #[napi]
-    pub fn text(law: String, title: String, provider: String, verdict: String) -> napi::Result<String> {
-        let verdict: maloko_kit::Verdict = read(&verdict)?;
-        Ok(maloko_kit::verdict_text(&law, &title, &provider, &verdict))
-    }
+pub fn law_text(law: String, title: String, provider: String, verdict: String) -> napi::Result<String> {
+    let verdict: maloko_kit::Verdict = read(&verdict)?;
+    Ok(maloko_kit::verdict_text(&law, &title, &provider, &verdict))
 }
 
 fn read<T: serde::de::DeserializeOwned>(json: &str) -> napi::Result<T> {

@@ -10,7 +10,7 @@ use maloko_core::provider::ProviderHost;
 use maloko_core::{Engine, ProgramEnd};
 use serde_json::json;
 
-use crate::callback::{Message, MessageKind, Reply};
+use crate::callback::{Message, Reply};
 use crate::thread::Thread;
 
 /// The front of the npm package.
@@ -27,9 +27,8 @@ impl NodeLanguageHost {
     }
 
     /// Asks the JavaScript side for an exit code.
-    async fn code(&self, kind: MessageKind, request: serde_json::Value) -> Option<i32> {
-        let text = request.to_string();
-        match self.thread.crossing.ask(|call| Message::new(kind, call).text(text)).await {
+    async fn code(&self, message: impl FnOnce(u32) -> Message + Send) -> Option<i32> {
+        match self.thread.crossing.ask(message).await {
             Some(Reply::Text(text)) => serde_json::from_str(&text).unwrap_or(Some(255)),
             _ => Some(255),
         }
@@ -77,7 +76,8 @@ impl LanguageHost for NodeLanguageHost {
             "runtimeOptions": program.runtime_options,
             "arguments": texts(arguments),
         });
-        self.code(MessageKind::ReExecute, request).await
+        let request = request.to_string();
+        self.code(|call| Message::ReExecute { call, request }).await
     }
 
     fn host(&self) -> Arc<dyn ProviderHost> {
@@ -103,7 +103,7 @@ impl LanguageHost for NodeLanguageHost {
         if self.registry != 0 {
             return Vec::new();
         }
-        let reply = self.thread.crossing.ask(|call| Message::new(MessageKind::ResourceClasses, call)).await;
+        let reply = self.thread.crossing.ask(|call| Message::ResourceClasses { call }).await;
         match reply {
             // Code that is printed without them is as good as it was.
             Some(Reply::Text(text)) => serde_json::from_str(&text).unwrap_or_default(),
@@ -112,7 +112,8 @@ impl LanguageHost for NodeLanguageHost {
     }
 
     async fn run_pass(&self, arguments: Vec<OsString>) -> PassResult {
-        let code = self.code(MessageKind::RunPass, json!(texts(&arguments))).await;
+        let arguments = texts(&arguments);
+        let code = self.code(|call| Message::RunPass { call, arguments }).await;
         PassResult { code: code.unwrap_or(255) }
     }
 }

@@ -10,10 +10,11 @@ use maloko_core::provider::{
     Answer, CallLimits, CheckFailure, DiffAnswer, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
     ProviderErrorKind, ProviderHost, ProviderReference, SerializedProvider,
 };
+use napi::bindgen_prelude::Buffer;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::callback::{Crossing, Message, MessageKind, Reply};
+use crate::callback::{Crossing, Message, Reply, number};
 use crate::convert::{Outgoing, Properties};
 use crate::error::{bad_answer, provider_error, thread_ended};
 use crate::runtime::spawn;
@@ -73,29 +74,22 @@ impl JsHost {
         reference: &ProviderReference,
         method: &str,
     ) -> Result<T, ProviderError> {
-        let text = serde_json::to_string(reference).map_err(|fault| bad_answer(&fault))?;
-        self.ask_registry(text, method).await
+        let reference = serde_json::to_string(reference).map_err(|fault| bad_answer(&fault))?;
+        let (operation, method) = (self.registry, method.to_owned());
+        self.ask_registry(|call| Message::LookUp { call, operation, method, reference }).await
     }
 
-    /// Calls a method of the registry with JSON, for JSON.
-    async fn ask_registry<T: DeserializeOwned>(&self, text: String, method: &str) -> Result<T, ProviderError> {
-        let ask = |call| {
-            let mut message = Message::new(MessageKind::Rebuild, call).text(text).target(self.registry.into());
-            message.method = Some(method.to_owned());
-            message
-        };
-        let reply = self.crossing.ask(ask).await;
-        match reply {
+    /// Asks the registry something that it answers with JSON.
+    async fn ask_registry<T: DeserializeOwned>(
+        &self,
+        message: impl FnOnce(u32) -> Message + Send,
+    ) -> Result<T, ProviderError> {
+        match self.crossing.ask(message).await {
             Some(Reply::Text(text)) => serde_json::from_str(&text).map_err(|fault| bad_answer(&fault)),
             Some(Reply::Failed { description, error }) => Err(provider_error(&description, error)),
             Some(Reply::Bytes(_)) | None => Err(thread_ended()),
         }
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "the numbers are counted up from 0")]
-fn as_number(number: u64) -> f64 {
-    number as f64
 }
 
 #[derive(Serialize)]
@@ -271,22 +265,27 @@ impl ProviderHost for JsHost {
     }
 
     async fn serialize(&self, object: ObjectId) -> Result<SerializedProvider, ProviderError> {
-        let serialized: Serialized = self.ask_registry(object.to_string(), "serialize").await?;
+        let serialized: Serialized = self
+            .ask_registry(|call| Message::Serialize { call, operation: self.registry, object: number(object) })
+            .await?;
         Ok(SerializedProvider { text: serialized.text, secret: serialized.secret })
     }
 
     async fn call(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
-        let text = arguments(&call.method).map_err(|fault| bad_answer(&fault))?;
+        let arguments = arguments(&call.method).map_err(|fault| bad_answer(&fault))?;
         let method = call.method.name();
-        let reply = self.crossing.ask(|number| {
-            let mut message = Message::new(MessageKind::CallProvider, number).text(text).target(object);
-            message.method = Some(method.to_owned());
-            message.of_call = Some(as_number(call.number));
-            message.urn = Some(call.urn.as_str().to_owned());
-            if let Method::Create { key, .. } = &call.method {
-                message.operation_key = Some(key.clone());
-            }
-            message
+        let operation_key = match &call.method {
+            Method::Create { key, .. } => key.clone(),
+            _ => String::new(),
+        };
+        let reply = self.crossing.ask(|answered_as| Message::CallProvider {
+            call: answered_as,
+            object: number(object),
+            of_call: number(call.number),
+            method: method.to_owned(),
+            urn: call.urn.as_str().to_owned(),
+            operation_key,
+            arguments,
         });
         match reply.await {
             Some(Reply::Text(text)) => answer(method, &text).map_err(|fault| bad_answer(&fault)),
@@ -296,12 +295,9 @@ impl ProviderHost for JsHost {
     }
 
     async fn callback(&self, token: &str, request: Vec<u8>) -> Result<Vec<u8>, ProviderError> {
-        let reply = self.crossing.ask(|call| {
-            let mut message =
-                Message::new(MessageKind::CallBack, call).text(token.to_owned()).target(self.registry.into());
-            message.bytes = Some(request.into());
-            message
-        });
+        let (operation, token) = (self.registry, token.to_owned());
+        let reply =
+            self.crossing.ask(|call| Message::CallBack { call, operation, token, request: Buffer::from(request) });
         match reply.await {
             Some(Reply::Bytes(bytes)) => Ok(bytes),
             Some(Reply::Failed { description, error }) => Err(provider_error(&description, error)),
@@ -310,8 +306,8 @@ impl ProviderHost for JsHost {
     }
 
     fn cancel(&self, calls: &[u64]) {
-        let text = serde_json::json!(calls).to_string();
-        self.crossing.post(Message::new(MessageKind::CancelCalls, 0).text(text).target(self.registry.into()));
+        let calls = calls.iter().copied().map(number).collect();
+        self.crossing.post(Message::CancelCalls { operation: self.registry, calls });
     }
 
     fn spawn(&self, task: BoxFuture<'static, ()>) {

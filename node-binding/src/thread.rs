@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use maloko_cli::Cancellation;
 use maloko_core::{Engine, ProgramEnd};
 
-use crate::callback::{Crossing, Message, MessageKind, Reply};
+use crate::callback::{Crossing, Message, Reply, number};
 use crate::error::host_error;
 use crate::provider::{Descriptions, JsHost};
 
@@ -47,24 +47,21 @@ impl Thread {
     }
 
     /// Tells the package that an operation of the library is over.
-    pub(crate) fn finished(&self, number: u32, report: String) {
-        self.crossing.post(Message::new(MessageKind::Finished, number).text(report));
+    pub(crate) fn finished(&self, operation: u32, report: String) {
+        self.crossing.post(Message::Finished { operation, report });
     }
 
     /// Has the program that `description` (JSON) names run against an engine, and awaits its end.
     pub(crate) async fn run_program(&self, engine: &Arc<Engine>, description: String) -> ProgramEnd {
-        let number = self.engines.insert(engine);
+        let engine_number = number(self.engines.insert(engine));
         let watcher = tokio::spawn({
             let (engine, crossing) = (Arc::clone(engine), Arc::clone(&self.crossing));
             async move {
                 engine.stopped().await;
-                crossing.post(Message::new(MessageKind::Stopped, 0).target(number));
+                crossing.post(Message::Stopped { engine: engine_number });
             }
         });
-        let reply = self
-            .crossing
-            .ask(|call| Message::new(MessageKind::RunProgram, call).target(number).text(description))
-            .await;
+        let reply = self.crossing.ask(|call| Message::RunProgram { call, engine: engine_number, description }).await;
         watcher.abort();
         match reply {
             Some(Reply::Text(_) | Reply::Bytes(_)) => ProgramEnd::default(),

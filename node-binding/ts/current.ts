@@ -37,18 +37,19 @@ export class OpenCalls {
     readonly #open = new Map<number, AbortController>();
     readonly #cancelled = new Set<number>();
 
-    /** Makes a call under its number; `action` gets the signal. */
-    async run<T>(number: number, action: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    /** Begins a call under its number, and gives its signal. */
+    begin(number: number): AbortSignal {
         const controller = new AbortController();
         this.#open.set(number, controller);
         if (this.#cancelled.has(number)) {
             controller.abort(new CancelledError());
         }
-        try {
-            return await action(controller.signal);
-        } finally {
-            this.#open.delete(number);
-        }
+        return controller.signal;
+    }
+
+    /** Ends a call. */
+    end(number: number): void {
+        this.#open.delete(number);
     }
 
     /** Tells the code of calls that nobody waits for them. A number may come before its call. */

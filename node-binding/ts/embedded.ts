@@ -154,7 +154,7 @@ export class EmbeddedStack {
 
     /** Replaces the state by an exported one, which may be another stack's. Throws for a document that is not sound. */
     restore(deployment: string): void {
-        this.#stack().import(deployment, "the exported state");
+        this.#stack().restore(deployment, "the exported state");
     }
 
     /** The rows of the state that are neither the stack nor a provider, by name; with secrets in plain text. */

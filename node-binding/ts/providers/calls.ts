@@ -1,5 +1,6 @@
 // Calls the methods of live provider objects and turns what they return or throw into answers for the engine.
 
+import { types } from "node:util";
 import { isInterruption } from "../current";
 import { describe, describeWithCauses, tracebackOf } from "../process/errors";
 import { toJsonText } from "../process/originals";
@@ -33,6 +34,9 @@ export class CallFailed extends Error {
         super(failure.message);
     }
 }
+
+// The global `Promise` may be another one.
+const { isPromise } = types;
 
 interface Arguments {
     id: string;
@@ -103,9 +107,11 @@ export async function callProvider(
     let result: unknown;
     try {
         if (method === "create" || method === "find") {
-            args.props = await typedInputs(provider, args.props);
+            const inputs = typedInputs(provider, args.props);
+            args.props = isPromise(inputs) ? await inputs : inputs;
         } else if (method === "update" || method === "diff") {
-            args.news = await typedInputs(provider, args.news);
+            const inputs = typedInputs(provider, args.news);
+            args.news = isPromise(inputs) ? await inputs : inputs;
         }
         result = await invoke(provider as ProviderObject, method, args);
     } catch (thrown) {
@@ -119,11 +125,12 @@ export async function callProvider(
     let notes: string[] = [];
     let known = new Outputs();
     try {
-        return await withOutputs((outputs) => {
+        const answer = withOutputs((outputs) => {
             known = outputs;
             notes = [];
             return answerOf(result, method, args, { notes, outputs });
         });
+        return isPromise(answer) ? await answer : answer;
     } catch (thrown) {
         throw unusable(provider, method, result, thrown, known);
     } finally {
@@ -133,24 +140,35 @@ export async function callProvider(
     }
 }
 
-// Reads a result; again once the outputs in it are there, as often as there are outputs in outputs.
-async function withOutputs<T>(read: (outputs: Outputs) => T): Promise<T> {
+// Reads a result: at once where no output is in it, as nearly always.
+function withOutputs<T>(read: (outputs: Outputs) => T): T | Promise<T> {
     const outputs = new Outputs();
+    let answer: T;
+    try {
+        answer = read(outputs);
+    } catch (fault) {
+        if (outputs.areOpen) {
+            return readAgain(read, outputs);
+        }
+        throw fault;
+    }
+    return outputs.areOpen ? readAgain(read, outputs) : answer;
+}
+
+// As often as there are outputs in outputs.
+async function readAgain<T>(read: (outputs: Outputs) => T, outputs: Outputs): Promise<T> {
     for (;;) {
-        let answer: T | undefined;
-        let fault: unknown;
+        await outputs.resolve();
         try {
-            answer = read(outputs);
-        } catch (thrown) {
-            fault = thrown;
+            const answer = read(outputs);
+            if (!outputs.areOpen) {
+                return answer;
+            }
+        } catch (fault) {
+            if (!outputs.areOpen) {
+                throw fault;
+            }
         }
-        if (await outputs.resolve()) {
-            continue;
-        }
-        if (fault !== undefined) {
-            throw fault;
-        }
-        return answer as T;
     }
 }
 

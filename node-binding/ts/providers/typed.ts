@@ -63,13 +63,13 @@ export abstract class TypedProvider<Inputs extends object, Outputs extends objec
     }
 }
 
-/** The inputs of a typed provider as its schema makes them; those of any other provider as they are. */
-export async function typedInputs<T extends object>(provider: object, inputs: T): Promise<T> {
+/** The inputs of a typed provider as its schema makes them; those of any other provider as they are, at once. */
+export function typedInputs<T extends object>(provider: object, inputs: T): T | Promise<T> {
     if (!(provider instanceof TypedProvider)) {
         return inputs;
     }
     const { inputs: schema } = provider.constructor as typeof TypedProvider;
-    return schema === undefined || holdsUnknown(inputs) ? inputs : ((await valid(schema, inputs)) as T);
+    return schema === undefined || holdsUnknown(inputs) ? inputs : (valid(schema, inputs) as Promise<T>);
 }
 
 async function valid(schema: Schema<unknown>, value: unknown): Promise<unknown> {

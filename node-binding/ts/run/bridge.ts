@@ -1,6 +1,5 @@
 // This thread's end of the crossing to the engine: numbers requests, hands out messages, keeps the process alive.
 
-import { MessageKind } from "../../native";
 import type { ProviderCall } from "../current";
 import { loadAddon, type NativeBridge, type NativeMessage, type NativeStack } from "../native";
 import { describe, textOf, tracebackOf } from "../process/errors";
@@ -15,6 +14,8 @@ export interface RpcError extends Error {
     code: number;
     details: string;
 }
+
+type MessageOf<Kind extends NativeMessage["kind"]> = Extract<NativeMessage, { kind: Kind }>;
 
 /** What is said of an error that cannot even be described. What the method did before it is not known. */
 const UNSPEAKABLE = '{"kind":"badReturn","message":"the call failed with an error that cannot be read"}';
@@ -195,7 +196,7 @@ export class Bridge {
     runCli(args: string[], about: About, front: Front): void {
         this.#front = front;
         this.hold();
-        this.native.runCli(args, about.version, about.executable, about.sdk, about.from);
+        this.native.cliMain(args, about.version, about.executable, about.sdk, about.from);
     }
 
     /** Runs an operation on a stack of the kit and gives its report (JSON). */
@@ -227,146 +228,164 @@ export class Bridge {
                 this.#handle(message);
             } catch (error) {
                 // Nothing may escape into the engine's thread; whoever waits for an answer gets the error.
-                this.#fail(message.number, error, 0);
+                if ("call" in message) {
+                    this.#fail(message.call, error, 0);
+                }
             }
         }
     }
 
     #handle(message: NativeMessage): void {
         switch (message.kind) {
-            case MessageKind.Answered:
-            case MessageKind.Refused:
-                this.#settle(message);
-                break;
-            case MessageKind.CallProvider:
+            case "callProvider":
                 this.engaged = true;
                 this.#callProvider(message);
                 break;
-            case MessageKind.CancelCalls:
-                this.#operations.get(message.target ?? 0)?.cancelCalls(parseJson(message.text ?? "[]") as number[]);
+            case "answered":
+                this.#settle(message.request, null, message.bytes);
                 break;
-            case MessageKind.Rebuild:
+            case "refused":
+                this.#settle(message.request, rpcError(message.code, message.reason), new Uint8Array());
+                break;
+            case "cancelCalls":
+                this.#operations.get(message.operation)?.cancelCalls(message.calls);
+                break;
+            case "lookUp":
                 this.engaged = true;
-                void this.#answer(message.number, message.target ?? 0, async () => {
-                    const { registry, within, serialize } = this.#operation(message.target);
-                    if (message.method === "serialize") {
-                        return toJsonText(await serialize(Number(message.text)));
-                    }
-                    const reference = parseJson(message.text ?? "{}") as ProviderReference;
-                    switch (message.method) {
-                        case "find":
-                            return toJsonText(registry.find(reference) ?? null);
-                        case "isByHand":
-                            return toJsonText(within(() => registry.isByHand(reference)));
-                        case "named":
-                            return toJsonText((await within(() => registry.named(reference))) ?? null);
-                        default:
-                            return toJsonText((await within(() => registry.rebuild(reference))) ?? null);
-                    }
+                void this.#answer(message.call, message.operation, async () => toJsonText(await this.#lookUp(message)));
+                break;
+            case "serialize":
+                this.engaged = true;
+                void this.#answer(message.call, message.operation, async () => {
+                    return toJsonText(await this.#operation(message.operation).serialize(message.object));
                 });
                 break;
-            case MessageKind.CallBack:
+            case "callBack":
                 this.#callBack(message);
                 break;
-            case MessageKind.RunProgram:
+            case "runProgram":
                 this.engaged = true;
                 this.#runProgram(message);
                 break;
-            case MessageKind.RunPass:
-                void this.#answer(message.number, 0, async () => {
-                    return toJsonText((await this.#front?.runPass(parseJson(message.text ?? "[]"))) ?? 255);
+            case "runPass":
+                void this.#answer(message.call, 0, async () => {
+                    return toJsonText((await this.#front?.runPass(message.arguments)) ?? 255);
                 });
                 break;
-            case MessageKind.ReExecute:
-                void this.#answer(message.number, 0, async () => {
-                    return toJsonText((await this.#front?.reExecute(parseJson(message.text ?? "{}"))) ?? null);
+            case "reExecute":
+                void this.#answer(message.call, 0, async () => {
+                    return toJsonText((await this.#front?.reExecute(parseJson(message.request))) ?? null);
                 });
                 break;
-            case MessageKind.ResourceClasses:
-                void this.#answer(message.number, 0, async () => {
+            case "resourceClasses":
+                void this.#answer(message.call, 0, async () => {
                     return toJsonText((await this.#front?.resourceClasses()) ?? []);
                 });
                 break;
-            case MessageKind.Stopped:
+            case "stopped":
                 for (const operation of this.#operations.values()) {
-                    operation.stopped(message.target ?? 0);
+                    operation.stopped(message.engine);
                 }
                 break;
-            case MessageKind.Exit:
+            case "exit":
                 this.release();
-                this.#front?.exit(message.code ?? 255);
+                this.#front?.exit(message.code);
                 break;
-            case MessageKind.Finished:
+            case "finished":
                 this.release();
-                this.#finished.get(message.number)?.(message.text ?? "{}");
-                this.#finished.delete(message.number);
-                this.#listeners.delete(message.number);
+                this.#finished.get(message.operation)?.(message.report);
+                this.#finished.delete(message.operation);
+                this.#listeners.delete(message.operation);
                 break;
-            case MessageKind.Written:
-                this.#listeners
-                    .get(message.number)
-                    ?.written(message.code === 2 ? "err" : "out", message.bytes ?? new Uint8Array());
+            case "written":
+                this.#listeners.get(message.operation)?.written(message.stream, message.bytes);
                 break;
-            case MessageKind.EngineEvent:
-                this.#listeners.get(message.number)?.event(parseJson(message.text ?? "{}"));
+            case "engineEvent":
+                this.#listeners.get(message.operation)?.event(parseJson(message.event));
                 break;
         }
     }
 
-    #settle(message: NativeMessage): void {
-        const callback = this.#requests.get(message.number);
-        this.#requests.delete(message.number);
+    #settle(request: number, error: RpcError | null, bytes: Uint8Array): void {
+        const callback = this.#requests.get(request);
+        this.#requests.delete(request);
         this.release();
-        if (message.kind === MessageKind.Answered) {
-            callback?.(null, message.bytes ?? new Uint8Array());
-            return;
-        }
-        callback?.(rpcError(message.code ?? UNAVAILABLE, message.text ?? ""), new Uint8Array());
+        callback?.(error, bytes);
     }
 
-    #operation(number: number | undefined): Operation {
-        const operation = this.#operations.get(number ?? 0);
+    async #lookUp({ operation, method, reference: text }: MessageOf<"lookUp">): Promise<unknown> {
+        const { registry, within } = this.#operation(operation);
+        const reference = parseJson(text) as ProviderReference;
+        switch (method) {
+            case "find":
+                return registry.find(reference) ?? null;
+            case "isByHand":
+                return within(() => registry.isByHand(reference));
+            case "named":
+                return (await within(() => registry.named(reference))) ?? null;
+            case "rebuild":
+                return (await within(() => registry.rebuild(reference))) ?? null;
+        }
+    }
+
+    #operation(number: number): Operation {
+        const operation = this.#operations.get(number);
         if (operation === undefined) {
             throw new Error("the operation that this call belongs to is over");
         }
         return operation;
     }
 
-    #callProvider(message: NativeMessage): void {
-        const { number, target = 0, ofCall = 0, method = "", urn = "", text = "{}", operationKey = "" } = message;
-        const found = [...this.#operations].find(([, operation]) => operation.registry.has(target));
+    #callProvider({
+        call,
+        object,
+        ofCall,
+        method,
+        urn,
+        operationKey,
+        arguments: text,
+    }: MessageOf<"callProvider">): void {
+        const found = this.#ownerOf(object);
         if (found === undefined) {
-            throw new Error(`provider object ${target} belongs to no run that goes on`);
+            throw new Error(`provider object ${object} belongs to no run that goes on`);
         }
         const [operation, owner] = found;
-        const { registry } = owner;
         const warn = (warning: string): void => owner.log(urn, 2, warning);
-        void this.#answer(number, operation, () => {
-            const call = { urn, method, operationKey };
-            return owner.withinCall(ofCall, call, (signal) => registry.call(target, method, text, warn, signal));
+        void this.#answer(call, operation, () => {
+            const described = { urn, method, operationKey };
+            return owner.withinCall(ofCall, described, (signal) =>
+                owner.registry.call(object, method, text, warn, signal),
+            );
         });
     }
 
-    #callBack(message: NativeMessage): void {
+    #ownerOf(object: number): [number, Operation] | undefined {
+        for (const entry of this.#operations) {
+            if (entry[1].registry.has(object)) {
+                return entry;
+            }
+        }
+        return undefined;
+    }
+
+    #callBack({ call, operation, token, request }: MessageOf<"callBack">): void {
         this.hold();
         Promise.resolve()
-            .then(() => this.#operation(message.target).callBack(message.text ?? "", message.bytes ?? new Uint8Array()))
-            .then((bytes) => this.native.answerBytes(message.number, asBuffer(bytes)))
-            .catch((error: unknown) => this.#fail(message.number, error, message.target ?? 0))
+            .then(() => this.#operation(operation).callBack(token, request))
+            .then((bytes) => this.native.answerBytes(call, asBuffer(bytes)))
+            .catch((error: unknown) => this.#fail(call, error, operation))
             .finally(() => this.release());
     }
 
     // The program decides itself how long the process lives: there is no hold here.
-    #runProgram(message: NativeMessage): void {
-        const engine = message.target ?? 0;
-        const description = message.text ?? "{}";
+    #runProgram({ call, engine, description }: MessageOf<"runProgram">): void {
         const { registry = 0 } = parseJson(description) as { registry?: number };
         this.#operation(registry)
             .runProgram(engine, description)
-            .then(() => this.native.answer(message.number, ""))
+            .then(() => this.native.answer(call, ""))
             .catch((error: unknown) => {
                 const failed = error instanceof ProgramFailed ? error : new ProgramFailed(textOf(error), error);
-                this.native.fail(message.number, failed.text, this.keepError(failed.thrown, registry));
+                this.native.fail(call, failed.text, this.keepError(failed.thrown, registry));
             });
     }
 

@@ -76,7 +76,8 @@ export class Run implements Operation {
         return this.#enter(() => serializeProvider(root, provider));
     };
 
-    withinCall<T>(
+    // One function and no chain: each promise costs, for the async contexts of the SDK and of the call follow it.
+    async withinCall<T>(
         number: number,
         call: Omit<ProviderCall, "signal">,
         action: (signal: AbortSignal) => Promise<T>,
@@ -85,12 +86,15 @@ export class Run implements Operation {
         if (call.method === "create" || call.method === "update") {
             this.#changed.add(call.urn);
         }
-        const made = this.#calls.run(number, (signal) => {
-            const current = { ...call, signal, engine: this.#engine };
-            const done = this.#enter(() => callStorage.run(current, () => withConfigVariable(() => action(signal))));
-            return done.finally(() => endOutput(current));
-        });
-        return made.finally(() => this.#making.delete(number));
+        const signal = this.#calls.begin(number);
+        const current = { ...call, signal, engine: this.#engine };
+        try {
+            return await this.#enter(() => callStorage.run(current, () => withConfigVariable(() => action(signal))));
+        } finally {
+            this.#calls.end(number);
+            endOutput(current);
+            this.#making.delete(number);
+        }
     }
 
     cancelCalls(numbers: number[]): void {

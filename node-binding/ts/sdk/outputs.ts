@@ -28,8 +28,13 @@ export class Outputs {
         return resolved;
     }
 
-    /** Awaits the outputs that were met. Were there any? */
-    async resolve(): Promise<boolean> {
+    /** Were outputs met that are still to be awaited? */
+    get areOpen(): boolean {
+        return this.#open.size > 0;
+    }
+
+    /** Awaits the outputs that were met. */
+    async resolve(): Promise<void> {
         const open = [...this.#open];
         this.#open.clear();
         await allOf(
@@ -42,6 +47,5 @@ export class Outputs {
                 this.#resolved.set(output, { isKnown, isSecret, value });
             }),
         );
-        return open.length > 0;
     }
 }

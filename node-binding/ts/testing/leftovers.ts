@@ -78,7 +78,7 @@ export class Leftovers {
 
     async #drain(destroy: () => Promise<Destroyed>): Promise<string[]> {
         const { ledger } = this;
-        const left = ledger?.read((state) => this.state.native.import(state, ledger.file));
+        const left = ledger?.read((state) => this.state.native.restore(state, ledger.file));
         if (ledger === undefined || left === undefined) {
             return [];
         }

@@ -222,7 +222,7 @@ export class TestStack {
 
     /** Replaces the state by an exported one. */
     restore(deployment: string, place = "the exported state"): void {
-        this.#state.native.import(deployment, place);
+        this.#state.native.restore(deployment, place);
         this.#written = true;
     }
 
@@ -235,7 +235,7 @@ export class TestStack {
     upgradePlan(file: string): Promise<Plan> {
         return this.#operation("upgradePlan", () =>
             this.#aside([], async () => {
-                this.#state.native.import(readBaseline(file, this.secrets), file);
+                this.#state.native.restore(readBaseline(file, this.secrets), file);
                 return (await this.#run("up", true, {}, {}, true)).plan;
             }),
         );
@@ -268,11 +268,11 @@ export class TestStack {
 
     /** What happened, for the report of a failed test. */
     evidence(): string {
-        const journal = this.#state.native.journal();
+        const journal = this.#state.native.stored().journal?.toString();
         const parts = [
             ["last plan", planText(this.#last)],
             ["calls", this.calls.toString() || "none"],
-            ...(journal === undefined || journal === null ? [] : [["journal of the last operation", journal]]),
+            ...(journal === undefined ? [] : [["journal of the last operation", journal]]),
         ];
         return parts.map(([title, text]) => `${title}:\n${text}`).join("\n");
     }

@@ -56,7 +56,7 @@ export class StackState {
         for (const resource of deployment.deployment?.resources ?? []) {
             delete resource.protect;
         }
-        this.native.import(toJsonText(deployment), "the test's own state");
+        this.native.restore(toJsonText(deployment), "the test's own state");
     }
 
     /** What a resource was; empty for one that never was. */

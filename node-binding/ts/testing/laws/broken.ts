@@ -21,7 +21,7 @@ export type Outcome = { outcome: string } & Bag;
 
 /** A verdict in words. */
 export function verdictText(law: string, title: string, provider: string, verdict: Outcome): string {
-    return loadAddon().Laws.text(law, title, provider, JSON.stringify(plainJson(verdict)));
+    return loadAddon().lawText(law, title, provider, JSON.stringify(plainJson(verdict)));
 }
 
 /** A law that does not hold. Its message has all of it, with the line that runs it again. */
@@ -85,7 +85,7 @@ export function breach(at: string, expected: string, got: string, cause?: unknow
 
 /** Breaks the law by what was found: `kind` and its members as `engine-kit/src/laws/finding.rs` has them, with the words. */
 export function found(kind: string, members: Bag, cause?: unknown): never {
-    const text = loadAddon().Laws.words(JSON.stringify(plainJson({ kind, ...members })));
+    const text = loadAddon().lawWords(JSON.stringify(plainJson({ kind, ...members })));
     const words = parseJson(text) as Record<"property" | "expected" | "found" | "advice", string>;
     throw new LawBroken({
         at: words.property,
