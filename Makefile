@@ -436,8 +436,8 @@ bench-backends: $(STAMPS)/test-servers
 # ---------------------------------------------------------------------------------------------------------------------
 # Verify
 
-.PHONY: verify verify-rust verify-python verify-node verify-rules verify-prose types types-fresh
-verify: verify-rust verify-python verify-node verify-rules verify-prose types-fresh audit-own
+.PHONY: verify verify-rust verify-python verify-node verify-rules verify-prose types types-fresh protos protos-fresh
+verify: verify-rust verify-python verify-node verify-rules verify-prose types-fresh protos-fresh audit-own
 	@echo "make verify: clean"
 
 # What could not be checked because a database did not answer is said; STRICT=--strict makes it a failure.
@@ -493,6 +493,15 @@ types: build
 	cmp -s $(STAMPS)/stubs/maloko/_maloko.pyi py-binding/python/maloko/_maloko.pyi || cp $(STAMPS)/stubs/maloko/_maloko.pyi py-binding/python/maloko/_maloko.pyi
 types-fresh: types
 	@git diff --exit-code -- '*.pyi' '*.d.ts' '*.d.cts' || { echo "generated types are stale: run make types and commit" >&2; exit 1; }
+
+# Rewrites the committed Rust types of the messages from engine-core/proto; stale ones fail the second target.
+PROTOS := engine-core/proto
+MESSAGES := engine-core/src/wire/generated
+protos:
+	$(CARGO) run --quiet -p maloko-proto -- $(PROTOS) $(MESSAGES)
+	rustfmt --edition 2024 $(MESSAGES)/*.rs
+protos-fresh: protos
+	@git diff --exit-code -- $(MESSAGES) || { echo "generated messages are stale: run make protos and commit" >&2; exit 1; }
 
 .PHONY: clean
 clean:

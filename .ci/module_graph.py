@@ -6,6 +6,9 @@ A duty is a folder, or a file that stands alone, of a crate's `src`, of `py-bind
 crate::state::Session` in Rust, `from maloko._sdk import load` in Python, `import { Run } from "./run"` in TypeScript.
 Imports for types alone count as well: a reader follows them all the same. Tests may name anything.
 
+In a folder of a Rust crate the files are compared as well, but for its `mod.rs`, which belongs to all of them. Folders
+that are not clean yet stand in `KNOTTED`.
+
 A run (`engine-core/src/driver` without `outside`) has no thread, lock, clock, host or disk: it may not even name them.
 
     module_graph.py             prints each circle with the lines that close it, and exits with 1 if there is one
@@ -32,6 +35,23 @@ AROUND_A_RUN = re.compile(
     r"\b(?:tokio|Mutex|RwLock|Condvar|std::thread|Instant::now|Timestamp::now|SystemTime|ProviderHost|Session)\b"
 )
 IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*["'](\.[^"']*)["']""")
+
+KNOTTED = frozenset(
+    {
+        "engine-cli/src/commands",
+        "engine-cli/src/operation",
+        "engine-core/src/autonaming",
+        "engine-core/src/driver",
+        "engine-core/src/driver/calls",
+        "engine-core/src/driver/registration",
+        "engine-core/src/environment",
+        "engine-core/src/plan",
+        "engine-core/src/state",
+        "engine-core/src/state/local",
+        "engine-stores/src/postgres",
+    }
+)
+"""Folders whose files still need each other in a circle: one that is untied leaves the list, and none is added."""
 
 Edge = tuple[str, str]
 Places = dict[Edge, list[str]]
@@ -62,17 +82,29 @@ def without_tests(text: str) -> str:
     return re.sub(r"#\[cfg\((?:all\()?test.*?\n(?=\S*mod )(.*\n)", lambda found: "\n" * found[0].count("\n"), text)
 
 
-def rust(crate: str) -> Places:
-    """The dependencies of a crate's duties."""
+def folders(crate: str) -> Iterator[tuple[str, ...]]:
+    """The folders of a crate's `src` whose files are compared with each other, by their parts."""
     source = ROOT / crate / "src"
-    files = [file for file in source.rglob("*.rs") if not IS_TEST.search(file.relative_to(source).as_posix())]
-    duties = {file.relative_to(source).parts[0].removesuffix(".rs") for file in files} - {"lib"}
+    for folder in sorted({file.parent.relative_to(source) for file in source.rglob("*.rs")}):
+        place = f"{crate}/src/{folder.as_posix()}"
+        if folder.parts and not IS_TEST.search(f"{folder.as_posix()}/") and place not in KNOTTED:
+            yield folder.parts
+
+
+def rust(crate: str, inside: tuple[str, ...] = ()) -> Places:
+    """The dependencies of a crate's duties, or of the files and folders inside one of its folders."""
+    source = ROOT / crate / "src"
+    within = source.joinpath(*inside)
+    files = [file for file in within.rglob("*.rs") if not IS_TEST.search(file.relative_to(source).as_posix())]
+    depth = len(inside)
+    # A folder's `mod.rs` and its children belong together.
+    duties = {file.relative_to(within).parts[0].removesuffix(".rs") for file in files} - {"lib", "mod"}
     places: Places = defaultdict(list)
     for file in files:
         parts = file.relative_to(source).with_suffix("").parts
         module = parts[:-1] if parts[-1] in ("mod", "lib") else parts
-        own = parts[0]
-        if own == "lib":
+        own = parts[depth]
+        if own not in duties:
             continue
         text = without_tests(file.read_text(encoding="utf-8"))
         paths = [(found.start(), branch) for found in USE.finditer(text) for branch in branches(found[1])]
@@ -86,10 +118,13 @@ def rust(crate: str) -> Places:
                 full = tuple(steps[1:])
             else:
                 continue
-            if full and full[0] in duties and full[0] != own:
+            if full[:depth] != inside or len(full) == depth:
+                continue
+            other = full[depth]
+            if other in duties and other != own:
                 place = f"{file.relative_to(ROOT)}:{text.count(chr(10), 0, start) + 1}"
-                if place not in places[own, full[0]]:
-                    places[own, full[0]].append(place)
+                if place not in places[own, other]:
+                    places[own, other].append(place)
     return places
 
 
@@ -168,6 +203,8 @@ def named_by_a_run() -> Iterator[str]:
 def graphs() -> Iterator[tuple[str, Places]]:
     for crate in CRATES:
         yield f"{crate}/src", rust(crate)
+        for inside in folders(crate):
+            yield "/".join((crate, "src", *inside)), rust(crate, inside)
     yield "py-binding/python/maloko", python(ROOT / "py-binding" / "python" / "maloko")
     yield "node-binding/ts", typescript(ROOT / "node-binding" / "ts")
 

@@ -26,7 +26,9 @@ const HARMLESS: [&str; 6] = ["true", "false", "null", "none", "True", "False"];
 const SECRET_NAMES: [&str; 8] =
     ["token", "secret", "passw", "passphrase", "apikey", "api_key", "credential", "private"];
 
-/// A secret is found by its first bytes, so that the cost of a search does not depend on how many there are.
+/// A secret is found by its first bytes, so that the cost of a search hardly depends on how many there are. The automaton of
+/// `aho-corasick` searches faster, and has to be made anew for each secret that is learned during a run: a message after each of
+/// 300 secrets took 3.3 s in place of 1.5 ms.
 type Head = [u8; MESSAGE_MINIMUM];
 
 /// The plain texts that must not be shown. Shared by everything that prints during a command; learns as it goes.

@@ -1,4 +1,7 @@
 //! Random numbers that a seed determines (splitmix64).
+//!
+//! By hand, since seeds outlive libraries: the Makefile and the documents name programs by seed and number, and those must
+//! stay the same programs. A generator of a library may give other numbers with its next version.
 
 /// A generator.
 #[derive(Clone, Debug)]

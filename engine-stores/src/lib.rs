@@ -1,6 +1,7 @@
 //! Stacks in stores that several machines share: object stores and databases. The directory and memory stores are in
 //! `maloko-core`; all are behind its `Backend` trait.
 
+mod backoff;
 pub mod object;
 pub mod postgres;
 mod slow_notice;

@@ -1,17 +1,19 @@
-//! The monitor's messages: own definitions with the public field numbers (docs/rules 12), and property values on the
-//! wire (docs/rules 9.3).
+//! The monitor's messages, generated from definitions of our own with the public field numbers (docs/rules 12), and
+//! property values on the wire (docs/rules 9.3).
 
-mod callbacks;
-mod functions;
-mod messages;
+#[allow(clippy::pedantic, reason = "generated")]
+mod generated;
 mod outputs;
 mod values;
 
 #[cfg(test)]
 mod values_tests;
 
-pub use callbacks::*;
-pub use functions::*;
-pub use messages::*;
+pub use generated::callbacks::*;
+pub use generated::monitor::alias_spec::Parent as AliasParent;
+pub use generated::monitor::wire_alias::Alias as AliasKind;
+pub use generated::monitor::*;
+pub use generated::values::wire_value::Kind;
+pub use generated::values::*;
 pub use outputs::as_outputs;
 pub use values::{Accepts, decode_properties, decode_value, encode_properties, encode_value};

@@ -8,7 +8,7 @@ use crate::World;
 use super::address::Address;
 use super::connector::{Connector, options, retries};
 use super::fault::unusable;
-use super::store::Connect;
+use super::opened::Connect;
 
 const SETTINGS: &[&str] = &["storage_account", "domain", "protocol", "localemu"];
 

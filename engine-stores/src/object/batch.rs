@@ -189,6 +189,22 @@ pub(crate) async fn put_fence(
     }
 }
 
+/// The last epoch, and where the journal begins, of a stack whose lease object is not there: none was ever made, or it was
+/// removed by hand.
+pub(crate) async fn found_without_lease(bucket: &Bucket, keys: &StackKeys) -> Result<(u64, u64)> {
+    let listed = bucket.list(&keys.journal).await?;
+    let mut numbers: Vec<u64> = listed.iter().filter_map(|key| keys.sequence_of(key)).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    if numbers.is_empty() {
+        return Ok((0, FIRST));
+    }
+    // Fences stay; so the journal is what comes after the last gap.
+    let start = numbers.windows(2).rfind(|pair| pair[0] + 1 != pair[1]).map_or(numbers[0], |pair| pair[1]);
+    let pieces = read(bucket, keys, start).await?;
+    Ok((pieces.found.last().map_or(0, |piece| piece.epoch), start))
+}
+
 #[cfg(test)]
 #[path = "batch_tests.rs"]
 mod tests;

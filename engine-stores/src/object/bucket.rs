@@ -16,13 +16,16 @@ use object_store::{
     UpdateVersion,
 };
 
+use crate::backoff::doubling;
+
 use super::connector::PATIENCE;
 use super::fault::{failed, is_ambiguous, is_out_of_reach};
 use super::io::Io;
 
 /// How often a request whose outcome is unknown is made again, after the retries of the library.
-const ATTEMPTS: u32 = 4;
-const PAUSE: Duration = Duration::from_millis(100);
+const ATTEMPTS: usize = 4;
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+const MAX_PAUSE: Duration = Duration::from_millis(800);
 /// Requests of one kind that are made at a time.
 const AT_ONCE: usize = 16;
 
@@ -173,9 +176,9 @@ impl Bucket {
 
     async fn put_under(&self, key: &str, bytes: Bytes, condition: Condition) -> Result<Option<UpdateVersion>> {
         let clock = &self.environment.clock;
-        let (since, mut attempt) = (clock.elapsed(), 0);
+        let since = clock.elapsed();
+        let mut pauses = doubling(FIRST_PAUSE, MAX_PAUSE).take(ATTEMPTS - 1);
         loop {
-            attempt += 1;
             let outcome = if self.conditional {
                 let mode = match &condition {
                     Condition::Absent => PutMode::Create,
@@ -211,13 +214,14 @@ impl Bucket {
                 (Some(_), Condition::Version(_)) | (None, Condition::Absent) => {}
             }
             // Each attempt may have had the patience of the connection.
-            if attempt == ATTEMPTS || clock.elapsed().saturating_sub(since) >= 2 * PATIENCE {
+            let next = pauses.next().filter(|_| clock.elapsed().saturating_sub(since) < 2 * PATIENCE);
+            let Some(pause) = next else {
                 return match outcome {
                     Err(error) if !refused => Err(failed(&format!("write {}", self.place(key)), &error)),
                     _ => Ok(None),
                 };
-            }
-            clock.wait(PAUSE * 2_u32.pow(attempt)).await;
+            };
+            clock.wait(pause).await;
         }
     }
 

@@ -7,7 +7,6 @@ use object_store::UpdateVersion;
 
 use super::batch::{self, Pieces};
 use super::bucket::{Bucket, Found};
-use super::claim;
 use super::keys::{COMPRESSED, StackKeys};
 use super::mark;
 use super::record::Record;
@@ -77,7 +76,7 @@ pub(crate) async fn load(bucket: &Bucket, stack: &StackName, keys: &StackKeys) -
         let record = Record::read(bucket, &keys.lease).await?.map(|(record, _)| record);
         let start = match &record {
             Some(record) => record.journal_start,
-            None => claim::found_without_lease(bucket, keys).await?.1,
+            None => batch::found_without_lease(bucket, keys).await?.1,
         };
         let (found, (seal, _)) = futures::future::try_join(read(bucket, stack, keys), seal::read(bucket, keys)).await?;
         let idle = record.as_ref().is_some_and(Record::is_idle);

@@ -14,20 +14,16 @@ use maloko_core::planted::{self, Bug};
 use maloko_core::state::{Holder, StackName, lock_file};
 use object_store::UpdateVersion;
 
-use super::batch::{self, FIRST};
-use super::bucket::{Bucket, Found};
+use super::batch;
+use super::fence::shut_out;
 use super::keys::StackKeys;
 use super::lease::{ObjectLease, Taken};
 use super::locks;
-use super::mark;
+use super::opened::Opened;
 use super::record::{Record, State, Who};
-use super::seal;
-use super::store::Opened;
 
 /// How often a lease is tried for when others come in between.
 const ATTEMPTS: u32 = 8;
-/// How often a checkpoint is marked anew when a write of the former holder comes in between: it has one at most.
-const MARK_ATTEMPTS: u32 = 4;
 const BACK_OFF: Duration = Duration::from_millis(200);
 
 /// What an observer saw of a lease.
@@ -170,7 +166,7 @@ async fn claim_with_lock(
     let (epoch, start, next) = match &former {
         Some((record, _)) => (record.epoch, record.journal_start, record.journal_next),
         None => {
-            let (epoch, start) = found_without_lease(&bucket, keys).await?;
+            let (epoch, start) = batch::found_without_lease(&bucket, keys).await?;
             (epoch, start, start)
         }
     };
@@ -190,51 +186,4 @@ async fn claim_with_lock(
     let stale: Vec<String> = ours.into_iter().map(|lock| lock.key).collect();
     taken.bucket.delete_all(&stale).await?;
     Ok(Claim::Won(Box::new(taken)))
-}
-
-/// The last epoch, and where the journal begins, of a stack whose lease object is not there: none was ever made, or it was
-/// removed by hand.
-pub(crate) async fn found_without_lease(bucket: &Bucket, keys: &StackKeys) -> Result<(u64, u64)> {
-    let listed = bucket.list(&keys.journal).await?;
-    let mut numbers: Vec<u64> = listed.iter().filter_map(|key| keys.sequence_of(key)).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    if numbers.is_empty() {
-        return Ok((0, FIRST));
-    }
-    // Fences stay; so the journal is what comes after the last gap.
-    let start = numbers.windows(2).rfind(|pair| pair[0] + 1 != pair[1]).map_or(numbers[0], |pair| pair[1]);
-    let pieces = batch::read(bucket, keys, start).await?;
-    Ok((pieces.found.last().map_or(0, |piece| piece.epoch), start))
-}
-
-/// Makes sure that a former holder, who may be asleep between a look and a write, can write nothing any more. Gives the
-/// first free number of the journal.
-pub(crate) async fn shut_out(bucket: &Bucket, keys: &StackKeys, record: &Record) -> Result<u64> {
-    if planted::has(Bug::FenceDropped) {
-        return Ok(record.journal_next);
-    }
-    let fence = (record.epoch, record.id.as_str(), &record.who);
-    let next = batch::put_fence(bucket, keys, record.journal_next, fence).await? + 1;
-    mark_anew(bucket, keys, record.epoch).await?;
-    seal::renew(bucket, keys, record.epoch).await?;
-    Ok(next)
-}
-
-/// Gives the checkpoint another version, so that a write that was meant for this one fails.
-async fn mark_anew(bucket: &Bucket, keys: &StackKeys, epoch: u64) -> Result<()> {
-    for _ in 0..MARK_ATTEMPTS {
-        let Some(Found { bytes, version }) = bucket.get(&keys.checkpoint).await? else { return Ok(()) };
-        let anew = mark::marked(mark::unmarked(&bytes), epoch, 0);
-        if bucket.put_if(&keys.checkpoint, anew, version).await?.is_some() {
-            return Ok(());
-        }
-    }
-    Err(Error::Locked(
-        format!(
-            "{} is written by somebody without a lock all the time; run the command again when that is over",
-            bucket.place(&keys.checkpoint)
-        )
-        .into(),
-    ))
 }

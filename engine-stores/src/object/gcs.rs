@@ -8,7 +8,7 @@ use crate::World;
 use super::address::Address;
 use super::connector::{Connector, options, retries};
 use super::fault::unusable;
-use super::store::Connect;
+use super::opened::Connect;
 
 pub(crate) fn connector(address: &Address, world: &World) -> Result<Connect> {
     address.allow(&["anonymous"])?;

@@ -16,8 +16,8 @@ use super::bucket::Bucket;
 use super::heartbeat::Heartbeat;
 use super::keys::StackKeys;
 use super::lease_state::Right;
+use super::opened::Opened;
 use super::record::Record;
-use super::store::Opened;
 use super::{checkpoint, mark, seal};
 
 /// A lease that was just won.

@@ -10,8 +10,8 @@ use object_store::UpdateVersion;
 
 use super::bucket::Bucket;
 use super::keys::StackKeys;
+use super::opened::{Opened, Timing};
 use super::record::{Record, State, Who};
-use super::store::{Opened, Timing};
 
 /// How often the lease object is written when our own writes of it crossed.
 const ATTEMPTS: u32 = 4;

@@ -19,6 +19,7 @@ mod checkpoint;
 mod claim;
 mod connector;
 mod fault;
+mod fence;
 mod gcs;
 mod heartbeat;
 mod history;
@@ -28,6 +29,7 @@ mod lease;
 mod lease_state;
 mod locks;
 mod mark;
+mod opened;
 mod prefix;
 mod profile;
 mod record;
@@ -36,7 +38,8 @@ mod s3;
 mod seal;
 mod store;
 
-pub use store::{ObjectBackend, Timing};
+pub use opened::Timing;
+pub use store::ObjectBackend;
 
 pub(crate) use address::Address;
 
@@ -49,7 +52,7 @@ use crate::World;
 /// Opens the object store at an address: `s3://`, `gs://` or `azblob://`. Nothing is sent to it yet.
 pub fn open(url: &str, world: &World) -> Result<ObjectBackend> {
     let address = Address::parse(url)?;
-    let connect: store::Connect = match address.scheme.as_str() {
+    let connect: opened::Connect = match address.scheme.as_str() {
         "gs" => gcs::connector(&address, world)?,
         "azblob" => azure::connector(&address, world)?,
         _ => s3::connector(&address, world)?,
@@ -59,6 +62,6 @@ pub fn open(url: &str, world: &World) -> Result<ObjectBackend> {
 }
 
 /// What makes the connection: kept, because a forked process has to make it anew.
-fn connecting<S: object_store::ObjectStore>(build: impl Fn() -> Result<S> + Send + Sync + 'static) -> store::Connect {
+fn connecting<S: object_store::ObjectStore>(build: impl Fn() -> Result<S> + Send + Sync + 'static) -> opened::Connect {
     Box::new(move || Ok(Arc::new(build()?)))
 }

@@ -8,8 +8,8 @@ use crate::World;
 use super::address::Address;
 use super::connector::{Connector, options, retries};
 use super::fault::unusable;
+use super::opened::Connect;
 use super::profile;
-use super::store::Connect;
 
 const SETTINGS: &[&str] = &[
     "region",

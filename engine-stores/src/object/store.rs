@@ -2,51 +2,24 @@
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use async_trait::async_trait;
-use maloko_core::environment::Environment;
 use maloko_core::error::{Error, Result};
-use maloko_core::message;
-use maloko_core::message::Command;
 use maloko_core::state::{Backend, Generation, Holder, Lease, StackName, StoredEntry, StoredStack};
 use object_store::ObjectStore;
 
+use crate::World;
 use crate::slow_notice::SlowNotice;
-use crate::{Notify, World};
 
-use super::bucket::{Bucket, Found};
+use super::bucket::Bucket;
 use super::io::Io;
 use super::keys::{self, META, OWN, STACKS, StackKeys};
+use super::opened::{Connect, Opened, Timing, layout_file};
 use super::record::{Record, State, Who};
-use super::{checkpoint, claim, history, locks, mark};
+use super::{checkpoint, claim, fence, history, locks, mark};
 
-const VERSION: u64 = 1;
 /// How often the lock of a holder that goes on renewing it is tried to be broken.
 const BREAK_ATTEMPTS: u32 = 16;
-
-/// The times of a lease. All are measured by the process that waits, never compared between machines.
-#[derive(Clone, Copy, Debug)]
-pub struct Timing {
-    /// How often a holder shows that it lives.
-    pub beat: Duration,
-    /// How long a holder trusts its last renewal; after that it renews before it writes.
-    pub trust: Duration,
-    /// How long an observer sees no sign of life before it takes over. Longer than `trust`.
-    pub patience: Duration,
-    /// How often an observer looks.
-    pub poll: Duration,
-}
-
-impl Default for Timing {
-    fn default() -> Self {
-        let [beat, trust, patience, poll] = [5, 15, 30, 1].map(Duration::from_secs);
-        Self { beat, trust, patience, poll }
-    }
-}
-
-/// Makes the connection to an object store; called again in a process that was forked off.
-pub(crate) type Connect = Box<dyn Fn() -> Result<Arc<dyn ObjectStore>> + Send + Sync>;
 
 /// Stacks in an object store, in Pulumi's layout.
 pub struct ObjectBackend {
@@ -59,84 +32,6 @@ pub struct ObjectBackend {
     world: World,
     timing: Timing,
     opened: Mutex<Option<Arc<Opened>>>,
-}
-
-/// The connection of one process.
-pub(crate) struct Opened {
-    pub(crate) bucket: Bucket,
-    pub(crate) environment: Environment,
-    pub(crate) notify: Notify,
-    pub(crate) timing: Timing,
-    /// Can the store refuse a write? Found out when the first lease is taken.
-    conditional: Mutex<Option<bool>>,
-    /// The layout was looked at, and is ours.
-    checked: Mutex<bool>,
-}
-
-impl Opened {
-    /// The bucket, told whether its store can refuse a write; `key` is a name that nobody else uses.
-    pub(crate) async fn bucket_with_conditions(&self, key: &str) -> Result<Bucket> {
-        let known = *self.conditional.lock().unwrap_or_else(PoisonError::into_inner);
-        let conditional = match known {
-            Some(known) => known,
-            None => {
-                let found = self.bucket.probe(key).await?;
-                *self.conditional.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
-                if !found {
-                    (self.notify)(&message![
-                        "this store does not refuse conditional writes (If-None-Match, If-Match), so two writers are \
-                         kept apart less strictly; ",
-                        Command::new("help").with("backends"),
-                        " has more"
-                    ]);
-                }
-                found
-            }
-        };
-        Ok(self.bucket.with_conditions(conditional))
-    }
-
-    /// Refuses a store whose layout this version does not understand.
-    async fn check_layout(&self) -> Result<()> {
-        if *self.checked.lock().unwrap_or_else(PoisonError::into_inner) {
-            return Ok(());
-        }
-        let bucket = &self.bucket;
-        match bucket.get(META).await? {
-            Some(Found { bytes, .. }) => check_version(bucket, &String::from_utf8_lossy(&bytes))?,
-            None if bucket.list(STACKS).await?.iter().any(|key| keys::is_old_layout(key)) => {
-                return Err(Error::BadState(format!(
-                    "the state in {} has the old layout without projects; upgrade it with `pulumi state upgrade` first",
-                    bucket.place("")
-                ).into()));
-            }
-            // There is none before the first stack is made.
-            None => return Ok(()),
-        }
-        *self.checked.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        Ok(())
-    }
-}
-
-fn check_version(bucket: &Bucket, text: &str) -> Result<()> {
-    let version = text.lines().find_map(|line| line.strip_prefix("version:"));
-    match version.map(|rest| rest.split('#').next().unwrap_or_default().trim().parse::<u64>()) {
-        Some(Ok(VERSION)) => Ok(()),
-        Some(Ok(newer)) if newer > VERSION => Err(Error::BadState(
-            format!(
-                "the state in {} has layout {newer}, which this version of maloko does not know; use a newer one",
-                bucket.place("")
-            )
-            .into(),
-        )),
-        _ => Err(Error::BadState(
-            format!(
-                "{} does not say which layout the state has; it should be the line `version: {VERSION}`",
-                bucket.place(META)
-            )
-            .into(),
-        )),
-    }
 }
 
 impl ObjectBackend {
@@ -180,8 +75,7 @@ impl ObjectBackend {
         let store = (self.connect)()?;
         let environment = self.world.environment.clone();
         let bucket = Bucket::new(store, io, self.prefix.clone(), self.place.clone(), environment.clone());
-        let (conditional, checked) = (Mutex::new(None), Mutex::new(false));
-        Ok(Opened { bucket, environment, notify, timing: self.timing, conditional, checked })
+        Ok(Opened::new(bucket, environment, notify, self.timing))
     }
 
     async fn require(&self, store: &Opened, stack: &StackName, keys: &StackKeys) -> Result<()> {
@@ -219,7 +113,7 @@ impl Backend for ObjectBackend {
         let store = self.opened().await?;
         let keys = StackKeys::new(stack);
         let exists = || Error::Configuration(format!("there is a stack '{stack}' already in {}", self.url).into());
-        store.bucket.put_new(META, format!("version: {VERSION}\n").into_bytes()).await?;
+        store.bucket.put_new(META, layout_file()).await?;
         let listed = store.bucket.list(&format!("{STACKS}{}/", stack.project())).await?;
         let is_listed = listed.iter().any(|key| keys::stack_of(key).as_ref() == Some(stack));
         if is_listed || checkpoint::is_lost(&store.bucket, &keys).await? {
@@ -325,7 +219,7 @@ async fn break_lease(store: &Opened, stack: &StackName, keys: &StackKeys) -> Res
         broken.who = Who::new(&store.environment.identity, "cancel", since);
         // A heartbeat may have come in between; then there is another version to be replaced.
         if bucket.put_if(&keys.lease, broken.encode(), version).await?.is_some() {
-            claim::shut_out(bucket, keys, &broken).await?;
+            fence::shut_out(bucket, keys, &broken).await?;
             taken_from = Some(found);
             // Where the store cannot refuse, a heartbeat that was on its way may have undone it: so look once more.
         }

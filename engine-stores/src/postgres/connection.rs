@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use backon::ExponentialBackoff;
 use maloko_core::error::{Error, Result};
 use maloko_core::planted;
 use tokio::runtime::Runtime;
@@ -21,6 +22,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::Address;
 use super::schema;
+use crate::backoff::doubling;
 use crate::slow_notice::SlowNotice;
 
 /// How long a lost server is looked for.
@@ -36,26 +38,25 @@ const PASSWORD: &str = "; set PGPASSWORD, or put the password into ~/.pgpass (mo
 /// How long something is tried again whose connection is lost: with growing pauses, and not for ever.
 pub(super) struct Retries {
     begun: Instant,
-    pause: Duration,
+    pauses: ExponentialBackoff,
+    happened: bool,
 }
 
 impl Retries {
     pub(super) fn begin() -> Self {
-        Self { begun: Instant::now(), pause: FIRST_PAUSE }
+        Self { begun: Instant::now(), pauses: doubling(FIRST_PAUSE, MAX_PAUSE), happened: false }
     }
 
     /// Was the connection lost since?
     pub(super) fn happened(&self) -> bool {
-        self.pause > FIRST_PAUSE
+        self.happened
     }
 
     /// Waits before the next attempt; gives the reason back when there is to be none.
     pub(super) async fn again(&mut self, why: &str) -> std::result::Result<(), String> {
-        if self.begun.elapsed() + self.pause > PATIENCE {
-            return Err(why.to_owned());
-        }
-        sleep(self.pause).await;
-        self.pause = (self.pause * 2).min(MAX_PAUSE);
+        let next = self.pauses.next().filter(|pause| self.begun.elapsed() + *pause <= PATIENCE);
+        sleep(next.ok_or_else(|| why.to_owned())?).await;
+        self.happened = true;
         Ok(())
     }
 }

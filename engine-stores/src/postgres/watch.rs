@@ -15,6 +15,8 @@ use maloko_core::state::{Holder, lock_file};
 use tokio::time::{Instant, sleep};
 use tokio_postgres::Row;
 
+use crate::backoff::doubling;
+
 use super::connection::{Trouble, Value};
 use super::lease::{PostgresLease, Wanted};
 use super::{Store, column, holder, named, no_stack};
@@ -111,10 +113,9 @@ async fn ask(store: &Store, wanted: &Wanted, statement: &str) -> Result<Vec<Row>
 async fn wait_for_silence(store: &Store, wanted: &Wanted, first: Seen) -> Result<Seen> {
     let begun = Instant::now();
     let mut told = false;
-    let mut pause = FIRST_LOOK;
+    let mut pauses = doubling(FIRST_LOOK, LOOK);
     loop {
-        sleep(pause).await;
-        pause = (pause * 2).min(LOOK);
+        sleep(pauses.next().unwrap_or(LOOK)).await;
         let now = look(store, wanted).await?;
         if now.token.is_none() || now.token.as_deref() == Some(&wanted.token) {
             return Ok(now);

@@ -1,0 +1,5 @@
+//! The messages as prost makes them of `engine-core/proto`: `make protos` writes the files beside this one.
+
+pub(super) mod callbacks;
+pub(super) mod monitor;
+pub(super) mod values;
