@@ -141,7 +141,7 @@ impl Engine {
         self.end_watch();
         match answer {
             Some(Response::Finish(report)) => *report,
-            _ => Err(crate::error::Error::BadState("the run ended without a report; this is a fault of maloko".into())),
+            _ => Err(crate::error::Error::BadState("the run ended without a report; this is a bug in maloko".into())),
         }
     }
 
@@ -308,7 +308,7 @@ impl Engine {
     }
 }
 
-/// Whoever is at the inbox leaves it free for the next, also when something panics.
+/// Frees the inbox for the next thread when it is dropped, also by a panic.
 struct Idle<'a>(&'a Engine);
 
 impl Drop for Idle<'_> {
