@@ -62,7 +62,7 @@ test("off a terminal the stacks that can be meant are named", () => {
     it.ok("stack", "init", "dev", "--no-select");
     const one = failing(it, ...UP);
     expect(one).toContain(`the only one of this project in file://${it.directory}`);
-    expect(one).toContain("is 'dev'. Add `-s dev`, or choose it for good with `maloko stack select dev`");
+    expect(one).toContain("is 'dev'. Add `-s dev`, or select it with `maloko stack select dev`");
     it.ok(...UP, "-s", "dev");
     expect(deployed(it, "-s", "dev")).toEqual({ stack: "dev" });
 

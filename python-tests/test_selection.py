@@ -61,7 +61,7 @@ def test_off_a_terminal_the_stacks_that_can_be_meant_are_named(fresh: Project) -
     fresh.run("stack", "init", "dev", "--no-select")
     said = fresh.failing(*UP)
     assert f"the only one of this project in file://{fresh.directory}" in said
-    assert "is 'dev'. Add `-s dev`, or choose it for good with `maloko stack select dev`" in said
+    assert "is 'dev'. Add `-s dev`, or select it with `maloko stack select dev`" in said
     assert deployed_by_flag(fresh) == {"stack": "dev"}
 
     fresh.run("stack", "init", "qa", "--no-select")

@@ -72,7 +72,10 @@ pub(crate) fn permission(console: &Console, yes: bool, question: &str) -> Result
         return Ok(());
     }
     if !console.interactive {
-        return Err(Failure::configuration(format!("{question} Nobody can be asked here: add --yes to go on")));
+        return Err(Failure::configuration(format!(
+            "{question} This command cannot ask for confirmation here: add --yes \
+                                                   to go on"
+        )));
     }
     if confirm(question)? {
         Ok(())

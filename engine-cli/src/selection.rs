@@ -149,8 +149,8 @@ impl Workplace<'_> {
             ]),
             [only] => Failure::configuration(message![
                 format!(
-                    "no stack is selected; the only one of this project in {place} is '{}'. Add `-s {}`, or choose it \
-                     for good with ",
+                    "no stack is selected; the only one of this project in {place} is '{}'. Add `-s {}`, or select it \
+                     with ",
                     self.shown(only),
                     self.shown(only)
                 ),
@@ -158,7 +158,7 @@ impl Workplace<'_> {
             ]),
             several => self.unchosen(
                 message![
-                    "no stack is selected; name one with `--stack NAME`, or choose it for good with ",
+                    "no stack is selected; name one with `--stack NAME`, or select it with ",
                     Command::new("stack select").with("NAME")
                 ],
                 several,

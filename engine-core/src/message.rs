@@ -43,7 +43,7 @@ pub enum Code {
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Code::CreateResult => "a result of create with an id",
+            Code::CreateResult => "a result with an id",
             Code::RegisterProvider => "the function that registers providers",
             Code::ProviderPlace => "the module and the name of a class",
         })
@@ -119,15 +119,16 @@ impl Message {
         joined
     }
 
-    /// The same advice in another text, such as one without secrets. Advice is not touched: its words are the engine's own
-    /// and names of resources.
+    /// The message with every text changed, also the values in advised commands: such as one without secrets, which an id may
+    /// have.
     #[must_use]
     pub fn map_text(&self, change: impl Fn(&str) -> String) -> Self {
         let mut changed = Self::default();
         for part in self.parts() {
             match part {
                 Part::Text(text) => changed.push(change(text)),
-                Part::Advice(advice) => changed.push(advice.clone()),
+                Part::Advice(Advice::Command(command)) => changed.push(command.map_values(&change)),
+                Part::Advice(Advice::Code(code)) => changed.push(*code),
             }
         }
         changed

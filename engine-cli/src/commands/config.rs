@@ -129,7 +129,7 @@ async fn set(context: &Context, arguments: &ConfigSet) -> Result<()> {
     };
     let new = if arguments.secret {
         if arguments.kind.is_some() {
-            return Err(Failure::configuration("a secret is always a text: leave --type away"));
+            return Err(Failure::configuration("a secret is always a string; remove --type"));
         }
         secret(&workplace, &stack, &mut settings, &given).await?
     } else {

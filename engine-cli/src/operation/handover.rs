@@ -32,7 +32,7 @@ pub(super) fn put(passphrase: &Passphrase, file: &Path, entropy: &dyn Entropy) -
 
 /// Takes the passphrase out of the file, which is empty afterwards.
 pub(super) fn take(file: &Path, key: &str) -> Result<Passphrase> {
-    let damaged = || Failure::new("the passphrase for the preview did not arrive; this is a defect of maloko");
+    let damaged = || Failure::new("the passphrase for the preview did not arrive; this is a bug in maloko");
     let bytes = (0..key.len()).step_by(2).map(|at| u8::from_str_radix(key.get(at..at + 2)?, 16).ok());
     let key: Vec<u8> = bytes.collect::<Option<_>>().ok_or_else(damaged)?;
     let mut sealed = std::fs::read(file).map_err(|_| damaged())?;

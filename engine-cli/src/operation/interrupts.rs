@@ -20,7 +20,7 @@ const GRACE: Duration = Duration::from_secs(5);
 const GRACE_STEP: Duration = Duration::from_millis(100);
 /// How long the calls in flight are waited for after the first signal, unless `MALOKO_CANCEL_SECONDS` says otherwise.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// So often it is looked for overdue calls, and so many times in a row one is to be seen before that counts.
+/// How often calls are polled, and how many sightings in a row make one overdue.
 const LOOK: Duration = Duration::from_secs(1);
 const LOOKS: u32 = 5;
 /// How long a process that leaves at once waits for the disk.

@@ -95,7 +95,7 @@ fn set_given_config(workplace: &Workplace<'_>, stack: &StackName, request: &Requ
         return Ok(());
     }
     let mut settings = workplace.settings(stack)?;
-    // Who has not the right key is told so before anything is written.
+    // Verify the key before anything is written.
     let needs_key = !request.is_dry() || settings.has_secrets();
     let crypter = if needs_key { workplace.crypter_of_settings(&settings)? } else { None };
     if let Some(crypter) = &crypter {

@@ -28,8 +28,8 @@ pub(super) fn check_confirmation(context: &Context, request: &Request) -> Result
         return Ok(());
     }
     Err(Failure::configuration(format!(
-        "nobody can be asked to confirm here: add --yes to preview and then {verb}, --skip-preview to {verb} without a \
-         preview, or --preview-only",
+        "this command cannot ask for confirmation here: add --yes to preview and then {verb}, --skip-preview to {verb} \
+         without a preview, or --preview-only",
         verb = request.verb
     )))
 }

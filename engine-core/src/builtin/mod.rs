@@ -41,7 +41,7 @@ pub async fn answer(kind: &str, method: Method, stacks: &OtherStacks) -> Result<
     match kind {
         STACK_REFERENCE => stack_reference::answer(method, stacks).await,
         STASH => Ok(stash::answer(method)),
-        other => Err(refused(format!("the type '{other}' is none of the built-in ones; this is a fault of maloko"))),
+        other => Err(refused(format!("the type '{other}' is none of the built-in ones; this is a bug in maloko"))),
     }
 }
 

@@ -150,7 +150,7 @@ impl Spot<'_> {
                  there what it leads to, or name that place with --backend"
             ),
             FileType::Directory => return ErrorKind::IsADirectory.into(),
-            _ => format!("{path} is no ordinary file; move it away"),
+            _ => format!("{path} is not a regular file; move it to another place"),
         };
         io::Error::other(problem)
     }

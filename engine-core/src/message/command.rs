@@ -59,6 +59,17 @@ impl Command {
         self
     }
 
+    /// The command with every value changed.
+    #[must_use]
+    pub fn map_values(&self, change: impl Fn(&str) -> String) -> Self {
+        let arguments = self.arguments.iter().map(|argument| match argument {
+            Argument::Words(words) => Argument::Words(words),
+            Argument::Value(value) => Argument::Value(change(value)),
+            Argument::Quoted(value) => Argument::Quoted(change(value)),
+        });
+        Self { verb: self.verb, arguments: arguments.collect() }
+    }
+
     /// The command and its subcommand.
     #[must_use]
     pub fn verb(&self) -> &'static str {

@@ -97,9 +97,9 @@ impl RegistrationError {
                 format!("the option '{option}' names the resource itself; name another one")
             } else {
                 format!(
-                    "the option '{option}' names '{missing}', which was not registered before it in this run: resources \
-                     cannot refer to later ones, nor to each other in a circle; make that one first, or leave the option \
-                     away"
+                    "the option '{option}' names '{missing}', which was not registered before it in this run: \
+                     resources cannot refer to later ones, nor to each other in a circle; make that one first, or \
+                     remove the option"
                 )
             },
         )
@@ -119,8 +119,8 @@ impl RegistrationError {
         Self::on(
             urn,
             format!(
-                "'{other}' already took over this resource by its option 'aliases'; take that alias away or rename one of \
-                 the two"
+                "'{other}' already took over this resource by its option 'aliases'; remove that alias, or rename one \
+                 of the two"
             ),
         )
     }
@@ -129,8 +129,8 @@ impl RegistrationError {
         Self::on(
             urn,
             format!(
-                "the option 'aliases' has '{alias}', which is a resource that was already registered in this run; take \
-                 the alias away or rename one of the two"
+                "the option 'aliases' has '{alias}', which is a resource that was already registered in this run; \
+                 remove the alias, or rename one of the two"
             ),
         )
     }
@@ -148,7 +148,7 @@ impl RegistrationError {
     /// `excluded`: the selection says what is left out, and not what is taken.
     pub(super) fn needs_left_out(urn: &Urn, missing: &Urn, excluded: bool) -> Self {
         let why = if excluded {
-            "was excluded by --exclude and does not exist yet; leave it out of --exclude".to_owned()
+            "was excluded by --exclude and does not exist yet; remove it from --exclude".to_owned()
         } else {
             format!("was not specified in --target list and does not exist yet; add --target '{missing}'")
         };
@@ -157,17 +157,28 @@ impl RegistrationError {
 
     /// `excluded`: as in [`needs_left_out`](Self::needs_left_out).
     pub(super) fn circle(urn: &Urn, carried: &Urn, excluded: bool) -> Self {
-        let why = if excluded { "was excluded by --exclude" } else { "was not specified in --target list" };
+        let (why, advice) = if excluded {
+            ("was excluded by --exclude", format!("remove '{carried}' from --exclude"))
+        } else {
+            ("was not specified in --target list", format!("add --target '{carried}'"))
+        };
         Self::on(
             urn,
             format!(
-                "Resource '{urn}' depends on '{carried}' which {why} and still depends on it in the state: each would have to exist before the other; select '{carried}' as well"
+                "Resource '{urn}' depends on '{carried}' which {why}. In the state, '{carried}' depends on '{urn}', so this \
+                 creates a dependency cycle; {advice}"
             ),
         )
     }
 
     pub(super) fn built_in_import(urn: &Urn, kind: &str) -> Self {
-        Self::on(urn, format!("the option 'import': a resource of the type '{kind}' cannot be imported; leave it away"))
+        Self::on(
+            urn,
+            format!(
+                "the option 'import': a resource of the type '{kind}' cannot be imported; remove the \
+                               option"
+            ),
+        )
     }
 
     pub(super) fn component_import(urn: &Urn) -> Self {
@@ -190,8 +201,8 @@ impl RegistrationError {
         Self::on(
             urn,
             format!(
-                "there is no object with the id '{id}' to import: its provider's 'read' found nothing; correct the id, or \
-                 leave the option 'import' away to have the object made"
+                "there is no object with the id '{id}' to import: its provider's 'read' found nothing; correct the id, \
+                 or remove the option 'import' to create the object"
             ),
         )
     }
@@ -203,8 +214,8 @@ impl RegistrationError {
             urn,
             message![
                 format!(
-                    "--import-pending-creates: the object '{id}' is that of {owner} already, so it was not taken over; \
-                     correct the id, or let go of it there first ("
+                    "--import-pending-creates: the object '{id}' belongs to {owner} already, so it was not taken over; \
+                     correct the id, or remove that resource from the state first ("
                 ),
                 Command::new("state delete"),
                 ")"
@@ -217,8 +228,8 @@ impl RegistrationError {
     pub fn import_without_read(urn: &Urn) -> Self {
         Self::on(
             urn,
-            "its provider has no 'read' method, so nothing can be learnt of the object that is to be imported; give the \
-             provider one that takes the id and returns the object's properties",
+            "its provider has no 'read' method, so the engine cannot read the object to import; give the provider a \
+             'read' that takes the id and returns the object's properties",
         )
     }
 
@@ -226,8 +237,8 @@ impl RegistrationError {
         Self::on(
             urn,
             format!(
-                "it needs a replacement, but the program still says with the option 'import' that it is the object '{id}'; \
-                 take that option away to have it replaced"
+                "it needs a replacement, but its option 'import' still names the object '{id}'; remove that option to \
+                 replace it"
             ),
         )
     }
@@ -332,8 +343,8 @@ impl RegistrationError {
             urn,
             message![
                 format!(
-                    "resource '{}' needs a replacement but is protected: take the 'protect' option away in the \
-                     program, run ",
+                    "resource '{}' needs a replacement but is protected: remove the 'protect' option in the program, \
+                     run ",
                     urn.name()
                 ),
                 Command::new("state unprotect").quoted(&urn),
@@ -363,7 +374,7 @@ impl RegistrationError {
             urn,
             message![
                 format!(
-                    "resource '{}' cannot be deleted because it is protected: take the 'protect' option away in the \
+                    "resource '{}' cannot be deleted because it is protected: remove the 'protect' option in the \
                      program and run ",
                     urn.name()
                 ),
@@ -436,8 +447,8 @@ impl RegistrationError {
     pub(super) fn unknown_trigger(urn: &Urn) -> Self {
         Self::on(
             urn,
-            "the option 'replacementTrigger' has a value that is not known although this is no preview: something that it \
-             depends on failed; mend that first",
+            "the option 'replacementTrigger' has an unknown value, because something that it depends on failed; fix \
+             that first",
         )
     }
 
@@ -451,7 +462,7 @@ impl RegistrationError {
 
     /// An answer of another kind than the question: a fault of the host, not of the user.
     pub(super) fn wrong_answer(urn: &Urn) -> Self {
-        Self::on(urn, "the provider's answer does not fit the question; this is a fault of maloko")
+        Self::on(urn, "the provider's answer does not fit the call; this is a bug in maloko")
     }
 
     /// A resource that is looked up without an object that could do it.
@@ -481,8 +492,8 @@ pub(super) fn not_a_urn(option: &str, text: &str) -> String {
 #[must_use]
 pub fn unregistered_hook(name: &str, moment: &str) -> String {
     format!(
-        "the option 'hooks' names '{name}' ({moment}), which is no hook that the program has registered; register it before \
-         the resource, or take it out of the option"
+        "the option 'hooks' names '{name}' ({moment}), which the program has not registered; register the hook before \
+         the resource, or remove it from the option"
     )
 }
 
@@ -493,8 +504,8 @@ pub(super) fn not_a_duration(text: &str) -> String {
 
 /// A provider that reached the engine as code and not as an object.
 pub(super) fn serialised_provider() -> String {
-    "its provider was serialised by the SDK and not registered live; was the resource class loaded before maloko, or \
-     another copy of the SDK used?"
+    "the SDK serialised its provider, so maloko did not get the live object; load the resource class after maloko, and \
+     use a single copy of the SDK"
         .to_owned()
 }
 
@@ -506,5 +517,5 @@ pub(super) fn no_provider_in_reserved_property() -> String {
 /// An option that has to hold property paths and has another text.
 #[must_use]
 pub fn not_a_path(option: &str, error: &crate::diff::PathError) -> String {
-    format!("the option '{option}' is passed over: {error}; a path is written like a.b[0][\"odd key\"] or a[*].b")
+    format!("the option '{option}' is ignored: {error}; write a path like a.b[0][\"odd key\"] or a[*].b")
 }

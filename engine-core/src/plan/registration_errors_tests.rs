@@ -212,7 +212,7 @@ fn an_id_without_an_object_is_mended_where_it_was_given() {
     assert!(by_command.contains("correct the id") && !by_command.contains("option"), "{by_command}");
     assert!(
         shown(&RegistrationError::nothing_to_import_by_option(&urn("a"), "nope"))
-            .contains("leave the option 'import' away")
+            .contains("remove the option 'import'")
     );
 }
 

@@ -152,8 +152,8 @@ pub trait Backend: Send + Sync {
     /// it is now where the store's layout has one. Of the entries, the newest `keep` stay (0: all).
     async fn add_history(&self, stack: &StackName, at: i128, entry: &[u8], keep: usize) -> Result<()>;
 
-    /// Takes over entries that another store had, as they are: without copies of checkpoints, of which nobody knows
-    /// any more which they were. Entries that are there already are not doubled.
+    /// Takes over the entries of another store as they are. Copies of checkpoints are left out, because the entries do not say
+    /// which checkpoint belongs to them. Entries that are there already are not doubled.
     async fn adopt_history(&self, stack: &StackName, entries: &[StoredEntry]) -> Result<()>;
 
     /// The newest entries of the stack's history (0: all), the newest first.

@@ -93,7 +93,7 @@ pub fn export_deployment(snapshot: &Snapshot, crypter: Option<&Crypter>, show_se
     write_latest(&mut encoder, snapshot, crypter)?;
     encoder.out().push(b'}');
     String::from_utf8(indent(&encoder.into_bytes()))
-        .map_err(|_| Error::BadState("the export is not valid UTF-8; this is a defect of maloko".into()))
+        .map_err(|_| Error::BadState("the export is not valid UTF-8; this is a bug in maloko".into()))
 }
 
 /// Reads `stack export`'s document, as this or Pulumi's command line wrote it; a stack file (such as a `.bak`) will do

@@ -50,7 +50,7 @@ impl Future for Durability {
             Outcome::Waiting(receiver) => Pin::new(receiver).poll(context).map(|answer| match answer {
                 Ok(Ok(())) => Ok(()),
                 Ok(Err(cause)) => Err(not_recorded(&cause)),
-                Err(_) => Err(not_recorded("the thread that writes it has ended; this is a defect of maloko")),
+                Err(_) => Err(not_recorded("the thread that writes it has ended; this is a bug in maloko")),
             }),
         }
     }
@@ -483,8 +483,8 @@ impl Store {
         }});
         Some(Error::BadState(message![
             format!(
-                "the state that this run leaves is not sound: {violation}. It was saved all the same, and nothing is \
-                 lost; this is a defect of maloko. "
+                "the state that this run leaves is not sound: {violation}. It was saved, and nothing is lost; this is \
+                 a bug in maloko. "
             ),
             Command::new("state repair"),
             " can mend the state"

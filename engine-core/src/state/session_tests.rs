@@ -420,7 +420,7 @@ fn a_fold_puts_rows_in_order_and_saves_what_it_cannot_mend() {
     let session = open(&backend);
     let rows = vec![Arc::new(row("a", 3.0))];
     let message = error_of(block_on(session.fold(Snapshot { rows, ..Snapshot::default() })));
-    assert!(message.contains("saved all the same"), "{message}");
+    assert!(message.contains("It was saved, and nothing is lost"), "{message}");
     let stored = Checkpoint::decode(&backend.stored(&name()).unwrap().checkpoint, "x").unwrap().snapshot;
     assert!(stored.other["metadata"]["integrity_error"]["error"].as_str().unwrap().contains("provider"));
     assert_eq!(stored.rows[0].inputs["size"], Value::from(3.0));

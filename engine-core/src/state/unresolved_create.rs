@@ -20,7 +20,7 @@ pub struct Attempt {
     pub since: String,
 }
 
-/// Why nobody knows whether an object was made.
+/// Why it is unknown whether an object was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum UnknownOutcome {
     /// The process ended during the call, or was not told of its end.

@@ -5,9 +5,9 @@
 //! {"maloko":"fence","epoch":5,"writer":"<id of the lease>","sequence":18,"who":{...}}
 //! ```
 //!
-//! Each is made where none is, so of two that have the same number only one comes about. Whoever takes a stack over puts a
-//! fence at the next free number: that is where the former holder's next write would go, and fails. A fence is therefore
-//! never removed, and no number is used twice.
+//! Each object is created only if its number is free, so of two writers with the same number only one succeeds. A takeover puts a
+//! fence at the next free number: the former holder's next write would go there, and fails. So a fence is never removed, and no
+//! number is used twice.
 
 use bytes::Bytes;
 use maloko_core::error::Result;

@@ -1,5 +1,5 @@
-//! Which requests are made again when a connection breaks. The library makes those again of which it is told that they
-//! never arrived; here stands which may be treated so, because to make them twice does no harm.
+//! Marks the requests that are safe to repeat when a connection breaks. The library repeats a request only if its error says
+//! that the request never arrived, so this client reports that error for every request that may be made twice.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 

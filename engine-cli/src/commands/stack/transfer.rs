@@ -71,8 +71,8 @@ pub(super) async fn import(context: &Context, arguments: &StackImport) -> Result
         integrity::check(&snapshot).map_err(|violation| {
             Failure::new(message![
                 format!(
-                    "{place} is not sound: {violation}; mend the file, or import it all the same with --force and mend \
-                     the stack with "
+                    "{place} is not sound: {violation}; mend the file, or import it anyway with --force and mend the \
+                     stack with "
                 ),
                 Command::new("state repair")
             ])
@@ -107,8 +107,8 @@ fn check_urns(snapshot: &Snapshot, stack: &StackName, place: &str) -> Result<()>
         snapshot.rows.iter().find(|row| row.urn.stack() != stack.stack() || row.urn.project() != stack.project());
     match foreign {
         Some(row) => Err(Failure::new(format!(
-            "{place}: the resource {} belongs to stack '{}' of project '{}', not to stack '{}' of project '{}'; import it \
-             there, or all the same with --force",
+            "{place}: the resource {} belongs to stack '{}' of project '{}', not to stack '{}' of project '{}'; import \
+             it there, or import it here anyway with --force",
             row.urn,
             row.urn.stack(),
             row.urn.project(),

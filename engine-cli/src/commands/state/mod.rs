@@ -51,7 +51,7 @@ async fn reseal(context: &Context, yes: bool) -> Result<()> {
     prompt::permission(
         &context.console,
         yes,
-        "The state will be taken for good as it is now, with everything that was changed in it by another hand.",
+        "This accepts the state as it is now, with every change that was made outside maloko.",
     )?;
     let accepted = workplace.reseal(&stack, crypter).await?;
     for what in &accepted {

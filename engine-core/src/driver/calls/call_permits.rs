@@ -1,4 +1,4 @@
-//! Whose turn it is to call a provider: at most `--parallel` calls at a time, and no more than a provider class allows.
+//! Permits for calls of providers: at most `--parallel` calls at a time, and no more than a provider class allows.
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -64,8 +64,8 @@ impl Context {
         Ok(permit)
     }
 
-    /// Waits until a provider may be called to make, read, change or remove something. Whoever waits for its class takes
-    /// no part of `--parallel` away from others. An error of the kind `Cancelled` when the run is stopped before that.
+    /// Waits until a provider may be called to create, read, update or delete. While a call waits for its class, it uses none of
+    /// the permits of `--parallel`. An error of the kind `Cancelled` if the run stops first.
     pub(in crate::driver) async fn call_permit(
         &self,
         urn: &Urn,

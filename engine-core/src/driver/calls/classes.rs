@@ -1,5 +1,5 @@
-//! What is told of provider classes, once per class and run: code that is not the one which last changed a resource,
-//! and objects that could not be found again.
+//! Reports about provider classes, once per class and run: code that differs from the code which last changed a resource,
+//! and provider objects that a later run cannot find again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -135,7 +135,7 @@ impl Context {
                 message![
                     "They stay as they are; `--update-changed-providers` updates them, and ",
                     Command::new("config set").value(&CODE_CHANGES).with("ignore"),
-                    " ends this line for good"
+                    " hides this message"
                 ]
             };
             let changed = changed.join(", ");
@@ -166,7 +166,7 @@ impl Context {
 
     async fn tell_of_unfindable(&self, place: &str, name: &str, unfindable: &Unfindable) {
         let Unfindable { reference, first, resources: count } = unfindable;
-        // What cannot be asked is told of: too much is better than a resource that nobody can delete.
+        // If the host does not answer, warn: a needless warning is better than a resource that nobody can delete.
         if self.exchange.is_by_hand(reference).await {
             return;
         }

@@ -59,7 +59,7 @@ fn why_not_closed(class: &str, answer: Option<Result<Answer, ProviderError>>) ->
         Some(Ok(_)) => return None,
         Some(Err(error)) if error.traceback.is_empty() => error.message,
         Some(Err(error)) => format!("{}\n{}", error.message, error.traceback.trim_end()).into(),
-        None => "it ended without an answer; this is a fault of maloko".to_owned().into(),
+        None => "it ended without an answer; this is a bug in maloko".to_owned().into(),
     };
     Some(format!("`close` of {class} failed; the run is not affected, but what it holds may stay open: {why}"))
 }

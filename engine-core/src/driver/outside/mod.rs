@@ -143,7 +143,7 @@ impl Engine {
         self.end_watch();
         match answer {
             Some(Response::Finish(report)) => *report,
-            _ => Err(crate::error::Error::BadState("the run ended without a report; this is a fault of maloko".into())),
+            _ => Err(crate::error::Error::BadState("the run ended without a report; this is a bug in maloko".into())),
         }
     }
 

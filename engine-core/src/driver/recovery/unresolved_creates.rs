@@ -235,8 +235,8 @@ impl Context {
             new.partition(|unresolved| unresolved.unknown_outcome == UnknownOutcome::Raised);
         if !unclear.is_empty() {
             let text = message![
-                "unresolved: these creates failed, and their objects may exist all the same. The next run asks each \
-                 provider's 'find', if there is one, before it creates them again; ",
+                "these creates failed with an unknown outcome. Their objects may exist: the next run asks each \
+                 provider's 'find', if it has one, before it creates them again; ",
                 Command::new("stack"),
                 format!(" lists them{}", listed(&unclear))
             ];

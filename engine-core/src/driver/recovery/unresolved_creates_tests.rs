@@ -79,7 +79,7 @@ fn every_way_to_fail_leaves_an_unresolved_create_until_the_create_succeeds() {
         let told = if raised {
             "1 create raised: by the SDK's rules it made nothing"
         } else {
-            "unresolved: these creates failed"
+            "these creates failed with an unknown outcome"
         };
         assert!(first.messages.contains(told), "{}", first.messages);
         heal(&host);
@@ -256,7 +256,7 @@ fn an_import_of_a_pending_create_leaves_a_sound_state_and_takes_no_object_of_ano
     let first = up(&host, &Snapshot::default(), &[wanted("a", "x"), child]);
     heal(&host);
     let refused = run_from(&host, importing(&first.last, "id-1"), first.last.clone(), &[]);
-    assert!(refused.messages.contains("is that of urn:pulumi:dev::proj::"), "{}", refused.messages);
+    assert!(refused.messages.contains("belongs to urn:pulumi:dev::proj::"), "{}", refused.messages);
     assert_eq!(unresolved_creates(&refused.last), [("b", UnknownOutcome::TimedOut)]);
     // All else was destroyed in the meantime, the provider's row too.
     let destroyed = go(&host, OperationKind::Destroy, &first.last, &[]);

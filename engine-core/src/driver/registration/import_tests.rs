@@ -188,7 +188,7 @@ fn a_preview_warns_that_an_imported_resource_would_be_replaced() {
     let first = up(&Arc::default(), Vec::new(), &[imported("a", "x", "id-7")]);
     let shown = preview(&Arc::default(), first.rows.clone(), &[imported("a", "y", "id-7")]);
     assert_eq!(shown.report.summary.outcome, Ended::Succeeded);
-    assert!(shown.messages.contains("take that option away to have it replaced"), "{}", shown.messages);
+    assert!(shown.messages.contains("remove that option to replace it"), "{}", shown.messages);
     let refused = up(&Arc::default(), first.rows, &[imported("a", "y", "id-7")]);
     assert_eq!(refused.report.summary.outcome, Ended::Failed);
 }

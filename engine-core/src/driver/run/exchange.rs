@@ -46,7 +46,7 @@ impl Written {
     }
 }
 
-const FAULT: &str = "what came of it is not known; this is a fault of maloko";
+const FAULT: &str = "its outcome is unknown; this is a bug in maloko";
 
 fn fault() -> ProviderError {
     ProviderError::new(ProviderErrorKind::BadReturn, FAULT)

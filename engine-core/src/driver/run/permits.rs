@@ -6,7 +6,7 @@ use std::sync::Arc;
 use atomic_refcell::AtomicRefCell;
 use futures::channel::oneshot;
 
-/// A number of permits. Whoever asks for more than are free waits behind those who asked before.
+/// A number of permits. Requests that exceed the free permits wait in the order in which they came.
 #[derive(Clone)]
 pub(in crate::driver) struct Permits(Arc<AtomicRefCell<Queue>>);
 
@@ -107,7 +107,7 @@ impl SharedOrAlone {
     }
 }
 
-/// What comes of something that is done once, however many ask for it.
+/// The outcome of work that is done once, however many ask for it.
 pub(in crate::driver) struct Once<T> {
     turn: Permits,
     outcome: AtomicRefCell<Option<T>>,
@@ -120,12 +120,12 @@ impl<T> Default for Once<T> {
 }
 
 impl<T: Clone> Once<T> {
-    /// What came of it, if it is over.
+    /// The outcome, if the work is done.
     pub(in crate::driver) fn get(&self) -> Option<T> {
         self.outcome.borrow().clone()
     }
 
-    /// What comes of it: the first that asks does it, and the others wait. Where that one is given up, the next does it.
+    /// The outcome: the first caller does the work, and the others wait. If the first is dropped, the next does it.
     pub(in crate::driver) async fn get_or_do(&self, work: impl AsyncFnOnce() -> T) -> T {
         if let Some(outcome) = self.get() {
             return outcome;

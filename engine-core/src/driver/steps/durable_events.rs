@@ -1,8 +1,8 @@
-//! Steps are told of when they are durable; the program need not wait for that.
+//! A step is reported when its record is durable; the program does not wait for that.
 //!
 //! The outcome of a call goes to the journal, and the answer to the program. What the program registers next is journalled
-//! after it, so one flush makes the outcome and the next intent durable, and no provider is called before. Only those who
-//! are told that a step is done wait for the disk, and everything that is told of steps keeps its order.
+//! after it, so one flush makes the outcome and the next intent durable, and no provider is called before. Only the report that
+//! a step is done waits for the disk, and reports of steps keep their order.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ use crate::driver::run::actions::FlowId;
 use crate::driver::run::context::{Begun, Context};
 use crate::driver::run::exchange::Written;
 
-/// What is told of steps, once there is something that waits for the disk.
+/// Reports of steps that wait for the disk, and those behind them.
 #[derive(Default)]
 pub(in crate::driver) struct DurableEvents(AtomicRefCell<Books>);
 

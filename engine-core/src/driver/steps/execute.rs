@@ -329,8 +329,9 @@ impl Context {
                     let error = ProviderError::new(
                         ProviderErrorKind::Unreadable { returned, id },
                         message![
-                            "create returned no id; return a text that names the new object, such as ",
-                            Code::CreateResult
+                            "create returned no id; return ",
+                            Code::CreateResult,
+                            ", which is a text that names the new object"
                         ],
                     );
                     return Err(self.leave_open(step, error).await);
@@ -395,7 +396,7 @@ impl Context {
         let row = Arc::new(row);
         let changes = self.book_outcome(step, &row, operation);
         kill_point::reach(KillPoint::BeforeOutcome);
-        // The program goes on; only hooks, and who is told of a failure, wait for the disk.
+        // The program goes on; only hooks and reports of failures wait for the disk.
         let awaited = error.is_some() || !row.hooks.is_empty();
         let waiting = if awaited { None } else { Some(self.reporting_flow()) };
         let written = self.exchange.append(changes, !awaited, waiting);
@@ -479,10 +480,7 @@ pub(in crate::driver) fn is_pending(
 /// The row that a step leads to, with the id that it keeps.
 pub(in crate::driver) fn finished(step: &Step) -> Result<ResourceState, ProviderError> {
     let Some(new) = &step.new else {
-        return Err(ProviderError::new(
-            ProviderErrorKind::BadReturn,
-            "a step without a row; this is a fault of maloko",
-        ));
+        return Err(ProviderError::new(ProviderErrorKind::BadReturn, "a step without a row; this is a bug in maloko"));
     };
     Ok((**new).clone())
 }

@@ -84,7 +84,7 @@ impl Context {
         } else {
             Some(self.call_permit(&row.urn, resolved).await?)
         };
-        // Who has a turn keeps nobody from being next.
+        // A call that holds a permit frees its place in the queue.
         let next = next.filter(|_| call_permit.is_none());
         self.go_on().map_err(stopped_before_call)?;
         let (operation, earlier) = self.write_intent(call, &method).await?;
@@ -109,7 +109,7 @@ impl Context {
         Ok((operation, answer))
     }
 
-    /// Waits until the call is among those that come next. Whoever waits for its class keeps nobody else waiting.
+    /// Waits until the call is among the next ones. A call that waits for a permit of its class takes no place in this queue.
     async fn wait_until_next(&self, resolved: &ResolvedProvider) -> Option<Permit> {
         if resolved.class_permits.is_some() {
             return None;

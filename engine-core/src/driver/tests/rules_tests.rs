@@ -169,7 +169,7 @@ fn paths_that_do_not_fit_are_told_once() {
     assert_eq!(second.report.summary.outcome, Ended::Succeeded);
     assert_eq!(second.steps, ["same proj-dev", "same a"]);
     assert_eq!(second.messages.matches("size.part").count(), 1, "{}", second.messages);
-    assert!(second.messages.contains("the option 'ignoreChanges' is passed over: 'a..b'"), "{}", second.messages);
+    assert!(second.messages.contains("the option 'ignoreChanges' is ignored: 'a..b'"), "{}", second.messages);
 }
 
 #[test]

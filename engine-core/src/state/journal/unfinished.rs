@@ -1,8 +1,8 @@
-//! What stands in the place of a stack's journal while the stack, or a part of it, goes somewhere else: a mark, which says
-//! what is not finished, and how to finish it.
+//! The mark that takes the place of a stack's journal while the stack, or a part of it, moves: it says what is unfinished, and
+//! how to finish it.
 //!
-//! Whoever is killed in the middle leaves the mark behind, and no command takes half of a stack for a whole one, or one
-//! resource for two: all that read the stack refuse, and name the command that goes on.
+//! A command that is killed in the middle leaves the mark behind. Every command that reads the stack then refuses, and names the
+//! command that goes on. So no command takes half of a stack for a whole one, or one resource for two.
 
 use serde::{Deserialize, Serialize};
 

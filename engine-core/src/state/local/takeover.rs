@@ -67,7 +67,7 @@ fn copy_journal(files: &StackFiles) -> Result<()> {
     }
 }
 
-/// Who has the stack now, or took it away: for one whose lease was lost, and whose own lock file this is.
+/// The current holder, for the error that is shown after the lease was lost. `own`: the lock file of that lease.
 pub(super) fn by_whom(files: &StackFiles, own: &std::path::Path) -> Option<Holder> {
     let locks = locks::list(&*files.disk, &files.locks).unwrap_or_default();
     if let Some(lock) = locks.into_iter().find(|lock| lock.path != own && lock.holder.maloko) {

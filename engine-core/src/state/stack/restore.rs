@@ -48,7 +48,7 @@ pub struct GenerationContent {
     pub written: String,
     /// How many rows it has, the stack's own and those of providers included.
     pub rows: usize,
-    /// How many operations it has of which nobody knows how they ended.
+    /// How many operations it has whose outcome is unknown.
     pub pending: usize,
 }
 

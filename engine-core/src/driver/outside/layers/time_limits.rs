@@ -60,7 +60,7 @@ impl TimeLimits {
             Either::Left((Ok(answer), _)) => answer,
             Either::Left((Err(_), _)) => Err(ProviderError::new(
                 ProviderErrorKind::BadReturn,
-                format!("{name} ended without an answer; this is a fault of maloko"),
+                format!("{name} ended without an answer; this is a bug in maloko"),
             )),
             Either::Right(((), answer)) => {
                 // Where code holds the interpreter this does not return, and the call is overdue.
@@ -130,7 +130,7 @@ impl Drop for Due<'_> {
     }
 }
 
-/// What comes of a call that took longer than it may, with what it answered when it was told to end.
+/// The outcome of a call that exceeded its limit; `answer` is what it returned after it was told to end.
 fn after_the_limit(answer: Option<Answer>, name: &str, urn: &Urn, limit: Limit) -> Result<Answer, ProviderError> {
     let (id, properties) = match answer {
         None => return Err(ProviderError::new(ProviderErrorKind::TimedOut, given_up_text(name, urn, limit))),
