@@ -155,3 +155,9 @@ export declare class Laws {
     /** The verdict of a law (JSON, `maloko_kit::Verdict`) in words. */
     static text(law: string, title: string, provider: string, verdict: string): string
 }
+
+/** What both testing kits ask. */
+export declare class Judgement {
+    /** Answers a question (JSON, `maloko_kit::answer`) with JSON. Throws for one that cannot be read. */
+    static answer(question: string): string
+}

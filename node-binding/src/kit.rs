@@ -154,6 +154,19 @@ impl Laws {
     }
 }
 
+/// What both testing kits ask.
+#[napi]
+pub struct Judgement {}
+
+#[napi]
+impl Judgement {
+    /// Answers a question (JSON, `maloko_kit::answer`) with JSON. Throws for one that cannot be read.
+    #[napi]
+    pub fn answer(question: String) -> napi::Result<String> {
+        maloko_kit::answer(&question).map_err(|error| napi::Error::from_reason(error.to_string()))
+    }
+}
+
 fn read<T: serde::de::DeserializeOwned>(json: &str) -> napi::Result<T> {
     serde_json::from_str(json).map_err(|error| napi::Error::from_reason(error.to_string()))
 }

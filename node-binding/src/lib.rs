@@ -17,7 +17,7 @@ mod runtime;
 mod thread;
 
 pub use engine::Bridge;
-pub use kit::{Laws, TestStack};
+pub use kit::{Judgement, Laws, TestStack};
 
 /// A run allocates from many threads at once and in small pieces; docs/architecture.md has why it is this one.
 #[global_allocator]

@@ -1,12 +1,13 @@
 // Loads the addon of this platform.
 import * as fs from "node:fs";
 import * as path from "node:path";
-import type { Bridge, Laws, Message, TestStack } from "../native";
+import type { Bridge, Judgement, Laws, Message, TestStack } from "../native";
 
 interface Addon {
     Bridge: typeof Bridge;
     TestStack: typeof TestStack;
     Laws: typeof Laws;
+    Judgement: typeof Judgement;
 }
 
 /** The addon's side of a thread, and what it tells. */
