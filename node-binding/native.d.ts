@@ -122,3 +122,6 @@ export declare function lawWords(finding: string): string
 
 /** The verdict of a law (JSON, `maloko_kit::Verdict`) in words. Throws for what is none. */
 export declare function lawText(law: string, title: string, provider: string, verdict: string): string
+
+/** Answers a question of the kit (JSON, `maloko_kit::answer`) with JSON. Throws for one that cannot be read. */
+export declare function kitAnswer(question: string): string

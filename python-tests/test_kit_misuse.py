@@ -23,9 +23,10 @@ EXPECTED = {
         "a plan is compared with a dict of names and actions, as {'b': 'create'}, and not with ['create']"
     ],
     "a plan is not as expected": [
-        "'a' is to be 'replace', and is: update a [n: 1 -> 2]",
-        "'c' is to be 'create', and is: delete c",
-        "not expected: update b [n: 1 -> 2]",
+        'a: expected "replace", got "update"',
+        'c: expected "create", got "delete"',
+        "+ b: update, which is not expected",
+        "      n: 1 -> 2",
     ],
     "a provider has no create": ["Empty has no `create`: without one nothing can be made"],
     "what is under test is no program": [

@@ -127,10 +127,10 @@ def test_a_plan_that_is_not_as_expected_is_explained(maloko: Kit) -> None:
     plan = s.preview()
     assert plan != {"b": "update"}
     assert plan.differences({"b": "update", "c": "create"}) == [
-        "'b' is to be 'update', and is: create b",
-        "'c' is not in the plan; expected: 'create'",
+        '  b: expected "update", got "create"',
+        '- c: expected "create", but nothing is done to it',
     ]
-    assert plan.differences({}) == ["not expected: create b"]
+    assert plan.differences({}) == ["+ b: create, which is not expected"]
     with pytest.raises(KeyError, match="the plan has no resource 'c'; those that it has: b"):
         plan["c"]
 

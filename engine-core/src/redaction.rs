@@ -184,6 +184,12 @@ impl Redactor {
     /// The text with every known secret of at least `minimum` bytes replaced by [`SECRET_TEXT`].
     #[must_use]
     pub fn redact<'a>(&self, text: &'a str, minimum: usize) -> Cow<'a, str> {
+        self.redact_as(text, minimum, SECRET_TEXT)
+    }
+
+    /// The same with another text in the place of the secrets.
+    #[must_use]
+    pub fn redact_as<'a>(&self, text: &'a str, minimum: usize, hidden: &str) -> Cow<'a, str> {
         self.read(|table| {
             if table.known.is_empty() || planted::has(Bug::RedactionSkipped) {
                 return Cow::Borrowed(text);
@@ -200,7 +206,7 @@ impl Redactor {
                 if let Some(secret) = found {
                     // Both are UTF-8, so a match begins and ends between characters.
                     result.push_str(&text[copied..at]);
-                    result.push_str(SECRET_TEXT);
+                    result.push_str(hidden);
                     at += secret.len();
                     copied = at;
                 } else {

@@ -9,6 +9,8 @@ use maloko_core::Engine;
 use maloko_core::state::{Backend, StackName};
 use serde::{Deserialize, Serialize};
 
+use crate::labels;
+
 /// What happens at a point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -26,6 +28,31 @@ pub enum Interruption {
     Enospc,
     /// Somebody else has taken the stack.
     LoseLock,
+}
+
+impl Interruption {
+    /// All of them, in the order in which messages list them.
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Kill, Self::RaiseBefore, Self::RaiseAfter, Self::Hang, Self::Enospc, Self::LoseLock];
+
+    /// As tests write it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Kill => "kill",
+            Self::RaiseBefore => "raise_before",
+            Self::RaiseAfter => "raise_after",
+            Self::Hang => "hang",
+            Self::Enospc => "enospc",
+            Self::LoseLock => "lose_lock",
+        }
+    }
+
+    /// Why one of these texts is the name of no interruption; `None` when all are.
+    pub(crate) fn mistake(given: &[String]) -> Option<String> {
+        let all = Self::ALL.map(Self::name);
+        let wrong = given.iter().find(|name| !all.contains(&name.as_str()))?;
+        Some(format!("'{wrong}' is no kind of crash: there are {}", all.join(", ")))
+    }
 }
 
 /// Where and how the process ends before it is done, or something fails.
@@ -74,6 +101,41 @@ const REMOVAL: [Interruption; 5] = [
     Interruption::Hang,
     Interruption::LoseLock,
 ];
+
+/// A point that an `up` will pass, as its plan tells.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct PlannedPoint {
+    /// Its label, without a number.
+    pub label: String,
+    /// So many of the same label come before it in the run.
+    pub ahead: usize,
+}
+
+/// The points at which this can happen to an `up` that does `steps` (action and name): in the order of the steps, and then
+/// those of its end. None where it does nothing.
+pub(crate) fn planned(steps: &[(String, String)], kind: Interruption) -> Vec<PlannedPoint> {
+    if steps.is_empty() {
+        return Vec::new();
+    }
+    let calls = steps.iter().flat_map(|(action, name)| labels::of_action(action, name));
+    let all = calls.chain(labels::OF_THE_END.map(str::to_owned));
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    let counted = all.map(|label| {
+        let times = seen.entry(label.clone()).or_default();
+        *times += 1;
+        PlannedPoint { label, ahead: *times - 1 }
+    });
+    counted.filter(|point| kinds_at(&point.label).contains(&kind)).collect()
+}
+
+fn kinds_at(label: &str) -> &'static [Interruption] {
+    match label.split(' ').next() {
+        Some("before") => &BEFORE,
+        Some("after") => &AFTER,
+        _ if label == labels::REMOVAL => &REMOVAL,
+        _ => &WRITE,
+    }
+}
 
 /// How many points the runs of a stack have passed, and how often those of each label. Clones are the same.
 #[derive(Clone, Default)]
@@ -143,8 +205,7 @@ impl FaultPoints {
 
     /// A call is about to be made, or has been made.
     pub(crate) fn call(&self, before: bool, method: &str, name: &str) -> Option<Interruption> {
-        let moment = if before { "before" } else { "after" };
-        self.pass(format!("{moment} {method} of {name}"), if before { &BEFORE } else { &AFTER })
+        self.pass(labels::of_call(before, method, name), if before { &BEFORE } else { &AFTER })
     }
 
     /// The store is about to be written.
@@ -182,3 +243,7 @@ impl FaultPoints {
         (state.points.clone(), state.struck.clone())
     }
 }
+
+#[cfg(test)]
+#[path = "fault_points_tests.rs"]
+mod tests;

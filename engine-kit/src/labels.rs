@@ -55,11 +55,54 @@ pub(crate) fn of_line(line: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(line).ok()?;
     let line: Line<'_> = serde_json::from_str(text.split_once(' ')?.1).ok()?;
     if line.fold.is_some() {
-        return Some("journal: end".to_owned());
+        return Some(END.to_owned());
     }
     let told: Vec<Cow<'_, str>> = line.changes?.iter().map(label).collect();
     Some(format!("journal: {}", told.join(", ")))
 }
+
+/// A call of a provider, on the way there or on the way back.
+pub(crate) fn of_call(before: bool, method: &str, name: &str) -> String {
+    format!("{} {method} of {name}", if before { "before" } else { "after" })
+}
+
+/// The checkpoint is about to be written.
+pub(crate) const CHECKPOINT: &str = "checkpoint write";
+/// The seal is about to be written.
+pub(crate) const SEAL: &str = "seal write";
+/// The journal is about to be given up.
+pub(crate) const REMOVAL: &str = "removal of the journal";
+/// The last line of a journal.
+const END: &str = "journal: end";
+
+/// The labels of a step's call, in their order: what is recorded before it, the call, what is recorded after it. `set`: the row
+/// of the old object changes as well.
+fn of_step(kind: &str, method: &str, name: &str, set: bool) -> [String; 4] {
+    let recorded = match (method, set) {
+        ("delete", _) => "journal: done, remove".to_owned(),
+        (_, false) => format!("journal: done, put {name}"),
+        (_, true) => format!("journal: done, put {name}, set {name}"),
+    };
+    [format!("journal: {kind} {name}"), of_call(true, method, name), of_call(false, method, name), recorded]
+}
+
+/// The labels that an `up` passes for what a plan does to one resource.
+pub(crate) fn of_action(action: &str, name: &str) -> Vec<String> {
+    match action {
+        "create" => of_step("creating", "create", name, false).into(),
+        "update" => of_step("updating", "update", name, false).into(),
+        "delete" => of_step("deleting", "delete", name, false).into(),
+        "replace" => {
+            let mut labels: Vec<String> = of_step("creating", "create", name, true).into();
+            labels.extend(of_step("deleting", "delete", name, false));
+            labels
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The labels of the end of an `up` that has done something: the journal is folded into the state.
+pub(crate) const OF_THE_END: [&str; 5] = [END, SEAL, CHECKPOINT, SEAL, REMOVAL];
 
 /// Numbers of rows are left out: they depend on the turns that resources take.
 fn label(change: &Change<'_>) -> Cow<'static, str> {

@@ -7,13 +7,16 @@
 mod calls;
 mod clock;
 mod fault_points;
+mod files;
 mod host;
 mod inline;
 mod json;
+mod judgement;
 mod keys;
 mod labels;
 mod laws;
 mod plan;
+mod plan_assertions;
 #[cfg(test)]
 mod plan_tests;
 mod report;
@@ -25,6 +28,7 @@ mod unresolved;
 
 pub use clock::VirtualClock;
 pub use fault_points::{Crash, Interruption, Point};
+pub use judgement::answer;
 pub use laws::{Break, Finding, Verdict, Words, verdict_text};
 pub use report::Report;
 pub use run_request::{Config, Fault, Import, Injection, RunRequest, Time, Verb};

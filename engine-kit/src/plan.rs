@@ -1,6 +1,6 @@
 //! Steps as tests compare them: one entry for each resource.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use indexmap::IndexMap;
 use maloko_core::diff::diff_properties;
@@ -9,7 +9,7 @@ use maloko_core::redaction::Redactor;
 use maloko_core::resource_state::ResourceState;
 use maloko_core::value::Value;
 use maloko_core::{PropertyMap, Urn};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
 use crate::json::{self, Secrets};
@@ -19,6 +19,8 @@ use crate::step_log::Stage;
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
+    /// What it is called in this plan: its name, or `type::name` where two resources have one name.
+    pub key: String,
     /// Its name.
     pub name: String,
     /// Its type token.
@@ -32,8 +34,9 @@ pub struct Entry {
     pub action: &'static str,
     /// The steps' ops, in order.
     pub ops: Vec<&'static str>,
-    /// What differs.
-    pub changes: Vec<Change>,
+    /// What differs, by property path.
+    #[serde(serialize_with = "in_order")]
+    pub changes: IndexMap<String, Change>,
     /// The properties that are the reason of a replacement.
     pub replaces: Vec<String>,
     /// The paths of inputs that are not known yet.
@@ -56,17 +59,21 @@ pub struct Entry {
     pub custom: bool,
 }
 
-/// A property that differs.
+fn in_order<S: Serializer>(changes: &IndexMap<String, Change>, into: S) -> Result<S::Ok, S::Error> {
+    into.collect_map(changes)
+}
+
+/// How a property differs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Change {
-    /// Which one.
-    pub path: String,
     /// `add`, `delete`, `update`, with `-replace` where it needs a replacement.
     pub kind: &'static str,
-    /// The value before; secrets are hidden.
-    pub old: Json,
-    /// The value after.
-    pub new: Json,
+    /// The value before; secrets are hidden. `None` where the property is added.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old: Option<Json>,
+    /// The value after; `None` where the property goes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new: Option<Json>,
 }
 
 /// The entries of an operation's steps, in the order of the first step of each.
@@ -76,7 +83,20 @@ pub(crate) fn entries(steps: &[(Stage, StepMetadata)], redactor: &Redactor) -> V
         let entry = entries.entry(step.urn.clone()).or_insert_with(|| Growing::new(step));
         entry.take(*stage, step, redactor);
     }
-    entries.into_values().map(Growing::finish).collect()
+    let mut entries: Vec<Entry> = entries.into_values().map(Growing::finish).collect();
+    name_apart(&mut entries);
+    entries
+}
+
+/// Gives every entry a key of its own. Entries that stay the same count as well, so that a key does not depend on what changes.
+fn name_apart(entries: &mut [Entry]) {
+    let mut names: HashMap<String, usize> = HashMap::new();
+    for entry in entries.iter() {
+        *names.entry(entry.name.clone()).or_default() += 1;
+    }
+    for entry in entries.iter_mut().filter(|entry| names.get(&entry.name).is_some_and(|count| *count > 1)) {
+        entry.key = format!("{}::{}", entry.kind, entry.name);
+    }
 }
 
 struct Growing {
@@ -92,13 +112,14 @@ impl Growing {
     fn new(step: &StepMetadata) -> Self {
         let row = step.new.as_ref().or(step.old.as_ref());
         let entry = Entry {
+            key: step.urn.name().to_owned(),
             name: step.urn.name().to_owned(),
             kind: step.urn.own_type().to_owned(),
             urn: step.urn.as_str().to_owned(),
             parent: row.and_then(|row| row.parent.as_ref()).map(|urn| urn.as_str().to_owned()),
             action: "same",
             ops: Vec::new(),
-            changes: Vec::new(),
+            changes: IndexMap::new(),
             replaces: Vec::new(),
             unknown: Vec::new(),
             secret: Vec::new(),
@@ -148,10 +169,8 @@ impl Growing {
         if let (Some(old), Some(new)) = (&step.old, &step.new)
             && !matches!(step.op, Op::Same | Op::Delete | Op::DeleteReplaced)
         {
-            for change in changes(step, old, new, redactor) {
-                if entry.changes.iter().all(|known| known.path != change.path) {
-                    entry.changes.push(change);
-                }
+            for (path, change) in changes(step, old, new, redactor) {
+                entry.changes.entry(path).or_insert(change);
             }
         }
     }
@@ -201,7 +220,12 @@ pub(crate) fn secret_paths(row: &ResourceState) -> Vec<String> {
     paths
 }
 
-fn changes(step: &StepMetadata, old: &ResourceState, new: &ResourceState, redactor: &Redactor) -> Vec<Change> {
+fn changes(
+    step: &StepMetadata,
+    old: &ResourceState,
+    new: &ResourceState,
+    redactor: &Redactor,
+) -> Vec<(String, Change)> {
     let structural = || {
         let diff = diff_properties(&old.inputs, &new.inputs);
         if !diff.is_empty() {
@@ -225,7 +249,10 @@ fn changes(step: &StepMetadata, old: &ResourceState, new: &ResourceState, redact
         let before = if how.input_diff { json::at(&old.inputs, path) } else { None };
         let after = if step.op == Op::Refresh { json::at(&outputs.1, path) } else { json::at(&new.inputs, path) };
         let (before, after) = (before.or_else(|| json::at(&outputs.0, path)), after);
-        found.push(Change { path: path.clone(), kind: how.kind.name(), old: show(before), new: show(after) });
+        let kind = how.kind.name();
+        let old = if kind.starts_with("add") { None } else { Some(show(before)) };
+        let new = if kind.starts_with("delete") { None } else { Some(show(after)) };
+        found.push((path.clone(), Change { kind, old, new }));
     }
     found
 }

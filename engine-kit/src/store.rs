@@ -76,9 +76,9 @@ impl StoreWatch for Watch {
         let (what, removal) = match write {
             StoreWrite::Append(_) => ("journal write", false),
             StoreWrite::CutJournal => ("cut of the journal", true),
-            StoreWrite::Replace(_) => ("checkpoint write", false),
-            StoreWrite::WriteSeal(_) => ("seal write", false),
-            StoreWrite::RemoveJournal => ("removal of the journal", true),
+            StoreWrite::Replace(_) => (labels::CHECKPOINT, false),
+            StoreWrite::WriteSeal(_) => (labels::SEAL, false),
+            StoreWrite::RemoveJournal => (labels::REMOVAL, true),
             StoreWrite::Release if self.fault_points.is_dead() => return Ok(Passage::Nothing),
             _ => return Ok(Passage::Whole),
         };

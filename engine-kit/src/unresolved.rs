@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use maloko_core::error::Result;
 use maloko_core::redaction::Redactor;
 use maloko_core::state::{PendingKind, Snapshot, UnknownOutcome, UnresolvedCreate};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::stack::TestStack;
 
 /// A create whose object may exist.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unresolved {
     /// The resource.
     pub urn: String,
@@ -47,6 +47,56 @@ impl TestStack {
             .retain(|pending| pending.kind != PendingKind::Creating || !forgotten(pending.row.urn.as_str()));
         self.replace(snapshot).await
     }
+}
+
+/// A call of a teardown, as far as it says what became of an unresolved create.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Asked {
+    urn: String,
+    method: String,
+    failed: bool,
+}
+
+/// What a teardown leaves open.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Left {
+    /// Those whose objects may still be there.
+    left: Vec<Unresolved>,
+    /// Those of which the user says that it is known.
+    forgotten: Vec<Unresolved>,
+    /// Names those that are left, and says how they are settled; `None` without one.
+    text: Option<String>,
+}
+
+/// Settles a key that is every create's.
+const ALL: &str = "all";
+/// Where the command of a host has the keys.
+const KEYS: &str = "{keys}";
+
+/// Judges the unresolved creates after a teardown. One that the provider was asked for is not left: what its `find` or `read`
+/// found is a row by then. `settled` has keys, lists of them with commas, or `all`; `command` has `{keys}` where they go.
+pub(crate) fn left(creates: Vec<Unresolved>, calls: &[Asked], settled: &[String], command: &str) -> Left {
+    let was_found = |create: &Unresolved| {
+        calls
+            .iter()
+            .any(|call| !call.failed && matches!(call.method.as_str(), "find" | "read") && call.urn == create.urn)
+    };
+    let is_settled = |create: &Unresolved| {
+        // A key may have a comma itself.
+        settled.iter().any(|given| *given == create.key || given.split(',').any(|key| key == create.key || key == ALL))
+    };
+    let open = creates.into_iter().filter(|create| !was_found(create));
+    let (forgotten, left): (Vec<_>, Vec<_>) = open.partition(is_settled);
+    let text = (!left.is_empty()).then(|| {
+        let names: Vec<&str> = left.iter().map(|create| create.text.as_str()).collect();
+        let keys: Vec<&str> = left.iter().map(|create| create.key.as_str()).collect();
+        format!(
+            "these may have been made: {}. Look for each and delete what you find. Then run: {}",
+            names.join("; "),
+            command.replace(KEYS, &keys.join(","))
+        )
+    });
+    Left { left, forgotten, text }
 }
 
 /// Knows every secret of a state.

@@ -3,6 +3,7 @@ use maloko_core::error::Result;
 use serde_json::{Value, json};
 
 use crate::stack::TestStack;
+use crate::unresolved::{Asked, Unresolved, left};
 
 const SECRET: &str = "hunter22-hunter22";
 
@@ -58,4 +59,25 @@ fn those_that_are_forgotten_are_gone_and_nothing_else_is() -> Result<()> {
     let kept = block_on(stack.snapshot())?;
     assert_eq!((kept.pending.len(), kept.unresolved_creates.len()), (1, 1));
     Ok(())
+}
+
+fn unresolved(name: &str, key: &str) -> Unresolved {
+    Unresolved { urn: urn(name), key: key.to_owned(), text: format!("'{name}' (text)") }
+}
+
+fn call(name: &str, method: &str, failed: bool) -> Asked {
+    Asked { urn: urn(name), method: method.to_owned(), failed }
+}
+
+#[test]
+fn what_is_neither_found_nor_settled_is_left_and_the_text_says_how_to_settle_it() {
+    let creates = || vec![unresolved("a", "k1"), unresolved("b", "k,2"), unresolved("c", "k3")];
+    let calls = [call("a", "find", false), call("b", "find", true), call("c", "delete", false)];
+    let judged = left(creates(), &calls, &["k,2".to_owned()], "sweep {keys}");
+    assert_eq!((&judged.left, &judged.forgotten), (&vec![unresolved("c", "k3")], &vec![unresolved("b", "k,2")]));
+    let text = "these may have been made: 'c' (text). Look for each and delete what you find. Then run: sweep k3";
+    assert_eq!(judged.text.as_deref(), Some(text));
+    let keys = |settled: &str| left(creates(), &[], &[settled.to_owned()], "").left.len();
+    assert_eq!([keys("all"), keys("k1,k3"), keys("k"), keys("")], [0, 1, 3, 3]);
+    assert_eq!(left(creates(), &[], &["all".to_owned()], "").text, None);
 }

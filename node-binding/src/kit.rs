@@ -158,6 +158,12 @@ pub fn law_text(law: String, title: String, provider: String, verdict: String) -
     Ok(maloko_kit::verdict_text(&law, &title, &provider, &verdict))
 }
 
+/// Answers a question of the kit (JSON, `maloko_kit::answer`) with JSON. Throws for one that cannot be read.
+#[napi]
+pub fn kit_answer(question: String) -> napi::Result<String> {
+    maloko_kit::answer(&question).map_err(|error| napi::Error::from_reason(error.to_string()))
+}
+
 fn read<T: serde::de::DeserializeOwned>(json: &str) -> napi::Result<T> {
     serde_json::from_str(json).map_err(|error| napi::Error::from_reason(error.to_string()))
 }

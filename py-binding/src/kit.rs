@@ -188,3 +188,9 @@ pub(crate) fn law_text(law: &str, title: &str, provider: &str, verdict: &str) ->
         serde_json::from_str(verdict).map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok(maloko_kit::verdict_text(law, title, provider, &verdict))
 }
+
+/// Answers a question of the kit (JSON, `maloko_kit::answer`) with JSON. Raises `ValueError` for one that cannot be read.
+#[pyfunction]
+pub(crate) fn kit_answer(question: &str) -> PyResult<String> {
+    maloko_kit::answer(question).map_err(|error| PyValueError::new_err(error.to_string()))
+}

@@ -4,7 +4,7 @@ import * as path from "node:path";
 import { messageOf } from "../process/errors";
 import { parseJson } from "../process/originals";
 import { SECRET_SIGNATURE, SIGNATURE_KEY } from "../sdk/signatures";
-import { mapTexts, replacementsOf, scrubbedValues, secretTexts } from "./scrubbing";
+import { mapTexts, scrubbedValues, secretTexts } from "./scrubbing";
 import { HIDDEN } from "./values";
 
 const NAMED = /\[secret:([^\]]*)\]/g;
@@ -20,8 +20,8 @@ export function writeBaseline(file: string, deployment: string, secrets: Record<
     const hide = (plaintext: string): string => JSON.stringify(keys.get(plaintext) ?? HIDDEN);
     const others = secretTexts(state).map((text): [string, string] => [text, HIDDEN]);
     // A provider may have put a secret into a property that nobody marked.
-    const replacements = replacementsOf([...named, ...others]);
-    const hidden = withGiven(withSecrets(state, hide), (given) => scrubbedValues(given, replacements));
+    const all = [...named, ...others];
+    const hidden = withGiven(withSecrets(state, hide), (given) => scrubbedValues(given, all));
     fs.mkdirSync(path.dirname(file), { recursive: true });
     fs.writeFileSync(file, `${JSON.stringify(hidden, undefined, 2)}\n`);
 }

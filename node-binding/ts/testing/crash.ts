@@ -2,6 +2,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { parseJson } from "../process/originals";
+import { ask } from "./judgement";
 import { type CrashPlan, Kit, Swept, type TestInfo } from "./kit";
 import { isClass } from "./subject";
 
@@ -13,6 +14,11 @@ export type CrashKind = "kill" | "raise_before" | "raise_after" | "hang" | "enos
 
 /** All of them. */
 export const CRASH_KINDS: readonly CrashKind[] = ["kill", "raise_before", "raise_after", "hang", "enospc", "lose_lock"];
+
+/** Why one of these is no kind of crash; undefined when all are. */
+export function mistakeInKinds(kinds: readonly unknown[]): string | undefined {
+    return ask<{ mistake: string | null }>({ ask: "crash_kinds", given: kinds.map(String) }).mistake ?? undefined;
+}
 
 /** How a function is cut off everywhere. */
 export interface CrashOptions<World> {
@@ -51,10 +57,9 @@ export class CrashTest<World> {
         private readonly options: CrashOptions<World> = {},
     ) {
         this.title = options.title ?? (action.name || "crash everywhere");
-        for (const kind of kinds) {
-            if (!CRASH_KINDS.includes(kind)) {
-                throw new TypeError(`'${String(kind)}' is no kind of crash: there are ${CRASH_KINDS.join(", ")}`);
-            }
+        const mistake = mistakeInKinds(kinds);
+        if (mistake !== undefined) {
+            throw new TypeError(mistake);
         }
     }
 

@@ -1,12 +1,11 @@
 // What a test's stack leaves behind: deleted when the test ends, or by its next run where it was killed.
 import { messageOf } from "../process/errors";
-import { parseJson } from "../process/originals";
 import type { Ledger } from "./ledger";
 import type { ReportedCall } from "./operate";
 import { labelOf } from "./outcome";
 import type { Row } from "./settings";
 import type { StackState } from "./state";
-import { isSettled, type LeftCreate, tellCreates } from "./unresolved-creates";
+import { type LeftCreates, leftCreates, settledKeys } from "./unresolved-creates";
 import { show } from "./values";
 
 /** What came of an attempt to destroy what a stack has. */
@@ -34,7 +33,7 @@ export class Leftovers {
 
     /** Is there anything to be deleted, or looked for? */
     get isEmpty(): boolean {
-        return this.state.rows().length === 0 && this.#open([]).length === 0;
+        return this.state.rows().length === 0 && this.#open([]).left.length === 0;
     }
 
     /** Why what an earlier run left is still there; undefined when it is not. */
@@ -85,8 +84,7 @@ export class Leftovers {
         this.state.unprotect();
         const found = this.#objects();
         const { failure, calls } = await destroy();
-        const open = this.#open(calls);
-        const forgotten = open.filter(isSettled);
+        const { forgotten, text } = this.#open(calls, settledKeys());
         if (forgotten.length > 0) {
             this.state.native.forgetCreates(forgotten.map(({ urn }) => urn));
             this.note();
@@ -98,9 +96,8 @@ export class Leftovers {
                 `an earlier run of this test left objects that could not be deleted: ${stays.map(labelOf).join(", ")}${reasonOf(failure)}`,
             );
         }
-        const unsettled = open.filter((create) => !forgotten.includes(create));
-        if (unsettled.length > 0) {
-            problems.push(`an earlier run of this test was killed, and ${tellCreates(unsettled, this.again)}`);
+        if (text !== null) {
+            problems.push(`an earlier run of this test was killed, and ${text}`);
         }
         if (problems.length > 0) {
             throw new Error(problems.join("\n"), failure);
@@ -123,15 +120,15 @@ export class Leftovers {
             (cause: unknown): Destroyed => ({ failure: { cause }, calls: [] }),
         );
         const left = this.#objects();
-        const open = this.#open(calls);
+        const { text } = this.#open(calls);
         const problems: string[] = [];
         if (left.length > 0) {
             problems.push(`these could not be deleted: ${left.map(labelOf).join(", ")}${reasonOf(failure)}`);
         } else if (failure !== undefined) {
             problems.push(`the stack could not be destroyed${reasonOf(failure)}`);
         }
-        if (open.length > 0) {
-            problems.push(tellCreates(open, this.again));
+        if (text !== null) {
+            problems.push(text);
         }
         if (problems.length > 0) {
             throw new Error(`at the end of the test, ${problems.join("\n")}`, failure);
@@ -139,15 +136,11 @@ export class Leftovers {
         this.ledger?.remove();
     }
 
-    // What may be left, where that is written down. What the provider's `find` was asked for, and has not found, is not.
-    #open(calls: readonly ReportedCall[]): LeftCreate[] {
-        if (this.ledger === undefined) {
-            return [];
-        }
-        const looks = calls.filter(({ method, error }) => (method === "find" || method === "read") && error === null);
-        const asked = new Set(looks.map(({ urn }) => urn));
-        const creates = parseJson(this.state.native.unresolvedCreates()) as LeftCreate[];
-        return creates.filter(({ urn }) => !asked.has(urn));
+    // What may be left, where that is written down.
+    #open(calls: readonly ReportedCall[], settled: string[] = []): LeftCreates {
+        return this.ledger === undefined
+            ? { left: [], forgotten: [], text: null }
+            : leftCreates(this.state.native, calls, this.again, settled);
     }
 
     #objects(): Row[] {

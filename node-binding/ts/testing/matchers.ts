@@ -1,6 +1,6 @@
 // The matchers that `maloko/vitest` and `maloko/jest` add to `expect`.
 import { type FailureExpectation, failureDifference, failureOf } from "./failures";
-import { deletions, type ExpectedPlan, isPlan, type Plan, planDifferences, planText, replacements } from "./plan";
+import { type Demand, type ExpectedPlan, isPlan, judgePlan, type Plan, planDifferences, planText } from "./plan";
 import type { ImportOptions } from "./settings";
 import type { TestStack } from "./stack";
 import { show } from "./values";
@@ -64,14 +64,9 @@ function aStack(received: unknown, matcher: string): TestStack {
     return received as TestStack;
 }
 
-function listed(names: string[], what: string, plan: Plan): Verdict {
-    return {
-        pass: names.length === 0,
-        message: () =>
-            names.length === 0
-                ? `expected the plan to ${what} something, but it does not:\n${planText(plan)}`
-                : `expected the plan to ${what} nothing, but it ${what}s ${names.join(", ")}:\n${planText(plan)}`,
-    };
+function judged(received: unknown, matcher: string, demand: Demand): Verdict {
+    const { holds, text } = judgePlan(aPlan(received, matcher), demand);
+    return { pass: holds, message: () => text };
 }
 
 /** For `expect.extend`. */
@@ -89,25 +84,15 @@ export const matchers = {
     },
 
     toHaveNoReplacements(received: unknown): Verdict {
-        const plan = aPlan(received, "toHaveNoReplacements");
-        return listed(replacements(plan), "replace", plan);
+        return judged(received, "toHaveNoReplacements", "no_replacements");
     },
 
     toHaveNoDeletions(received: unknown): Verdict {
-        const plan = aPlan(received, "toHaveNoDeletions");
-        return listed(deletions(plan), "delete", plan);
+        return judged(received, "toHaveNoDeletions", "no_deletions");
     },
 
     toBeUpgradeSafe(received: unknown): Verdict {
-        const plan = aPlan(received, "toBeUpgradeSafe");
-        const lost = deletions(plan);
-        return {
-            pass: lost.length === 0,
-            message: () =>
-                lost.length === 0
-                    ? `expected the upgrade to replace or delete something, but it does not:\n${planText(plan)}`
-                    : `the upgrade is not safe for ${lost.join(", ")}:\n${planText(plan)}`,
-        };
+        return judged(received, "toBeUpgradeSafe", "upgrade_safe");
     },
 
     async toSettle(received: unknown): Promise<Verdict> {

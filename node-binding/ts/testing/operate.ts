@@ -57,12 +57,8 @@ export interface Point {
     kinds: CrashKind[];
 }
 
-type Entry = Omit<Planned, "changes"> & {
-    changes: { path: string; kind: string; old: unknown; new: unknown }[];
-    id: string;
-    oldId: string;
-    parent: string | null;
-};
+/** `key`: what the resource is called in the plan. */
+type Entry = Planned & { key: string };
 
 /** What came of it. */
 export interface Report {

@@ -18,16 +18,9 @@ export function importOf({ urn, type, parent }: { urn: string; type: string; par
 
 /** A report as tests see it. */
 export function outcomeOf({ plan, outputs, changes, diagnostics, seconds }: Report): Outcome {
-    const steps = plan.map((entry): Planned => {
-        const shown = entry.changes.map(({ path, kind, old, new: after }): [string, Change] => [
-            path,
-            {
-                kind,
-                ...(kind.startsWith("add") ? {} : { old: shownValue(old) }),
-                ...(kind.startsWith("delete") ? {} : { new: shownValue(after) }),
-            },
-        ]);
-        return { ...entry, changes: Object.fromEntries(shown) };
+    const steps = plan.map(({ key, changes: differing, inputs, ...entry }): [string, Planned] => {
+        const shown = shownValue(differing) as Record<string, Change>;
+        return [key, { ...entry, inputs: shownValue(inputs) as Record<string, unknown>, changes: shown }];
     });
     return forSnapshots({ plan: forSnapshots(planOf(steps)), outputs, changes, diagnostics, seconds });
 }

@@ -1,18 +1,9 @@
 // What an operation would do, or did, as plain data that tests compare.
+import { ask } from "./judgement";
 import { difference, show } from "./values";
 
-/** What is done to a resource. */
-export type Action =
-    | "create"
-    | "update"
-    | "replace"
-    | "delete"
-    | "read"
-    | "refresh"
-    | "import"
-    | "import-replacement"
-    | "discard"
-    | "same";
+/** What is done to a resource. `delete`, of a refresh: its object is gone. */
+export type Action = "create" | "update" | "replace" | "delete" | "read" | "import" | "discard" | "same";
 
 /** How one property differs. */
 export interface Change {
@@ -29,17 +20,33 @@ export interface Planned {
     name: string;
     type: string;
     urn: string;
+    /** Its parent's URN; null without one. */
+    parent: string | null;
     action: Action;
+    /** The engine's steps, in order. */
+    ops: string[];
     /** By property path (`tags.a[0]`): how it differs. */
     changes: Record<string, Change>;
     /** Properties that are the reason of a replacement. */
     replaces: string[];
     /** Paths of inputs whose values are not known yet. */
     unknown: string[];
-    /** Paths of inputs that are secret. */
+    /** Paths of inputs and outputs that are secret. */
     secret: string[];
     /** Of a replacement: is the old object deleted first? */
     deleteBeforeReplace: boolean;
+    /** The object's id after the step; empty when it has none, or it is not known yet. */
+    id: string;
+    /** Its id before the step. */
+    oldId: string;
+    /** The inputs; what is secret is `[secret]`. */
+    inputs: Record<string, unknown>;
+    /** Did a step fail? */
+    failed: boolean;
+    /** Was a step begun that did not come to its end (a crash)? */
+    open: boolean;
+    /** Has it a provider? Components have none. */
+    custom: boolean;
 }
 
 /**
@@ -54,16 +61,12 @@ export type ExpectedStep = Action | { [member in keyof Planned]?: unknown };
 /** What a test expects of a plan: every resource that changes, and no other. */
 export type ExpectedPlan = Record<string, ExpectedStep>;
 
-/** A plan of these steps, in their order. */
-export function planOf(steps: Planned[]): Plan {
-    const changing = steps.filter(({ action }) => action !== "same" && action !== "read");
-    const names = new Map<string, number>();
-    for (const { name } of changing) {
-        names.set(name, (names.get(name) ?? 0) + 1);
-    }
-    return Object.fromEntries(
-        changing.map((step) => [(names.get(step.name) ?? 0) > 1 ? `${step.type}::${step.name}` : step.name, step]),
-    );
+/** What a plan must not do; engine-kit/src/plan_assertions.rs says what each forbids. */
+export type Demand = "no_changes" | "no_replacements" | "no_deletions" | "upgrade_safe";
+
+/** A plan of these steps, in their order, each with its key. */
+export function planOf(steps: [key: string, step: Planned][]): Plan {
+    return Object.fromEntries(steps.filter(([, { action }]) => action !== "same" && action !== "read"));
 }
 
 /** Is it a plan, and not a promise of one or something else? */
@@ -78,58 +81,33 @@ export function isPlan(value: unknown): value is Plan {
 
 /** How a plan differs from what was expected, a line for each resource; empty when it does not. */
 export function planDifferences(plan: Plan, expected: ExpectedPlan): string[] {
-    const lines: string[] = [];
-    for (const [name, wanted] of Object.entries(expected)) {
-        const step = plan[name];
-        if (step === undefined) {
-            lines.push(`- ${name}: expected ${show(wanted)}, but nothing is done to it`);
-            continue;
-        }
-        const wrong = difference(typeof wanted === "string" ? step.action : step, wanted);
-        if (wrong !== undefined) {
-            lines.push(`  ${name}: ${wrong}${typeof wanted === "string" ? describeChanges(step) : ""}`);
-        }
-    }
-    for (const [name, step] of Object.entries(plan)) {
-        if (!Object.hasOwn(expected, name)) {
-            lines.push(`+ ${name}: ${step.action}, which is not expected${describeChanges(step)}`);
-        }
-    }
-    return lines;
+    const wishes = Object.entries(expected).map(([key, wanted]) => {
+        const step = Object.hasOwn(plan, key) ? plan[key] : undefined;
+        const wrong =
+            step === undefined ? undefined : difference(typeof wanted === "string" ? step.action : step, wanted);
+        return { key, shown: show(wanted), mismatches: wrong === undefined ? [] : [wrong] };
+    });
+    return ask({ ask: "plan_differences", steps: stepsOf(plan), expected: wishes });
 }
 
 /** A plan for people, a line for each resource and one for each property that differs. */
 export function planText(plan: Plan): string {
-    const lines = Object.entries(plan).flatMap(([name, step]) => [`${step.action} ${name}`, ...changeLines(step)]);
-    return lines.length === 0 ? "nothing to do" : lines.join("\n");
+    return ask({ ask: "plan_text", steps: stepsOf(plan) });
 }
 
-function describeChanges(step: Planned): string {
-    // Of a new resource everything is new, which says nothing.
-    const lines = step.action === "create" || step.action === "delete" ? [] : changeLines(step);
-    return lines.map((line) => `\n  ${line}`).join("");
+/** Whether a plan meets a demand, and why a test that asserts the opposite fails. */
+export function judgePlan(plan: Plan, demand: Demand): { holds: boolean; text: string } {
+    return ask({ ask: "plan_demand", steps: stepsOf(plan), demand });
 }
 
-/** One line for each property that differs. */
-export function changeLines(step: Planned): string[] {
-    return Object.entries(step.changes).map(([path, change]) => {
-        const replaces = change.kind.endsWith("-replace") ? " (needs a replacement)" : "";
-        const before = "old" in change ? show(change.old) : "nothing";
-        const after = "new" in change ? show(change.new) : "nothing";
-        return `    ${path}: ${before} -> ${after}${replaces}`;
-    });
-}
-
-/** Names of resources that would be replaced. */
-export function replacements(plan: Plan): string[] {
-    return Object.entries(plan)
-        .filter(([, { action }]) => action === "replace")
-        .map(([name]) => name);
-}
-
-/** Names of resources whose objects would be deleted, by a replacement too. */
-export function deletions(plan: Plan): string[] {
-    return Object.entries(plan)
-        .filter(([, { action }]) => action === "delete" || action === "replace")
-        .map(([name]) => name);
+// A test may have put a plan together of a few entries, under names of its own.
+function stepsOf(plan: Plan): unknown[] {
+    return Object.entries(plan).map(([key, { action, changes, replaces, deleteBeforeReplace, failed }]) => ({
+        key,
+        action,
+        changes,
+        replaces,
+        deleteBeforeReplace,
+        failed,
+    }));
 }

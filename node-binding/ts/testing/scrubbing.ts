@@ -1,31 +1,32 @@
 // Keeps what is known to be secret out of the files that tests keep: a provider may well put a secret into a property
-// that nobody marked as one.
-import { parseJson, toJsonText } from "../process/originals";
+// that nobody marked as one. The engine's redactor looks for it.
 import { SECRET_SIGNATURE, SIGNATURE_KEY } from "../sdk/signatures";
+import { ask } from "./judgement";
 import { HIDDEN } from "./values";
 
-// A shorter text would hide half of everything.
-const LEAST = 4;
-// Values of secrets now and then, and no secrets as words.
-const HARMLESS = new Set(["true", "false", "null", "none", "undefined", HIDDEN]);
+/** Each secret, with what stands in its place. */
+export type Secrets = readonly (readonly [secret: string, hidden: string])[];
 
-/** Puts `[secret]` in the place of secrets, also as they look within a URL or a JSON text. */
+/** Puts `[secret]` in the place of secrets, short ones as well. */
 export function scrub(text: string, secrets: string[]): string {
-    return replaced(text, longestFirst(secrets.filter((secret) => secret !== "").map((secret) => [secret, HIDDEN])));
-}
-
-/** What stands for what, the longest first, so that a secret that holds another one is hidden whole. */
-export type Replacements = [string, string][];
-
-/** How secrets are hidden where they are found among other texts: each by what the map has for it. */
-export function replacementsOf(secrets: Iterable<[string, string]>): Replacements {
-    const known = [...secrets].filter(([secret]) => secret.length >= LEAST && !HARMLESS.has(secret));
-    return longestFirst(known);
+    const named = secrets.map((secret): [string, string] => [secret, HIDDEN]);
+    return redacted([text], named, true)[0] ?? text;
 }
 
 /** Values without the secrets in their texts, at any depth. What is marked as secret stays as it is. */
-export function scrubbedValues(value: unknown, replacements: Replacements): unknown {
-    return mapTexts(value, (text) => replaced(text, replacements));
+export function scrubbedValues(value: unknown, secrets: Secrets): unknown {
+    if (secrets.length === 0) {
+        return value;
+    }
+    const texts = new Set<string>();
+    mapTexts(value, (text) => {
+        texts.add(text);
+        return text;
+    });
+    const known = [...texts];
+    const clean = redacted(known, secrets, false);
+    const changed = new Map(known.map((text, index) => [text, clean[index] ?? text]));
+    return mapTexts(value, (text) => changed.get(text) ?? text);
 }
 
 /** Values with other texts; those of what is marked as secret stay as they are. */
@@ -44,45 +45,17 @@ export function mapTexts(value: unknown, change: (text: string) => string): unkn
 
 /** The texts inside the secrets of an exported state, but for what stands for provider objects. */
 export function secretTexts(state: unknown): string[] {
-    if (state === null || typeof state !== "object") {
-        return [];
-    }
-    if (isSecret(state)) {
-        const { plaintext } = state as { plaintext?: unknown };
-        return typeof plaintext === "string" ? textsIn(parseJson(plaintext)) : [];
-    }
-    const members = Object.entries(state).filter(([key]) => key !== "__provider");
-    return members.flatMap(([, member]) => secretTexts(member));
-}
-
-function textsIn(value: unknown): string[] {
-    if (typeof value === "string") {
-        return [value];
-    }
-    return value === null || typeof value !== "object" ? [] : Object.values(value).flatMap(textsIn);
+    return ask({ ask: "secret_texts", state });
 }
 
 function isSecret(value: object): boolean {
     return (value as Record<string, unknown>)[SIGNATURE_KEY] === SECRET_SIGNATURE;
 }
 
-function longestFirst(secrets: [string, string][]): Replacements {
-    return secrets.flatMap(([secret, hidden]) => formsOf(secret, hidden)).sort(([a], [b]) => b.length - a.length);
-}
-
-function formsOf(secret: string, hidden: string): Replacements {
-    const bytes = Buffer.from(secret);
-    const forms = [
-        secret,
-        // Half a surrogate pair has no place in an address.
-        secret.isWellFormed() ? encodeURIComponent(secret) : secret,
-        toJsonText(secret).slice(1, -1),
-        bytes.toString("base64").replace(/=+$/, ""),
-        bytes.toString("base64url"),
-    ];
-    return [...new Set(forms)].map((form) => [form, hidden]);
-}
-
-function replaced(text: string, replacements: Replacements): string {
-    return replacements.reduce((result, [form, hidden]) => result.replaceAll(form, () => hidden), text);
+// Half of a surrogate pair has no place in UTF-8, which the engine's texts are in.
+function redacted(texts: string[], secrets: Secrets, short: boolean): string[] {
+    const whole = texts.map((text) => text.toWellFormed());
+    const known = secrets.map(([secret, hidden]) => [secret.toWellFormed(), hidden]);
+    const clean: string[] = ask({ ask: "redact", secrets: known, texts: whole, short });
+    return texts.map((text, index) => (clean[index] === whole[index] ? text : (clean[index] ?? text)));
 }

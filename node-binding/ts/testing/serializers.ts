@@ -1,7 +1,7 @@
 // Snapshots of plans, calls and states that are the same in every run: `expect.addSnapshotSerializer`.
 import * as os from "node:os";
 import { inspect } from "node:util";
-import { replacementsOf, scrubbedValues } from "./scrubbing";
+import { scrubbedValues } from "./scrubbing";
 import { HIDDEN } from "./values";
 
 /** What jest and vitest call a serialiser. */
@@ -41,9 +41,13 @@ export const snapshotSerializer: SnapshotSerializer = {
 
 function shown(value: object): unknown {
     const secrets = marked.get(value)?.() ?? [];
-    const replacements = replacementsOf(secrets.map((secret) => [secret, HIDDEN]));
     // Before ids and times are put into brackets, which may hold a part of a secret.
-    return normalized(replacements.length === 0 ? value : scrubbedValues(value, replacements));
+    return normalized(
+        scrubbedValues(
+            value,
+            secrets.map((secret) => [secret, HIDDEN]),
+        ),
+    );
 }
 
 const VARIABLE: [RegExp, string][] = [

@@ -1,6 +1,9 @@
-// Creates whose outcome is unknown, as they are told to those who have to look for it.
+// Creates whose outcome is unknown: which of them a teardown leaves, and how that is told.
 
-const ALL = "all";
+import type { NativeStack } from "../native";
+import { parseJson } from "../process/originals";
+import { ask } from "./judgement";
+import type { ReportedCall } from "./operate";
 
 /** A create whose object may exist. One that raised is none: it has made nothing. */
 export interface LeftCreate {
@@ -11,18 +14,33 @@ export interface LeftCreate {
     text: string;
 }
 
-/** Does the user say of a create, by its key, that it is known what became of its object? In a sweep: MALOKO_FORGET_UNRESOLVED. */
-export function isSettled({ key }: LeftCreate): boolean {
-    const { MALOKO_SWEEP, MALOKO_FORGET_UNRESOLVED: keys = "" } = process.env;
-    return Boolean(MALOKO_SWEEP) && [keys, ...keys.split(",")].some((given) => given === key || given === ALL);
+/** What a teardown leaves open. */
+export interface LeftCreates {
+    left: LeftCreate[];
+    /** Those that are settled. */
+    forgotten: LeftCreate[];
+    /** Names those that are left, and says how that is settled; null without one. */
+    text: string | null;
 }
 
-/** Names what may be left, and says how that is settled. `again`: the command that runs the test. */
-export function tellCreates(creates: readonly LeftCreate[], again: string): string {
-    const names = creates.map(({ text }) => text).join("; ");
-    const keys = creates.map(({ key }) => key).join(",");
-    return (
-        `these may have been made: ${names}. Look for each and delete what you find. Then run: ` +
-        `MALOKO_SWEEP=1 MALOKO_FORGET_UNRESOLVED='${keys}' ${again}`
-    );
+/** The keys of which the user says, in a sweep, that it is known what became of their objects. */
+export function settledKeys(): string[] {
+    const { MALOKO_SWEEP, MALOKO_FORGET_UNRESOLVED: keys } = process.env;
+    return MALOKO_SWEEP && keys !== undefined ? [keys] : [];
+}
+
+/** Judges the unresolved creates of a state after these calls. `again`: the command that runs the test. */
+export function leftCreates(
+    native: NativeStack,
+    calls: readonly ReportedCall[],
+    again: string,
+    settled: string[],
+): LeftCreates {
+    return ask({
+        ask: "unresolved",
+        creates: parseJson(native.unresolvedCreates()),
+        calls: calls.map(({ urn, method, error }) => ({ urn, method, failed: error !== null })),
+        settled,
+        command: `MALOKO_SWEEP=1 MALOKO_FORGET_UNRESOLVED='{keys}' ${again}`,
+    });
 }

@@ -2,7 +2,7 @@ from _typeshed import SupportsGetItem
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["VERSION", "Completion", "Engine", "LibraryRun", "Pool", "TestRun", "TestStack", "borrow_terminal", "cli_main", "converted", "give_back_terminal", "law_text", "law_words", "lends_terminal", "require_main_interpreter"]
+__all__ = ["VERSION", "Completion", "Engine", "LibraryRun", "Pool", "TestRun", "TestStack", "borrow_terminal", "cli_main", "converted", "give_back_terminal", "kit_answer", "law_text", "law_words", "lends_terminal", "require_main_interpreter"]
 
 VERSION: Final[str]
 """
@@ -246,6 +246,11 @@ def converted(properties: "object", what: "str") -> "dict[str, Any]":
 def give_back_terminal(debugger: bool) -> None:
     """
     Ends what `borrow_terminal` began.
+    """
+
+def kit_answer(question: str) -> str:
+    """
+    Answers a question of the kit (JSON, `maloko_kit::answer`) with JSON. Raises `ValueError` for one that cannot be read.
     """
 
 def law_text(law: str, title: str, provider: str, verdict: str) -> str:

@@ -258,7 +258,7 @@ export class Machine {
     }
 
     // Points have the same label each time they are passed, and a number from the second time on.
-    #next({ label, ahead = 0 }: PlannedPoint): string {
+    #next({ label, ahead }: PlannedPoint): string {
         const points = this.#writers.flatMap(({ stack }) => stack.points);
         const passed = points.filter((it) => it.label === label || it.label.startsWith(`${label} (`)).length + ahead;
         return passed === 0 ? label : `${label} (${passed + 1})`;

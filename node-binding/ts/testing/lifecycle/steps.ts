@@ -1,5 +1,5 @@
 // What can happen to a stack in its life, as plain data: a list of steps is a program that anybody can read and run again.
-import { CRASH_KINDS, type CrashKind } from "../crash";
+import { type CrashKind, mistakeInKinds } from "../crash";
 import type { Inputs } from "../subject";
 
 /** One of the resources that a program may have. */
@@ -60,8 +60,9 @@ export function mistakeIn(step: Step): string | undefined {
     if (rule === "crash" && !(Number.isInteger(args[0]) && Number(args[0]) > 0)) {
         return `the points of a crash are counted from 1, not ${String(args[0])}`;
     }
-    if (rule === "crash" && !(CRASH_KINDS as readonly unknown[]).includes(args[1])) {
-        return `'${String(args[1])}' is no kind of crash: there are ${CRASH_KINDS.join(", ")}`;
+    const kind = rule === "crash" ? mistakeInKinds([args[1]]) : undefined;
+    if (kind !== undefined) {
+        return kind;
     }
     if (rule === "second_writer" && !(MOMENTS as readonly unknown[]).includes(args[0])) {
         return `a second writer comes ${MOMENTS.join(" or ")}, not ${String(args[0])}`;

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from maloko._errors import MalokoError
-from maloko.testing._plan import Plan
+from maloko.testing._plan import Plan, demand
 from maloko.testing._scrubbing import Scrubber, secret_texts
 from maloko.testing._values import HIDDEN, SECRET_KIND, SIGNATURE
 
@@ -32,14 +32,7 @@ class Baseline:
     def assert_upgrade_safe(self) -> Plan:
         """Fails if anything would be replaced or deleted, and says what and why; gives the plan."""
         plan = self.plan()
-        lost = [entry for entry in plan.changed.values() if entry.action in ("replace", "delete")]
-        if lost:
-            lines = "\n".join(f"  {entry.describe()}" for entry in lost)
-            raise AssertionError(
-                f"the upgrade is not safe: of what {self.path} has, objects would be lost\n{lines}\n"
-                "Let `diff` answer without `replaces` for what older releases stored, or record the baseline anew if "
-                "this is meant"
-            )
+        demand(plan, "upgrade_safe")
         return plan
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from maloko._current import current_call
 from maloko._errors import MalokoError
+from maloko.testing._scrubbing import Scrubber
 from maloko.testing._values import HIDDEN
 
 if TYPE_CHECKING:
@@ -40,20 +41,18 @@ def cassette(kit: Kit, path: Path, record: str, options: dict[str, Any]) -> Iter
     except ImportError:
         raise MalokoError("cassettes need vcrpy 8 or newer: pip install 'maloko[cassettes]'") from None
 
-    def secrets() -> list[str]:
-        found = {text for stack in kit.stacks for text in stack.secret_texts()}
-        return sorted((text for text in found if len(text) >= 4), key=len, reverse=True)
-
     def clean(text: Any) -> Any:
-        if isinstance(text, bytes):
-            for secret in secrets():
-                text = text.replace(secret.encode(), HIDDEN.encode())
-        elif isinstance(text, str):
-            for secret in secrets():
-                text = text.replace(secret, HIDDEN)
-        elif isinstance(text, list):
+        if isinstance(text, list):
             return [clean(item) for item in text]
-        return text
+        secrets = {secret for stack in kit.stacks for secret in stack.secret_texts()}
+        if isinstance(text, bytes):
+            try:
+                return Scrubber(secrets).texts([text.decode()])[0].encode()
+            except UnicodeDecodeError:
+                # As Latin-1 each byte is a character of its own.
+                scrubber = Scrubber(it.encode().decode("latin-1") for it in secrets)
+                return scrubber.texts([text.decode("latin-1")])[0].encode("latin-1")
+        return Scrubber(secrets).texts([text])[0] if isinstance(text, str) else text
 
     def before_request(request: Any) -> Any:
         # What is read from the file comes through here as well.

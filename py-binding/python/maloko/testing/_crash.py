@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from maloko._errors import MalokoError
+from maloko.testing._judgement import ask
 from maloko.testing._kit import Kit
 from maloko.testing._runs import Run
 
 if TYPE_CHECKING:
     from maloko.testing._stack import Stack
 
-KINDS = ("kill", "raise_before", "raise_after", "hang", "enospc", "lose_lock")
+KINDS: tuple[str, ...] = tuple(ask("crash_kinds", given=[])["kinds"])
 """What can happen at a point: the process is killed; the call or write fails, and had no effect; it fails, and had its
 effect; there is no answer; the disk is full; somebody else takes the stack."""
 
@@ -58,9 +59,9 @@ def crash_everywhere(kinds: Sequence[str] = KINDS, *, sample: int | None = None)
     :param kinds: some of `KINDS`.
     :param sample: so many points at most, evenly spread.
     """
-    for kind in kinds:
-        if kind not in KINDS:
-            raise MalokoError(f"'{kind}' is no way to crash; those are {', '.join(KINDS)}")
+    mistake = ask("crash_kinds", given=list(kinds))["mistake"]
+    if mistake is not None:
+        raise MalokoError(mistake)
 
     def mark(test: Test) -> Test:
         import pytest

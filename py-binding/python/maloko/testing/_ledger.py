@@ -94,7 +94,7 @@ def sweep(root: Path, settled: Sequence[str] = ()) -> tuple[list[str], list[str]
 
     There is no program: the provider objects are found again from the state.
 
-    :param settled: the keys of unresolved that are forgotten, or `all`.
+    :param settled: the keys of unresolved creates that are forgotten, or `all`.
     """
     done: list[str] = []
     failed: list[str] = []
@@ -109,19 +109,18 @@ def sweep(root: Path, settled: Sequence[str] = ()) -> tuple[list[str], list[str]
 
 def _sweep_one(ledger: Ledger, settled: Sequence[str], done: list[str], failed: list[str]) -> None:
     from maloko.testing._kit import Kit
-    from maloko.testing._leftovers import destroy_all, tell
+    from maloko.testing._leftovers import destroy_all
     from maloko.testing._stack import Stack
 
     state = ledger.open()
     kit = Kit(ledger.test)
     stack = Stack(kit, _nothing, project=ledger.project, name=ledger.stack, real_time=True, state=state)
     stack.ledger = ledger
-    result = destroy_all(stack)
-    forgotten = [it for it in result.unresolved if it.is_among(settled)]
-    if forgotten:
-        state.forget_creates([it.urn for it in forgotten])
-    done.extend(f"forgotten {ledger.test}: {it.text}" for it in forgotten)
-    problems = [*result.problems, *tell([it for it in result.unresolved if it not in forgotten])]
+    result = destroy_all(stack, settled)
+    if result.forgotten:
+        state.forget_creates([it.urn for it in result.forgotten])
+    done.extend(f"forgotten {ledger.test}: {it.text}" for it in result.forgotten)
+    problems = result.problems
     failed.extend(f"{ledger.test}: {problem}" for problem in problems)
     if result.deleted or not problems:
         done.append(f"deleted {ledger.test}: {', '.join(result.deleted) or 'nothing was left'}")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from maloko.testing._judgement import ask
 from maloko.testing._runs import on_a_free_thread
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 FORGET_OPTION = "--maloko-forget-unresolved"
 """Says of which unresolved creates it is known what became of their objects, by their keys."""
-_ALL = "all"
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,6 @@ class UnresolvedCreate:
     """The operation key; the URN where there is none, because an older version began the create."""
     text: str
     """What happened to the create, in one line."""
-
-    def is_among(self, keys: Iterable[str]) -> bool:
-        """Do these keys name it?"""
-        return any(key in (_ALL, self.key) for key in keys)
 
 
 def unresolved_in(state: TestStack) -> list[UnresolvedCreate]:
@@ -46,12 +42,15 @@ class Teardown:
     """What was there, or was found, and is gone now, in words."""
     problems: list[str] = field(default_factory=list)
     """What could not be deleted, in words."""
-    unresolved: list[UnresolvedCreate] = field(default_factory=list)
-    """Where the stack is kept on disk: what may be left. What the provider's `find` has not found is not."""
+    forgotten: list[UnresolvedCreate] = field(default_factory=list)
+    """Unresolved creates of which the user says that it is known what became of their objects."""
 
 
-def destroy_all(stack: Stack) -> Teardown:
-    """Destroys what a stack has."""
+def destroy_all(stack: Stack, settled: Sequence[str] = ()) -> Teardown:
+    """Destroys what a stack has.
+
+    :param settled: the keys of unresolved creates that are forgotten, or `all`.
+    """
     rows = _rows(stack)
     unresolved = unresolved_in(stack.state) if stack.ledger is not None else []
     done = Teardown()
@@ -73,8 +72,17 @@ def destroy_all(stack: Stack) -> Teardown:
             )
             done.problems.append(f"the stack '{stack.name}' could not be torn down; left over: {names}. {errors}")
         if unresolved:
-            asked = {call.urn for call in run.calls if call.method in ("find", "read") and call.error is None}
-            done.unresolved = [it for it in unresolved_in(stack.state) if it.urn not in asked]
+            calls = [{"urn": it.urn, "method": it.method, "failed": it.error is not None} for it in run.calls]
+            judged = ask(
+                "unresolved",
+                creates=[asdict(it) for it in unresolved_in(stack.state)],
+                calls=calls,
+                settled=list(settled),
+                command=f"pytest --maloko-sweep '{FORGET_OPTION}={{keys}}'",
+            )
+            done.forgotten = [UnresolvedCreate(**it) for it in judged["forgotten"]]
+            if judged["text"] is not None:
+                done.problems.append(judged["text"])
     if stack.ledger is not None:
         done.problems.extend(stack.ledger.set_aside())
     return done
@@ -83,23 +91,10 @@ def destroy_all(stack: Stack) -> Teardown:
 def tear_down(stack: Stack) -> list[str]:
     """Destroys what a stack has; gives what could not be deleted, or may be left, in words."""
     try:
-        done = destroy_all(stack)
+        return destroy_all(stack).problems
     except Exception as error:
         # Other stacks are torn down all the same.
         return [f"the stack '{stack.name}' could not be torn down: {error}"]
-    return [*done.problems, *tell(done.unresolved)]
-
-
-def tell(unresolved: Sequence[UnresolvedCreate]) -> list[str]:
-    """Names what may be left, and says how that is settled; nothing where there is no unresolved create."""
-    if not unresolved:
-        return []
-    names = "; ".join(it.text for it in unresolved)
-    keys = ",".join(it.key for it in unresolved)
-    return [
-        f"these may have been made: {names}. Look for each and delete what you find. Then run: "
-        f"pytest --maloko-sweep '{FORGET_OPTION}={keys}'"
-    ]
 
 
 def _rows(stack: Stack) -> list[dict[str, Any]]:

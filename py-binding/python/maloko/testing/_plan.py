@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from json import dumps
 from typing import TYPE_CHECKING, Any
 
+from maloko.testing._judgement import ask
+from maloko.testing._snapshots import normalised
 from maloko.testing._values import decode, mismatches
 
 if TYPE_CHECKING:
@@ -21,9 +24,9 @@ class Change:
     kind: str
     """`add`, `delete` or `update`; with `-replace` where the change needs a replacement."""
     old: Any
-    """The value before; `SECRET` and `UNKNOWN` stand for themselves."""
+    """The value before; `None` where there was none. `SECRET` and `UNKNOWN` stand for themselves."""
     new: Any
-    """The value after."""
+    """The value after; `None` where there will be none."""
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, tuple):
@@ -51,7 +54,8 @@ class PlanEntry:
     parent: str | None
     """Its parent's URN."""
     action: str
-    """`same`, `create`, `update`, `replace`, `delete`, `read` or `import`."""
+    """`same`, `create`, `update`, `replace`, `delete`, `read`, `import` or `discard`. `delete`, of a refresh: its
+    object is gone."""
     ops: list[str]
     """The engine's steps, in order."""
     changes: dict[str, Change]
@@ -76,6 +80,10 @@ class PlanEntry:
     """Was a step begun that did not come to its end (a crash)?"""
     custom: bool
     """Has it a provider? Components have none."""
+    key: str = field(repr=False, compare=False)
+    """What it is called in its plan."""
+    told: dict[str, Any] = field(repr=False, compare=False)
+    """The entry as the engine reported it."""
 
     @classmethod
     def of(cls, entry: dict[str, Any]) -> PlanEntry:
@@ -88,8 +96,8 @@ class PlanEntry:
             action=entry["action"],
             ops=entry["ops"],
             changes={
-                it["path"]: Change(it["path"], it["kind"], decode(it["old"]), decode(it["new"]))
-                for it in entry["changes"]
+                path: Change(path, it["kind"], decode(it.get("old")), decode(it.get("new")))
+                for path, it in entry["changes"].items()
             },
             replaces=entry["replaces"],
             unknown=entry["unknown"],
@@ -101,6 +109,8 @@ class PlanEntry:
             failed=entry["failed"],
             open=entry["open"],
             custom=entry["custom"],
+            key=entry["key"],
+            told=entry,
         )
 
     def __eq__(self, other: object) -> bool:
@@ -112,11 +122,9 @@ class PlanEntry:
         return hash(self.urn)
 
     def describe(self) -> str:
-        """The entry in one line."""
-        told = [f"{path}: {change!r}" for path, change in self.changes.items()]
-        reasons = f" because of {', '.join(self.replaces)}" if self.replaces else ""
-        failed = " (failed)" if self.failed else ""
-        return f"{self.action} {self.name}{reasons}{failed}" + (f" [{'; '.join(told)}]" if told else "")
+        """The entry in a line, and one more for each property that differs."""
+        text: str = ask("plan_text", steps=[self.told])
+        return text
 
 
 class Plan(Mapping[str, PlanEntry]):
@@ -135,11 +143,7 @@ class Plan(Mapping[str, PlanEntry]):
         """The operation that the plan is of: its messages, calls, outputs."""
 
     def _keyed(self) -> dict[str, PlanEntry]:
-        names = [entry.name for entry in self.entries]
-        return {
-            entry.name if names.count(entry.name) == 1 else f"{entry.type}::{entry.name}": entry
-            for entry in self.entries
-        }
+        return {entry.key: entry for entry in self.entries}
 
     def __getitem__(self, name: str) -> PlanEntry:
         keyed = self._keyed()
@@ -164,20 +168,22 @@ class Plan(Mapping[str, PlanEntry]):
 
     def differences(self, expected: Mapping[str, Any]) -> list[str]:
         """Where the plan is not as expected, one line each; empty when it is."""
-        lines = []
         actual = self._keyed()
+        wishes = []
         for name, wanted in expected.items():
             entry = actual.get(name)
-            if entry is None:
-                lines.append(f"'{name}' is not in the plan; expected: {wanted!r}")
-            elif isinstance(wanted, Mapping):
-                have = {key: getattr(entry, key, None) for key in wanted}
-                lines.extend(f"'{name}': {line}" for line in mismatches(wanted, have))
-            elif wanted != entry.action:
-                lines.append(f"'{name}' is to be {wanted!r}, and is: {entry.describe()}")
-        more = [entry for name, entry in self.changed.items() if name not in expected]
-        lines.extend(f"not expected: {entry.describe()}" for entry in more)
+            wrong: list[str] = []
+            if entry is not None and isinstance(wanted, Mapping):
+                wrong = mismatches(wanted, {key: getattr(entry, key, None) for key in wanted})
+            elif entry is not None and wanted != entry.action:
+                wrong = [f"expected {_shown(wanted)}, got {_shown(entry.action)}"]
+            wishes.append({"key": name, "shown": _shown(wanted), "mismatches": wrong})
+        lines: list[str] = ask("plan_differences", steps=self.told(), expected=wishes)
         return lines
+
+    def told(self) -> list[dict[str, Any]]:
+        """The entries as the engine reported them."""
+        return [entry.told for entry in self.entries]
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Plan):
@@ -187,28 +193,50 @@ class Plan(Mapping[str, PlanEntry]):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        from maloko.testing._snapshots import plan_text
+        return _text(self)
 
-        return plan_text(self)
+
+def _text(plan: Plan) -> str:
+    """A plan as lines: one for each resource that is not the same, with its changes below it."""
+    ids = {id_: f"<id of {entry.name}>" for entry in plan.entries for id_ in (entry.id, entry.old_id) if id_}
+    steps = [{**entry.told, "changes": _changes(entry, ids)} for entry in plan.entries]
+    text: str = ask("plan_text", steps=steps)
+    same = sum(entry.action == "same" for entry in plan.entries)
+    lines = [f"{plan.run.verb}: {plan.run.outcome}", *(f"  {line}" for line in text.splitlines()), f"  same: {same}"]
+    return "\n".join(lines)
+
+
+def _changes(entry: PlanEntry, ids: dict[str, str]) -> dict[str, Any]:
+    """The changes in the order of their paths, with what differs from run to run replaced."""
+    changes = {}
+    for path, told in sorted(entry.told["changes"].items()):
+        change = entry.changes[path]
+        shown = {side: normalised(getattr(change, side), ids) for side in ("old", "new") if side in told}
+        changes[path] = {"kind": change.kind, **shown}
+    return changes
 
 
 def assert_no_changes(plan: Plan) -> None:
     """Fails when the plan changes anything, and says what."""
-    _refuse(plan, set(), "changes nothing")
+    demand(plan, "no_changes")
 
 
 def assert_no_replacements(plan: Plan) -> None:
     """Fails when the plan replaces anything, and says what and why."""
-    _refuse(plan, {"replace"}, "replaces nothing")
+    demand(plan, "no_replacements")
 
 
 def assert_no_deletes(plan: Plan) -> None:
     """Fails when the plan deletes anything, by a replacement too, and says what."""
-    _refuse(plan, {"delete", "replace"}, "deletes nothing")
+    demand(plan, "no_deletions")
 
 
-def _refuse(plan: Plan, actions: set[str], wanted: str) -> None:
-    found = [entry for entry in plan.changed.values() if not actions or entry.action in actions]
-    if found:
-        lines = "\n".join(f"  {entry.describe()}" for entry in found)
-        raise AssertionError(f"expected a plan that {wanted}; it has\n{lines}")
+def demand(plan: Plan, what: str) -> None:
+    """Fails when the plan does what it must not; `engine-kit/src/plan_assertions.rs` has the demands."""
+    judged = ask("plan_demand", steps=plan.told(), demand=what)
+    if not judged["holds"]:
+        raise AssertionError(judged["text"])
+
+
+def _shown(wanted: Any) -> str:
+    return dumps(wanted) if isinstance(wanted, str) else repr(wanted)

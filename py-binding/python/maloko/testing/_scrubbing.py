@@ -1,71 +1,42 @@
-"""Keeps what is known to be secret out of the files that tests keep.
+"""Keeps what is known to be secret out of the files that tests keep: the engine's redactor looks for it.
 
 A provider may well put a secret into a property that nobody marked as one.
 """
 
 from __future__ import annotations
 
-import base64
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
-from urllib.parse import quote
 
+from maloko.testing._judgement import ask
 from maloko.testing._values import HIDDEN, SECRET_KIND, SIGNATURE
 
-_LEAST = 4
-"""A shorter text would hide half of everything."""
-_HARMLESS = frozenset({"true", "false", "null", "none", "True", "False", "None", HIDDEN})
-"""Values of secrets now and then, and no secrets as words."""
 
-
-def secret_texts(state: Any) -> Iterator[str]:
+def secret_texts(state: Any) -> list[str]:
     """The texts inside the secrets of an exported state. What stands for provider objects is left out: a file of a
     test's does not have it."""
-    if isinstance(state, dict):
-        if state.get(SIGNATURE) == SECRET_KIND:
-            yield from _texts(json.loads(state.get("plaintext", "null")))
-            return
-        for key, item in state.items():
-            if key != "__provider":
-                yield from secret_texts(item)
-    elif isinstance(state, list):
-        for item in state:
-            yield from secret_texts(item)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _texts(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _texts(item)
+    texts: list[str] = ask("secret_texts", state=state)
+    return texts
 
 
 class Scrubber:
     """Puts `hidden` in the place of secrets in texts; also as they look in JSON, in an address, and in base64."""
 
     def __init__(self, secrets: Iterable[str], hidden: str = HIDDEN) -> None:
-        known = {text for text in secrets if len(text) >= _LEAST and text not in _HARMLESS}
-        forms = {form for text in known for form in _forms(text)}
-        # The longest first, so that a secret that holds another one is hidden whole.
-        self._forms = sorted(forms, key=lambda form: (-len(form), form))
-        self._hidden = hidden
+        self._secrets = [(_whole(text), hidden) for text in dict.fromkeys(secrets)]
+
+    def texts(self, texts: list[str]) -> list[str]:
+        """Texts without the secrets, in their order."""
+        whole = [_whole(text) for text in texts]
+        clean: list[str] = ask("redact", secrets=self._secrets, texts=whole)
+        return [text if old == new else new for text, old, new in zip(texts, whole, clean, strict=True)]
 
     def values(self, value: Any) -> Any:
         """Values without the secrets in their texts, at any depth. What is marked as secret stays as it is."""
-        if isinstance(value, str):
-            for form in self._forms:
-                value = value.replace(form, self._hidden)
-            return value
-        if isinstance(value, dict):
-            if value.get(SIGNATURE) == SECRET_KIND:
-                return value
-            return {key: self.values(item) for key, item in value.items()}
-        return [self.values(item) for item in value] if isinstance(value, list) else value
+        known: dict[str, str] = {}
+        _map_texts(value, lambda text: known.setdefault(text, text))
+        changed = dict(zip(known, self.texts(list(known)), strict=True))
+        return _map_texts(value, lambda text: changed[text])
 
     def state(self, state: Any) -> Any:
         """An exported state without the secrets in what programs and providers gave. Names and ids stay: rows refer to
@@ -76,13 +47,16 @@ class Scrubber:
         return [self.state(item) for item in state] if isinstance(state, list) else state
 
 
-def _forms(text: str) -> set[str]:
-    encoded = text.encode("utf-8", "surrogatepass")
-    return {
-        text,
-        json.dumps(text)[1:-1],
-        json.dumps(text, ensure_ascii=False)[1:-1],
-        quote(encoded, safe=""),
-        base64.b64encode(encoded).decode().rstrip("="),
-        base64.urlsafe_b64encode(encoded).decode().rstrip("="),
-    }
+def _map_texts(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        if value.get(SIGNATURE) == SECRET_KIND:
+            return value
+        return {key: _map_texts(item, change) for key, item in value.items()}
+    return [_map_texts(item, change) for item in value] if isinstance(value, list) else value
+
+
+def _whole(text: str) -> str:
+    """Half of a surrogate pair has no place in UTF-8, which the engine's texts are in."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

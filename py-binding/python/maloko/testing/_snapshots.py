@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from maloko.testing._values import Mark
 
 if TYPE_CHECKING:
-    from maloko.testing._plan import Plan
     from maloko.testing._scrubbing import Scrubber
 
 HIDDEN_IN_SNAPSHOTS = "<secret>"
@@ -40,32 +39,7 @@ def normalised(value: Any, ids: dict[str, str] | None = None) -> Any:
         return {key: normalised(item, ids) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [normalised(item, ids) for item in value]
-    return repr(value) if isinstance(value, Mark) else value
-
-
-def plan_text(plan: Plan) -> str:
-    """A plan as lines: one for each resource that is not the same, with its changes below it."""
-    ids = {id_: f"<id of {entry.name}>" for entry in plan.entries for id_ in (entry.id, entry.old_id) if id_}
-    lines = [f"{plan.run.verb}: {plan.run.outcome}"]
-    for name, entry in plan.changed.items():
-        first = f"  {entry.action} {name}"
-        if entry.replaces:
-            first += f" (replaces: {', '.join(entry.replaces)})"
-        if entry.delete_before_replace and entry.action == "replace":
-            first += " (deletes first)"
-        lines.append(first + (" FAILED" if entry.failed else ""))
-        for path, change in sorted(entry.changes.items()):
-            old, new = (_shown(normalised(value, ids)) for value in (change.old, change.new))
-            lines.append(f"    {path}: {old} -> {new}")
-    same = sum(entry.action == "same" for entry in plan.entries)
-    if len(lines) == 1:
-        lines.append("  no changes")
-    lines.append(f"  same: {same}")
-    return "\n".join(lines)
-
-
-def _shown(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, default=repr)
+    return str(value) if isinstance(value, Mark) else value
 
 
 class Snapshot:

@@ -25,6 +25,10 @@ class Mark:
     def __repr__(self) -> str:
         return f"<{self._name}>"
 
+    def __str__(self) -> str:
+        """As the engine's texts show it."""
+        return f"[{self._name}]"
+
 
 UNKNOWN: Final = Mark("unknown")
 """Stands in plans for a value that is not known before it is deployed."""

@@ -62,8 +62,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         return None
     from maloko.testing._ledger import sweep
 
-    settled = [key for keys in config.getoption("--maloko-forget-unresolved") for key in (keys, *keys.split(","))]
-    done, failed = sweep(config.rootpath, settled)
+    done, failed = sweep(config.rootpath, config.getoption("--maloko-forget-unresolved"))
     reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
     for line in [*done, *failed] or ["no run has left anything"]:
         if reporter is not None:

@@ -1,0 +1,66 @@
+//! What both testing kits ask: the meaning of an assertion and its words are here, so that they are the same in every language.
+//!
+//! A [`Question`] and its answer are JSON at the bindings' border. The hosts keep what only they can do: their own matchers,
+//! fixtures and exceptions.
+
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+
+use crate::fault_points::{self, Interruption};
+use crate::files;
+use crate::plan_assertions::{self, Demand, Expected, Step};
+use crate::unresolved::{self, Asked, Unresolved};
+
+/// One question of a testing kit.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "ask", rename_all = "snake_case", rename_all_fields = "camelCase")]
+enum Question {
+    /// A plan as text.
+    PlanText { steps: Vec<Step> },
+    /// Where a plan is not as expected, as a list of lines.
+    PlanDifferences { steps: Vec<Step>, expected: Vec<Expected> },
+    /// Does a plan meet a demand? `{ "holds", "text" }`.
+    PlanDemand { steps: Vec<Step>, demand: Demand },
+    /// The texts inside the secrets of an exported state.
+    SecretTexts { state: Json },
+    /// Texts without secrets, as a list. `secrets`: each with what stands in its place. `short`: those hide even where they are
+    /// too short to be told from other words.
+    Redact {
+        secrets: Vec<(String, String)>,
+        texts: Vec<String>,
+        #[serde(default)]
+        short: bool,
+    },
+    /// How a run can be interrupted: `{ "kinds", "mistake" }`, where the mistake is about those that are given.
+    CrashKinds { given: Vec<String> },
+    /// The points at which this can happen to an `up` that does these steps (action and name): `[{ "label", "ahead" }]`.
+    CrashPoints { steps: Vec<(String, String)>, kind: Interruption },
+    /// What unresolved creates a teardown leaves: `{ "left", "forgotten", "text" }`.
+    Unresolved { creates: Vec<Unresolved>, calls: Vec<Asked>, settled: Vec<String>, command: String },
+}
+
+/// Answers a question (JSON) with JSON.
+///
+/// # Errors
+/// A question that cannot be read: a defect of the kit that asked.
+pub fn answer(question: &str) -> Result<String, serde_json::Error> {
+    let answer: Json = match serde_json::from_str(question)? {
+        Question::PlanText { steps } => json!(plan_assertions::text(&steps)),
+        Question::PlanDifferences { steps, expected } => json!(plan_assertions::differences(&steps, &expected)),
+        Question::PlanDemand { steps, demand } => {
+            let (holds, text) = plan_assertions::judge(&steps, demand);
+            json!({ "holds": holds, "text": text })
+        }
+        Question::SecretTexts { state } => json!(files::secret_texts(&state)),
+        Question::Redact { secrets, texts, short } => json!(files::redact(&secrets, texts, short)),
+        Question::CrashKinds { given } => {
+            let kinds = Interruption::ALL.map(Interruption::name);
+            json!({ "kinds": kinds, "mistake": Interruption::mistake(&given) })
+        }
+        Question::CrashPoints { steps, kind } => json!(fault_points::planned(&steps, kind)),
+        Question::Unresolved { creates, calls, settled, command } => {
+            json!(unresolved::left(creates, &calls, &settled, &command))
+        }
+    };
+    Ok(answer.to_string())
+}

@@ -1,0 +1,13 @@
+"""What the engine's kit decides for both languages: the meaning of assertions, and their words."""
+
+from __future__ import annotations
+
+from json import dumps, loads  # bound before a provider can replace the module's own
+from typing import Any
+
+from maloko._maloko import kit_answer
+
+
+def ask(question: str, **members: Any) -> Any:
+    """The answer to a question; `engine-kit/src/judgement.rs` has them all."""
+    return loads(kit_answer(dumps({"ask": question, **members})))
