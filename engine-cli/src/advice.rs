@@ -71,8 +71,12 @@ impl Wording for Flags {
         let place = self.place.iter().filter(|_| scope != CommandScope::Nothing);
         let stack = self.name.iter().map(|name| ("--stack", name)).filter(|_| scope == CommandScope::Stack);
         let flags = place.map(|(flag, value)| (*flag, value)).chain(stack).filter(|(flag, _)| !command.has(flag));
-        let flags: String = flags.map(|(flag, value)| format!(" {flag} {}", shell::word(value))).collect();
-        format!("`{command}{flags}`")
+        let mut words = format!("`{command}");
+        for (flag, value) in flags {
+            words.extend([" ", flag, " ", shell::word(value).as_ref()]);
+        }
+        words.push('`');
+        words
     }
 
     fn code(&self, code: Code) -> String {

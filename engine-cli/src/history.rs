@@ -48,7 +48,7 @@ impl Beginning {
         changes: &BTreeMap<&'static str, u64>,
     ) {
         if let Err(error) = self.write(workplace, stack, succeeded, changes).await {
-            workplace.context.console.warn(&format!("the history of the stack could not be written: {error}"));
+            workplace.context.console.warn(format!("the history of the stack could not be written: {error}"));
         }
     }
 

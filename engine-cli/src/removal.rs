@@ -68,7 +68,7 @@ pub(crate) async fn remove_empty(workplace: &Workplace<'_>, stack: &StackName) -
         Left::Nothing => Ok(()),
     }?;
     delete(workplace, stack, Some(&seen), false).await?;
-    workplace.context.console.note(&format!("Stack '{shown}' has been removed!"));
+    workplace.context.console.note(format!("Stack '{shown}' has been removed!"));
     Ok(())
 }
 
@@ -92,7 +92,7 @@ async fn settle(workplace: &Workplace<'_>, stack: &StackName) {
 async fn keep_newest(workplace: &Workplace<'_>, lease: &dyn Lease, found: &StoredStack) -> Result<()> {
     if found.journal.as_deref().is_some_and(|journal| Unfinished::decode(journal).is_none()) {
         let place = lease.set_journal_aside().await?;
-        workplace.context.console.warn(&format!(
+        workplace.context.console.warn(format!(
             "a run was interrupted whose journal cannot be taken up; it is kept as {place}, and may know of objects that the \
              state does not"
         ));

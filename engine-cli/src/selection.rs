@@ -123,7 +123,7 @@ impl Workplace<'_> {
         let usual = self.selected_in_pulumi().map_or_else(|| "dev".to_owned(), |stack| stack.stack().to_owned());
         let stack = self.parse_own_stack(&prompt::text("Name of the new stack", Some(&usual))?)?;
         create(self, &stack, true).await?;
-        self.context.console.note(&format!("Created stack '{}'", self.shown(&stack)));
+        self.context.console.note(format!("Created stack '{}'", self.shown(&stack)));
         Ok(stack)
     }
 
@@ -154,7 +154,7 @@ impl Workplace<'_> {
                     self.shown(only),
                     self.shown(only)
                 ),
-                Command::new("stack select").value(&self.shown(only))
+                Command::new("stack select").value(self.shown(only))
             ]),
             several => self.unchosen(
                 message![

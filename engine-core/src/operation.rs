@@ -156,9 +156,9 @@ impl Operation {
             Some("ignore") => Ok(true),
             Some(text) => Err(message![
                 format!("the configuration '{key}' is '{text}', and can only be 'ignore'; set it with "),
-                Command::new("config set").value(&key).with("ignore"),
+                Command::new("config set").value(key).with("ignore"),
                 ", or remove it with ",
-                Command::new("config rm").value(&key)
+                Command::new("config rm").value(key)
             ]),
         }
     }
@@ -175,9 +175,9 @@ impl Operation {
                     "the configuration '{CALL_LIMIT}' is '{text}', which is not a duration such as 90s, 10m or 1h30m; \
                      set it with "
                 ),
-                Command::new("config set").value(&CALL_LIMIT).with("10m"),
+                Command::new("config set").value(CALL_LIMIT).with("10m"),
                 ", or remove it with ",
-                Command::new("config rm").value(&CALL_LIMIT)
+                Command::new("config rm").value(CALL_LIMIT)
             ]
         })?;
         Ok(Some(limit).filter(|limit| !limit.is_zero()))

@@ -3,7 +3,7 @@ use serde_json::{Value as Json, json};
 use super::{Demand, Expected, Step, differences, judge, text};
 
 fn read<T: serde::de::DeserializeOwned>(json: Json) -> T {
-    serde_json::from_value(json).expect("the test's own JSON")
+    serde_json::from_value(json).unwrap()
 }
 
 fn step(key: &str, action: &str) -> Json {

@@ -61,7 +61,8 @@ pub(crate) struct Asked {
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Left {
     /// Those whose objects may still be there.
-    left: Vec<Unresolved>,
+    #[serde(rename = "left")]
+    open: Vec<Unresolved>,
     /// Those of which the user says that it is known.
     forgotten: Vec<Unresolved>,
     /// Names those that are left, and says how they are settled; `None` without one.
@@ -96,7 +97,7 @@ pub(crate) fn left(creates: Vec<Unresolved>, calls: &[Asked], settled: &[String]
             command.replace(KEYS, &keys.join(","))
         )
     });
-    Left { left, forgotten, text }
+    Left { open: left, forgotten, text }
 }
 
 /// Knows every secret of a state.

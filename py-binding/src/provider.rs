@@ -227,7 +227,7 @@ impl PythonHost {
         leave_event_loop().await;
         call_python(
             |py, _completion| {
-                let _inside = self.pool.enter_user_code(py)?;
+                self.pool.keep_one_idle(py)?;
                 let arguments = (
                     &reference.language,
                     &reference.module,
@@ -286,7 +286,7 @@ impl ProviderHost for PythonHost {
         leave_event_loop().await;
         call_python(
             |py, _completion| {
-                let _inside = self.pool.enter_user_code(py)?;
+                self.pool.keep_one_idle(py)?;
                 self.bridge.bind(py).call_method1("serialize", (object,)).map(|it| Some(it.unbind()))
             },
             |py, answer| {
@@ -307,7 +307,7 @@ impl ProviderHost for PythonHost {
         let context = current_context();
         call_python(
             |py, completion| {
-                let _inside = self.pool.enter_user_code(py)?;
+                self.pool.keep_one_idle(py)?;
                 let arguments = self.arguments(py, &call.method)?;
                 let context = context.as_ref().map(|context| context.bind(py));
                 let key = if let Method::Create { key, .. } = &call.method { key.as_str() } else { "" };

@@ -4,10 +4,6 @@
 //! A worker is blocked only while a synchronous provider method runs; a future that waits gives its worker back. One
 //! idle worker is kept at hand whenever another is about to run user code, so the pool grows with the calls that block
 //! (which the engine limits to `--parallel`) and never with the number of resources.
-//!
-//! Most provider calls are over sooner than another thread is awake. So a task that comes while a worker is about to
-//! look for the next one wakes nobody: an idle worker, the watcher, looks every millisecond whether tasks are left
-//! lying.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -17,17 +13,10 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Wake, Waker};
-use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use pyo3::prelude::*;
-
-/// How often the watcher looks.
-const WATCH: Duration = Duration::from_millis(1);
-/// So many looks in a row at which no task was taken, and the watcher takes one itself, or sleeps if there is none.
-/// Until then a worker that is not known to run user code waits for the interpreter, as another one would.
-const MAX_LOOKS: u8 = 20;
 
 thread_local! {
     /// Is this thread one that must not run user code (the program's event loop)? Then a provider call moves on.
@@ -167,40 +156,12 @@ struct Queue {
     idle: usize,
     /// Workers that were asked for and have not looked for work yet.
     starting: usize,
-    polling: usize,
-    /// Calls that run user code.
-    in_user_code: usize,
-    /// Does one of the idle workers look every [`WATCH`]?
-    watched: bool,
-    /// Tasks that were taken out so far.
-    taken: u64,
     closed: bool,
 }
 
 impl Queue {
     fn without_workers(&self) -> bool {
         self.alive + self.starting == 0
-    }
-
-    /// Will a worker look for the next task soon?
-    fn has_free_worker(&self) -> bool {
-        self.polling > self.in_user_code
-    }
-
-    fn take(&mut self) -> Option<Arc<Task>> {
-        let task = self.tasks.pop_front()?;
-        self.taken += 1;
-        Some(task)
-    }
-}
-
-/// Held while user code runs that may block its thread.
-pub(crate) struct InUserCode<'pool>(&'pool Pool);
-
-impl Drop for InUserCode<'_> {
-    fn drop(&mut self) {
-        let mut queue = lock(&self.0.queue);
-        queue.in_user_code = queue.in_user_code.saturating_sub(1);
     }
 }
 
@@ -230,11 +191,8 @@ impl Pool {
             return;
         }
         queue.tasks.push_back(task);
-        let is_noticed = queue.watched && queue.has_free_worker();
         drop(queue);
-        if !is_noticed {
-            self.work.notify_one();
-        }
+        self.work.notify_one();
     }
 
     /// Begins a task on this thread, which belongs to the program's event loop: it is polled once here, without ever
@@ -280,17 +238,10 @@ impl Pool {
         if queue.without_workers() { self.start(py, queue) } else { Ok(()) }
     }
 
-    /// Called before a thread runs user code: makes sure that a worker is at hand for the others' tasks.
-    pub(crate) fn enter_user_code(&self, py: Python<'_>) -> PyResult<InUserCode<'_>> {
-        let mut queue = lock(&self.queue);
-        queue.in_user_code += 1;
-        let inside = InUserCode(self);
-        if queue.idle + queue.starting == 0 {
-            self.start(py, queue)?;
-        } else {
-            drop(queue);
-        }
-        Ok(inside)
+    /// Makes sure that a worker is at hand for the others' tasks; called before a thread runs user code.
+    pub(crate) fn keep_one_idle(&self, py: Python<'_>) -> PyResult<()> {
+        let queue = lock(&self.queue);
+        if queue.idle + queue.starting == 0 { self.start(py, queue) } else { Ok(()) }
     }
 
     fn start(&self, py: Python<'_>, mut queue: MutexGuard<'_, Queue>) -> PyResult<()> {
@@ -308,52 +259,20 @@ impl Pool {
         queue.starting = queue.starting.saturating_sub(1);
         queue.alive += 1;
         loop {
-            if let Some(task) = queue.take() {
-                queue.polling += 1;
+            if let Some(task) = queue.tasks.pop_front() {
                 drop(queue);
                 task.phase.store(phase::RUNNING, Ordering::Release);
                 task.poll();
                 queue = lock(&self.queue);
-                queue.polling -= 1;
             } else if queue.closed {
                 queue.alive -= 1;
                 return;
             } else {
                 queue.idle += 1;
-                queue = if queue.polling > 0 && !queue.watched {
-                    self.watch(queue)
-                } else {
-                    self.work.wait(queue).unwrap_or_else(PoisonError::into_inner)
-                };
+                queue = self.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
                 queue.idle -= 1;
             }
         }
-    }
-
-    /// Waits for work, and as long as others get on looks every [`WATCH`] whether tasks are left lying.
-    fn watch<'pool>(&'pool self, mut queue: MutexGuard<'pool, Queue>) -> MutexGuard<'pool, Queue> {
-        queue.watched = true;
-        let mut looks = 0;
-        while looks < MAX_LOOKS && queue.polling > 0 && !queue.closed {
-            let taken = queue.taken;
-            let (next, wait) = self.work.wait_timeout(queue, WATCH).unwrap_or_else(PoisonError::into_inner);
-            queue = next;
-            looks = if queue.taken == taken { looks + 1 } else { 0 };
-            let is_wanted = !wait.timed_out() || (looks > 0 && !queue.has_free_worker());
-            if is_wanted && !queue.tasks.is_empty() {
-                break;
-            }
-        }
-        queue.watched = false;
-        if queue.tasks.is_empty() && !queue.closed {
-            // Nobody polls, or what is polled takes long: the next task wakes one.
-            return self.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
-        }
-        if queue.idle > 1 {
-            // This one takes a task; another one watches from here on.
-            self.work.notify_one();
-        }
-        queue
     }
 
     /// Lets the workers go once nothing is left to poll. A worker inside a provider method leaves when that returns. Call

@@ -130,7 +130,7 @@ fn report(context: &Context, arguments: &CheckArguments, findings: &Findings) {
         context.console.line(&format!("note: {note}"));
     }
     for problem in &findings.problems {
-        context.console.note(&format!("problem: {problem}"));
+        context.console.note(format!("problem: {problem}"));
     }
     context.console.line(&format!("{} found", count(findings.problems.len(), "problem")));
 }

@@ -419,7 +419,7 @@ fn conclude(
     if let (Some(plan), Some(recorder)) = (plan, &show.recorder) {
         let surprises = plan.surprises(recorder);
         if !surprises.is_empty() {
-            console.warn(&format!(
+            console.warn(format!(
                 "the program changed between preview and {}:\n  {}",
                 request.verb,
                 surprises.join("\n  ")
@@ -479,7 +479,7 @@ fn write_code(workplace: &Workplace<'_>, request: &Request, code: &str, out: Opt
         std::fs::write(&file, code).map_err(|error| {
             Failure::io(format!("the code {} (from --out) cannot be written", file.display()), &error)
         })?;
-        context.console.note(&format!("The code for the program was written to {}", file.display()));
+        context.console.note(format!("The code for the program was written to {}", file.display()));
     } else if !request.operate.run.keeps_stdout_clean() {
         context.console.line("\nPut this into the program; adapt it to the classes that it has:\n");
         context.console.line(code.trim_end());

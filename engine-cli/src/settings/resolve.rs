@@ -58,7 +58,7 @@ fn check(declaration: &Declaration, value: &serde_norway::Value, settings: &Sett
                 "{place}: the project declares '{name}' to be secret, but its value is in plain text; set it again \
                  with "
             ),
-            Command::new("config set").value(&name).with("--secret")
+            Command::new("config set").value(name).with("--secret")
         ]));
     }
     // What is encrypted as a whole can only be judged when it is used.

@@ -44,7 +44,7 @@ pub(crate) async fn run(context: &Context, arguments: &WatchArguments) -> Result
             return Ok(());
         }
         if code != 0 {
-            context.console.note(&format!("`up` ended with exit code {code}"));
+            context.console.note(format!("`up` ended with exit code {code}"));
         }
         let changed = match files.changed_program(&before) {
             Some(changed) => changed,

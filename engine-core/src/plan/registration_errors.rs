@@ -347,7 +347,7 @@ impl RegistrationError {
                      run ",
                     urn.name()
                 ),
-                Command::new("state unprotect").quoted(&urn),
+                Command::new("state unprotect").quoted(urn),
                 ", or pass --ignore-protect"
             ],
         )
@@ -361,7 +361,7 @@ impl RegistrationError {
                     "it is to be deleted before its replacement is made, and '{dependent}', which depends on it, would \
                      have to be deleted first but is protected: run "
                 ),
-                Command::new("state unprotect").quoted(&dependent),
+                Command::new("state unprotect").quoted(dependent),
                 ", or pass --ignore-protect"
             ],
         )
@@ -380,7 +380,7 @@ impl RegistrationError {
                 ),
                 Command::new("up"),
                 ", run ",
-                Command::new("state unprotect").quoted(&urn),
+                Command::new("state unprotect").quoted(urn),
                 ", or pass --ignore-protect"
             ],
         )

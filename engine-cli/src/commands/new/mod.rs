@@ -126,7 +126,7 @@ pub(crate) async fn run(mut context: Context, arguments: &NewArguments) -> Resul
             // What was said of the configuration is not to be lost.
             Err(failure) if !arguments.config.is_empty() => return Err(failure),
             Err(failure) => {
-                context.console.warn(&format!("no stack was made: {failure}"));
+                context.console.warn(format!("no stack was made: {failure}"));
                 steps.push("maloko stack init dev".to_owned());
             }
         }

@@ -73,7 +73,7 @@ pub(crate) async fn create(workplace: &Workplace<'_>, stack: &StackName, select:
     if existing.contains(stack) {
         return Err(Failure::new(message![
             format!("stack '{}' already exists; choose it with ", workplace.shown(stack)),
-            Command::new("stack select").value(&workplace.shown(stack))
+            Command::new("stack select").value(workplace.shown(stack))
         ]));
     }
     // The project's own directory is made for it.

@@ -134,7 +134,7 @@ fn tell(workplace: &Workplace<'_>, stack: &StackName, target: Target, before: &P
         Target::Passphrase => {
             console.line(&format!("The secrets of stack '{shown}' are encrypted with the new passphrase"));
             if from_environment {
-                console.note(&format!(
+                console.note(format!(
                     "the environment still holds the old one: set {PASSPHRASE_VARIABLE}, or the file that \
                      {PASSPHRASE_VARIABLE}_FILE names, to the new one"
                 ));
@@ -143,7 +143,7 @@ fn tell(workplace: &Workplace<'_>, stack: &StackName, target: Target, before: &P
         Target::KeyFile => {
             console.line(&format!("The secrets of stack '{shown}' are encrypted with the key file of the project"));
             if from_environment {
-                console.note(&format!(
+                console.note(format!(
                     "unset {PASSPHRASE_VARIABLE} and {PASSPHRASE_VARIABLE}_FILE for this stack: they go before the key file"
                 ));
             }

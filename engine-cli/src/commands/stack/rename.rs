@@ -129,7 +129,7 @@ impl Renaming<'_> {
                             self.workplace.shown(self.old),
                             self.workplace.shown(self.old)
                         ),
-                        Command::new("stack rm").value(&self.workplace.shown(self.old)).with("--force")
+                        Command::new("stack rm").value(self.workplace.shown(self.old)).with("--force")
                     ]));
                 }
                 if there.seal.is_some() && there.journal.is_none() && !self.has_settings_to_move() {
@@ -164,7 +164,7 @@ impl Renaming<'_> {
             match Checkpoint::decode(&bytes, &generation.place) {
                 Ok(checkpoint) => former.push(self.rewritten(checkpoint)),
                 Err(problem) => {
-                    self.workplace.context.console.warn(&format!("a former state is left behind: {problem}"));
+                    self.workplace.context.console.warn(format!("a former state is left behind: {problem}"));
                 }
             }
         }

@@ -77,7 +77,7 @@ async fn edit(workplace: &Workplace<'_>, session: &Session, editor: &str) -> Res
         if !context.console.interactive {
             return Err(kept(file, &problem.message));
         }
-        context.console.note(&format!("error: {}", problem.message));
+        context.console.note(format!("error: {}", problem.message));
         if prompt::choose("The state was not changed.", &["edit again".to_owned(), "give up".to_owned()])? != 0 {
             return Err(kept(file, "given up"));
         }

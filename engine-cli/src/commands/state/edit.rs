@@ -96,7 +96,7 @@ fn protected(urn: &Urn) -> Failure {
             "{urn} can't be safely deleted because it is protected. Re-run this command with --force to force \
              deletion, or unprotect it first: "
         ),
-        Command::new("state unprotect").quoted(&urn)
+        Command::new("state unprotect").quoted(urn)
     ])
 }
 

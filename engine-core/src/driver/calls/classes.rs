@@ -134,7 +134,7 @@ impl Context {
             } else {
                 message![
                     "They stay as they are; `--update-changed-providers` updates them, and ",
-                    Command::new("config set").value(&CODE_CHANGES).with("ignore"),
+                    Command::new("config set").value(CODE_CHANGES).with("ignore"),
                     " hides this message"
                 ]
             };

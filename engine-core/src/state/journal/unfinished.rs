@@ -72,13 +72,13 @@ impl Unfinished {
             ],
             Self::RenamedTo(name) => message![
                 format!("{what} is being renamed to '{name}', which was interrupted. Finish it with "),
-                Command::new("stack rename").value(&name)
+                Command::new("stack rename").value(name)
             ],
             Self::RenameOf(name) => message![
                 format!(
                     "{what} is what becomes of the stack '{name}', whose renaming was interrupted. Finish it with "
                 ),
-                Command::new("stack rename").with("NAME --stack").value(&name),
+                Command::new("stack rename").with("NAME --stack").value(name),
                 ", where NAME is that of this stack"
             ],
             Self::Receiving(command) => format!(
