@@ -2,6 +2,7 @@ use serde_json::{Value as Json, json};
 
 use super::{Demand, Expected, Step, differences, judge, text};
 
+#[expect(clippy::unwrap_used, reason = "the test's own JSON")]
 fn read<T: serde::de::DeserializeOwned>(json: Json) -> T {
     serde_json::from_value(json).unwrap()
 }
