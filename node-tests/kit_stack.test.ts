@@ -33,7 +33,9 @@ test("a plan tells of changes and replacements", async ({ stack, world }) => {
     const replace = await s.preview();
     expect(replace.b?.replaces).toEqual(["name"]);
     expect(replace).not.toHaveNoReplacements();
-    expect(() => expect(replace).toHaveNoReplacements()).toThrow("replaces nothing; it has\n  replace b because of name");
+    expect(() => expect(replace).toHaveNoReplacements()).toThrow(
+        "replaces nothing; it has\n  replace b because of name",
+    );
     expect(() => expect(replace).toHaveNoDeletions()).toThrow("deletes nothing; it has\n  replace b because of name");
     await s.up();
     expect(s.history("b").ids).toEqual(["bucket-1", "bucket-2"]);

@@ -52,7 +52,7 @@ struct Table {
 
 impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Scrubber")
+        f.write_str("Redactor")
     }
 }
 
@@ -274,6 +274,9 @@ fn forms(secret: &str) -> Vec<String> {
     forms.push(html);
     if secret.len() >= VALUE_MINIMUM {
         forms.extend((0..3).flat_map(|offset| base64(secret.as_bytes(), offset)));
+    } else if secret.len() >= MESSAGE_MINIMUM {
+        // Encoded alone: what is left of it between other bytes would be too short.
+        forms.extend([&STANDARD, &URL_SAFE].map(|alphabet| alphabet.encode(secret).trim_end_matches('=').to_owned()));
     }
     forms.retain(|form| form != secret);
     forms

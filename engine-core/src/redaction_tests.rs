@@ -90,6 +90,13 @@ fn the_forms_that_a_secret_has_elsewhere_are_known() {
 }
 
 #[test]
+fn a_short_secret_that_is_encoded_alone_is_hidden() {
+    let redactor = Redactor::new();
+    redactor.learn("hunter2");
+    assert_eq!(redactor.message("aHVudGVyMg== and aHVudGVyMg"), "[secret]== and [secret]");
+}
+
+#[test]
 fn base64_hides_no_secret_wherever_it_stands_in_it() {
     let secret = "s3cr3t?>canary~value";
     let redactor = knowing(&[secret]);
