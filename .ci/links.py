@@ -1,7 +1,4 @@
-"""Checks the links of every Markdown file: the file is there, and so is the heading that the link names.
-
-The changelog is left out: it tells of documents under the names that they had.
-"""
+"""Checks the links of every Markdown file: the file is there, and so is the heading that the link names."""
 
 import re
 import subprocess

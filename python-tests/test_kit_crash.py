@@ -191,7 +191,7 @@ def test_a_point_that_is_not_reached_fails(pytester: pytest.Pytester) -> None:
 
 
 def test_another_word_for_a_crash_is_refused() -> None:
-    with pytest.raises(MalokoError, match="'explode' is no way to crash; those are kill, raise_before"):
+    with pytest.raises(MalokoError, match="'explode' is no kind of crash: there are kill, raise_before"):
         crash_everywhere(["explode"])
 
 

@@ -210,7 +210,7 @@ def test_a_run_says_at_its_end_what_became_unresolved(stack: Stack) -> None:
     provider = Cloud()
     provider.ending = lambda: None
     done = stack.run("update", lambda: thing(provider))
-    [warning] = [text for text in done.messages("warning") if text.startswith("unresolved: ")]
+    [warning] = [text for text in done.messages("warning") if text.startswith("these creates failed with an unknown outcome")]
     assert "\n    a: its create returned something that cannot be used" in warning
     later = stack.run("update", lambda: None)
     told = "an earlier create of this resource ended unclearly (its create returned something that cannot be used)"

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 
+use crate::message::Code;
 use crate::provider::{
     Answer, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderHost, ProviderReference,
     SerializedProvider,
@@ -50,6 +51,11 @@ pub trait HostLayer: Send + Sync {
     /// See [`ProviderHost::watch`].
     fn watch(&self, time: Duration) -> BoxFuture<'static, ()> {
         self.inner().watch(time)
+    }
+
+    /// See [`ProviderHost::code`].
+    fn code(&self, code: Code) -> String {
+        self.inner().code(code)
     }
 
     /// See [`ProviderHost::spawn`].
@@ -106,6 +112,10 @@ impl<L: HostLayer> ProviderHost for L {
 
     fn watch(&self, time: Duration) -> BoxFuture<'static, ()> {
         HostLayer::watch(self, time)
+    }
+
+    fn code(&self, code: Code) -> String {
+        HostLayer::code(self, code)
     }
 
     fn spawn(&self, task: BoxFuture<'static, ()>) {

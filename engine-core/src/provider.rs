@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
 use crate::autonaming::Autonaming;
-use crate::message::Message;
+use crate::message::{Code, Message};
 use crate::urn::Urn;
 use crate::value::PropertyMap;
 
@@ -521,6 +521,11 @@ pub trait ProviderHost: Send + Sync {
     /// their sake.
     fn watch(&self, time: Duration) -> BoxFuture<'static, ()> {
         self.wait(time)
+    }
+
+    /// The words of its language for code that a message advises.
+    fn code(&self, code: Code) -> String {
+        code.to_string()
     }
 
     /// Runs a task beside others, where the host wants its provider calls to happen (Python: on one of its threads).

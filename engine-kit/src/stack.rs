@@ -32,7 +32,7 @@ use crate::keys;
 use crate::plan;
 use crate::report::{Report, Struck, outcome_name};
 use crate::run_request::{RunRequest, Time, Verb};
-use crate::step_log::{Stage, StepLog};
+use crate::step_log::{HostWording, Stage, StepLog};
 
 /// Provider operations at a time when the order does not say.
 const PARALLEL: usize = 16;
@@ -248,7 +248,11 @@ impl TestStack {
             Session::open(&store, &self.name, self.options(environment, "maloko's testing kit")).await?
         };
         let operation = self.operation(order);
-        let step_log = Arc::new(StepLog::new(Arc::clone(&operation.redactor), Arc::clone(&fault_points)));
+        let step_log = Arc::new(StepLog::new(
+            Arc::clone(&operation.redactor),
+            Arc::clone(&fault_points),
+            HostWording(Arc::clone(&kit) as _),
+        ));
         let started = self.clock.elapsed();
         let engine =
             Engine::start(operation, session, Arc::clone(&kit) as _, Arc::clone(&step_log) as Arc<dyn EventSink>);
@@ -391,7 +395,13 @@ impl Run {
             Ok(report) => {
                 let summary = report.summary;
                 let outcome = outcome_name(summary.outcome);
-                (outcome, report.error.map(String::from), report.source, summary.changes, summary.is_preview)
+                (
+                    outcome,
+                    report.error.map(|error| error.worded(&HostWording(Arc::clone(&self.host) as _))),
+                    report.source,
+                    summary.changes,
+                    summary.is_preview,
+                )
             }
             Err(error) => ("failed", Some(error.to_string()), None, BTreeMap::new(), false),
         };

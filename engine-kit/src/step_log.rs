@@ -3,6 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use maloko_core::event::{Event, EventSink, Severity, StepMetadata};
+use maloko_core::message::{Code, Wording};
+use maloko_core::provider::ProviderHost;
 use maloko_core::redaction::Redactor;
 use serde::Serialize;
 
@@ -34,16 +36,27 @@ struct Pages {
     messages: Vec<Message>,
 }
 
+/// The words that the language of a host has for code.
+#[derive(Clone)]
+pub(crate) struct HostWording(pub(crate) Arc<dyn ProviderHost>);
+
+impl Wording for HostWording {
+    fn code(&self, code: Code) -> String {
+        self.0.code(code)
+    }
+}
+
 /// Takes notes of a run's events.
 pub(crate) struct StepLog {
     pages: Mutex<Pages>,
     redactor: Arc<Redactor>,
     fault_points: Arc<FaultPoints>,
+    wording: HostWording,
 }
 
 impl StepLog {
-    pub(crate) fn new(redactor: Arc<Redactor>, fault_points: Arc<FaultPoints>) -> Self {
-        Self { pages: Mutex::default(), redactor, fault_points }
+    pub(crate) fn new(redactor: Arc<Redactor>, fault_points: Arc<FaultPoints>, wording: HostWording) -> Self {
+        Self { pages: Mutex::default(), redactor, fault_points, wording }
     }
 
     fn pages(&self) -> MutexGuard<'_, Pages> {
@@ -77,7 +90,7 @@ impl EventSink for StepLog {
                     Severity::Error => "error",
                 };
                 let urn = diagnostic.urn.map(|urn| urn.as_str().to_owned()).unwrap_or_default();
-                let text = self.redactor.message(&diagnostic.message).into_owned();
+                let text = self.redactor.message(&diagnostic.message.worded(&self.wording)).into_owned();
                 self.pages().messages.push(Message { severity, urn, text });
                 return;
             }

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
+use maloko_cli::Language;
+use maloko_core::message::Code;
 use maloko_core::provider::{
     Answer, CallLimits, CheckFailure, DiffAnswer, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
     ProviderErrorKind, ProviderHost, ProviderReference, SerializedProvider,
@@ -308,6 +310,10 @@ impl ProviderHost for JsHost {
     fn cancel(&self, calls: &[u64]) {
         let calls = calls.iter().copied().map(number).collect();
         self.crossing.post(Message::CancelCalls { operation: self.registry, calls });
+    }
+
+    fn code(&self, code: Code) -> String {
+        Language::NodeJs.code(code).to_owned()
     }
 
     fn spawn(&self, task: BoxFuture<'static, ()>) {

@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
+use maloko_cli::Language;
 use maloko_core::event::Severity;
+use maloko_core::message::Code;
 use maloko_core::provider::{
     Answer, CheckFailure, DiffAnswer, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
     ProviderErrorKind, ProviderHost, ProviderReference, SerializedProvider,
@@ -356,6 +358,10 @@ impl ProviderHost for PythonHost {
                 error.write_unraisable(py, None);
             }
         });
+    }
+
+    fn code(&self, code: Code) -> String {
+        Language::Python.code(code).to_owned()
     }
 
     fn spawn(&self, task: BoxFuture<'static, ()>) {
