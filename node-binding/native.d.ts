@@ -155,3 +155,17 @@ export declare class Laws {
     /** The verdict of a law (JSON, `maloko_kit::Verdict`) in words. */
     static text(law: string, title: string, provider: string, verdict: string): string
 }
+
+/** One example of a law: it says what the kit is to do, and takes the answer. */
+export declare class LawTrial {
+    /**
+    * Begins an example of a law (`L5`). `subject` is what is known of the provider (JSON, `maloko_kit::Subject`). Throws
+    * for a law that it does not know.
+    */
+    constructor(law: string, subject: string)
+    /**
+    * What is to be done next (JSON, `maloko_kit::Request`), after the answer to what was to be done before; at first,
+    * that is `null`. Throws for an answer that is none.
+    */
+    next(answer: string): string
+}

@@ -1,12 +1,13 @@
 // Loads the addon of this platform.
 import * as fs from "node:fs";
 import * as path from "node:path";
-import type { Bridge, Laws, Message, TestStack } from "../native";
+import type { Bridge, Laws, LawTrial, Message, TestStack } from "../native";
 
 interface Addon {
     Bridge: typeof Bridge;
     TestStack: typeof TestStack;
     Laws: typeof Laws;
+    LawTrial: typeof LawTrial;
 }
 
 /** The addon's side of a thread, and what it tells. */

@@ -64,7 +64,7 @@ mod _maloko {
     #[pymodule_export]
     use super::engine::Engine;
     #[pymodule_export]
-    use super::kit::{TestRun, TestStack, converted, law_text, law_words};
+    use super::kit::{LawTrial, TestRun, TestStack, converted, law_text, law_words};
 
     /// The version of the package.
     #[pymodule_export]
