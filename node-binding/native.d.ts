@@ -125,3 +125,17 @@ export declare function lawText(law: string, title: string, provider: string, ve
 
 /** Answers a question of the kit (JSON, `maloko_kit::answer`) with JSON. Throws for one that cannot be read. */
 export declare function kitAnswer(question: string): string
+
+/** One example of a law: it says what the kit is to do, and takes the answer. */
+export declare class LawTrial {
+    /**
+    * Begins an example of a law (`L5`). `subject` is what is known of the provider (JSON, `maloko_kit::Subject`). Throws
+    * for a law that it does not know.
+    */
+    constructor(law: string, subject: string)
+    /**
+    * What is to be done next (JSON, `maloko_kit::Request`), after the answer to what was to be done before; at first,
+    * that is `null`. Throws for an answer that is none.
+    */
+    next(answer: string): string
+}

@@ -29,7 +29,10 @@ mod unresolved;
 pub use clock::VirtualClock;
 pub use fault_points::{Crash, Interruption, Point};
 pub use judgement::answer;
-pub use laws::{Break, Finding, Verdict, Words, verdict_text};
+pub use laws::{
+    Arguments, Bag, Break, Checked, End, Finding, LawTrial, Operation, PlannedChange, PlannedStep, Ran, Request,
+    Subject, Verdict, Words, verdict_text,
+};
 pub use report::Report;
 pub use run_request::{Config, Fault, Import, Injection, RunRequest, Time, Verb};
 pub use stack::{Run, TestStack};

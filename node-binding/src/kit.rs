@@ -164,6 +164,31 @@ pub fn kit_answer(question: String) -> napi::Result<String> {
     maloko_kit::answer(&question).map_err(|error| napi::Error::from_reason(error.to_string()))
 }
 
+/// One example of a law: it says what the kit is to do, and takes the answer.
+#[napi]
+pub struct LawTrial {
+    inner: maloko_kit::LawTrial,
+}
+
+#[napi]
+impl LawTrial {
+    /// Begins an example of a law (`L5`). `subject` is what is known of the provider (JSON, `maloko_kit::Subject`). Throws
+    /// for a law that it does not know.
+    #[napi(constructor)]
+    pub fn new(law: String, subject: String) -> napi::Result<Self> {
+        let inner = maloko_kit::LawTrial::new(&law, read(&subject)?).map_err(|error| reason(&error))?;
+        Ok(Self { inner })
+    }
+
+    /// What is to be done next (JSON, `maloko_kit::Request`), after the answer to what was to be done before; at first,
+    /// that is `null`. Throws for an answer that is none.
+    #[napi]
+    pub fn next(&mut self, answer: String) -> napi::Result<String> {
+        let request = self.inner.next(read(&answer)?).map_err(|error| reason(&error))?;
+        serde_json::to_string(&request).map_err(|error| napi::Error::from_reason(error.to_string()))
+    }
+}
+
 fn read<T: serde::de::DeserializeOwned>(json: &str) -> napi::Result<T> {
     serde_json::from_str(json).map_err(|error| napi::Error::from_reason(error.to_string()))
 }

@@ -1,11 +1,12 @@
 // Loads the addon of this platform.
 import * as fs from "node:fs";
 import * as path from "node:path";
-import type { Bridge, kitAnswer, lawText, lawWords, Message, TestStack } from "../native";
+import type { Bridge, kitAnswer, LawTrial, lawText, lawWords, Message, TestStack } from "../native";
 
 interface Addon {
     Bridge: typeof Bridge;
     TestStack: typeof TestStack;
+    LawTrial: typeof LawTrial;
     kitAnswer: typeof kitAnswer;
     lawText: typeof lawText;
     lawWords: typeof lawWords;

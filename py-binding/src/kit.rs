@@ -194,3 +194,31 @@ pub(crate) fn law_text(law: &str, title: &str, provider: &str, verdict: &str) ->
 pub(crate) fn kit_answer(question: &str) -> PyResult<String> {
     maloko_kit::answer(question).map_err(|error| PyValueError::new_err(error.to_string()))
 }
+
+/// One example of a law: it says what the kit is to do, and takes the answer.
+#[pyclass]
+pub(crate) struct LawTrial {
+    inner: std::sync::Mutex<maloko_kit::LawTrial>,
+}
+
+#[pymethods]
+impl LawTrial {
+    /// Begins an example of a law (`L5`). `subject` is what is known of the provider (JSON, `maloko_kit::Subject`). Raises
+    /// `ValueError` for a law that it does not know.
+    #[new]
+    fn new(law: &str, subject: &str) -> PyResult<Self> {
+        let subject = serde_json::from_str(subject).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let inner =
+            maloko_kit::LawTrial::new(law, subject).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(Self { inner: std::sync::Mutex::new(inner) })
+    }
+
+    /// What is to be done next (JSON, `maloko_kit::Request`), after the answer to what was to be done before; at first,
+    /// that is `null`. Raises `ValueError` for an answer that is none.
+    fn next(&self, answer: &str) -> PyResult<String> {
+        let answer = serde_json::from_str(answer).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let mut inner = self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let request = inner.next(answer).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        serde_json::to_string(&request).map_err(failed)
+    }
+}

@@ -1,14 +1,19 @@
-//! What the laws of providers say: the hosts try a law and name what they found, here it gets its words. So both
-//! languages say the same.
+//! The laws of providers: what they do to judge a provider ([`LawTrial`]), and the words for what was found. So every
+//! host judges alike and says the same. A law that [`LawTrial`] does not know yet is still tried by the hosts.
 
+mod compare;
+mod editing;
 mod finding;
+mod reading;
 mod show;
+mod trial;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 pub use finding::Finding;
 pub(crate) use show::show;
+pub use trial::{Arguments, Bag, Checked, End, LawTrial, Operation, PlannedChange, PlannedStep, Ran, Request, Subject};
 
 /// A finding in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -131,3 +136,5 @@ fn broken_text(law: &str, title: &str, provider: &str, found: &Break) -> String 
 #[cfg(test)]
 #[path = "laws_tests.rs"]
 mod tests;
+#[cfg(test)]
+mod trial_tests;

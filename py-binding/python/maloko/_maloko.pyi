@@ -2,7 +2,7 @@ from _typeshed import SupportsGetItem
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["VERSION", "Completion", "Engine", "LibraryRun", "Pool", "TestRun", "TestStack", "borrow_terminal", "cli_main", "converted", "give_back_terminal", "kit_answer", "law_text", "law_words", "lends_terminal", "require_main_interpreter"]
+__all__ = ["VERSION", "Completion", "Engine", "LawTrial", "LibraryRun", "Pool", "TestRun", "TestStack", "borrow_terminal", "cli_main", "converted", "give_back_terminal", "kit_answer", "law_text", "law_words", "lends_terminal", "require_main_interpreter"]
 
 VERSION: Final[str]
 """
@@ -100,6 +100,22 @@ class Engine:
     def when_stopped(self, /, notify: "object") -> None:
         """
         Calls `notify` from another thread once the run cannot go on.
+        """
+
+@final
+class LawTrial:
+    """
+    One example of a law: it says what the kit is to do, and takes the answer.
+    """
+    def __new__(cls, /, law: str, subject: str) -> LawTrial:
+        """
+        Begins an example of a law (`L5`). `subject` is what is known of the provider (JSON, `maloko_kit::Subject`). Raises
+        `ValueError` for a law that it does not know.
+        """
+    def next(self, /, answer: str) -> str:
+        """
+        What is to be done next (JSON, `maloko_kit::Request`), after the answer to what was to be done before; at first,
+        that is `null`. Raises `ValueError` for an answer that is none.
         """
 
 @final

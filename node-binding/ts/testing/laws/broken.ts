@@ -101,8 +101,8 @@ export function errorText(thrown: unknown): string {
     return thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : show(thrown);
 }
 
-// A value as JSON has it; what JSON has not is shown as Node does.
-function plainJson(value: unknown): unknown {
+/** A value as JSON has it; what JSON has not is shown as Node does. */
+export function plainJson(value: unknown): unknown {
     if (Array.isArray(value)) {
         return value.map(plainJson);
     }

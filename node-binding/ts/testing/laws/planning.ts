@@ -2,6 +2,7 @@
 import type { Inputs } from "../subject";
 import { type Difference, Discarded, firstDifference, found, Refused, withoutId } from "./broken";
 import { watchNetwork } from "./guard";
+import { triedByEngine } from "./host";
 import type { Law } from "./law";
 import { type Laboratory, type Made, plain, Trial, variations } from "./trial";
 
@@ -68,36 +69,7 @@ const idempotent: Law = {
     title: "check is idempotent and pure",
     needs: ["check"],
     count: 1,
-    holds: (laboratory, [inputs = {}]) =>
-        Trial.run(laboratory, async (trial) => {
-            const first = await trial.check(inputs);
-            for (const [kind, news] of [
-                ["not-idempotent", first],
-                ["not-stable", inputs],
-            ] as const) {
-                const difference = firstDifference(first, await trial.check(news, first), laboratory.volatile);
-                if (difference !== undefined) {
-                    const { path, expected, actual } = difference;
-                    found(kind, { property: path, first: expected, again: actual });
-                }
-            }
-            const check = (trial.provider as { check?: (olds: unknown, news: unknown) => unknown }).check;
-            if (check === undefined) {
-                return;
-            }
-            const [olds, news] = [{}, structuredClone(inputs)];
-            await check.call(trial.provider, olds, news);
-            for (const [argument, before, after] of [
-                ["olds", {}, olds],
-                ["news", inputs, news],
-            ] as const) {
-                const difference = firstDifference(before, after);
-                if (difference !== undefined) {
-                    const { path, expected, actual } = difference;
-                    found("argument-changed", { argument, property: path, before: expected, after: actual });
-                }
-            }
-        }),
+    holds: triedByEngine("L1"),
 };
 
 const settled: Law = {
@@ -105,11 +77,7 @@ const settled: Law = {
     title: "a second up does nothing",
     needs: [],
     count: 1,
-    holds: (laboratory, [inputs = {}]) =>
-        Trial.run(laboratory, async (trial) => {
-            const made = await trial.made(inputs);
-            await stays(trial, made, await trial.check(inputs, made.inputs), "create");
-        }),
+    holds: triedByEngine("L2"),
 };
 
 const agreeing: Law = {

@@ -150,7 +150,8 @@ function plainLeak(value: unknown, secrets: readonly string[], path = ""): { pat
 
 const INFO = { title: "a law", file: "", replay: "" };
 
-function stackOf(trial: Trial, inputs: Inputs, time: "virtual" | "real") {
+/** A stack whose one resource is of the provider that is tried. */
+export function stackOf(trial: Trial, inputs: Inputs, time: "virtual" | "real") {
     const { config } = trial;
     return new Kit(INFO).stack(trial.provider, { inputs, config, settle: false, time });
 }

@@ -1,12 +1,10 @@
-"""Laws of check, diff, create and update: 1, 2, 4 to 7."""
+"""Laws of diff, create and update: 4 to 7."""
 
 from __future__ import annotations
 
-import copy
 import re
 from typing import Any
 
-from maloko.testing._direct import Direct, _bag
 from maloko.testing._laws._compare import NOTHING, differences, without_id
 from maloko.testing._laws._trial import NAME, Broken, Inputs, PassOver, Refused, Trial, entry_of, set_inputs
 from maloko.testing._laws._words import error_text
@@ -16,42 +14,6 @@ from maloko.testing._stack import Stack
 
 AN_UPDATE = "inputs whose change makes an update"
 A_REPLACEMENT = "inputs whose change makes a replacement"
-
-
-def check_is_pure(trial: Trial, inputs: Inputs) -> None:
-    """L1."""
-    trial.need("check", "without one the inputs stay as they are")
-    with Direct(trial.provider, config=trial.settings.config_for(trial.world)) as direct:
-        _check_is_pure(trial, direct, inputs)
-
-
-def _check_is_pure(trial: Trial, direct: Direct, inputs: Inputs) -> None:
-    olds: dict[str, Any] = {}
-    news = _bag(inputs, "inputs")
-    checked = _checked(direct, olds, news)
-    once = _bag(checked, "what check returned")
-    twice = _bag(_checked(direct, copy.deepcopy(once), copy.deepcopy(once)), "what check returned")
-    for path, first, second in differences(once, twice):
-        raise Broken("not-idempotent", property=path, first=first, again=second)
-    again = _bag(_checked(direct, copy.deepcopy(once), _bag(inputs, "inputs")), "what check returned")
-    for path, first, second in differences(once, again):
-        raise Broken("not-stable", property=path, first=first, again=second)
-    for argument, bag, kept in (("olds", olds, {}), ("news", news, _bag(inputs, "inputs"))):
-        for path, before, after in differences(kept, bag):
-            raise Broken("argument-changed", argument=argument, property=path, before=before, after=after)
-
-
-def _checked(direct: Direct, olds: dict[str, Any], news: dict[str, Any]) -> Any:
-    _, inputs, failures = direct._call("check", olds, news)
-    if failures:
-        raise Refused("; ".join(f"{name}: {reason}" for name, reason in failures))
-    return inputs or {}
-
-
-def second_up_does_nothing(trial: Trial, inputs: Inputs) -> None:
-    """L2."""
-    stack = trial.made(inputs)
-    stays(trial, stack, "create")
 
 
 def stays(trial: Trial, stack: Stack, after: str) -> None:

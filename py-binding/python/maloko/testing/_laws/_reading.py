@@ -1,4 +1,4 @@
-"""Laws of read, delete, import and of what was kept: 3, 8, 9, 15, 16."""
+"""Laws of read, import and of what was kept: 3, 9, 15, 16."""
 
 from __future__ import annotations
 
@@ -38,32 +38,6 @@ def _read_agrees(trial: Trial, stack: Stack, after: str) -> None:
         raise Broken("read-finds-nothing", after=after)
     for path, returned, read in differences(before, stack.outputs(NAME), trial.settings.volatile):
         raise Broken("read-differs", after=after, property=path, returned=returned, read=read)
-
-
-def deleted_is_gone(trial: Trial, inputs: Inputs) -> None:
-    """L8."""
-    stack = trial.made(inputs)
-    kept = stack.export()
-    id_ = stack.id(NAME)
-    _destroyed(stack, "delete-fails")
-    ids = trial.ids()
-    if ids is not None and id_ in ids:
-        raise Broken("still-there", ids=ids)
-    stack.restore(kept)
-    _destroyed(stack, "second-delete-fails")
-    trial.need("read", "to see whether it says that the object is gone")
-    stack.restore(kept)
-    run = stack.run("refresh")
-    if run.outcome != "succeeded":
-        raise Broken("read-fails-when-gone", error=error_text(run.failure())) from run.failure()
-    if NAME in stack.resources():
-        raise Broken("read-finds-deleted", id=id_)
-
-
-def _destroyed(stack: Stack, otherwise: str) -> None:
-    failure = stack.run("destroy").failure()
-    if failure is not None:
-        raise Broken(otherwise, error=error_text(failure)) from failure
 
 
 def import_needs_no_change(trial: Trial, inputs: Inputs) -> None:

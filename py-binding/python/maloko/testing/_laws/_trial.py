@@ -39,8 +39,18 @@ class Broken(AssertionError):  # noqa: N818 it is what has become of the law
         :param kind: what was found, as `engine-kit/src/laws/finding.rs` names it; it has the words.
         :param found: the members of that finding; a value that is `NOTHING` is left out.
         """
-        self.words = words_of(kind, {key: it for key, it in found.items() if it is not NOTHING})
-        super().__init__("{property}: expected {expected}, found {found}".format(**self.words))
+        self._tell(words_of(kind, {key: it for key, it in found.items() if it is not NOTHING}))
+
+    @classmethod
+    def of(cls, words: dict[str, str]) -> Broken:
+        """What the engine's side has found, in its words."""
+        broken = cls.__new__(cls)
+        broken._tell(words)
+        return broken
+
+    def _tell(self, words: dict[str, str]) -> None:
+        self.words = words
+        super().__init__("{property}: expected {expected}, found {found}".format(**words))
 
 
 class Trial:

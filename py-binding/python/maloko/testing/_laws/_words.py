@@ -12,13 +12,13 @@ from maloko._maloko import law_text, law_words
 
 def words_of(kind: str, found: Mapping[str, Any]) -> dict[str, str]:
     """A finding in words: `property`, `expected`, `found`, `advice`."""
-    words: dict[str, str] = json.loads(law_words(json.dumps({"kind": kind, **_plain(found)})))
+    words: dict[str, str] = json.loads(law_words(json.dumps({"kind": kind, **plain(found)})))
     return words
 
 
 def text_of(law: str, title: str, provider: str, outcome: str, found: Mapping[str, Any]) -> str:
     """A verdict in words."""
-    return law_text(law, title, provider, json.dumps({"outcome": outcome, **_plain(found)}))
+    return law_text(law, title, provider, json.dumps({"outcome": outcome, **plain(found)}))
 
 
 def error_text(error: BaseException | None) -> str:
@@ -26,12 +26,12 @@ def error_text(error: BaseException | None) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A value as JSON has it; what JSON has not is shown as Python does."""
     if isinstance(value, Mapping):
-        return {str(_plain(key)): _plain(item) for key, item in value.items()}
+        return {str(plain(key)): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if value is None or isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
         return value
     if isinstance(value, str) and not any(0xD800 <= ord(letter) <= 0xDFFF for letter in value):
