@@ -48,6 +48,7 @@ KNOTTED = frozenset(
         "engine-core/src/plan",
         "engine-core/src/state",
         "engine-core/src/state/local",
+        "engine-kit/src/laws",
         "engine-stores/src/postgres",
     }
 )

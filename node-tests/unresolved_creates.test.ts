@@ -223,7 +223,9 @@ test("a run says at its end what became unresolved", async () => {
     const provider = new Cloud();
     provider.ending = () => undefined;
     const done = await stack.run("update", thing(provider));
-    const [warning] = messages(done, "warning").filter((text) => text.startsWith("these creates failed with an unknown outcome"));
+    const [warning] = messages(done, "warning").filter((text) =>
+        text.startsWith("these creates failed with an unknown outcome"),
+    );
     expect(warning).toContain("\n    a: its create returned something that cannot be used");
     const later = await stack.run("update", () => undefined);
     const told =

@@ -210,7 +210,8 @@ def test_a_run_says_at_its_end_what_became_unresolved(stack: Stack) -> None:
     provider = Cloud()
     provider.ending = lambda: None
     done = stack.run("update", lambda: thing(provider))
-    [warning] = [text for text in done.messages("warning") if text.startswith("these creates failed with an unknown outcome")]
+    beginning = "these creates failed with an unknown outcome"
+    [warning] = [text for text in done.messages("warning") if text.startswith(beginning)]
     assert "\n    a: its create returned something that cannot be used" in warning
     later = stack.run("update", lambda: None)
     told = "an earlier create of this resource ended unclearly (its create returned something that cannot be used)"

@@ -1,4 +1,5 @@
-"""Whatever a value is, and wherever the state is kept: it comes back as it was, or it is said that it does not (P9 of docs/reliability.md).
+"""Whatever a value is, and wherever the state is kept: it comes back as it was, or it is said that it does not (P9 of
+docs/internals/reliability.md).
 
 The values are drawn from a seed (`MALOKO_VALUES_SEED`), each as an input and as an output of a resource of its own.
 """

@@ -1,4 +1,4 @@
-//! What the commands make of a state that was damaged (P3 of docs/reliability.md).
+//! What the commands make of a state that was damaged (P3 of docs/internals/reliability.md).
 #![expect(clippy::unwrap_used, reason = "a test fails with the error")]
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! Damage is noticed, named, and never taken for another state (P3 of docs/reliability.md). `DAMAGE_SEED`, `DAMAGE_FIRST`
+//! Damage is noticed, named, and never taken for another state (P3 of docs/internals/reliability.md). `DAMAGE_SEED`, `DAMAGE_FIRST`
 //! and `DAMAGE_FLIPS` choose the flipped bits.
 
 use futures::executor::block_on;

@@ -1,4 +1,4 @@
-//! Disks that are full or fail: a run stops with a clear error, and no outcome is lost (P4 of docs/reliability.md). `DISK_ERRORS` says how many
+//! Disks that are full or fail: a run stops with a clear error, and no outcome is lost (P4 of docs/internals/reliability.md). `DISK_ERRORS` says how many
 //! of the six errors each operation of the disk meets.
 
 use std::collections::BTreeSet;

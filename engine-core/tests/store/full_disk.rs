@@ -1,4 +1,4 @@
-//! Disks that are really full, and limits on the size of files (P4 of docs/reliability.md): the same promise as in `disks`, kept by the system and
+//! Disks that are really full, and limits on the size of files (P4 of docs/internals/reliability.md): the same promise as in `disks`, kept by the system and
 //! not by a disk that pretends.
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! Several processes on one stack (P5 and P6 of docs/reliability.md): races for the lease, and writers that are stopped, overtaken
+//! Several processes on one stack (P5 and P6 of docs/internals/reliability.md): races for the lease, and writers that are stopped, overtaken
 //! and woken again.
 //! `RACES`, `RACE_SEED` and `TAKEOVERS` choose how many, and of which seed.
 

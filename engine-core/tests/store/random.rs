@@ -1,5 +1,5 @@
 //! Random numbers that a seed determines (splitmix64). By hand for the reason of `engine-model/src/random.rs`: the figures of
-//! docs/reliability.md belong to seeds.
+//! docs/internals/reliability.md belong to seeds.
 
 /// A generator.
 #[derive(Clone, Debug)]

@@ -236,7 +236,7 @@ impl Host {
     /// The ids in the world, sorted; `None` without a world.
     pub(super) async fn ids(&self) -> Option<Vec<String>> {
         let mut ids: Option<Vec<String>> = self.ask(Request::Look).await;
-        for ids in &mut ids {
+        if let Some(ids) = &mut ids {
             ids.sort();
         }
         ids

@@ -1,4 +1,4 @@
-//! Two to eight writers at once: exactly one gets the stack (P5 of docs/reliability.md).
+//! Two to eight writers at once: exactly one gets the stack (P5 of docs/internals/reliability.md).
 
 use std::sync::{Arc, Barrier};
 use std::time::Duration;

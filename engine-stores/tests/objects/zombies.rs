@@ -1,4 +1,4 @@
-//! A holder that slept, or was cancelled, can write nothing any more; and nobody's clock decides (P6 of docs/reliability.md).
+//! A holder that slept, or was cancelled, can write nothing any more; and nobody's clock decides (P6 of docs/internals/reliability.md).
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
