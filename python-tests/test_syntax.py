@@ -32,8 +32,8 @@ def test_threads_that_parse_at_once_all_get_their_tree() -> None:
         _garbage = [_Restless() for _ in range(50)]
         return len(parsed(source).body)
 
-    with ThreadPoolExecutor(16) as pool:
-        assert set(pool.map(statements, range(160))) == {whole}
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(statements, range(32))) == {whole}
 
 
 def test_a_parser_disturbed_by_another_thread_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
