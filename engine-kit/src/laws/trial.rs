@@ -145,7 +145,7 @@ pub struct Ran {
     pub id: Option<String>,
 }
 
-/// What becomes of a resource.
+/// What a plan does to a resource.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct PlannedStep {
     /// `same`, `update`, `replace`, ...

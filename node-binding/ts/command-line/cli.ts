@@ -25,20 +25,14 @@ import { attributeOutput, showBegun } from "../run/printed-output";
 import type { ResourceClass } from "../run/resource-classes";
 import { Run } from "../run/run";
 import { lendToReaders } from "../run/terminal";
-import { Sdk, sdkVersionOf } from "../sdk";
+import { type RunSettings, Sdk, sdkVersionOf } from "../sdk";
 import { nodeFlags } from "./node-flags";
 import { installedFrom } from "./origin";
 
 // Set for a process that was started again under the flags that the project asks for.
 const RESTARTED = "MALOKO_NODE_RESTARTED";
 
-interface ProgramDescription {
-    project: string;
-    stack: string;
-    organization: string;
-    dryRun: boolean;
-    config: Record<string, string>;
-    secretKeys: string[];
+interface ProgramDescription extends RunSettings {
     projectRoot: string;
     entry: string;
     runtimeOptions: (RuntimeOptions & { nodeargs?: string }) | null;

@@ -38,7 +38,7 @@ impl HostLayer for Careless {
     }
 }
 
-/// Panics once, when a step is told of.
+/// Panics at the first event of a step.
 #[derive(Default)]
 struct PanickingSink(AtomicBool);
 

@@ -29,6 +29,7 @@ _WAKE = getattr(signal, "SIGURG", None)
 """Wakes the main thread out of a system call. By itself this signal does nothing."""
 
 _AGAIN_SECONDS = 0.05
+"""After how long the main thread is woken again that has not noticed."""
 
 _ON_TERMINAL = ("interaction", "user_line", "user_call", "user_return", "user_exception")
 """What a debugger does on the terminal: it says where it stopped and why, and reads commands."""
