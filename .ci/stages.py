@@ -5,7 +5,7 @@
         makes each target, to the end also when one fails, and exits with 1 if one failed. Those of `--first`, which all
         others need, run one after the other, with N things at a time (make's -j). Then each lane runs beside the other
         lanes, its stages one after the other. What a stage of a lane says is shown whole at its end. With LANES=1 in
-        the environment one lane runs at a time.
+        the environment one lane runs at a time. A stage that hangs is ended, and so is what it leaves behind.
     stages.py budget
         fails if a stage of the last run took over one and a half times its budget
 
@@ -15,16 +15,19 @@ writes into $REPORTS, and from the lines of `cargo test`. The budgets, in second
 
 import argparse
 import concurrent.futures
+import contextlib
 import json
 import os
 import re
+import resource
+import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,6 +37,8 @@ LAST_RUN = REPORTS / "stages.json"
 SLOWEST = 10
 TELLING = threading.Lock()
 ALLOWED = 1.5
+LONGEST_SECONDS = 2000
+"""A stage that takes longer hangs."""
 
 RUNNING = re.compile(r"^\s*Running (?:unittests )?(?P<source>\S+) \(\S*?/deps/(?P<binary>[\w-]+)-[0-9a-f]+\)")
 RESULT = re.compile(r"^test result: .* finished in (?P<seconds>[\d.]+)s")
@@ -77,28 +82,53 @@ def counts(lines: Iterable[str], cases: list[ElementTree.Element]) -> tuple[int,
 
 def make(stage: str, folder: Path, live: bool, jobs: int) -> tuple[list[str], int, float]:
     """Makes one target; what it said, its exit code, and the processor seconds of it and its children."""
-    lines = []
     command = [os.environ.get("MAKE", "make"), "--no-print-directory", *([f"-j{jobs}"] if jobs > 1 else []), stage]
-    with (folder / "output.txt").open("w") as kept:
+    file = folder / "output.txt"
+    # A file: the end of a pipe never comes where a process is left behind that holds it.
+    with file.open("w") as output, file.open(errors="replace") as said:
         made = subprocess.Popen(
             command,
             cwd=ROOT,
             env={**os.environ, "REPORTS": str(folder)},
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            stdout=output,
             stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
+            start_new_session=True,
         )
-        for line in made.stdout or ():
-            lines.append(line)
-            kept.write(line)
-            kept.flush()
-            if live:
-                print(line, end="", flush=True)
-        _, status, used = os.wait4(made.pid, 0)
+        try:
+            status, used = wait(made.pid, said if live else None)
+        finally:
+            # What the stage has left behind, or all of it.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(made.pid, signal.SIGKILL)
         made.returncode = os.waitstatus_to_exitcode(status)
+    lines = file.read_text(errors="replace").splitlines(keepends=True)
     return lines, made.returncode, used.ru_utime + used.ru_stime
+
+
+def wait(leader: int, live: TextIO | None) -> tuple[int, resource.struct_rusage]:
+    """Waits for the leader of a process group, shows what is said meanwhile, and ends the group if it hangs."""
+    end = time.monotonic() + LONGEST_SECONDS
+    ended = 0
+    while not ended:
+        time.sleep(0.1)
+        ended, status, used = os.wait4(leader, os.WNOHANG)
+        if live:
+            print(live.read(), end="", flush=True)
+        if time.monotonic() > end and not ended:
+            print_group(leader)
+            # Python tells then what its threads are at.
+            os.killpg(leader, signal.SIGABRT)
+            time.sleep(5)
+            _, status, used = os.wait4(leader, 0)
+            break
+    return status, used
+
+
+def print_group(leader: int) -> None:
+    command = ["ps", "--forest", "-o", "pid,etimes,time,args", "-g", str(leader)]
+    processes = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    tell(f"== a stage still runs after {LONGEST_SECONDS} s, and is ended; its processes:\n{processes}")
 
 
 def run_stage(stage: str, live: bool = True, jobs: int = 1) -> dict[str, Any]:

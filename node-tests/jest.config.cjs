@@ -4,7 +4,7 @@ const shared = process.env.MALOKO_LONG ? "kit_{stack,faults,files}" : "kit_files
 
 module.exports = {
     testMatch: ["**/*.jest.cjs", `<rootDir>/${shared}.test.ts`],
-    testTimeout: 60_000,
+    testTimeout: 300_000,
     transform: { "\\.ts$": "<rootDir>/jest.transform.cjs" },
     moduleNameMapper: { "^maloko/vitest$": "maloko/jest", "^vitest$": "<rootDir>/jest.shim.cjs" },
 };

@@ -14,7 +14,7 @@ const vitest = join(dirname(createRequire(import.meta.url).resolve("vitest/packa
 const PLACE = join(import.meta.dirname, "kit-samples");
 const LEDGER = join(PLACE, ".maloko", "tests");
 const SWEEP = { MALOKO_SWEEP: "1" };
-const TIMEOUT = 180_000;
+const TIMEOUT = 300_000;
 
 interface Ran {
     /** How each test ended, by its title; empty when the run was killed. */

@@ -156,7 +156,7 @@ export class Project {
         const { status, stdout, stderr } = spawnSync(file, words, {
             cwd: this.directory,
             encoding: "utf8",
-            timeout: 50_000,
+            timeout: 250_000,
             maxBuffer: 1 << 28,
             env: this.#environment(words, environment),
         });

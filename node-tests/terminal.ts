@@ -9,7 +9,7 @@ const PSEUDO_TERMINAL = join(dirname(fileURLToPath(import.meta.url)), "..", "pyt
 const SEQUENCES = /\x1b\[[0-9;?]*[a-zA-Z]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the marks around what is drawn at once
 const FRAME = /\x1b\[\?2026h([\s\S]*?)\x1b\[\?2026l/g;
-const PATIENCE_MILLISECONDS = 40_000;
+const PATIENCE_MILLISECONDS = 200_000;
 
 function plain(raw: string): string {
     return raw.replace(SEQUENCES, "").replaceAll("\r", "");

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -9,6 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 MALOKO = [sys.executable, "-m", "maloko"]
+LONGEST_SECONDS = 250
+"""A command that takes longer hangs, also on a busy machine."""
 
 
 class Project:
@@ -48,16 +51,23 @@ class Project:
         return self._spawned(["/bin/sh", "-c", shell, "sh", *MALOKO, *arguments], {})
 
     def _spawned(self, words: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        running = subprocess.Popen(
             words,
             cwd=self.directory,
-            env=self.variables(words, **environment),
+            # A command that is aborted says what each of its threads is at.
+            env=self.variables(words, **{"PYTHONFAULTHANDLER": "1", **environment}),
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=120,
-            check=False,
         )
+        try:
+            said = running.communicate(timeout=LONGEST_SECONDS)
+        except subprocess.TimeoutExpired:
+            running.send_signal(signal.SIGABRT)
+            said = running.communicate()
+            raise AssertionError(f"{words} runs after {LONGEST_SECONDS} s:\n{said[0]}\n{said[1]}") from None
+        return subprocess.CompletedProcess(words, running.returncode, *said)
 
     def failing(self, *arguments: str, **environment: str) -> str:
         """Runs a command that must fail; what it said."""
@@ -90,7 +100,7 @@ def begin(project: Project, *arguments: str) -> subprocess.Popen[str]:
 
 def wait_for(mark: Path) -> None:
     """Waits until a file is there that a program or provider writes."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + LONGEST_SECONDS
     while not mark.exists():
         assert time.monotonic() < end, f"{mark.name} was never written"
         time.sleep(0.02)

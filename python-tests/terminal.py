@@ -15,7 +15,7 @@ from cli import MALOKO, Project
 PSEUDO_TERMINAL = Path(__file__).with_name("pseudo_terminal.py")
 _SEQUENCES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 _FRAME = re.compile(r"\x1b\[\?2026h(.*?)\x1b\[\?2026l", re.DOTALL)
-_PATIENCE_SECONDS = 60
+_PATIENCE_SECONDS = 200
 
 
 class Terminal:
