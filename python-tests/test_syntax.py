@@ -29,7 +29,7 @@ def test_threads_that_parse_at_once_all_get_their_tree() -> None:
     whole = len(ast.parse(source).body)
 
     def statements(_: int) -> int:
-        _garbage = [_Restless() for _ in range(50)]
+        _garbage = [_Restless() for _ in range(5)]
         return len(parsed(source).body)
 
     with ThreadPoolExecutor(8) as pool:

@@ -7,10 +7,10 @@ import contextlib
 import contextvars
 import threading
 import weakref
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import Any
 
-_LAST_SECONDS = 1.0
+LAST_SECONDS = 1.0
 """How long what still runs on a loop is waited for when it has been cancelled."""
 
 _FEW_TASKS = 1000
@@ -67,6 +67,20 @@ def unfinished_tasks(loop: asyncio.AbstractEventLoop) -> list[asyncio.Task[Any]]
     if isinstance(loop, _Loop):
         return loop.unfinished()
     return [task for task in asyncio.all_tasks(loop) if not task.done()]
+
+
+def end_tasks(loop: asyncio.AbstractEventLoop, tasks: Collection[asyncio.Task[Any]], *waits: float) -> None:
+    """Cancels tasks of a loop that nothing runs, and waits for them; again as often as there are waits, in seconds.
+
+    What has not ended then is left: some tasks do not let themselves be cancelled, and a cancellation can be lost
+    (python/cpython issue 86296).
+    """
+    for seconds in waits:
+        tasks = [task for task in tasks if not task.done()]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            loop.run_until_complete(asyncio.wait(tasks, timeout=seconds))
 
 
 class ProviderLoop:
@@ -144,12 +158,7 @@ class ProviderLoop:
             with contextlib.suppress(BaseException):
                 loop.run_forever()
         with contextlib.suppress(BaseException):
-            tasks = unfinished_tasks(loop)
-            for task in tasks:
-                task.cancel()
-            if tasks:
-                # Some do not let themselves be cancelled.
-                loop.run_until_complete(asyncio.wait(tasks, timeout=_LAST_SECONDS))
+            end_tasks(loop, unfinished_tasks(loop), LAST_SECONDS)
             loop.run_until_complete(loop.shutdown_asyncgens())
         asyncio.set_event_loop(None)
         with contextlib.suppress(RuntimeError):

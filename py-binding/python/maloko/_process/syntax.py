@@ -11,7 +11,8 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-_one_at_a_time = threading.Lock()
+# While a thread parses, the garbage collector or a signal may have it run code that parses, too.
+_one_at_a_time = threading.RLock()
 
 _ATTEMPTS = 20
 """Code outside maloko parses too, without the lock: such a meeting is rare, and a further attempt mostly succeeds."""

@@ -8,12 +8,12 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from maloko._process.event_loops import LAST_SECONDS, end_tasks
+
 Call = Callable[[], Coroutine[Any, Any, None]]
 
 GRACE_SECONDS = 2.0
 """How long calls that the loop has begun may go on when the program has ended; then they are cancelled."""
-_LAST_SECONDS = 1.0
-"""How long what was cancelled is waited for."""
 
 
 class CallsOnLoop:
@@ -65,8 +65,6 @@ class CallsOnLoop:
             self._waiting.clear()
         for context, call in waiting:
             context.run(self._start, loop, call)
-        for seconds in (GRACE_SECONDS, _LAST_SECONDS):
-            if going_on := self.begun:
-                loop.run_until_complete(asyncio.wait(going_on, timeout=seconds))
-            for task in self.begun:
-                task.cancel()
+        if going_on := self.begun:
+            loop.run_until_complete(asyncio.wait(going_on, timeout=GRACE_SECONDS))
+        end_tasks(loop, self.begun, LAST_SECONDS)

@@ -7,7 +7,7 @@ import contextvars
 import os
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pulumi.errors import RunError
 
 from maloko._errors import MalokoError
-from maloko._process.event_loops import loop_of_thread, new_loop, unfinished_tasks
+from maloko._process.event_loops import LAST_SECONDS, end_tasks, loop_of_thread, new_loop, unfinished_tasks
 from maloko._process.forks import OwnProcess
 from maloko._process.tracebacks import format_program_error, message_of, with_own_command
 from maloko._providers import registered
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 GRACE_SECONDS = 2.0
 """How long a program may go on after the engine has stopped, before its event loop is cancelled."""
+CLEAN_UP_SECONDS = 10.0
+"""How long tasks that the program has left behind may clean up when they are cancelled."""
 
 Program = Callable[[], Awaitable[None] | None]
 
@@ -128,7 +130,9 @@ def _run_on_loop(
         if watch is not None:
             watch.end()
         process.go_on_only_here()
-        _cancel_left_overs(loop, host.calls_on_loop.begun)
+        of_engine = host.calls_on_loop.begun
+        left_over_tasks = [task for task in unfinished_tasks(loop) if task not in of_engine]
+        end_tasks(loop, left_over_tasks, CLEAN_UP_SECONDS, LAST_SECONDS)
         host.program_ended()
     stray = strays[0] if strays else tasks.error()
     return None if stray is None else _failure(stray, monitor)
@@ -146,14 +150,6 @@ async def _main(program: Program, process: OwnProcess) -> None:
         return going_on
 
     await seams.run_stack(body)
-
-
-def _cancel_left_overs(loop: asyncio.AbstractEventLoop, of_engine: Collection[asyncio.Task[None]]) -> None:
-    tasks = [task for task in unfinished_tasks(loop) if task not in of_engine]
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
 
 
 def _close_loop(loop: asyncio.AbstractEventLoop) -> None:
