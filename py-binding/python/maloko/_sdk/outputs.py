@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from maloko._current import CURRENT_CALL
-from maloko._process.event_loops import new_loop, unfinished_tasks
+from maloko._process.event_loops import LAST_SECONDS, end_tasks, new_loop, unfinished_tasks
 
 _PATIENCE_SECONDS = 10.0
 """How long a method's own Outputs are waited for. They are made of what is there, so hardly ever at all."""
@@ -80,10 +80,7 @@ def close_loop() -> None:
         _thread.loop = None
         asyncio.set_event_loop(None)
         with contextlib.suppress(RuntimeError):
-            tasks = unfinished_tasks(loop)
-            for task in tasks:
-                task.cancel()
-            loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+            end_tasks(loop, unfinished_tasks(loop), LAST_SECONDS)
             loop.close()
 
 
