@@ -77,7 +77,9 @@ def captured_by(provider: Any, known: dict[type, _Uses]) -> list[Captured]:
     :param known: what methods use by class, where no object has functions of its own.
     """
     attributes = getattr(provider, "__dict__", {})
-    if any(map(callable, attributes.values())):
+    # Methods of another run may set attributes meanwhile.
+    present = list(attributes.items())
+    if any(callable(value) for _, value in present):
         uses = _uses_of(list(_functions(provider)))
     else:
         kind = type(provider)
@@ -88,7 +90,7 @@ def captured_by(provider: Any, known: dict[type, _Uses]) -> list[Captured]:
         value = _value_of(holder, name)
         if _can_be_a_trap(value):
             found.append(Captured(method, "variable", name, holder, value))
-    for name, value in attributes.items():
+    for name, value in present:
         if name not in uses.set_by_methods and _can_be_a_trap(value):
             found.append(Captured("", "attribute", name, attributes, value))
     return found

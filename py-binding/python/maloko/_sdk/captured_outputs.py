@@ -26,10 +26,10 @@ def captured_outputs(provider: Any) -> tuple[Any, ...]:
             for item in value:
                 look(item, depth + 1)
         elif depth < 3 and type(value) is dict:
-            for item in value.values():
+            for item in list(value.values()):
                 look(item, depth + 1)
 
-    for value in getattr(provider, "__dict__", {}).values():
+    for value in list(getattr(provider, "__dict__", {}).values()):
         look(value)
     for function, names in _functions(type(provider)):
         for cell in function.__closure__ or ():
@@ -53,7 +53,7 @@ def _functions(kind: type) -> tuple[tuple[FunctionType, tuple[str, ...]], ...]:
         for base in kind.__mro__:
             if base is object or base.__module__.partition(".")[0] == "pulumi":
                 continue
-            for value in vars(base).values():
+            for value in list(vars(base).values()):
                 function = getattr(value, "__func__", value)
                 function = getattr(function, "__wrapped__", function)
                 if isinstance(function, FunctionType):
