@@ -264,7 +264,7 @@ corpus:
 PYTEST_REPORT = $(if $(REPORTS),--junitxml=$(REPORTS)/pytest.xml)
 test-python: $(STAMPS)/python
 	@# A worker more than the two cores that the budget is for: many tests wait. conftest.py has the longest files first.
-	$(PY) -m pytest python-tests -q -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 1 $(PYTEST_REPORT)
+	$(PY) -m pytest python-tests -q -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 $(PYTEST_REPORT)
 
 # The kit, breakpoints and coverage on each Python from 3.10 on that is found, or on those of PYTHONS="python3.10 /opt/...".
 # An old Python gets the newest tools that still know it.
