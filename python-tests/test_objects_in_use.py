@@ -11,7 +11,7 @@ import pytest
 
 from maloko._providers.attributes import attributes_of
 from maloko._providers.changed_variables import captured_by
-from maloko._providers.copies import copied
+from maloko._providers.copies import copy_of
 from maloko._sdk.captured_outputs import captured_outputs
 
 ROUNDS = 300
@@ -54,7 +54,7 @@ def tenant() -> Iterator[Tenant]:
     [
         lambda tenant: captured_by(tenant, {}),
         attributes_of,
-        lambda tenant: copied(tenant.seen),
+        lambda tenant: copy_of(tenant.seen),
         captured_outputs,
     ],
     ids=["variables", "attributes", "copies", "outputs"],

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from maloko._providers.attributes import Taken, attributes_of, has_own_state, kept_of, not_plain, values_of
-from maloko._providers.copies import Shared, copied, copy_for_run, factory_made
+from maloko._providers.copies import Shared, copy_for_run, copy_of, factory_made
 
 _MISSING = object()
 
@@ -163,7 +163,7 @@ class Origin:
                 if not _is_count(change.before, change.after):
                     _note(self._set, name, change)
             elif name in contents and contents[name] != change.after:
-                inside = Change(contents[name], copied(change.after))
+                inside = Change(contents[name], copy_of(change.after))
                 if not _is_log(inside.before, inside.after, config):
                     _note(self._set_inside, name, inside)
 
@@ -376,7 +376,7 @@ def _state_of(provider: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def _contents(values: dict[str, Any]) -> dict[str, Any]:
     return {
-        name: copied(value)
+        name: copy_of(value)
         for name, value in values.items()
         if type(value) in (list, dict) and not_plain(value, 0) is None
     }

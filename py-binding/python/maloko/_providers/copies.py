@@ -103,7 +103,7 @@ def copy_for_run(provider: Any, values: dict[str, Any], contents: dict[str, Any]
         problem = _problem(own, provider, 0)
         if problem is not None:
             raise Shared(f"its attribute '{name}' {problem}")
-        object.__setattr__(copied, name, copied(own))
+        object.__setattr__(copied, name, copy_of(own))
     return copied
 
 
@@ -157,13 +157,13 @@ def _holds(cell: types.CellType, provider: Any) -> bool:
     return held is provider or getattr(held, "__self__", None) is provider
 
 
-def copied(value: Any) -> Any:
+def copy_of(value: Any) -> Any:
     """The value for another object: containers are its own, what is in them may be had in common.
 
     A method on another thread may change a container meanwhile: the copy has it as it was before or after that.
     """
     if type(value) in (list, set, tuple):
-        return type(value)([copied(item) for item in list(value)])
+        return type(value)([copy_of(item) for item in list(value)])
     if type(value) is dict:
-        return {key: copied(item) for key, item in list(value.items())}
+        return {key: copy_of(item) for key, item in list(value.items())}
     return value
