@@ -13,6 +13,14 @@ pub(crate) fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
+/// A time as people read it; what is no time is shown as it is.
+pub(crate) fn readable_time(time: &str) -> String {
+    match time.parse::<jiff::Timestamp>() {
+        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+        Err(_) => time.to_owned(),
+    }
+}
+
 /// The value as JSON; secrets are hidden unless `show_secrets`. A secret that is still sealed stays hidden.
 #[must_use]
 pub(crate) fn to_json(value: &Value, show_secrets: bool) -> serde_json::Value {

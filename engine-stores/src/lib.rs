@@ -35,6 +35,13 @@ pub struct World {
     pub notify: Notify,
 }
 
+impl World {
+    /// A variable of the environment that says something.
+    pub(crate) fn variable(&self, name: &str) -> Option<String> {
+        (self.variables)(name).filter(|text| !text.is_empty())
+    }
+}
+
 impl fmt::Debug for World {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("World").field("home", &self.home).finish_non_exhaustive()

@@ -14,6 +14,7 @@ pub(crate) mod packages;
 #[cfg(test)]
 mod places_tests;
 mod remote_components;
+mod rewrite;
 pub(crate) mod stack;
 pub(crate) mod state;
 #[cfg(test)]

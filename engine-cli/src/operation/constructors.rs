@@ -6,7 +6,7 @@ use maloko_core::provider::StoredProvider;
 use maloko_core::resource_state::ResourceState;
 use maloko_core::value::PropertyMap;
 
-use super::generated::{identifier, is_identifier, object, options, provider_expression, quoted, value};
+use super::source_text::{identifier, is_identifier, object, options, provider_expression, quoted, value};
 use crate::language_host::{Language, Parameter, ResourceClass};
 
 /// Names that parameters for the options of a resource have.

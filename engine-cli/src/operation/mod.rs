@@ -13,6 +13,7 @@ pub(crate) mod plan;
 mod preview_pass;
 mod request;
 mod run;
+mod source_text;
 mod streams;
 #[cfg(test)]
 mod tests;

@@ -6,13 +6,15 @@
 
 mod config;
 mod pattern;
+mod stack_facts;
 
 use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
 
+pub use config::NamingConfig;
 use config::Strategy;
-pub use config::{NamingConfig, StackFacts};
 use pattern::{Draw, Pattern};
+pub use stack_facts::StackFacts;
 
 /// The key of the configuration.
 pub const CONFIG_KEY: &str = "pulumi:autonaming";

@@ -5,7 +5,7 @@ use ring::digest::{Context, SHA256};
 use crate::urn::Urn;
 
 use super::Seed;
-use super::config::StackFacts;
+use super::stack_facts::StackFacts;
 
 /// More random characters than this are a mistake.
 const MAX_RANDOM: usize = 256;

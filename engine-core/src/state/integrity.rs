@@ -14,6 +14,7 @@ use crate::value::Value;
 
 use super::Snapshot;
 use super::order::canonical;
+use super::references::references;
 
 /// Lowercase hex SHA-256.
 pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
@@ -88,16 +89,6 @@ fn check_rows(rows: &[Arc<ResourceState>]) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// Everything that a row refers to by URN alone, and how.
-pub(super) fn references(row: &ResourceState) -> impl Iterator<Item = (&'static str, &Urn)> {
-    let parent = row.parent.iter().map(|urn| ("parent", urn));
-    let dependencies = row.dependencies.iter().map(|urn| ("dependency", urn));
-    let of_properties = row.property_dependencies.values().flatten().map(|urn| ("property dependency", urn));
-    let deleted_with = row.deleted_with.iter().map(|urn| ("deletedWith", urn));
-    let replace_with = row.replace_with.iter().map(|urn| ("replaceWith", urn));
-    parent.chain(dependencies).chain(of_properties).chain(deleted_with).chain(replace_with)
 }
 
 /// Does each row stand after everything in the state that it refers to?

@@ -18,6 +18,7 @@ pub mod memory;
 mod migrated;
 pub mod name;
 pub mod order;
+mod references;
 mod rename;
 mod seal;
 pub mod secrets;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::resource_state::ResourceState;
 
-use super::integrity::references;
+use super::references::references;
 
 /// Puts rows into their canonical order. What cannot stand after all that it refers to, for they refer to one another,
 /// comes as early as its URN says.

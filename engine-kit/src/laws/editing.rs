@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::Finding;
 use super::compare::first_difference;
-use super::trial::{Bag, Held, Host, Operation, broken};
+use super::exchange::{Bag, Held, Host, Operation, broken};
 
 /// L1.
 pub(super) async fn check_is_pure(host: &Host) -> Held {

@@ -3,6 +3,7 @@
 
 mod compare;
 mod editing;
+mod exchange;
 mod finding;
 mod reading;
 mod show;
@@ -11,9 +12,10 @@ mod trial;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+pub use exchange::{Arguments, Bag, Checked, End, Operation, PlannedChange, PlannedStep, Ran, Request, Subject};
 pub use finding::Finding;
 pub(crate) use show::show;
-pub use trial::{Arguments, Bag, Checked, End, LawTrial, Operation, PlannedChange, PlannedStep, Ran, Request, Subject};
+pub use trial::LawTrial;
 
 /// A finding in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! Laws of `read`, `delete`, import and of what was kept.
 
 use super::Finding;
-use super::trial::{End, Held, Host, Operation, broken, broken_by_error};
+use super::exchange::{End, Held, Host, Operation, broken, broken_by_error};
 
 /// L8.
 pub(super) async fn deleted_is_gone(host: &Host) -> Held {

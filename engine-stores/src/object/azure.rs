@@ -33,7 +33,7 @@ pub(crate) fn connector(address: &Address, world: &World) -> Result<Connect> {
 }
 
 fn builder(address: &Address, world: &World) -> Result<MicrosoftAzureBuilder> {
-    let variable = |name: &str| (world.variables)(name).filter(|value| !value.is_empty());
+    let variable = |name: &str| world.variable(name);
     let account = address.setting("storage_account").map(str::to_owned).or_else(|| variable("AZURE_STORAGE_ACCOUNT"));
     let Some(account) = account else {
         return Err(Error::Configuration(format!(

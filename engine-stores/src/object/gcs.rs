@@ -20,7 +20,7 @@ pub(crate) fn connector(address: &Address, world: &World) -> Result<Connect> {
 }
 
 fn builder(address: &Address, world: &World) -> Result<GoogleCloudStorageBuilder> {
-    let variable = |name: &str| (world.variables)(name).filter(|value| !value.is_empty());
+    let variable = |name: &str| world.variable(name);
     let builder = GoogleCloudStorageBuilder::new()
         .with_bucket_name(&address.bucket)
         .with_retry(retries())

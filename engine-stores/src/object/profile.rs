@@ -26,7 +26,7 @@ const UNSUPPORTED: &[&str] = &["sso_session", "sso_start_url", "credential_proce
 
 /// Reads a profile; an empty one when nobody asked for it by name and there is none.
 pub(crate) fn read(world: &World, asked: Option<&str>) -> Result<Profile> {
-    let variable = |name: &str| (world.variables)(name).filter(|value| !value.is_empty());
+    let variable = |name: &str| world.variable(name);
     let named =
         asked.map(str::to_owned).or_else(|| variable("AWS_PROFILE")).or_else(|| variable("AWS_DEFAULT_PROFILE"));
     let file = |name: &str, usual: &str| {

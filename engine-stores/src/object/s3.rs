@@ -53,7 +53,7 @@ pub(crate) fn connector(address: &Address, world: &World) -> Result<Connect> {
 }
 
 fn builder(address: &Address, world: &World) -> Result<AmazonS3Builder> {
-    let variable = |name: &str| (world.variables)(name).filter(|value| !value.is_empty());
+    let variable = |name: &str| world.variable(name);
     let from_environment = variable("AWS_ACCESS_KEY_ID").is_some() && address.setting("profile").is_none();
     let profile = profile::read(world, address.setting("profile"));
     // Credentials in the environment do without a profile.

@@ -21,11 +21,6 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long what was sent may stay unacknowledged before the connection counts as lost.
 const UNANSWERED: Duration = Duration::from_secs(20);
 
-/// A variable of the environment that says something.
-pub(super) fn variable(world: &World, name: &str) -> Option<String> {
-    (world.variables)(name).filter(|text| !text.is_empty())
-}
-
 /// How much of TLS is asked for, with libpq's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tls {
@@ -76,7 +71,7 @@ impl Address {
             ).into())
         })?;
         complete(&mut config, world)?;
-        let tls = match own.tls.or_else(|| variable(world, "PGSSLMODE")) {
+        let tls = match own.tls.or_else(|| world.variable("PGSSLMODE")) {
             Some(name) => tls_of(&name)?,
             None => Tls::Prefer,
         };
@@ -85,7 +80,7 @@ impl Address {
             Tls::Prefer => SslMode::Prefer,
             _ => SslMode::Require,
         });
-        let root_certificates = own.root_certificates.or_else(|| variable(world, "PGSSLROOTCERT"));
+        let root_certificates = own.root_certificates.or_else(|| world.variable("PGSSLROOTCERT"));
         let root_certificates = root_certificates.filter(|place| place != "system").map(PathBuf::from);
         let schema = own.schema.unwrap_or_else(|| DEFAULT_SCHEMA.to_owned());
         let shown = shown(&config, &schema);
@@ -138,7 +133,7 @@ fn with_port(base: &str, world: &World) -> String {
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     // A colon in brackets belongs to a number of version 6.
     let has_port = host.rsplit_once(':').is_some_and(|(_, after)| !after.contains(']'));
-    match variable(world, "PGPORT") {
+    match world.variable("PGPORT") {
         Some(port) if !host.is_empty() && !has_port && !host.contains(',') => {
             format!("{scheme}://{authority}:{port}{path}")
         }
@@ -180,7 +175,7 @@ fn complete(config: &mut Config, world: &World) -> Result<()> {
         Error::Configuration(format!("the environment variable {name} is '{value}', which is not {what}").into())
     };
     if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
-        match variable(world, "PGHOST") {
+        match world.variable("PGHOST") {
             Some(hosts) => hosts.split(',').for_each(|host| {
                 config.host(host);
             }),
@@ -188,17 +183,17 @@ fn complete(config: &mut Config, world: &World) -> Result<()> {
                 config.host("localhost");
             }
         }
-        if let Some(address) = variable(world, "PGHOSTADDR") {
+        if let Some(address) = world.variable("PGHOSTADDR") {
             config.hostaddr(address.parse().map_err(|_| bad("PGHOSTADDR", &address, "the number of a host"))?);
         }
     }
     if config.get_ports().is_empty()
-        && let Some(port) = variable(world, "PGPORT")
+        && let Some(port) = world.variable("PGPORT")
     {
         config.port(port.parse().map_err(|_| bad("PGPORT", &port, "a port"))?);
     }
     if config.get_user().is_none() {
-        let user = ["PGUSER", "USER", "LOGNAME", "USERNAME"].iter().find_map(|name| variable(world, name));
+        let user = ["PGUSER", "USER", "LOGNAME", "USERNAME"].iter().find_map(|name| world.variable(name));
         config.user(user.ok_or_else(|| {
             Error::Configuration(
                 "the address of the database names no user; write postgres://USER@HOST/DATABASE or set PGUSER".into(),
@@ -207,10 +202,10 @@ fn complete(config: &mut Config, world: &World) -> Result<()> {
     }
     let user = config.get_user().unwrap_or_default().to_owned();
     if config.get_dbname().is_none() {
-        config.dbname(variable(world, "PGDATABASE").unwrap_or(user));
+        config.dbname(world.variable("PGDATABASE").unwrap_or(user));
     }
     if config.get_password().is_none() {
-        match variable(world, "PGPASSWORD") {
+        match world.variable("PGPASSWORD") {
             Some(password) => {
                 config.password(password);
             }
@@ -222,7 +217,7 @@ fn complete(config: &mut Config, world: &World) -> Result<()> {
         }
     }
     if config.get_connect_timeout().is_none() {
-        let seconds = variable(world, "PGCONNECT_TIMEOUT");
+        let seconds = world.variable("PGCONNECT_TIMEOUT");
         let limit = match seconds {
             Some(text) => {
                 let seconds = text.parse().map_err(|_| bad("PGCONNECT_TIMEOUT", &text, "a number of seconds"))?;
@@ -234,12 +229,12 @@ fn complete(config: &mut Config, world: &World) -> Result<()> {
         config.connect_timeout(limit);
     }
     if config.get_options().is_none()
-        && let Some(options) = variable(world, "PGOPTIONS")
+        && let Some(options) = world.variable("PGOPTIONS")
     {
         config.options(options);
     }
     if config.get_application_name().is_none() {
-        config.application_name(variable(world, "PGAPPNAME").unwrap_or_else(|| "maloko".to_owned()));
+        config.application_name(world.variable("PGAPPNAME").unwrap_or_else(|| "maloko".to_owned()));
     }
     if config.get_tcp_user_timeout().is_none() {
         config.tcp_user_timeout(UNANSWERED);

@@ -6,12 +6,11 @@ use maloko_core::error::{Error, Result};
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
-use super::address::variable;
 use crate::World;
 
 /// The password for the first host of the configuration, if the file (`PGPASSFILE`, `~/.pgpass`) has one.
 pub(super) fn find(config: &Config, world: &World) -> Result<Option<String>> {
-    let (file, named) = match variable(world, "PGPASSFILE") {
+    let (file, named) = match world.variable("PGPASSFILE") {
         Some(file) => (PathBuf::from(file), true),
         None => match &world.home {
             Some(home) => (home.join(".pgpass"), false),

@@ -151,7 +151,7 @@ async fn list(context: &Context, arguments: &StackList) -> Result<()> {
         let when = match snapshot.as_ref().map(last_update) {
             Err(_) => "cannot be read".to_owned(),
             Ok(_) if *busy => "in progress".to_owned(),
-            Ok(Some(when)) => readable(&when),
+            Ok(Some(when)) => crate::plain::readable_time(&when),
             Ok(None) => "n/a".to_owned(),
         };
         let resources = snapshot.as_ref().map_or_else(|_| "n/a".to_owned(), |found| resource_count(found).to_string());
@@ -171,14 +171,6 @@ fn last_update(snapshot: &Snapshot) -> Option<String> {
 fn in_json(time: &str) -> String {
     match time.parse::<jiff::Timestamp>() {
         Ok(time) => time.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string(),
-        Err(_) => time.to_owned(),
-    }
-}
-
-/// A time as people read it; what is no time is shown as it is.
-pub(crate) fn readable(time: &str) -> String {
-    match time.parse::<jiff::Timestamp>() {
-        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
         Err(_) => time.to_owned(),
     }
 }

@@ -12,7 +12,7 @@ use maloko_core::state::{
 use maloko_core::{Error, Urn};
 
 use crate::arguments::StackRename;
-use crate::commands::state::rewrite::rewrite_urns;
+use crate::commands::rewrite::rewrite_urns;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::history::Beginning;

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::super::{pretty, table, text};
 use super::unresolved_creates;
-use super::{in_json, last_update, readable, resource_count};
+use super::{in_json, last_update, resource_count};
 use crate::arguments::{StackArguments, StackOutput};
 use crate::context::Context;
 use crate::display::clean;
@@ -66,7 +66,7 @@ pub(super) async fn stack(context: &Context, arguments: &StackArguments) -> Resu
         });
     }
     match last_update(&snapshot) {
-        Some(when) => shown.push(format!("    Last updated: {}", readable(&when))),
+        Some(when) => shown.push(format!("    Last updated: {}", plain::readable_time(&when))),
         None => shown.push("    Not updated yet".to_owned()),
     }
     shown.push(format!("Current stack resources ({}):", resource_count(&snapshot)));

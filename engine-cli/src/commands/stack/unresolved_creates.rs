@@ -5,9 +5,8 @@ use std::sync::Arc;
 use maloko_core::state::{PendingKind, Snapshot, UnknownOutcome, UnresolvedCreate};
 use serde_json::{Value as Json, json};
 
-use super::readable;
 use crate::plain;
-use crate::plain::count;
+use crate::plain::{count, readable_time};
 
 /// What can be done about a create whose outcome is unknown.
 const UNCLEAR: [&str; 3] = [
@@ -65,7 +64,7 @@ fn section(
 /// What is known of a create, in lines.
 fn facts(unresolved: &UnresolvedCreate, show_secrets: bool) -> Vec<String> {
     let fact = |what: &str, text: &str| (!text.is_empty()).then(|| format!("        {what}: {text}"));
-    let since = if unresolved.since.is_empty() { String::new() } else { readable(&unresolved.since) };
+    let since = if unresolved.since.is_empty() { String::new() } else { readable_time(&unresolved.since) };
     let facts = [
         Some(format!("    {}", unresolved.urn())),
         fact("What happened", unresolved.unknown_outcome.story()),

@@ -9,7 +9,7 @@ use maloko_core::message::Command;
 use maloko_core::plan::{bearers, did_you_mean, several_bear_it};
 use maloko_core::state::Snapshot;
 
-use super::rewrite::rewrite_urns;
+use crate::commands::rewrite::rewrite_urns;
 use crate::failure::{Failure, Result};
 
 /// A mark on a resource that a command sets and takes away.

@@ -7,7 +7,6 @@ mod relocate;
 #[cfg(test)]
 mod relocate_tests;
 mod restore;
-pub(crate) mod rewrite;
 #[cfg(test)]
 mod tests;
 

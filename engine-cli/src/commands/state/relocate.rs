@@ -9,7 +9,7 @@ use maloko_core::state::{Snapshot, StackName};
 use maloko_core::urn::STACK_TYPE;
 use maloko_core::{ResourceState, Urn};
 
-use super::rewrite::rewrite_urns;
+use crate::commands::rewrite::rewrite_urns;
 use crate::failure::{Failure, Result};
 
 /// What a move did.

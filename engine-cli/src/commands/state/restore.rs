@@ -10,13 +10,12 @@ use maloko_core::state::{
 };
 use serde_json::json;
 
-use super::super::stack::readable;
 use super::super::{pretty, table, text};
 use crate::arguments::StateRestore;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::history::Beginning;
-use crate::plain::count;
+use crate::plain::{count, readable_time};
 use crate::prompt;
 use crate::workplace::Workplace;
 
@@ -68,9 +67,12 @@ async fn list(
     let mut table = table(&["GENERATION", "WRITTEN", "RESOURCE COUNT", "INTERRUPTED"]);
     for GenerationReading { number, content, .. } in generations {
         table.add_row(match content {
-            Ok(content) => {
-                [number.to_string(), readable(&content.written), content.rows.to_string(), content.pending.to_string()]
-            }
+            Ok(content) => [
+                number.to_string(),
+                readable_time(&content.written),
+                content.rows.to_string(),
+                content.pending.to_string(),
+            ],
             Err(_) => [number.to_string(), "cannot be read".to_owned(), "n/a".to_owned(), "n/a".to_owned()],
         });
     }
@@ -105,7 +107,7 @@ async fn generation(
         "The state of stack '{shown}' will be that of generation {number} again: {}, written {}. {missing} The state as it is \
          now is kept as a generation.",
         count(content.rows, "resource"),
-        readable(&content.written)
+        readable_time(&content.written)
     );
     prompt::permission(&workplace.context.console, yes, &question)?;
     let bytes = workplace.backend.load_generation(stack, number).await?;

@@ -7,7 +7,7 @@ use maloko_core::value::{PropertyMap, ResourceReference};
 use maloko_core::{ResourceState, Urn, Value};
 
 use super::edit;
-use super::rewrite::rewrite_urns;
+use crate::commands::rewrite::rewrite_urns;
 use crate::failure::Failure;
 
 fn urn(name: &str) -> Urn {
