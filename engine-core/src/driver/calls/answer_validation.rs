@@ -1,7 +1,7 @@
 //! What of a provider's answer is fit to be kept in a state.
 
 use crate::assets;
-use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
+use crate::provider::{Answer, ProviderError, ProviderErrorKind};
 use crate::value::{PropertyMap, any_marked, refuse_marked};
 
 use crate::driver::calls::providers::Providers;
@@ -81,17 +81,6 @@ fn drop_marked(properties: &mut PropertyMap) {
     if any_marked(properties) {
         properties.retain(|key, value| !any_marked(&PropertyMap::from([(key.clone(), value.clone())])));
     }
-}
-
-/// The property bags of a call that hold assets.
-pub(in crate::driver) fn shown_assets(method: &Method) -> Vec<PropertyMap> {
-    let bags: &[&PropertyMap] = match method {
-        Method::Configure { .. } | Method::Diff { .. } | Method::Delete { .. } | Method::Close => &[],
-        Method::Check { olds, news } | Method::Update { olds, news, .. } => &[news, olds],
-        Method::Create { inputs, .. } | Method::Find { inputs, .. } => &[inputs],
-        Method::Read { props, .. } => &[props],
-    };
-    bags.iter().filter(|bag| assets::any_in(bag)).map(|bag| (*bag).clone()).collect()
 }
 
 /// The property bags in an answer.

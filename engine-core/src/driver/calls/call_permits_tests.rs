@@ -8,7 +8,7 @@ use crate::operation::{Operation, OperationKind};
 use crate::provider::{CallLimits, Capabilities, ProviderDescription, ProviderReference, Revision};
 use crate::urn::Urn;
 
-use crate::driver::calls::call_permits::PermitsByClass;
+use crate::driver::calls::class_permits::PermitsByClass;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::tests::outside_world::OutsideWorld;
 use crate::driver::tests::testing::{ScriptedHost, run, wanted};

@@ -10,7 +10,7 @@ use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
 use crate::value::PropertyMap;
 
-use crate::driver::calls::answer_validation::shown_assets;
+use crate::driver::calls::shown_assets::shown_assets;
 use crate::driver::run::context::{Begun, Context};
 use crate::driver::steps::execute::Settled;
 

@@ -2,6 +2,7 @@
 
 pub(super) mod answer_validation;
 pub(super) mod call_permits;
+pub(super) mod class_permits;
 pub(super) mod classes;
 pub(super) mod closing;
 pub(super) mod late;
@@ -9,6 +10,7 @@ pub(super) mod no_provider;
 pub(super) mod providers;
 pub(super) mod resolved_provider;
 pub(super) mod serialize;
+pub(super) mod shown_assets;
 
 #[cfg(test)]
 mod answer_validation_tests;

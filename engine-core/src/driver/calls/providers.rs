@@ -18,11 +18,11 @@ use crate::state::{Crypter, unseal};
 use crate::urn::{Urn, UrnMap};
 use crate::value::PropertyMap;
 
-use crate::driver::calls::answer_validation::shown_assets;
-use crate::driver::calls::call_permits::PermitsByClass;
+use crate::driver::calls::class_permits::PermitsByClass;
 use crate::driver::calls::closing::Closable;
 use crate::driver::calls::no_provider::{explained, foreign, not_found, plain_reference};
 use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider, class_of};
+use crate::driver::calls::shown_assets::shown_assets;
 use crate::driver::plain_config;
 use crate::driver::run::exchange::Exchange;
 use crate::driver::run::permits::Once;

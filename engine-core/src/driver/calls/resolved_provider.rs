@@ -10,7 +10,7 @@ use crate::provider::{
 };
 use crate::value::PropertyMap;
 
-use crate::driver::calls::call_permits::ClassPermits;
+use crate::driver::calls::class_permits::ClassPermits;
 
 /// The class (or constant) of a reference, as messages name it.
 pub(in crate::driver) fn class_of(reference: &ProviderReference) -> String {

@@ -11,7 +11,7 @@ use crate::urn::Urn;
 
 use crate::driver::RpcError;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::registration::register::Registered;
+use crate::driver::registration::registered::Registered;
 use crate::driver::run::context::Context;
 use crate::driver::steps::execute::{finished, is_pending, stamp};
 

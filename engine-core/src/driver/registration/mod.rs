@@ -6,6 +6,7 @@ pub(super) mod migrations;
 pub(super) mod planned;
 pub(super) mod read;
 pub(super) mod register;
+pub(super) mod registered;
 
 #[cfg(test)]
 mod adoptions_tests;

@@ -21,21 +21,10 @@ use crate::driver::RpcError;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::deletion::deletions_first::{self, DeletionsFirst};
 use crate::driver::registration::import::ImportFailure;
+use crate::driver::registration::registered::Registered;
 use crate::driver::run::context::Context;
 use crate::driver::run::permits::Permit;
 use crate::driver::stop::Failure;
-
-/// How a registration ended.
-pub(in crate::driver) enum Registered {
-    /// With this row; component outputs are never handed back.
-    Done(Arc<ResourceState>),
-    /// The resource is not there in this run, and all of its outputs are unknown.
-    Unknown,
-    /// It failed, and the run goes on without it.
-    Failed,
-    /// Something that it needs failed.
-    Skipped,
-}
 
 /// What is to be done for a registration.
 enum Planned {

@@ -21,11 +21,10 @@ use crate::kill_point::{self, KillPoint};
 use crate::planted::{self, Bug};
 use crate::state::backend::{Lease, StoredStack};
 
+use super::epoch::{epoch_in, epoch_text};
 use super::layout::StackFiles;
 use super::{gate, locks, takeover};
 
-/// Digits of the epoch in the lease file: as many as any epoch has, so that its length never changes.
-const EPOCH_DIGITS: usize = 20;
 /// So many bytes more than are needed are reserved at once, where there is room for them: a call of the system for each
 /// batch of records would be one too many.
 const RESERVED_AHEAD: u64 = 512 * 1024;
@@ -206,16 +205,6 @@ fn next_epoch(lock: &mut dyn LockedFile, path: &Path) -> Result<u64> {
     let epoch = epoch_in(&lock.read().map_err(fail)?).saturating_add(1);
     lock.write(&epoch_text(epoch)).map_err(fail)?;
     Ok(epoch)
-}
-
-/// The epoch in the first line of a lease file; 0 when there is none.
-pub(super) fn epoch_in(text: &str) -> u64 {
-    text.lines().next().and_then(|line| line.trim().parse().ok()).unwrap_or_default()
-}
-
-/// The first line of a lease file.
-pub(super) fn epoch_text(epoch: u64) -> String {
-    format!("{epoch:0EPOCH_DIGITS$}\n")
 }
 
 impl OpenJournal {

@@ -13,6 +13,7 @@
 //!
 //! The futures of this backend do their work when they are first polled, on the caller's thread.
 
+mod epoch;
 mod gate;
 mod generations;
 mod history;

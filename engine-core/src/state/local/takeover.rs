@@ -11,8 +11,8 @@ use crate::environment::files::{self, io_error};
 use crate::error::{Error, Result};
 use crate::state::backend::Holder;
 
+use super::epoch::{epoch_in, epoch_text};
 use super::layout::StackFiles;
-use super::lease::{epoch_in, epoch_text};
 use super::{gate, locks};
 
 /// The second line of a lease file that was put in the place of another: who did that.
