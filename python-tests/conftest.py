@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -59,9 +60,11 @@ def stack() -> Stack:
 
 @pytest.fixture(autouse=True)
 def _nothing_is_left_behind() -> Iterator[None]:
+    limit = sys.getrecursionlimit()
     yield
     registered.forget()
     assert seams._active == 0
+    assert sys.getrecursionlimit() == limit
 
 
 @pytest.fixture

@@ -6,6 +6,8 @@ import datetime
 import decimal
 import enum
 import math
+import sys
+from collections.abc import Callable, Iterator
 
 import pulumi
 import pytest
@@ -181,8 +183,20 @@ def test_an_asset_that_cannot_be_read_is_an_error_that_names_resource_and_proper
     assert "gone.txt" in result.error
 
 
-@pytest.mark.parametrize("levels", [60, 5000])
-def test_inputs_that_are_nested_too_deeply_are_errors_that_name_resource_and_property(stack: Stack, levels) -> None:
+@pytest.fixture
+def recursion_limit() -> Iterator[Callable[[int], None]]:
+    """Sets Python's recursion limit, for the test."""
+    before = sys.getrecursionlimit()
+    yield sys.setrecursionlimit
+    sys.setrecursionlimit(before)
+
+
+# With a limit as mypy and others set it, the SDK itself does not refuse what is too deep.
+@pytest.mark.parametrize(("levels", "limit"), [(60, 1000), (5000, 1000), (200, 16384), (5000, 16384)])
+def test_inputs_that_are_nested_too_deeply_are_errors_that_name_resource_and_property(
+    stack: Stack, recursion_limit: Callable[[int], None], levels: int, limit: int
+) -> None:
+    recursion_limit(limit)
     value = "x"
     for _ in range(levels):
         value = {"deep": value}

@@ -11,6 +11,11 @@ from pulumi.runtime import rpc as sdk_rpc
 
 from maloko._errors import MalokoError
 
+_USUAL_RECURSION_LIMIT = 1000
+"""Python's own. With a higher one the SDK's serialisation does not run out of stack where it should."""
+_MOST_LEVELS = 300
+"""So deep the SDK's serialisation comes with the usual limit at most."""
+
 
 def places() -> list[tuple[Any, str, Callable[[Any], Any]]]:
     """The places of the SDK: owner, name, and what makes the replacement."""
@@ -28,9 +33,13 @@ def _naming_what_cannot_be_sent(original: Callable[..., Awaitable[Any]]) -> Call
         res: Any, ty: str, custom: bool, remote: bool, props: Any, *args: Any, **kwargs: Any
     ) -> Any:
         try:
+            if sys.getrecursionlimit() > _USUAL_RECURSION_LIMIT and _deepest(props)[1] > _MOST_LEVELS:
+                # The SDK would go on, until protobuf's own code overflows the stack of the process.
+                raise RecursionError
             return await original(res, ty, custom, remote, props, *args, **kwargs)
         except RecursionError:
-            place = f"property '{key}'" if (key := _deepest(props)) else "a property"
+            key, _ = _deepest(props)
+            place = f"property '{key}'" if key else "a property"
             reason = (
                 f"{place} is nested too deeply: values may hold about 30 levels of objects, or 45 of lists; make it "
                 "flatter, or pass it as a text (JSON)"
@@ -81,8 +90,9 @@ def _path_of_too_large(value: Any, path: str) -> str | None:
     return next((found for item, there in inner if (found := _path_of_too_large(item, there))), None)
 
 
-def _deepest(props: Any) -> str | None:
-    """The property whose plain lists and dicts are nested most deeply; containers that are met twice count once."""
+def _deepest(props: Any) -> tuple[str | None, int]:
+    """The property whose plain lists and dicts are nested most deeply, and how deeply; containers that are met twice
+    count once."""
     deepest, depth_there = None, 0
     for key, value in dict(props or {}).items():
         level, depth = [value], 0
@@ -94,4 +104,4 @@ def _deepest(props: Any) -> str | None:
             level = [inner for item in containers for inner in (item.values() if type(item) is dict else item)]
         if depth > depth_there:
             deepest, depth_there = key, depth
-    return deepest
+    return deepest, depth_there
