@@ -69,6 +69,10 @@ PYTHON_ONLY: dict[str, list[str]] = {
         "threads that parse at once all get their tree",
         "a parser disturbed by another thread is asked again",
         "a parser that always fails is an error that callers expect",
+        "an object that another thread changes is read all the same",
+        "a task that is cancelled cleans up",
+        "a task that lost its cancellation is cancelled again",
+        "a task that does not let itself be cancelled is not waited for any longer",
     ],
     "what is made for both languages at once is looked at once: packages, documents, and the pictures of the README": [
         "a dead link is noticed",
