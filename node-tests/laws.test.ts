@@ -94,9 +94,9 @@ for (const runner of ["vitest", "jest"] as const) {
         const all = testResults.flatMap(({ assertionResults }) => assertionResults);
         expect(all.filter(({ status }) => status === "passed")).toHaveLength(15);
         expect(all.filter(({ status }) => status !== "passed").map(({ title }) => title)).toEqual([
-            "L12 secrets stay secret (needs `secret`, which names the properties that are secret (none: []))",
+            "L12 secrets stay secret (needs `secret`: the names of the inputs that are secret, as in secret: ['password'] (none: []))",
             "L13 a create that is cut off makes one object (waived: the service has no idempotency key)",
-            "L16 outs of the previous release still fit (needs `baseline`, which has what a former release left in a state)",
+            "L16 outs of the previous release still fit (needs `baseline`: what the previous release has left in a state)",
         ]);
     });
 }
@@ -120,14 +120,14 @@ test("a law whose data is missing says what it needs", async () => {
         verdicts.map(({ law, status, text }) => [law, status === "needs" ? text : status]),
     );
     expect(needs).toMatchObject({
-        L1: "L1 needs `check` of the provider",
+        L1: "L1 needs `check`, which the provider does not have: without one the inputs stay as they are",
         L2: "holds",
-        L3: "L3 needs `read` of the provider and two `inputs` that differ",
-        L8: "L8 needs `read` of the provider",
-        L9: "L9 needs `read` of the provider",
-        L11: expect.stringContaining("`mutateRemote(id)` of the `world`"),
+        L3: "L3 needs `read`, which the provider does not have: without one what is stored counts as what is there",
+        L8: "L8 needs `read`, which the provider does not have: to see whether it says that the object is gone",
+        L9: "L9 needs `read`, which the provider does not have: an import is a read by id alone",
+        L11: "L11 needs `world`, to change an object behind the provider's back",
         L12: expect.stringContaining("L12 needs `secret`"),
-        L13: "L13 needs `world`",
+        L13: "L13 needs `world`, to count the objects",
         L16: expect.stringContaining("L16 needs `baseline`"),
     });
     expect((await verdictOf(bare, { inputs: [{ size: 1 }], secret: [] }, "L12")).status).toBe("holds");

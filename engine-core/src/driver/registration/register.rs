@@ -83,7 +83,7 @@ impl Context {
             Registered::Done(row) => {
                 response.id.clone_from(&row.id);
                 let mut outputs = if custom { row.outputs_or_empty() } else { Arc::default() };
-                if !partial {
+                if !partial && outputs.values().any(Value::contains_unknown) {
                     Arc::make_mut(&mut outputs).retain(|_, value| !value.contains_unknown());
                 }
                 response.object = Some(encode_properties(&outputs, accepts));

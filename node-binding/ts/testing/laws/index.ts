@@ -54,16 +54,24 @@ const EXAMPLES = 25;
 const SLOW_EXAMPLES = 5;
 const GRACE = 1000;
 
-const NEEDED: Record<Need, string> = {
-    check: "`check` of the provider",
-    read: "`read` of the provider",
-    world: "`world`",
-    deleteRemote: "`deleteRemote(id)` of the `world`",
-    mutateRemote: "`mutateRemote(id)` of the `world`",
-    secret: "`secret`, which names the properties that are secret (none: [])",
-    baseline: "`baseline`, which has what a former release left in a state",
-    two: "two `inputs` that differ",
-};
+/** What a law lacks, and what for. */
+function lacking(need: Need, why: string, hasWorld: boolean): string {
+    switch (need) {
+        case "check":
+        case "read":
+            return `\`${need}\`, which the provider does not have: ${why}`;
+        case "mutateRemote":
+        case "deleteRemote":
+            return hasWorld ? `\`${need}(id)\` of the world, ${why}` : `\`world\`, ${why}`;
+        case "secret":
+        case "baseline":
+            return `\`${need}\`: ${why}`;
+        case "world":
+            return `\`world\`, ${why}`;
+        case "two":
+            return "two `inputs` that differ";
+    }
+}
 
 const byName = new Map([...planningLaws, ...objectLaws, ...runLaws].map((law) => [law.name, law]));
 
@@ -107,10 +115,9 @@ export class LawSuite {
         const { inputs } = this.options;
         const compares =
             law.count === 2 && !isArbitrary(inputs) && !(name === "L12" && this.options.secret?.length === 0);
-        const needs: Need[] = [...law.needs, ...(compares ? (["two"] as const) : [])];
-        const missing = needs.filter((need) => !this.#has(need));
-        const has = missing.map((need) => NEEDED[need]).join(" and ");
-        return missing.length === 0 ? undefined : { status: "needs", reason: has };
+        const needs = [...law.needs, ...(compares ? ([["two", ""]] as const) : [])];
+        const missing = needs.find(([need]) => !this.#has(need));
+        return missing && { status: "needs", reason: lacking(...missing, this.options.world !== undefined) };
     }
 
     /** Does it hold? `command` runs its test alone. */

@@ -40,7 +40,8 @@ export interface Law {
     name: LawName;
     /** What holds. */
     title: string;
-    needs: readonly Need[];
+    /** What it cannot do without, and what for, in the order in which it is missed. */
+    needs: readonly (readonly [need: Need, why: string])[];
     /** How many inputs it takes at a time. */
     count: 0 | 1 | 2 | 8;
     /** It runs the engine, or waits: fewer examples will do. */

@@ -24,7 +24,7 @@ async function readIsTrue(trial: Trial, made: Made, after: string): Promise<void
 const readTrue: Law = {
     name: "L3",
     title: "read equals the outs",
-    needs: ["read"],
+    needs: [["read", "without one what is stored counts as what is there"]],
     count: 2,
     async holds(laboratory, [from = {}, to = {}]) {
         await Trial.run(laboratory, async (trial) => readIsTrue(trial, await trial.made(from), "create"));
@@ -113,7 +113,7 @@ async function keepsItsId(trial: Trial, made: Made, news: Bag): Promise<void> {
 const bothExist: Law = {
     name: "L7",
     title: "a replacement is made beside the old object",
-    needs: ["world"],
+    needs: [["world", "to see what is left of a replacement"]],
     count: 2,
     holds: (laboratory, [from = {}, to = {}]) =>
         eachChange(laboratory, from, to, async (trial, made, news, inputs) => {
@@ -157,7 +157,7 @@ async function isAccepted(laboratory: Laboratory, inputs: Inputs): Promise<void>
 const gone: Law = {
     name: "L8",
     title: "what is deleted is gone, also twice",
-    needs: ["read"],
+    needs: [["read", "to see whether it says that the object is gone"]],
     count: 1,
     holds: triedByEngine("L8"),
 };
@@ -165,7 +165,7 @@ const gone: Law = {
 const importable: Law = {
     name: "L9",
     title: "an import needs no change",
-    needs: ["read"],
+    needs: [["read", "an import is a read by id alone"]],
     count: 1,
     holds: (laboratory, [inputs = {}]) =>
         Trial.run(laboratory, async (trial) => {
@@ -205,7 +205,11 @@ function pick(bag: Bag, keys: string[]): Bag {
 const drifting: Law = {
     name: "L11",
     title: "drift is seen",
-    needs: ["read", "mutateRemote", "deleteRemote"],
+    needs: [
+        ["mutateRemote", "to change an object behind the provider's back"],
+        ["deleteRemote", "to remove an object behind the provider's back"],
+        ["read", "nobody else says what has become of an object"],
+    ],
     count: 1,
     holds: (laboratory, [inputs = {}]) =>
         Trial.run(laboratory, async (trial) => {

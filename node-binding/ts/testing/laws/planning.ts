@@ -67,7 +67,7 @@ async function stays(trial: Trial, made: Made, news: Bag, after: string): Promis
 const idempotent: Law = {
     name: "L1",
     title: "check is idempotent and pure",
-    needs: ["check"],
+    needs: [["check", "without one the inputs stay as they are"]],
     count: 1,
     holds: triedByEngine("L1"),
 };
@@ -227,7 +227,7 @@ function oddIn(value: unknown, path = ""): [string, string][] {
 const upgradable: Law = {
     name: "L16",
     title: "outs of the previous release still fit",
-    needs: ["baseline"],
+    needs: [["baseline", "what the previous release has left in a state"]],
     count: 0,
     holds: (laboratory, _inputs, { baseline }) =>
         Trial.run(laboratory, async (trial) => {

@@ -19,7 +19,7 @@ const { setTimeout: later, clearTimeout: notLater } = globalThis;
 const keptSecret: Law = {
     name: "L12",
     title: "secrets stay secret",
-    needs: ["secret"],
+    needs: [["secret", "the names of the inputs that are secret, as in secret: ['password'] (none: [])"]],
     count: 2,
     async holds(laboratory, [inputs = {}, changed = {}]) {
         const { secret: secrets } = laboratory;
@@ -159,7 +159,7 @@ export function stackOf(trial: Trial, inputs: Inputs, time: "virtual" | "real") 
 const onlyOnce: Law = {
     name: "L13",
     title: "a create that is cut off makes one object",
-    needs: ["world"],
+    needs: [["world", "to count the objects"]],
     count: 1,
     slow: true,
     holds: (laboratory, [inputs = {}]) =>
