@@ -30,7 +30,11 @@ function ofNode<T>(expected: Told<T> | undefined): T | undefined {
     return told !== undefined && Object.hasOwn(told, "nodejs") ? told.nodejs : (expected as T | undefined);
 }
 
-test.each(CASES)("the laws judge each provider of the corpus as it says: $name", async (rules) => {
+// In a turn (.ci/by_turns.json) every other provider, the same ones in both languages.
+const TURN = process.env.MALOKO_TURN;
+const TRIED = TURN ? CASES.filter((_, place) => place % 2 === Number(TURN) - 1) : CASES;
+
+test.each(TRIED)("the laws judge each provider of the corpus as it says: $name", async (rules) => {
     const verdicts = await judged(rules);
     expect(verdicts.filter(({ status }) => status === "broken").map(({ law }) => law)).toEqual(ofNode(rules.breaks));
     if (rules.law !== undefined) {
