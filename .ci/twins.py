@@ -164,6 +164,7 @@ PYTHON_ONLY: dict[str, list[str]] = {
     ],
     "types at run time: ints, bytes, dataclasses, pydantic; assets, which Pulumi's Node server hands over as data": [
         "a typed provider without types is an error that says how",
+        "a member that is none is a missing one",
         "a whole number that loses digits is kept with a warning",
         "an id of ascii bytes is taken for its text",
         "an output without a value is refused with a way out",
@@ -172,6 +173,8 @@ PYTHON_ONLY: dict[str, list[str]] = {
         "inputs that are too large are errors that name resource and property",
         "models that check themselves do so",
         "numbers arrive as floats and as ints where the project says so",
+        "what may be none is nothing else",
+        "what may be none may be missing and each type of a union fits",
         "whole numbers are ints in every method where the project says so",
     ],
     "pytest and Python's debuggers": [
@@ -181,6 +184,9 @@ PYTHON_ONLY: dict[str, list[str]] = {
         "pytest reports it when",
         "the plugin loads nothing until it is used",
         "workers of xdist share nothing",
+    ],
+    "what a test has made is kept in a store of Python's kit, and on one page of Node's": [
+        "why a test cannot be torn down is told",
     ],
     "about files of both languages at once": ["a connection of our own is noticed"],
 }

@@ -53,3 +53,12 @@ test("what a command says by its exit code stays when it cannot be shown", () =>
     expect(shown.status, shown.output).toBe(7);
     expect(shown.stderr).toContain("error: no changes were expected");
 });
+
+test("a reader of the help who has gone away is no failure", () => {
+    const it = project({ "index.ts": PROGRAM });
+    // The reader is gone before anything is written.
+    const gone = '{ sleep 0.5; "$@"; echo "ended with $?" >&2; } | true';
+    for (const words of [["--help"], ["up", "--help"], ["help", "state"], ["version"]]) {
+        expect(it.runThrough(gone, ...words).stderr, words.join(" ")).toBe("ended with 0\n");
+    }
+});

@@ -184,6 +184,20 @@ test.for(["killed", "killed before"])(
 );
 
 test(
+    "a create of which find cannot tell is left and the error is told",
+    async ({ cloud }) => {
+        await cloud.killed("alone", "killed", { SEARCHING: "fails" });
+        const { statuses, text } = await cloud.run("alone", { ...SWEEP, SEARCHING: "fails" });
+        expect(statuses.alone).toBe("failed");
+        expect(text).toContain("an earlier run of this test left objects that could not be deleted: ");
+        expect(text).toContain("nobody knows");
+        expect(text).toContain("these may have been made: 'third' (its create was under way when the run ended");
+        expect(cloud.pages()).toHaveLength(1);
+    },
+    TIMEOUT,
+);
+
+test(
     "what cannot be read does not keep a sweep from the rest",
     async ({ cloud }) => {
         await cloud.killed("it", "killed");

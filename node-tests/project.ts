@@ -148,7 +148,12 @@ export class Project {
 
     /** Runs a command under a shell that closes or redirects descriptors first. */
     runRedirected(redirected: string, ...args: string[]): Outcome {
-        return this.spawned(["/bin/sh", "-c", `exec "$@" ${redirected}`, "sh", process.execPath, COMMAND, ...args]);
+        return this.runThrough(`exec "$@" ${redirected}`, ...args);
+    }
+
+    /** Runs a command, `"$@"`, through a line of shell. */
+    runThrough(shell: string, ...args: string[]): Outcome {
+        return this.spawned(["/bin/sh", "-c", shell, "sh", process.execPath, COMMAND, ...args]);
     }
 
     /** Runs another command with the variables of ours. */

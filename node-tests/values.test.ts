@@ -93,6 +93,11 @@ test("NaN is kept with a warning", async () => {
     expect(seen).toEqual([{ nan: Number.NaN, inf: -Infinity }]);
 });
 
+test("the sign of a zero is kept", async () => {
+    // toEqual tells -0 from 0.
+    expect(await kept({ zero: -0, list: [-0, 0] })).toEqual({ zero: -0, list: [-0, 0] });
+});
+
 test.each([[undefined], [null], [""], [5], [{}]])("a create without a usable id fails: %s", async (id) => {
     const stack = newStack();
     const error = await failureOf(stack.up(() => void new Thing(creating({}, id), "a")));

@@ -47,7 +47,7 @@ class Project:
         return done
 
     def run_through(self, shell: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Runs a command through a line of shell, which ends with `exec "$@"` and what is redirected."""
+        """Runs a command, `"$@"`, through a line of shell."""
         return self._spawned(["/bin/sh", "-c", shell, "sh", *MALOKO, *arguments], {})
 
     def _spawned(self, words: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:

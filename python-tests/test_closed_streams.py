@@ -61,3 +61,11 @@ def test_what_a_command_says_by_its_exit_code_stays_when_it_cannot_be_shown(proj
     done = run_redirected(project, "> /dev/full", "preview", "--expect-no-changes")
     assert done.returncode == 7
     assert "error: no changes were expected" in done.stderr
+
+
+def test_a_reader_of_the_help_who_has_gone_away_is_no_failure(project: Project) -> None:
+    # The reader is gone before anything is written.
+    gone = '{ sleep 0.5; "$@"; echo "ended with $?" >&2; } | true'
+    for arguments in (["--help"], ["up", "--help"], ["help", "state"], ["version"]):
+        done = project.run_through(gone, *arguments)
+        assert done.stderr == "ended with 0\n", arguments

@@ -32,6 +32,9 @@ CLOUD = """
         s = maloko.stack(P, inputs={"name": "a", "key": maloko.Secret("hunter22")})
         s.up()
         assert [path.name for path in CLOUD.iterdir()] == ["a"]
+        if os.environ.get("DAMAGED"):
+            [checkpoint] = (CLOUD.parent / ".maloko-tests").glob("*/state/.pulumi/stacks/*/dev.json")
+            checkpoint.write_text("{")
         if os.environ.get("KILLED"):
             os.kill(os.getpid(), 9)
 """
@@ -95,7 +98,17 @@ def test_what_cannot_be_swept_is_named(killed: pytest.Pytester, monkeypatch: pyt
     result = killed.runpytest_subprocess("--maloko-sweep")
     assert result.ret == 1
     result.stdout.fnmatch_lines(["maloko: NOT DELETED test_it.py::test_it: *left over: 'it' (*, id 'a').*it sticks*"])
+    result.stdout.no_fnmatch_line("maloko: deleted *")
     assert len(kept(killed)) == 1
+
+
+def test_why_a_test_cannot_be_torn_down_is_told(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytester.makepyfile(test_it=textwrap.dedent(CLOUD))
+    monkeypatch.setenv("DAMAGED", "1")
+    result = pytester.runpytest_subprocess()
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["*the stack 'dev' could not be torn down: *dev.json*"])
+    assert len(kept(pytester)) == 1
 
 
 def test_what_a_run_has_made_can_be_kept(pytester: pytest.Pytester) -> None:

@@ -47,6 +47,8 @@ CLOUD = """
 
     class Searching(P):
         def find(self, key, props):
+            if os.environ["SEARCHING"] == "fails":
+                raise OSError("nobody knows")
             return ReadResult(props["name"], {**props}) if (CLOUD / props["name"]).exists() else None
 
     class Thing(Resource):
@@ -200,6 +202,19 @@ def test_a_create_of_which_find_knows_is_settled(cloud: Cloud, monkeypatch: pyte
     assert ("'third' (id 'third')" in told) == (ending == "killed")
     assert cloud.objects() == []
     assert cloud.kept() == []
+
+
+def test_a_create_of_which_find_cannot_tell_is_left_and_the_error_is_told(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEARCHING", "fails")
+    assert cloud.run(ALONE, ending="killed")[0] == -9
+    code, told = cloud.sweep()
+    assert code == 1
+    assert "could not be torn down; left over: nothing in the state. " in told
+    assert "nobody knows" in told
+    assert "these may have been made: 'third' (its create was under way when the run ended" in told
+    assert len(cloud.kept()) == 1
 
 
 def test_what_cannot_be_read_does_not_keep_a_sweep_from_the_rest(cloud: Cloud) -> None:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import enum
+from typing import Any, Optional
 
 import pydantic
 import pytest
@@ -151,3 +152,53 @@ def test_models_that_check_themselves_do_so(stack: Stack) -> None:
     said = "\n".join(result.messages("error"))
     assert "retention" in said
     assert "greater than or equal to 60" in said
+
+
+@dataclasses.dataclass
+class Loose:
+    """What may be missing, by each way to say so."""
+
+    owner: str | None
+    colour: Optional[str]  # noqa: UP045  the other way to write it
+    extra: Any
+    sizes: list[int | None]
+    either: int | list[str]
+
+
+class LooseProvider(TypedProvider[Loose, Loose]):
+    def create(self, inputs):
+        seen.append(inputs)
+        return CreateResult("made", inputs)
+
+
+def test_what_may_be_none_may_be_missing_and_each_type_of_a_union_fits(stack: Stack) -> None:
+    stack.up(lambda: Thing(LooseProvider(), "a", {"sizes": [1, None], "either": ["x"]}))
+    full = {"owner": "o", "colour": "red", "extra": {"n": 1.5}, "sizes": [], "either": 2}
+    stack.up(lambda: Thing(LooseProvider(), "b", full))
+    assert seen == [Loose(None, None, None, [1, None], ["x"]), Loose(**full)]
+
+
+@pytest.mark.parametrize(
+    ("props", "reason"),
+    [
+        ({"owner": 1}, "owner: is a number; it must be a text"),
+        ({"colour": 1}, "colour: is a number; it must be a text"),
+        ({"sizes": [1, "x"]}, "sizes[1]: is a text; it must be a whole number"),
+        ({"either": "x"}, "either: is a text; it must be a whole number or a list"),
+    ],
+)
+def test_what_may_be_none_is_nothing_else(props, reason) -> None:
+    checked = LooseProvider().check({}, {"sizes": [], "either": 1, **props})
+    assert [f"{failure.property}: {failure.reason}" for failure in checked.failures] == [reason]
+
+
+def test_a_member_that_is_none_is_a_missing_one(stack: Stack) -> None:
+    QueueProvider().create({"title": "q", "retention": None, "gone": None})
+    QueueProvider().diff("q", {"retention": 5}, {"title": "q"})
+    assert seen == [QueueInputs("q"), (QueueOutputs(None, 5), QueueInputs("q"))]
+
+    class Modelled(TypedProvider[Model, Model]):
+        def create(self, inputs):
+            return CreateResult("made", inputs)
+
+    assert Modelled().create({"title": "q", "retention": None}).outs == {"title": "q", "retention": 60}

@@ -31,6 +31,18 @@ def test_plain_data_is_kept_as_it_is(stack: Stack) -> None:
     assert outputs(stack) == outs
 
 
+def test_the_sign_of_a_zero_is_kept(stack: Stack) -> None:
+    class Comparing(ResourceProvider):
+        def diff(self, _id, olds, _news):
+            seen.append([olds["zero"], *olds["list"]])
+            return DiffResult(changes=False)
+
+    seen: list = []
+    made(stack, {"zero": -0.0, "list": [-0.0, 0.0]})
+    stack.up(lambda: Thing(Comparing(), "a"))
+    assert repr(seen) == "[[-0.0, -0.0, 0.0]]"
+
+
 def test_none_at_the_top_is_left_out(stack: Stack) -> None:
     made(stack, {"a": None, "b": 1})
     assert outputs(stack) == {"b": 1}

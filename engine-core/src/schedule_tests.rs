@@ -80,3 +80,11 @@ fn rows_that_wait_for_deletion_keep_their_place() {
     let old_b = ResourceState { delete: true, dependencies: vec![urn("a")], ..row("b") };
     assert_eq!(levels(vec![old_a, old_b, row("other")]), ["b", "a other"]);
 }
+
+#[test]
+fn what_depends_on_a_replaced_resource_goes_before_each_of_its_rows() {
+    let on = |name: &str| vec![urn(name)];
+    let old = ResourceState { delete: true, dependencies: on("zone"), ..row("a") };
+    let user = ResourceState { dependencies: on("a"), ..row("user") };
+    assert_eq!(levels(vec![row("zone"), old, row("a"), user]), ["user", "a", "a zone"]);
+}

@@ -72,11 +72,14 @@ fn call(name: &str, method: &str, failed: bool) -> Asked {
 #[test]
 fn what_is_neither_found_nor_settled_is_left_and_the_text_says_how_to_settle_it() {
     let creates = || vec![unresolved("a", "k1"), unresolved("b", "k,2"), unresolved("c", "k3")];
-    let calls = [call("a", "find", false), call("b", "find", true), call("c", "delete", false)];
+    let calls =
+        [call("a", "find", false), call("b", "find", true), call("c", "delete", false), call("c", "check", false)];
     let judged = left(creates(), &calls, &["k,2".to_owned()], "sweep {keys}");
     assert_eq!((&judged.open, &judged.forgotten), (&vec![unresolved("c", "k3")], &vec![unresolved("b", "k,2")]));
     let text = "these may have been made: 'c' (text). Look for each and delete what you find. Then run: sweep k3";
     assert_eq!(judged.text.as_deref(), Some(text));
+    assert_eq!(left(creates(), &[call("c", "read", false)], &["k1,k3".to_owned()], "").open, [unresolved("b", "k,2")]);
+    assert_eq!(left(creates(), &[call("b", "read", false)], &["k1,k3".to_owned()], "").open, []);
     let keys = |settled: &str| left(creates(), &[], &[settled.to_owned()], "").open.len();
     assert_eq!([keys("all"), keys("k1,k3"), keys("k"), keys("")], [0, 1, 3, 3]);
     assert_eq!(left(creates(), &[], &["all".to_owned()], "").text, None);

@@ -38,6 +38,9 @@ class FileProvider {
 
 class SearchingProvider extends FileProvider {
     async find(_key: string, props: Props) {
+        if (SEARCHING === "fails") {
+            throw new Error("nobody knows");
+        }
         return existsSync(join(CLOUD, props.name)) ? { id: props.name, props } : undefined;
     }
 }

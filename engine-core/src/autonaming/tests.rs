@@ -85,6 +85,21 @@ fn a_name_that_is_too_long_is_shortened_unless_the_pattern_is_enforced() {
 }
 
 #[test]
+fn lengths_are_counted_in_characters() {
+    let autonaming = |max_length| Autonaming { property: "name".to_owned(), max_length: Some(max_length) };
+    let name = |limit| autonaming(limit).make(&urn("žluť"), &config("{}").unwrap(), &[7; 32]).unwrap().name;
+    for (limit, prefix) in [(12, "žluť-"), (11, "žlu-"), (9, "ž-")] {
+        assert!(matches(&name(limit), prefix, "0123456789abcdef", 7), "{limit}: {}", name(limit));
+    }
+}
+
+#[test]
+fn a_pattern_has_at_most_256_random_characters_of_one_kind() {
+    assert_eq!(made("{\"pattern\": \"${hex(256)}\"}", None).unwrap().0.len(), 256);
+    assert!(config("{\"pattern\": \"${hex(257)}\"}").unwrap_err().contains("the number must be 1 to 256"));
+}
+
+#[test]
 fn what_cannot_be_used_is_named() {
     let cases = [
         ("verbatim", "it is not an object"),

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use async_trait::async_trait;
 use object_store::aws::AmazonS3Builder;
 use object_store::client::{
-    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody, HttpResponse, HttpResponseBody,
+    HttpService,
 };
 use object_store::path::Path;
 use object_store::{ClientOptions, Error, ObjectStore, ObjectStoreExt, PutMode};
@@ -104,6 +105,32 @@ fn what_may_be_done_twice_is_done_again_when_a_connection_breaks() {
         // Whether this one came about has to be looked up.
         let (put, calls) = breaking.calls(2, store.put_opts(&path, "x".into(), PutMode::Create.into())).await;
         assert!(matches!(put, Err(Error::Generic { .. })) && calls == 1);
+    });
+}
+
+#[test]
+fn a_lost_answer_is_asked_for_again_unless_the_request_has_a_condition() {
+    let request = |condition: Option<&'static str>| {
+        let mut request = HttpRequest::new(HttpRequestBody::empty());
+        if let Some(name) = condition {
+            request.headers_mut().insert(name, "1".parse().unwrap());
+        }
+        request
+    };
+    let conditions = ["if-match", "if-none-match", "x-goog-if-generation-match"].map(Some);
+    run(async {
+        for kind in [HttpErrorKind::Timeout, HttpErrorKind::Interrupted, HttpErrorKind::Unknown] {
+            let losing = Flaky::new(kind);
+            let client = RetryingClient::new(losing.clone());
+            client.call(request(None)).await.unwrap();
+            for condition in conditions.into_iter().chain([None]) {
+                losing.failing.store(1, Ordering::SeqCst);
+                let error = client.call(request(condition)).await.unwrap_err();
+                // The library repeats what never arrived.
+                let expected = if condition.is_some() { kind } else { HttpErrorKind::Request };
+                assert_eq!(error.kind(), expected, "{condition:?}");
+            }
+        }
     });
 }
 

@@ -8,7 +8,7 @@ use crate::resource_state::ResourceState;
 use crate::value::{OutputValue, PropertyMap, Value};
 use crate::wire::{
     AliasKind, AliasSpec, Callback, HookBindings, Kind, RegisterResourceRequest, Struct, TransformRequest,
-    TransformResponse, WireAlias, WireTimeouts, WireValue, decode_properties,
+    TransformResponse, WireAlias, WireOptions, WireTimeouts, WireValue, decode_properties,
 };
 
 use super::transforms::{options_of, take_options};
@@ -163,10 +163,10 @@ fn options_that_a_transform_sets_take_effect() {
     assert_eq!(a.inputs["zone"], Value::from("x"));
 }
 
-#[test]
-fn options_that_a_transform_hands_back_stay_as_they_are() {
+/// A registration that has every option.
+fn with_every_option() -> RegisterResourceRequest {
     let list = |text: &str| vec![text.to_owned()];
-    let asked = RegisterResourceRequest {
+    RegisterResourceRequest {
         dependencies: list("dependency"),
         protect: Some(true),
         ignore_changes: list("ignored"),
@@ -187,10 +187,24 @@ fn options_that_a_transform_hands_back_stay_as_they_are() {
         replace_with: list("together"),
         replacement_trigger: Some(WireValue { kind: Some(Kind::Bool(true)) }),
         ..RegisterResourceRequest::default()
-    };
-    let mut taken = RegisterResourceRequest::default();
-    take_options(&mut taken, options_of(&asked));
-    assert_eq!(taken, asked);
+    }
+}
+
+#[test]
+fn options_that_a_transform_hands_back_stay_as_they_are() {
+    let deletes_later = RegisterResourceRequest { delete_before_replace: false, ..with_every_option() };
+    for asked in [with_every_option(), deletes_later] {
+        let mut taken = RegisterResourceRequest::default();
+        take_options(&mut taken, options_of(&asked));
+        assert_eq!(taken, asked);
+    }
+}
+
+#[test]
+fn options_that_a_transform_leaves_out_are_gone() {
+    let mut taken = RegisterResourceRequest { alias_urns: vec!["alias".to_owned()], ..with_every_option() };
+    take_options(&mut taken, WireOptions::default());
+    assert_eq!(taken, RegisterResourceRequest::default());
 }
 
 #[test]
@@ -201,11 +215,13 @@ fn a_transform_sees_and_may_undo_what_a_resource_takes_over_from_its_parent() {
         options.protect = Some(false);
         TransformResponse { properties: None, options: Some(options) }
     });
-    let group = Wanted { protect: true, ..component("group") };
+    let retained = |request: &mut RegisterResourceRequest| request.retain_on_delete = Some(true);
+    let group = Wanted { protect: true, options: Some(Arc::new(retained)), ..component("group") };
     let child = |name| Wanted { parent: Some("group"), ..wanted(name, "x") };
     let outcome = up(&host, Vec::new(), &[group, child("a"), transformed(&["own"], child("b"))]);
-    assert_eq!(told.lock().unwrap()[0].options.as_ref().unwrap().protect, Some(true));
-    assert!(row(&outcome, "a").protect && !row(&outcome, "b").protect);
+    let seen = told.lock().unwrap()[0].options.clone().unwrap();
+    assert_eq!((seen.protect, seen.retain_on_delete), (Some(true), Some(true)));
+    assert!(row(&outcome, "a").protect && !row(&outcome, "b").protect && row(&outcome, "b").retain_on_delete);
 }
 
 #[test]

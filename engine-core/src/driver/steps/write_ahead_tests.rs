@@ -1,3 +1,5 @@
+#![expect(clippy::panic, reason = "a run that does something else than the test expects fails it")]
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -5,6 +7,7 @@ use futures::future::{BoxFuture, FutureExt, join_all};
 
 use crate::driver::calls::call_permits::CallPermit;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
+use crate::driver::run::actions::{Action, Outcome};
 use crate::driver::tests::outside_world::OutsideWorld;
 use crate::event::Op;
 use crate::operation::{Operation, OperationKind};
@@ -35,7 +38,7 @@ fn resolved() -> ResolvedProvider {
         incomplete: None,
         revision: Revision::default(),
     };
-    let capabilities = Capabilities { create: true, ..Capabilities::default() };
+    let capabilities = Capabilities { create: true, update: true, delete: true, ..Capabilities::default() };
     let description =
         ProviderDescription { reference: Arc::new(reference), capabilities, autonaming: None, limits: None };
     ResolvedProvider::live(1, &description, None)
@@ -52,11 +55,22 @@ fn create<'a>(
     resolved: &'a ResolvedProvider,
     number: usize,
 ) -> BoxFuture<'a, Option<ProviderError>> {
+    let method = Method::Create { inputs: PropertyMap::new(), key: "key".to_owned(), timeout: 0.0 };
+    make_call(context, resolved, number, PendingKind::Creating, method)
+}
+
+fn make_call<'a>(
+    context: &'a Context,
+    resolved: &'a ResolvedProvider,
+    number: usize,
+    kind: PendingKind,
+    method: Method,
+) -> BoxFuture<'a, Option<ProviderError>> {
     async move {
         let row = row(number);
         let call = Journalled {
             resolved,
-            kind: PendingKind::Creating,
+            kind,
             row: &row,
             occasion: Occasion { old: None, new: None },
             late: &|operation| LateOutcome::Deletion {
@@ -65,7 +79,6 @@ fn create<'a>(
                 operation,
             },
         };
-        let method = Method::Create { inputs: PropertyMap::new(), key: "key".to_owned(), timeout: 0.0 };
         match context.call_journalled(call, method).await {
             Ok((operation, _)) => {
                 context.run_state().end(operation);
@@ -113,6 +126,35 @@ fn intents_while_turns_are_taken(mean: Option<Duration>) -> usize {
     assert!(ended.iter().all(Option::is_none));
     assert_eq!(made, 100);
     written
+}
+
+#[test]
+fn no_object_is_made_changed_or_deleted_before_the_intent_is_durable() {
+    let (id, timeout) = ("id".to_owned(), 0.0);
+    let bag = PropertyMap::new;
+    for (kind, method) in [
+        (PendingKind::Creating, Method::Create { inputs: bag(), key: "key".to_owned(), timeout }),
+        (PendingKind::Updating, Method::Update { id: id.clone(), olds: bag(), news: bag(), timeout }),
+        (PendingKind::Deleting, Method::Delete { id, props: bag(), timeout }),
+    ] {
+        let (mut world, resolved) = (world(PARALLEL), resolved());
+        let context = Arc::clone(&world.context);
+        let mut call = make_call(&context, &resolved, 0, kind, method);
+        assert!((&mut call).now_or_never().is_none());
+        let actions = context.exchange.take_actions();
+        assert!(!actions.iter().any(|action| matches!(action, Action::Do { .. })), "{kind:?}");
+        let intent = actions.iter().find_map(|action| match action {
+            Action::Append { changes, awaited: Some((_, ticket)), .. } => Some((&changes[..], *ticket)),
+            _ => None,
+        });
+        let Some(([Change::Begin { pending, .. }], ticket)) = intent else {
+            panic!("{kind:?}: the intent is recorded")
+        };
+        assert_eq!(pending.kind, kind);
+        context.exchange.settle(ticket, Outcome::Written(Ok(())));
+        assert!(world.go_on(&mut call).is_none());
+        assert_eq!(world.calls.len(), 1, "{kind:?}");
+    }
 }
 
 #[test]
