@@ -263,8 +263,10 @@ corpus:
 # Where a stage's times are to be told, its runner writes them down.
 PYTEST_REPORT = $(if $(REPORTS),--junitxml=$(REPORTS)/pytest.xml)
 test-python: $(STAMPS)/python
-	@# A worker more than the two cores that the budget is for: many tests wait. conftest.py has the longest files first.
-	$(PY) -m pytest python-tests -q -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 $(PYTEST_REPORT)
+	@# A worker more than the two cores that the budget is for: many tests wait. conftest.py has the longest files first. A worker
+	@# that crashes ends the run: in the place of one, pytest-xdist may wait for ever.
+	$(PY) -m pytest python-tests -q -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 \
+		$(if $(MALOKO_LONG),-o faulthandler_timeout=7200) $(PYTEST_REPORT)
 
 # The kit, breakpoints and coverage on each Python from 3.10 on that is found, or on those of PYTHONS="python3.10 /opt/...".
 # An old Python gets the newest tools that still know it.

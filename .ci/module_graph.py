@@ -39,8 +39,6 @@ IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*["'](\.[^"']*)["']""")
 KNOTTED = frozenset(
     {
         "engine-core/src/driver",
-        "engine-core/src/driver/calls",
-        "engine-core/src/driver/registration",
         "engine-core/src/environment",
         "engine-core/src/plan",
         "engine-core/src/state",

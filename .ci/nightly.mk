@@ -44,6 +44,7 @@ nightly-postgres: export RACES := 5000
 nightly-stores: export RACES := 1500
 nightly-model: export LIFECYCLES := 300000
 nightly-fuzz: export FUZZ_SECONDS := 1200
+nightly-%: export LONGEST_STAGE := 7200
 
 .PHONY: nightly $(NIGHTLY:%=nightly-%) smoke
 nightly:

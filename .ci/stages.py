@@ -5,7 +5,8 @@
         makes each target, to the end also when one fails, and exits with 1 if one failed. Those of `--first`, which all
         others need, run one after the other, with N things at a time (make's -j). Then each lane runs beside the other
         lanes, its stages one after the other. What a stage of a lane says is shown whole at its end. With LANES=1 in
-        the environment one lane runs at a time. A stage that hangs is ended, and so is what it leaves behind.
+        the environment one lane runs at a time. A stage that takes longer than LONGEST_STAGE seconds (2,000) hangs, and
+        is ended. What a stage leaves behind is ended, too; so are all of them on Ctrl-C and SIGTERM.
     stages.py budget
         fails if a stage of the last run took over one and a half times its budget
 
@@ -37,8 +38,10 @@ LAST_RUN = REPORTS / "stages.json"
 SLOWEST = 10
 TELLING = threading.Lock()
 ALLOWED = 1.5
-LONGEST_SECONDS = 2000
+LONGEST_SECONDS = float(os.environ.get("LONGEST_STAGE") or 2000)
 """A stage that takes longer hangs."""
+STOPPED = threading.Event()
+"""Set when no further stage is to begin."""
 
 RUNNING = re.compile(r"^\s*Running (?:unittests )?(?P<source>\S+) \(\S*?/deps/(?P<binary>[\w-]+)-[0-9a-f]+\)")
 RESULT = re.compile(r"^test result: .* finished in (?P<seconds>[\d.]+)s")
@@ -111,24 +114,26 @@ def wait(leader: int, live: TextIO | None) -> tuple[int, resource.struct_rusage]
     end = time.monotonic() + LONGEST_SECONDS
     ended = 0
     while not ended:
-        time.sleep(0.1)
-        ended, status, used = os.wait4(leader, os.WNOHANG)
-        if live:
-            print(live.read(), end="", flush=True)
-        if time.monotonic() > end and not ended:
-            print_group(leader)
+        stopped = STOPPED.wait(0.1)
+        if not stopped and time.monotonic() > end:
+            stopped = True
+            seconds = f"{LONGEST_SECONDS:.0f} s"
+            tell(f"== a stage still runs after {seconds}, and is ended; its processes:\n{processes(leader)}")
             # Python tells then what its threads are at.
             os.killpg(leader, signal.SIGABRT)
             time.sleep(5)
-            _, status, used = os.wait4(leader, 0)
-            break
+        if stopped:
+            os.killpg(leader, signal.SIGKILL)
+        ended, status, used = os.wait4(leader, 0 if stopped else os.WNOHANG)
+        if live:
+            print(live.read(), end="", flush=True)
     return status, used
 
 
-def print_group(leader: int) -> None:
+def processes(leader: int) -> str:
+    """A group's processes, as `ps` lists them."""
     command = ["ps", "--forest", "-o", "pid,etimes,time,args", "-g", str(leader)]
-    processes = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-    tell(f"== a stage still runs after {LONGEST_SECONDS} s, and is ended; its processes:\n{processes}")
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 
 def run_stage(stage: str, live: bool = True, jobs: int = 1) -> dict[str, Any]:
@@ -158,7 +163,7 @@ def run_stage(stage: str, live: bool = True, jobs: int = 1) -> dict[str, Any]:
 
 
 def run_lane(names: list[str]) -> list[dict[str, Any]]:
-    return [run_stage(name, live=False) for name in names]
+    return [run_stage(name, live=False) for name in names if not STOPPED.is_set()]
 
 
 def tell(text: str) -> None:
@@ -185,7 +190,12 @@ def run(first: list[str], lanes: list[list[str]], jobs: int) -> int:
     # Where what the others need was not built, they would say so each for itself.
     if not any(it["failed"] for it in stages):
         with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("LANES") or len(lanes) or 1)) as pool:
-            stages += [it for lane in pool.map(run_lane, lanes) for it in lane]
+            try:
+                stages += [it for lane in pool.map(run_lane, lanes) for it in lane]
+            except BaseException:
+                # The lanes' threads are waited for, and they for their stages, which Ctrl-C does not reach.
+                STOPPED.set()
+                raise
     LAST_RUN.write_text(json.dumps(stages, indent=1))
     print(table(stages, json.loads(BUDGETS.read_text()), time.monotonic() - began))
     failed = [it["stage"] for it in stages if it["failed"]]
@@ -208,6 +218,7 @@ def check_budget() -> int:
 
 
 def main() -> int:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     running = commands.add_parser("run")

@@ -165,6 +165,7 @@ PYTHON_ONLY: dict[str, list[str]] = {
     "types at run time: ints, bytes, dataclasses, pydantic; assets, which Pulumi's Node server hands over as data": [
         "a typed provider without types is an error that says how",
         "a member that is none is a missing one",
+        "a stack output that is nested too deeply is an error whatever the recursion limit",
         "a whole number that loses digits is kept with a warning",
         "an id of ascii bytes is taken for its text",
         "an output without a value is refused with a way out",

@@ -180,7 +180,7 @@ class Trial {
 
 const ONCE = ["--yes", "--skip-preview"];
 
-test("a canary in every place shows up nowhere while all goes well", { timeout: 300_000 }, () => {
+test("a canary in every place shows up nowhere while all goes well", () => {
     const trial = new Trial(true);
     trial.run("preview", "--diff");
     trial.run("preview", "--json");
@@ -209,23 +209,26 @@ test("a canary in every place shows up nowhere while all goes well", { timeout: 
     expect(trial.leaks()).toEqual([]);
 });
 
-test.each(["raise", "partial", "unwritable", "hook", "program", "types"])(
-    "a canary in every place shows up nowhere when a run fails: %s",
-    { timeout: 300_000 },
-    (mode) => {
-        const trial = new Trial();
-        trial.mode(mode);
-        trial.failing("up", ...ONCE);
-        trial.failing("up", ...ONCE, "--json");
-        trial.run("stack");
-        trial.run("stack", "export");
-        trial.mode("nothing");
-        trial.run("up", ...ONCE);
-        expect(trial.leaks()).toEqual([]);
-    },
-);
+test.each([
+    "raise",
+    "partial",
+    "unwritable",
+    "hook",
+    "program",
+    "types",
+])("a canary in every place shows up nowhere when a run fails: %s", (mode) => {
+    const trial = new Trial();
+    trial.mode(mode);
+    trial.failing("up", ...ONCE);
+    trial.failing("up", ...ONCE, "--json");
+    trial.run("stack");
+    trial.run("stack", "export");
+    trial.mode("nothing");
+    trial.run("up", ...ONCE);
+    expect(trial.leaks()).toEqual([]);
+});
 
-test("a canary in every place shows up nowhere when a run is killed", { timeout: 300_000 }, () => {
+test("a canary in every place shows up nowhere when a run is killed", () => {
     const trial = new Trial();
     trial.mode("kill");
     trial.failing("up", ...ONCE);
@@ -238,7 +241,7 @@ test("a canary in every place shows up nowhere when a run is killed", { timeout:
     expect(trial.leaks()).toEqual([]);
 });
 
-test("a canary in every place shows up nowhere when changes and deletions fail", { timeout: 300_000 }, () => {
+test("a canary in every place shows up nowhere when changes and deletions fail", () => {
     const trial = new Trial();
     trial.run("up", ...ONCE);
     trial.run("config", "set", "size", "2");
@@ -250,7 +253,7 @@ test("a canary in every place shows up nowhere when changes and deletions fail",
     expect(trial.leaks()).toEqual([]);
 });
 
-test("the search for canaries finds what is asked for", { timeout: 300_000 }, () => {
+test("the search for canaries finds what is asked for", () => {
     const trial = new Trial();
     trial.run("up", ...ONCE);
     trial.run("stack", "output", "--show-secrets");

@@ -14,7 +14,6 @@ const vitest = join(dirname(createRequire(import.meta.url).resolve("vitest/packa
 const PLACE = join(import.meta.dirname, "kit-samples");
 const LEDGER = join(PLACE, ".maloko", "tests");
 const SWEEP = { MALOKO_SWEEP: "1" };
-const TIMEOUT = 300_000;
 
 interface Ran {
     /** How each test ended, by its title; empty when the run was killed. */
@@ -78,174 +77,132 @@ function keysIn(text: string): string[] {
     return [...new Set([...text.matchAll(/operation key ([\w-]+)/g)].map(([, key = ""]) => key))];
 }
 
-test(
-    "a create that a killed run left open is told until it is settled",
-    async ({ cloud }) => {
-        await cloud.killed("it", "killed");
-        const { statuses, text } = await cloud.run("it", SWEEP);
-        expect(statuses.it).toBe("failed");
-        expect(text).toContain(
-            "these may have been made: 'third' (its create was under way when the run ended, begun 2",
-        );
-        expect(text).toContain("urn:pulumi:dev::project::pulumi-nodejs:dynamic:Resource::third");
-        const [key = "", ...more] = keysIn(text);
-        expect(more).toEqual([]);
-        expect(text).toContain(
-            `MALOKO_SWEEP=1 MALOKO_FORGET_UNRESOLVED='${key}' npx vitest run unresolved.real.ts -t "^it$"`,
-        );
-        expect(cloud.objects()).toEqual(["third"]);
-        // Again, by a sweep, by the next run of the test, and where another one is settled.
-        for (const env of [SWEEP, {}, { ...SWEEP, MALOKO_FORGET_UNRESOLVED: "another" }]) {
-            const again = await cloud.run("it", env);
-            expect([again.statuses.it, keysIn(again.text)]).toEqual(["failed", [key]]);
-            expect(cloud.pages()).toHaveLength(1);
-        }
-        const settled = await cloud.run("it", { ...SWEEP, MALOKO_FORGET_UNRESOLVED: `another,${key}` });
-        expect(settled.statuses.it).toMatch(/skipped|pending/);
-        expect(cloud.pages()).toEqual([]);
-        expect((await cloud.run("it")).statuses.it).toBe("passed");
-    },
-    TIMEOUT,
-);
-
-test(
-    "of several unresolved creates each is settled by its key",
-    async ({ cloud }) => {
-        await cloud.killed("it", "killed together");
-        const [first = "", second = "", third = ""] = keysIn((await cloud.run("it", SWEEP)).text);
-        const { statuses, text } = await cloud.run("it", { ...SWEEP, MALOKO_FORGET_UNRESOLVED: second });
-        expect([statuses.it, keysIn(text)]).toEqual(["failed", [first, third]]);
-        expect(text).toContain(`MALOKO_FORGET_UNRESOLVED='${first},${third}'`);
-        expect(keysIn((await cloud.run("it", SWEEP)).text)).toEqual([first, third]);
-        const settled = await cloud.run("it", { ...SWEEP, MALOKO_FORGET_UNRESOLVED: "all" });
-        expect(settled.statuses.it).toMatch(/skipped|pending/);
-        expect(cloud.pages()).toEqual([]);
-        expect(cloud.objects()).toEqual(["first", "second", "third"]);
-    },
-    TIMEOUT,
-);
-
-test(
-    "unresolved creates are forgotten by a sweep alone",
-    async ({ cloud }) => {
-        await cloud.killed("it", "killed");
-        const { statuses, text } = await cloud.run("it", { MALOKO_FORGET_UNRESOLVED: "all" });
-        expect([statuses.it, keysIn(text).length, cloud.pages().length]).toEqual(["failed", 1, 1]);
-    },
-    TIMEOUT,
-);
-
-test(
-    "a create that raised has made nothing",
-    async ({ cloud }) => {
-        expect((await cloud.run("it", { ENDING: "raises" })).statuses.it).toBe("passed");
-        expect(cloud.pages()).toEqual([]);
-    },
-    TIMEOUT,
-);
-
-test(
-    "a create that ended unclearly fails its test and is kept",
-    async ({ cloud }) => {
-        const { statuses, text } = await cloud.run("it", { ENDING: "rubbish" });
-        expect(statuses.it).toBe("failed");
-        expect(text).toContain("'third' (its create returned something that cannot be used, begun 2");
-        expect(text).toContain(", error: ");
-        expect(cloud.objects()).toEqual(["third"]);
-        const keys = keysIn(text);
-        expect(keys).toHaveLength(1);
-        expect(keysIn((await cloud.run("it", SWEEP)).text)).toEqual(keys);
-    },
-    TIMEOUT,
-);
-
-test(
-    "a create that ended unclearly is told where nothing else was made",
-    async ({ cloud }) => {
-        const { statuses, text } = await cloud.run("alone", { ENDING: "rubbish" });
-        expect(statuses.alone).toBe("failed");
-        expect(text).toContain("'third' (its create returned something that cannot be used, begun 2");
-        expect(keysIn((await cloud.run("alone", SWEEP)).text)).toEqual(keysIn(text));
+test("a create that a killed run left open is told until it is settled", async ({ cloud }) => {
+    await cloud.killed("it", "killed");
+    const { statuses, text } = await cloud.run("it", SWEEP);
+    expect(statuses.it).toBe("failed");
+    expect(text).toContain("these may have been made: 'third' (its create was under way when the run ended, begun 2");
+    expect(text).toContain("urn:pulumi:dev::project::pulumi-nodejs:dynamic:Resource::third");
+    const [key = "", ...more] = keysIn(text);
+    expect(more).toEqual([]);
+    expect(text).toContain(
+        `MALOKO_SWEEP=1 MALOKO_FORGET_UNRESOLVED='${key}' npx vitest run unresolved.real.ts -t "^it$"`,
+    );
+    expect(cloud.objects()).toEqual(["third"]);
+    // Again, by a sweep, by the next run of the test, and where another one is settled.
+    for (const env of [SWEEP, {}, { ...SWEEP, MALOKO_FORGET_UNRESOLVED: "another" }]) {
+        const again = await cloud.run("it", env);
+        expect([again.statuses.it, keysIn(again.text)]).toEqual(["failed", [key]]);
         expect(cloud.pages()).toHaveLength(1);
-    },
-    TIMEOUT,
-);
+    }
+    const settled = await cloud.run("it", { ...SWEEP, MALOKO_FORGET_UNRESOLVED: `another,${key}` });
+    expect(settled.statuses.it).toMatch(/skipped|pending/);
+    expect(cloud.pages()).toEqual([]);
+    expect((await cloud.run("it")).statuses.it).toBe("passed");
+});
 
-test.for(["killed", "killed before"])(
-    "a create of which find knows is settled",
-    { timeout: TIMEOUT },
-    async (ending, { cloud }) => {
-        await cloud.killed("it", ending, { SEARCHING: "1" });
-        const { statuses } = await cloud.run("it", { ...SWEEP, SEARCHING: "1" });
-        expect(statuses.it).toMatch(/skipped|pending/);
-        expect(cloud.objects()).toEqual([]);
-        expect(cloud.pages()).toEqual([]);
-    },
-);
+test("of several unresolved creates each is settled by its key", async ({ cloud }) => {
+    await cloud.killed("it", "killed together");
+    const [first = "", second = "", third = ""] = keysIn((await cloud.run("it", SWEEP)).text);
+    const { statuses, text } = await cloud.run("it", { ...SWEEP, MALOKO_FORGET_UNRESOLVED: second });
+    expect([statuses.it, keysIn(text)]).toEqual(["failed", [first, third]]);
+    expect(text).toContain(`MALOKO_FORGET_UNRESOLVED='${first},${third}'`);
+    expect(keysIn((await cloud.run("it", SWEEP)).text)).toEqual([first, third]);
+    const settled = await cloud.run("it", { ...SWEEP, MALOKO_FORGET_UNRESOLVED: "all" });
+    expect(settled.statuses.it).toMatch(/skipped|pending/);
+    expect(cloud.pages()).toEqual([]);
+    expect(cloud.objects()).toEqual(["first", "second", "third"]);
+});
 
-test(
-    "a create of which find cannot tell is left and the error is told",
-    async ({ cloud }) => {
-        await cloud.killed("alone", "killed", { SEARCHING: "fails" });
-        const { statuses, text } = await cloud.run("alone", { ...SWEEP, SEARCHING: "fails" });
-        expect(statuses.alone).toBe("failed");
-        expect(text).toContain("an earlier run of this test left objects that could not be deleted: ");
-        expect(text).toContain("nobody knows");
-        expect(text).toContain("these may have been made: 'third' (its create was under way when the run ended");
-        expect(cloud.pages()).toHaveLength(1);
-    },
-    TIMEOUT,
-);
+test("unresolved creates are forgotten by a sweep alone", async ({ cloud }) => {
+    await cloud.killed("it", "killed");
+    const { statuses, text } = await cloud.run("it", { MALOKO_FORGET_UNRESOLVED: "all" });
+    expect([statuses.it, keysIn(text).length, cloud.pages().length]).toEqual(["failed", 1, 1]);
+});
 
-test(
-    "what cannot be read does not keep a sweep from the rest",
-    async ({ cloud }) => {
-        await cloud.killed("it", "killed");
-        const [page = ""] = cloud.pages();
-        const { state, ...rest } = JSON.parse(readFileSync(page, "utf8"));
-        writeFileSync(page, JSON.stringify({ ...rest, state: `${state.slice(0, -8)}AAAAAAA=` }));
-        await cloud.killed("other", "killed");
-        expect(cloud.objects()).toEqual(["first", "other", "second", "third"]);
-        const { statuses, text } = await cloud.run(undefined, SWEEP);
-        expect(statuses).toEqual({
-            it: "failed",
-            other: expect.not.stringMatching("failed"),
-            alone: expect.anything(),
-            two: expect.anything(),
-        });
-        expect(text).toContain(`what an earlier run of this test made is in ${page}, which cannot be read`);
-        expect(text).toContain("Look for its objects by hand, and remove the file");
-        expect(cloud.objects()).toEqual(["first", "second", "third"]);
-        expect(cloud.pages()).toEqual([page]);
-        // So is it by the next run of the test.
-        const next = await cloud.run("it");
-        expect(next.statuses.it).toBe("failed");
-        expect(next.text).toContain(page);
-        expect(cloud.pages()).toEqual([page]);
-    },
-    TIMEOUT,
-);
+test("a create that raised has made nothing", async ({ cloud }) => {
+    expect((await cloud.run("it", { ENDING: "raises" })).statuses.it).toBe("passed");
+    expect(cloud.pages()).toEqual([]);
+});
 
-test(
-    "each stack of a test is swept by itself",
-    async ({ cloud }) => {
-        await cloud.killed("two", "killed");
-        const [page = "", other = ""] = cloud.pages();
-        writeFileSync(page, "{");
-        const { statuses, text } = await cloud.run("two", SWEEP);
-        expect(statuses.two).toBe("failed");
-        expect(text).toContain(page);
-        expect(text).not.toContain(other);
-        expect(cloud.objects()).toHaveLength(1);
-        expect(cloud.pages()).toEqual([page]);
-        rmSync(page);
-        // One that is made after the first operation has no program yet when the sweep ends the test.
-        await cloud.killed("two", "killed later");
-        const later = await cloud.run("two", SWEEP);
-        expect(later.statuses.two).toBe("failed");
-        expect(later.text).toContain("this test makes more stacks after its first operation, where a sweep ends it");
-        expect(cloud.pages()).toHaveLength(1);
-        expect(later.text).toContain(cloud.pages()[0]);
-    },
-    TIMEOUT,
-);
+test("a create that ended unclearly fails its test and is kept", async ({ cloud }) => {
+    const { statuses, text } = await cloud.run("it", { ENDING: "rubbish" });
+    expect(statuses.it).toBe("failed");
+    expect(text).toContain("'third' (its create returned something that cannot be used, begun 2");
+    expect(text).toContain(", error: ");
+    expect(cloud.objects()).toEqual(["third"]);
+    const keys = keysIn(text);
+    expect(keys).toHaveLength(1);
+    expect(keysIn((await cloud.run("it", SWEEP)).text)).toEqual(keys);
+});
+
+test("a create that ended unclearly is told where nothing else was made", async ({ cloud }) => {
+    const { statuses, text } = await cloud.run("alone", { ENDING: "rubbish" });
+    expect(statuses.alone).toBe("failed");
+    expect(text).toContain("'third' (its create returned something that cannot be used, begun 2");
+    expect(keysIn((await cloud.run("alone", SWEEP)).text)).toEqual(keysIn(text));
+    expect(cloud.pages()).toHaveLength(1);
+});
+
+test.for(["killed", "killed before"])("a create of which find knows is settled", async (ending, { cloud }) => {
+    await cloud.killed("it", ending, { SEARCHING: "1" });
+    const { statuses } = await cloud.run("it", { ...SWEEP, SEARCHING: "1" });
+    expect(statuses.it).toMatch(/skipped|pending/);
+    expect(cloud.objects()).toEqual([]);
+    expect(cloud.pages()).toEqual([]);
+});
+
+test("a create of which find cannot tell is left and the error is told", async ({ cloud }) => {
+    await cloud.killed("alone", "killed", { SEARCHING: "fails" });
+    const { statuses, text } = await cloud.run("alone", { ...SWEEP, SEARCHING: "fails" });
+    expect(statuses.alone).toBe("failed");
+    expect(text).toContain("an earlier run of this test left objects that could not be deleted: ");
+    expect(text).toContain("nobody knows");
+    expect(text).toContain("these may have been made: 'third' (its create was under way when the run ended");
+    expect(cloud.pages()).toHaveLength(1);
+});
+
+test("what cannot be read does not keep a sweep from the rest", async ({ cloud }) => {
+    await cloud.killed("it", "killed");
+    const [page = ""] = cloud.pages();
+    const { state, ...rest } = JSON.parse(readFileSync(page, "utf8"));
+    writeFileSync(page, JSON.stringify({ ...rest, state: `${state.slice(0, -8)}AAAAAAA=` }));
+    await cloud.killed("other", "killed");
+    expect(cloud.objects()).toEqual(["first", "other", "second", "third"]);
+    const { statuses, text } = await cloud.run(undefined, SWEEP);
+    expect(statuses).toEqual({
+        it: "failed",
+        other: expect.not.stringMatching("failed"),
+        alone: expect.anything(),
+        two: expect.anything(),
+    });
+    expect(text).toContain(`what an earlier run of this test made is in ${page}, which cannot be read`);
+    expect(text).toContain("Look for its objects by hand, and remove the file");
+    expect(cloud.objects()).toEqual(["first", "second", "third"]);
+    expect(cloud.pages()).toEqual([page]);
+    // So is it by the next run of the test.
+    const next = await cloud.run("it");
+    expect(next.statuses.it).toBe("failed");
+    expect(next.text).toContain(page);
+    expect(cloud.pages()).toEqual([page]);
+});
+
+test("each stack of a test is swept by itself", async ({ cloud }) => {
+    await cloud.killed("two", "killed");
+    const [page = "", other = ""] = cloud.pages();
+    writeFileSync(page, "{");
+    const { statuses, text } = await cloud.run("two", SWEEP);
+    expect(statuses.two).toBe("failed");
+    expect(text).toContain(page);
+    expect(text).not.toContain(other);
+    expect(cloud.objects()).toHaveLength(1);
+    expect(cloud.pages()).toEqual([page]);
+    rmSync(page);
+    // One that is made after the first operation has no program yet when the sweep ends the test.
+    await cloud.killed("two", "killed later");
+    const later = await cloud.run("two", SWEEP);
+    expect(later.statuses.two).toBe("failed");
+    expect(later.text).toContain("this test makes more stacks after its first operation, where a sweep ends it");
+    expect(cloud.pages()).toHaveLength(1);
+    expect(later.text).toContain(cloud.pages()[0]);
+});

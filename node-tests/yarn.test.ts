@@ -5,7 +5,7 @@ import { YarnWorkspace } from "./yarn";
 const STAMPS = 'import { Hidden as HiddenStamp, Label as Stamp } from "@acme/stamps";\n';
 const LABELS = 'import { Hidden, Label } from "@acme/labels";\n';
 
-test("providers in packages that yarn lays out delete, whatever its linker", { timeout: 300_000 }, () => {
+test("providers in packages that yarn lays out delete, whatever its linker", () => {
     const it = new YarnWorkspace();
     it.install("node-modules");
     it.ok("stack", "init", "dev");

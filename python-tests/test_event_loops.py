@@ -8,7 +8,7 @@ from maloko._process.event_loops import end_tasks, new_loop, unfinished_tasks
 
 
 def left_on_a_loop(deaf_to: int) -> tuple[asyncio.AbstractEventLoop, asyncio.Task[None], list[str]]:
-    """A task that goes on when it is cancelled, so many times, and the notes that it makes."""
+    """A task that ignores this many cancellations, its loop, and the list in which it notes what it does."""
     loop, notes = new_loop(), list[str]()
 
     async def work() -> None:

@@ -209,7 +209,7 @@ def test_inputs_that_are_nested_too_deeply_are_errors_that_name_resource_and_pro
     stack: Stack, recursion_limit: Callable[[int], None], levels: int, limit: int
 ) -> None:
     recursion_limit(limit)
-    value = "x"
+    value: object = "x"
     for _ in range(levels):
         value = {"deep": value}
     result = stack.run("update", lambda: Thing(Echo(), "a", {"flat": 1, "v": value}))
@@ -217,6 +217,17 @@ def test_inputs_that_are_nested_too_deeply_are_errors_that_name_resource_and_pro
     said = "\n".join([str(result.error), *(text for *_, text in result.diagnostics)])
     assert "resource 'a': property 'v' is nested too deeply: values may hold about 30 levels of objects" in said
     stack.up(lambda: Thing(Echo(), "a", {"v": [[[{"a": [[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]}]]]}))
+
+
+def test_a_stack_output_that_is_nested_too_deeply_is_an_error_whatever_the_recursion_limit(
+    stack: Stack, recursion_limit: Callable[[int], None]
+) -> None:
+    recursion_limit(16384)
+    value: object = "x"
+    for _ in range(5000):
+        value = {"deep": value}
+    result = stack.run("update", lambda: pulumi.export("v", value))
+    assert "property 'v' is nested too deeply: values may hold about 30 levels of objects" in str(result.exception)
 
 
 @pytest.mark.parametrize("sign", [1, -1])

@@ -33,16 +33,16 @@ pub(crate) fn connector(address: &Address, world: &World) -> Result<Connect> {
 }
 
 fn builder(address: &Address, world: &World) -> Result<MicrosoftAzureBuilder> {
-    let variable = |name: &str| world.variable(name);
-    let account = address.setting("storage_account").map(str::to_owned).or_else(|| variable("AZURE_STORAGE_ACCOUNT"));
+    let account =
+        address.setting("storage_account").map(str::to_owned).or_else(|| world.variable("AZURE_STORAGE_ACCOUNT"));
     let Some(account) = account else {
         return Err(Error::Configuration(format!(
             "{} does not say which storage account it is in: set AZURE_STORAGE_ACCOUNT, or add ?storage_account=NAME",
             address.place()
         ).into()));
     };
-    let domain = address.setting("domain").map(str::to_owned).or_else(|| variable("AZURE_STORAGE_DOMAIN"));
-    let protocol = address.setting("protocol").map(str::to_owned).or_else(|| variable("AZURE_STORAGE_PROTOCOL"));
+    let domain = address.setting("domain").map(str::to_owned).or_else(|| world.variable("AZURE_STORAGE_DOMAIN"));
+    let protocol = address.setting("protocol").map(str::to_owned).or_else(|| world.variable("AZURE_STORAGE_PROTOCOL"));
     let protocol = protocol.unwrap_or_else(|| "https".into());
     if protocol != "http" && protocol != "https" {
         return Err(Error::Configuration(
@@ -50,7 +50,7 @@ fn builder(address: &Address, world: &World) -> Result<MicrosoftAzureBuilder> {
         ));
     }
     let emulator = address.is_on("localemu")? == Some(true)
-        || variable("AZURE_STORAGE_IS_LOCAL_EMULATOR").is_some_and(|value| value.eq_ignore_ascii_case("true"));
+        || world.variable("AZURE_STORAGE_IS_LOCAL_EMULATOR").is_some_and(|value| value.eq_ignore_ascii_case("true"));
     let domain =
         domain.unwrap_or_else(|| if emulator { "127.0.0.1:10000".into() } else { "blob.core.windows.net".into() });
     // The emulator has no host for each account.
@@ -64,7 +64,7 @@ fn builder(address: &Address, world: &World) -> Result<MicrosoftAzureBuilder> {
         .with_client_options(options(protocol == "http"))
         .with_http_connector(Connector);
     for (name, key) in CREDENTIALS {
-        if let Some(value) = variable(name) {
+        if let Some(value) = world.variable(name) {
             builder = builder.with_config(*key, value);
         }
     }

@@ -20,12 +20,11 @@ pub(crate) fn connector(address: &Address, world: &World) -> Result<Connect> {
 }
 
 fn builder(address: &Address, world: &World) -> Result<GoogleCloudStorageBuilder> {
-    let variable = |name: &str| world.variable(name);
     let builder = GoogleCloudStorageBuilder::new()
         .with_bucket_name(&address.bucket)
         .with_retry(retries())
         .with_http_connector(Connector);
-    if let Some(host) = variable("STORAGE_EMULATOR_HOST") {
+    if let Some(host) = world.variable("STORAGE_EMULATOR_HOST") {
         // As in Google's own libraries: a server for tests, which asks for no credentials.
         let url = if host.contains("://") { host } else { format!("http://{host}") };
         return Ok(builder
@@ -37,16 +36,16 @@ fn builder(address: &Address, world: &World) -> Result<GoogleCloudStorageBuilder
     if address.is_on("anonymous")? == Some(true) {
         return Ok(builder.with_skip_signature(true));
     }
-    if let Some(token) = variable("GOOGLE_OAUTH_ACCESS_TOKEN") {
+    if let Some(token) = world.variable("GOOGLE_OAUTH_ACCESS_TOKEN") {
         return Ok(builder.with_config(GoogleConfigKey::BearerToken, token));
     }
-    match variable("GOOGLE_CREDENTIALS") {
+    match world.variable("GOOGLE_CREDENTIALS") {
         // As Pulumi takes it: the key itself, or the file that holds it.
         Some(key) if key.trim_start().starts_with('{') => return Ok(builder.with_service_account_key(key)),
         Some(file) => return Ok(builder.with_application_credentials(readable(&file, "GOOGLE_CREDENTIALS")?)),
         None => {}
     }
-    match variable("GOOGLE_APPLICATION_CREDENTIALS") {
+    match world.variable("GOOGLE_APPLICATION_CREDENTIALS") {
         Some(file) => {
             let file = readable(&file, "GOOGLE_APPLICATION_CREDENTIALS")?;
             Ok(builder.with_application_credentials(file))

@@ -26,11 +26,15 @@ const UNSUPPORTED: &[&str] = &["sso_session", "sso_start_url", "credential_proce
 
 /// Reads a profile; an empty one when nobody asked for it by name and there is none.
 pub(crate) fn read(world: &World, asked: Option<&str>) -> Result<Profile> {
-    let variable = |name: &str| world.variable(name);
-    let named =
-        asked.map(str::to_owned).or_else(|| variable("AWS_PROFILE")).or_else(|| variable("AWS_DEFAULT_PROFILE"));
+    let named = asked
+        .map(str::to_owned)
+        .or_else(|| world.variable("AWS_PROFILE"))
+        .or_else(|| world.variable("AWS_DEFAULT_PROFILE"));
     let file = |name: &str, usual: &str| {
-        variable(name).map(PathBuf::from).or_else(|| world.home.as_ref().map(|home| home.join(".aws").join(usual)))
+        world
+            .variable(name)
+            .map(PathBuf::from)
+            .or_else(|| world.home.as_ref().map(|home| home.join(".aws").join(usual)))
     };
     let name = named.clone().unwrap_or_else(|| DEFAULT.into());
     let section = if name == DEFAULT { name.clone() } else { format!("profile {name}") };

@@ -53,15 +53,16 @@ pub(crate) fn connector(address: &Address, world: &World) -> Result<Connect> {
 }
 
 fn builder(address: &Address, world: &World) -> Result<AmazonS3Builder> {
-    let variable = |name: &str| world.variable(name);
-    let from_environment = variable("AWS_ACCESS_KEY_ID").is_some() && address.setting("profile").is_none();
+    let from_environment = world.variable("AWS_ACCESS_KEY_ID").is_some() && address.setting("profile").is_none();
     let profile = profile::read(world, address.setting("profile"));
     // Credentials in the environment do without a profile.
     let profile = if from_environment { profile.unwrap_or_default() } else { profile? };
-    let endpoint = endpoint(address, &variable, profile.endpoint.as_deref())?;
+    let endpoint = endpoint(address, world, profile.endpoint.as_deref())?;
     let region = address.setting("region").map(str::to_owned);
-    let region =
-        region.or_else(|| variable("AWS_REGION")).or_else(|| variable("AWS_DEFAULT_REGION")).or(profile.region);
+    let region = region
+        .or_else(|| world.variable("AWS_REGION"))
+        .or_else(|| world.variable("AWS_DEFAULT_REGION"))
+        .or(profile.region);
     let mut builder = AmazonS3Builder::new()
         .with_bucket_name(&address.bucket)
         .with_region(region.unwrap_or_else(|| "us-east-1".into()))
@@ -80,7 +81,7 @@ fn builder(address: &Address, world: &World) -> Result<AmazonS3Builder> {
     if address.is_on("anonymous")? == Some(true) {
         return Ok(builder.with_skip_signature(true));
     }
-    let own = |name: &str, known: Option<String>| if from_environment { variable(name) } else { known };
+    let own = |name: &str, known: Option<String>| if from_environment { world.variable(name) } else { known };
     let key = own("AWS_ACCESS_KEY_ID", profile.key);
     let secret = own("AWS_SECRET_ACCESS_KEY", profile.secret);
     match (key, secret) {
@@ -95,7 +96,7 @@ fn builder(address: &Address, world: &World) -> Result<AmazonS3Builder> {
         (None, None) => {
             let mut found = false;
             for (name, key) in OTHER_CREDENTIALS {
-                if let Some(value) = variable(name) {
+                if let Some(value) = world.variable(name) {
                     found = true;
                     builder = builder.with_config(*key, value);
                 }
@@ -105,7 +106,7 @@ fn builder(address: &Address, world: &World) -> Result<AmazonS3Builder> {
             }
             // The machine's own credentials are asked for over the network; elsewhere that only takes long.
             let no_machine =
-                variable("AWS_EC2_METADATA_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"));
+                world.variable("AWS_EC2_METADATA_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"));
             if !found && no_machine {
                 return Err(Error::Configuration(format!(
                     "no credentials for {} were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
@@ -121,9 +122,9 @@ fn half(have: &str, lack: &str) -> Error {
     Error::Configuration(format!("there is an AWS {have}, but the other half is missing: set {lack}").into())
 }
 
-fn endpoint(address: &Address, variable: &dyn Fn(&str) -> Option<String>, profile: Option<&str>) -> Result<Endpoint> {
+fn endpoint(address: &Address, world: &World, profile: Option<&str>) -> Result<Endpoint> {
     let asked = address.setting("endpoint").map(str::to_owned);
-    let url = asked.or_else(|| variable("AWS_ENDPOINT_URL_S3")).or_else(|| variable("AWS_ENDPOINT_URL"));
+    let url = asked.or_else(|| world.variable("AWS_ENDPOINT_URL_S3")).or_else(|| world.variable("AWS_ENDPOINT_URL"));
     let url = url.or_else(|| profile.map(str::to_owned));
     let plain = address.is_on("disableSSL")?.or(address.is_on("disable_https")?) == Some(true);
     let path_style = address.is_on("s3ForcePathStyle")?.or(address.is_on("use_path_style")?);

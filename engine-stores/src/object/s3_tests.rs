@@ -1,7 +1,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails with the error")]
 
+use std::path::Path;
+
 use object_store::aws::AmazonS3ConfigKey as Key;
 
+use crate::World;
 use crate::object::Address;
 use crate::testing::world_at;
 
@@ -10,8 +13,12 @@ use super::{SETTINGS, builder, endpoint};
 const KEYS: [(&str, &str); 3] =
     [("AWS_ACCESS_KEY_ID", "AK"), ("AWS_SECRET_ACCESS_KEY", "hunter2"), ("AWS_EC2_METADATA_DISABLED", "true")];
 
+fn without_variables() -> World {
+    world_at(Path::new("nowhere"), &[])
+}
+
 fn endpoint_of(url: &str) -> (Option<String>, bool, bool) {
-    let found = endpoint(&Address::parse(url).unwrap(), &|_| None, None).unwrap();
+    let found = endpoint(&Address::parse(url).unwrap(), &without_variables(), None).unwrap();
     (found.url, found.in_host, found.allow_http)
 }
 
@@ -25,13 +32,13 @@ fn the_endpoint_is_what_pulumi_takes_it_for() {
     let hosted = (Some("https://b.store.example".to_owned()), true, false);
     assert_eq!(endpoint_of("s3://b?endpoint=store.example&s3ForcePathStyle=false"), hosted);
     let bad = Address::parse("s3://b?endpoint=http://me:hunter2@host").unwrap();
-    let error = endpoint(&bad, &|_| None, None).err().unwrap().to_string();
+    let error = endpoint(&bad, &without_variables(), None).err().unwrap().to_string();
     assert!(error.contains("must look like") && !error.contains("hunter2"), "{error}");
 }
 
 #[test]
 fn credentials_come_from_the_environment_or_say_what_is_missing() {
-    let nowhere = std::path::Path::new("nowhere");
+    let nowhere = Path::new("nowhere");
     let address = Address::parse("s3://b").unwrap();
     let found = builder(&address, &world_at(nowhere, &KEYS)).unwrap();
     assert_eq!(found.get_config_value(&Key::AccessKeyId).as_deref(), Some("AK"));

@@ -69,7 +69,7 @@ function lacking(need: Need, why: string, hasWorld: boolean): string {
         case "world":
             return `\`world\`, ${why}`;
         case "two":
-            return "two `inputs` that differ";
+            return why;
     }
 }
 
@@ -115,7 +115,7 @@ export class LawSuite {
         const { inputs } = this.options;
         const compares =
             law.count === 2 && !isArbitrary(inputs) && !(name === "L12" && this.options.secret?.length === 0);
-        const needs = [...law.needs, ...(compares ? ([["two", ""]] as const) : [])];
+        const needs = [...law.needs, ...(compares ? ([["two", "two `inputs` that differ"]] as const) : [])];
         const missing = needs.find(([need]) => !this.#has(need));
         return missing && { status: "needs", reason: lacking(...missing, this.options.world !== undefined) };
     }

@@ -73,7 +73,7 @@ def not_plain(value: Any, depth: int) -> str | None:
     if depth > 50:
         return "is nested too deeply, or contains itself"
     if kind in (list, tuple):
-        return next((problem for item in list(value) if (problem := not_plain(item, depth + 1))), None)
+        return next((problem for item in value if (problem := not_plain(item, depth + 1))), None)
     if kind is dict:
         # A method on another thread may change it meanwhile.
         for key, item in list(value.items()):

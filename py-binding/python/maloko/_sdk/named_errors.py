@@ -12,57 +12,51 @@ from pulumi.runtime import rpc as sdk_rpc
 from maloko._errors import MalokoError
 
 _USUAL_RECURSION_LIMIT = 1000
-"""Python's own. With a higher one the SDK's serialisation does not run out of stack where it should."""
+"""Python's own. Below it the SDK's serialisation runs out of stack where a value is far too deep."""
 _MOST_LEVELS = 300
-"""So deep the SDK's serialisation comes with the usual limit at most."""
+"""The usual limit refuses values of this depth at the latest."""
+
+
+class UnsendableError(MalokoError):
+    """A value that has no place in a message. Names the property; who has the property is not known here."""
 
 
 def places() -> list[tuple[Any, str, Callable[[Any], Any]]]:
     """The places of the SDK: owner, name, and what makes the replacement."""
     return [
-        (sdk_resource, "prepare_resource", _naming_what_cannot_be_sent),
-        (sdk_rpc, "serialize_properties", _naming_what_is_too_large),
+        (sdk_resource, "prepare_resource", _naming_the_resource),
+        (sdk_rpc, "serialize_properties", _naming_the_property),
     ]
 
 
-def _naming_what_cannot_be_sent(original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-    """Where the SDK's serialisation runs out of stack, or a number has no place in a message, the error names the
-    resource and the property."""
-
-    async def prepare_resource(
-        res: Any, ty: str, custom: bool, remote: bool, props: Any, *args: Any, **kwargs: Any
-    ) -> Any:
+def _naming_the_resource(original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    async def prepare_resource(res: Any, ty: str, *args: Any, **kwargs: Any) -> Any:
         try:
-            if sys.getrecursionlimit() > _USUAL_RECURSION_LIMIT and _deepest(props)[1] > _MOST_LEVELS:
-                # The SDK would go on, until protobuf's own code overflows the stack of the process.
-                raise RecursionError
-            return await original(res, ty, custom, remote, props, *args, **kwargs)
-        except RecursionError:
-            key, _ = _deepest(props)
-            place = f"property '{key}'" if key else "a property"
-            reason = (
-                f"{place} is nested too deeply: values may hold about 30 levels of objects, or 45 of lists; make it "
-                "flatter, or pass it as a text (JSON)"
-            )
-        except NumberTooLargeError as error:
+            return await original(res, ty, *args, **kwargs)
+        except UnsendableError as error:
             reason = str(error)
         raise MalokoError(f"{ty} resource '{getattr(res, '_name', '')}': {reason}")
 
     return prepare_resource
 
 
-class NumberTooLargeError(MalokoError):
-    """A whole number that has no place in a message."""
-
-
-def _naming_what_is_too_large(original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-    async def serialize_properties(*args: Any, **kwargs: Any) -> Any:
+def _naming_the_property(original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    async def serialize_properties(inputs: Any, *args: Any, **kwargs: Any) -> Any:
         try:
-            return await original(*args, **kwargs)
+            if sys.getrecursionlimit() > _USUAL_RECURSION_LIMIT and _deepest(inputs)[1] > _MOST_LEVELS:
+                # The SDK would go on, until protobuf's own code overflows the stack of the process.
+                raise RecursionError
+            return await original(inputs, *args, **kwargs)
+        except RecursionError:
+            path, _ = _deepest(inputs)
+            reason = (
+                "is nested too deeply: values may hold about 30 levels of objects, or 45 of lists; make it flatter, or "
+                "pass it as a text (JSON)"
+            )
         except OverflowError as error:
             path = _too_large(error)
-        place = f"property '{path}'" if path else "a property"
-        raise NumberTooLargeError(f"{place} is a whole number too large for a double; pass it as a text")
+            reason = "is a whole number too large for a double; pass it as a text"
+        raise UnsendableError(f"property '{path}' {reason}" if path else f"a property {reason}")
 
     return serialize_properties
 

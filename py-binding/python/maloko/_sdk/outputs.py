@@ -80,6 +80,8 @@ def close_loop() -> None:
         _thread.loop = None
         asyncio.set_event_loop(None)
         with contextlib.suppress(RuntimeError):
+            # Nobody waits for them: what they raise now is nobody's concern.
+            loop.set_exception_handler(lambda _loop, _context: None)
             end_tasks(loop, unfinished_tasks(loop), LAST_SECONDS)
             loop.close()
 
