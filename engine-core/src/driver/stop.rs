@@ -47,7 +47,7 @@ struct State {
     in_flight: usize,
     /// Who waits for the run to be stopped.
     for_halt: Vec<oneshot::Sender<()>>,
-    /// Who waits until no request is being answered.
+    /// Who waits until no [`Flight`] is held.
     for_idle: Vec<oneshot::Sender<()>>,
 }
 
@@ -59,7 +59,7 @@ impl State {
     }
 }
 
-/// Held while a request is answered.
+/// Held while a request is answered, or an answer that came late is recorded.
 pub(super) struct Flight<'a>(&'a Stop);
 
 impl Drop for Flight<'_> {
@@ -133,7 +133,7 @@ impl Stop {
         let _ = halt.await;
     }
 
-    /// Resolves when no request is being answered.
+    /// Resolves when no [`Flight`] is held.
     pub(super) async fn idle(&self) {
         loop {
             let idle = {

@@ -67,6 +67,8 @@ impl Context {
 
     /// Writes down what a late answer leads to.
     pub(in crate::driver) async fn take_late(&self, late: LateAnswer, answer: Result<Answer, ProviderError>) {
+        // The end of the run waits for it: what it says would be lost otherwise.
+        let _flight = self.stop.enter();
         let LateAnswer { method, shown, outcome } = late;
         let answer = self.providers.fit_to_keep(method, &shown, answer).await;
         match outcome {

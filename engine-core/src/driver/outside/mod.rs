@@ -176,7 +176,7 @@ impl Engine {
         self.take(Input::Cancel);
     }
 
-    /// The number of the program's requests that are being answered.
+    /// The number of the program's requests that are being answered, and of late answers that are being recorded.
     #[must_use]
     pub fn in_flight(&self) -> usize {
         self.run().context().stop.in_flight()

@@ -59,6 +59,20 @@ impl Alone {
         (flow, self.take(Input::Request(flow, request)))
     }
 
+    /// Each record that somebody waits for becomes durable, also those that come of that; gives all other actions.
+    fn make_durable(&mut self, mut actions: Vec<Action>) -> Vec<Action> {
+        let mut others = Vec::new();
+        while let Some(action) = actions.pop() {
+            match action {
+                Action::Append { awaited: Some((_, ticket)), .. } => {
+                    actions.extend(self.take(Input::Done(ticket, Outcome::Written(Ok(())))));
+                }
+                other => others.push(other),
+            }
+        }
+        others
+    }
+
     /// Registers a resource up to the record of its create; gives that record's ticket.
     fn begin_create(&mut self) -> (FlowId, Ticket) {
         let (flow, actions) = self.ask(resource());
@@ -179,20 +193,32 @@ fn an_answer_that_comes_late_counts_whichever_comes_first_it_or_the_word_that_it
             Input::Done(ticket, Outcome::Answered(Err(error)))
         };
         let inputs = if late_first { [late(), given_up()] } else { [given_up(), late()] };
-        let mut durable = Vec::new();
+        let mut actions = Vec::new();
         for input in inputs {
-            durable.extend(run.take(input));
+            actions.extend(run.take(input));
         }
-        // Each record that somebody waits for becomes durable, also those that come of that.
-        while let Some(action) = durable.pop() {
-            if let Action::Append { awaited: Some((_, ticket)), .. } = action {
-                durable.extend(run.take(Input::Done(ticket, Outcome::Written(Ok(())))));
-            }
-        }
+        run.make_durable(actions);
         let snapshot = run.0.context().snapshot();
         assert_eq!(snapshot.rows.iter().filter(|row| row.id == "i-1").count(), 1, "late first: {late_first}");
         assert!(snapshot.pending.is_empty());
     }
+}
+
+#[test]
+fn the_end_of_a_run_waits_until_an_answer_that_came_late_is_recorded() {
+    let mut run = Alone::new();
+    let (_, intent) = run.begin_create();
+    let (ticket, work) = only_work(run.take(Input::Done(intent, Outcome::Written(Ok(())))));
+    let Work::Call(_, call) = work else { panic!("the provider is called") };
+    let error = ProviderError::new(ProviderErrorKind::TimedOut, "it took too long");
+    let given_up = run.take(Input::Done(ticket, Outcome::Answered(Err(error))));
+    run.make_durable(given_up);
+    let answer = Answer::Created { id: "i-1".to_owned(), outputs: PropertyMap::new() };
+    let late = run.take(Input::Late(call.number, Ok(answer)));
+    let folds = |actions: &[Action]| actions.iter().any(|it| matches!(it, Action::Do { work: Work::Fold(_), .. }));
+    let (_, ending) = run.ask(Request::Finish(ProgramEnd::default()));
+    assert!(!folds(&ending));
+    assert!(folds(&run.make_durable(late)));
 }
 
 #[test]
