@@ -1,9 +1,11 @@
 // Workspaces for tests of the automation API.
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type InlineProgramArgs, LocalWorkspace, type LocalWorkspaceOptions, type Stack } from "maloko/automation";
 import { onTestFinished } from "vitest";
+
+const PASSPHRASE = "secret";
 
 /** A directory that is removed after the test. */
 export function directory(): string {
@@ -18,14 +20,43 @@ export function placed(options: LocalWorkspaceOptions = {}): LocalWorkspaceOptio
     return {
         workDir: directory(),
         ...options,
-        envVars: { PULUMI_BACKEND_URL: `file://${state}`, PULUMI_CONFIG_PASSPHRASE: "secret", ...options.envVars },
+        envVars: { PULUMI_BACKEND_URL: `file://${state}`, PULUMI_CONFIG_PASSPHRASE: PASSPHRASE, ...options.envVars },
     };
 }
 
+let settings: Promise<string> | undefined;
+
+/** The settings of a new stack in such a workspace, with the salt of its key. */
+async function newSettings(): Promise<string> {
+    const made = mkdtempSync(join(tmpdir(), "maloko-settings-"));
+    try {
+        const envVars = { PULUMI_BACKEND_URL: `file://${made}`, PULUMI_CONFIG_PASSPHRASE: PASSPHRASE };
+        const args = { stackName: "dev", projectName: "project", program: async () => {} };
+        await LocalWorkspace.createStack(args, { workDir: made, envVars });
+        return readFileSync(join(made, "Pulumi.dev.yaml"), "utf8");
+    } finally {
+        rmSync(made, { recursive: true, force: true });
+    }
+}
+
+/**
+ * The same options. A stack of that name has a key there that this process has derived before; another one would take a
+ * fifth of a second of CPU.
+ */
+export async function withKnownKey(options: LocalWorkspaceOptions, name: string): Promise<LocalWorkspaceOptions> {
+    const file = join(options.workDir ?? "", `Pulumi.${name}.yaml`);
+    if (options.workDir && options.envVars?.PULUMI_CONFIG_PASSPHRASE === PASSPHRASE && !existsSync(file)) {
+        settings ??= newSettings();
+        writeFileSync(file, await settings);
+    }
+    return options;
+}
+
 /** A new stack `dev` of the project `project`. */
-export function newStack(
+export async function newStack(
     program: InlineProgramArgs["program"],
     options: LocalWorkspaceOptions = placed(),
 ): Promise<Stack> {
-    return LocalWorkspace.createStack({ stackName: "dev", projectName: "project", program }, options);
+    const args = { stackName: "dev", projectName: "project", program };
+    return LocalWorkspace.createStack(args, await withKnownKey(options, "dev"));
 }

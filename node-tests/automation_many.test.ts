@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import * as pulumi from "@pulumi/pulumi";
 import { LocalWorkspace } from "maloko/automation";
 import { expect, onTestFinished, test } from "vitest";
-import { newStack, placed } from "./automation-kit";
+import { newStack, placed, withKnownKey } from "./automation-kit";
 import { Echo, type Props, Thing } from "./kit";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -52,10 +52,8 @@ test("twenty stacks at once keep apart", async () => {
     };
     const results = await Promise.all(
         names.map(async (stackName) => {
-            const stack = await LocalWorkspace.createStack(
-                { stackName, projectName: "project", program },
-                { ...placed(), envVars: envVars ?? {} },
-            );
+            const options = await withKnownKey({ ...placed(), envVars: envVars ?? {} }, stackName);
+            const stack = await LocalWorkspace.createStack({ stackName, projectName: "project", program }, options);
             await stack.setConfig("name", { value: stackName });
             const { outputs, summary } = await stack.up();
             return [outputs.seen?.value, summary.resourceChanges];

@@ -5,7 +5,7 @@ import { LocalWorkspace } from "maloko/automation";
 import { type EmbeddedStack, forgetProviders } from "maloko/embedded";
 import { Kit } from "maloko/vitest";
 import { expect, onTestFinished, test } from "vitest";
-import { placed } from "./automation-kit";
+import { placed, withKnownKey } from "./automation-kit";
 import { besideAnotherRun, Echo, newStack, type Props, Thing } from "./kit";
 
 const STACKS = 50;
@@ -52,7 +52,8 @@ test("what configure sets belongs to one run", async () => {
     const seen = await Promise.all(
         Array.from({ length: STACKS }, async (_, number) => {
             const args = { stackName: `stack-${number}`, projectName: "project", program };
-            const stack = await LocalWorkspace.createStack(args, { ...placed(), envVars });
+            const options = await withKnownKey({ ...placed(), envVars }, args.stackName);
+            const stack = await LocalWorkspace.createStack(args, options);
             await stack.setConfig("token", { value: `hush-${number}-end`, secret: true });
             return (await stack.up()).outputs.seen?.value;
         }),

@@ -5,9 +5,12 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterable
 from pathlib import Path
+
+import warm
 
 MALOKO = [sys.executable, "-m", "maloko"]
 LONGEST_SECONDS = 250
@@ -51,23 +54,22 @@ class Project:
         return self._spawned(["/bin/sh", "-c", shell, "sh", *MALOKO, *arguments], {})
 
     def _spawned(self, words: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-        running = subprocess.Popen(
-            words,
-            cwd=self.directory,
-            # A command that is aborted says what each of its threads is at.
-            env=self.variables(words, **{"PYTHONFAULTHANDLER": "1", **environment}),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        try:
-            said = running.communicate(timeout=LONGEST_SECONDS)
-        except subprocess.TimeoutExpired:
-            running.send_signal(signal.SIGABRT)
-            said = running.communicate()
-            raise AssertionError(f"{words} runs after {LONGEST_SECONDS} s:\n{said[0]}\n{said[1]}") from None
-        return subprocess.CompletedProcess(words, running.returncode, *said)
+        # A command that is aborted says what each of its threads is at.
+        variables = self.variables(words, **{"PYTHONFAULTHANDLER": "1", **environment})
+        with tempfile.TemporaryFile("w+") as stdout, tempfile.TemporaryFile("w+") as stderr:
+            running = warm.start(words, self.directory, variables, stdout, stderr)
+            hangs = False
+            try:
+                running.wait(LONGEST_SECONDS)
+            except subprocess.TimeoutExpired:
+                hangs = True
+                running.send_signal(signal.SIGABRT)
+                running.wait()
+            for file in (stdout, stderr):
+                file.seek(0)
+            done = subprocess.CompletedProcess(words, running.returncode, stdout.read(), stderr.read())
+        assert not hangs, f"{words} runs after {LONGEST_SECONDS} s:\n{done.stdout}\n{done.stderr}"
+        return done
 
     def failing(self, *arguments: str, **environment: str) -> str:
         """Runs a command that must fail; what it said."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import warm
 from cli import Project
 from kit import ONLY_THE_KIT
 
@@ -72,6 +73,16 @@ def only_the_kit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Test runs of a test have the kit's plugin alone."""
     for name, value in ONLY_THE_KIT.items():
         monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def pytester(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> pytest.Pytester:
+    """Test runs in a process of their own begin in milliseconds, unless the test is about what is loaded."""
+    if not request.node.get_closest_marker("loads_anew"):
+        monkeypatch.setattr(pytester, "popen", warm.start_in_pytester)
+    return pytester
 
 
 @pytest.fixture(scope="session")

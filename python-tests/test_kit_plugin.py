@@ -136,6 +136,7 @@ def test_the_seed_gives_the_names(pytester: pytest.Pytester) -> None:
     assert names[0] == names[1]
 
 
+@pytest.mark.loads_anew
 def test_the_plugin_loads_nothing_until_it_is_used(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         test_it="""
