@@ -15,6 +15,9 @@ use maloko_core::environment::Clock;
 const BEGINNING: i64 = 1_767_225_600;
 /// So long (of real time) nothing must have happened before time is moved for those who wait.
 const STILLNESS: Duration = Duration::from_millis(2);
+/// So many times as long those whose time has come may take to note it, on a busy machine, before time is moved on without them:
+/// one that is kept and not polled never notes it.
+const NOTICE: u32 = 500;
 /// A call that hangs without a limit is given up after this time of the clock.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -111,6 +114,7 @@ impl VirtualClock {
 
     /// Moves time to the next timer whenever nothing happens and somebody wants it. Ends when it is dropped.
     pub(crate) async fn keep_going(self) {
+        let mut unnoticed = 0;
         loop {
             let before = self.time().events;
             maloko_core::environment::timer::wait(STILLNESS).await;
@@ -118,6 +122,11 @@ impl VirtualClock {
             if time.events != before || time.working > 0 {
                 continue;
             }
+            if time.unseen > 0 && unnoticed < NOTICE {
+                unnoticed += 1;
+                continue;
+            }
+            unnoticed = 0;
             let of = |time: &Time, wish| time.timers.iter().find(|(_, it)| it.wish == wish).map(|(key, _)| *key);
             let due = if let Some((at, _)) = of(&time, Wish::Next) {
                 time.elapsed = time.elapsed.max(at);

@@ -8,7 +8,7 @@ use futures::executor::block_on;
 use futures::future::{Either, select};
 use maloko_core::environment::Clock;
 
-use super::{PATIENCE, VirtualClock, Wish};
+use super::{PATIENCE, STILLNESS, VirtualClock, Wish};
 
 #[derive(Default)]
 struct Woken(AtomicUsize);
@@ -58,6 +58,21 @@ fn the_last_wish_waits_for_all_others() {
     assert_eq!(clock.elapsed(), 10 * PATIENCE);
     moved(&clock, last);
     assert_eq!(clock.elapsed(), 11 * PATIENCE);
+}
+
+#[test]
+fn time_is_not_moved_on_before_those_whose_time_has_come_know_it() {
+    let clock = VirtualClock::default();
+    let mut first = clock.timer(Duration::from_secs(1), Wish::Next);
+    let second = clock.timer(Duration::from_secs(2), Wish::Next);
+    assert_eq!(first.poll_unpin(&mut Context::from_waker(Waker::noop())), Poll::Pending);
+    let a_while = maloko_core::environment::timer::wait(20 * STILLNESS);
+    let ended = block_on(select(a_while, Box::pin(clock.clone().keep_going())));
+    assert!(matches!(ended, Either::Left(_)));
+    assert_eq!(clock.elapsed(), Duration::from_secs(1));
+    assert_eq!(first.poll_unpin(&mut Context::from_waker(Waker::noop())), Poll::Ready(()));
+    moved(&clock, second);
+    assert_eq!(clock.elapsed(), Duration::from_secs(2));
 }
 
 #[test]
