@@ -336,7 +336,8 @@ conformance-oldest-node: $(STAMPS)/oldest-node
 
 $(STAMPS)/oldest-python: $(STAMPS)/wheel
 	test -d $(STAMPS)/oldest-venv || $(PYTHON) -m venv $(STAMPS)/oldest-venv
-	$(STAMPS)/oldest-venv/bin/python -m pip install --quiet --disable-pip-version-check pulumi==$(OLDEST_PULUMI_PYTHON)
+	$(VENV)/bin/uv pip install --quiet --python $(STAMPS)/oldest-venv/bin/python pulumi==$(OLDEST_PULUMI_PYTHON) || \
+		$(STAMPS)/oldest-venv/bin/python -m pip install --quiet --disable-pip-version-check pulumi==$(OLDEST_PULUMI_PYTHON)
 	$(STAMPS)/oldest-venv/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(STAMPS)/wheels/maloko-*.whl
 	@touch $@
 

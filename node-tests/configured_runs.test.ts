@@ -10,7 +10,7 @@ import { besideAnotherRun, Echo, newStack, type Props, Thing } from "./kit";
 
 const STACKS = 50;
 const RESOURCES = 20;
-const RUNS = 200;
+const RUNS = process.env.MALOKO_LONG ? 200 : 50;
 const SEEDS = 20;
 
 /** Keeps what it was configured with in every way that a provider may. It is found again by its file. */

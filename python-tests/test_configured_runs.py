@@ -3,6 +3,7 @@ set."""
 
 import asyncio
 import json
+import os
 import random
 import re
 import threading
@@ -24,7 +25,7 @@ from maloko.testing import Kit
 
 STACKS = 50
 RESOURCES = 20
-RUNS = 200
+RUNS = 200 if os.environ.get("MALOKO_LONG") else 50
 SEEDS = 20
 
 

@@ -34,7 +34,7 @@ fn sample(programs: u64, store: Kind, service: Service, interruption: Interrupti
 #[test]
 fn a_kill_loses_or_duplicates_no_object_silently() {
     for store in STORES {
-        let tried = sample(24, store, Service::Plain, Interruption::Kill);
+        let tried = sample(12, store, Service::Plain, Interruption::Kill);
         assert!(tried.named > 0, "{tried:?}");
     }
 }
@@ -43,27 +43,27 @@ fn a_kill_loses_or_duplicates_no_object_silently() {
 fn where_the_operation_key_is_known_no_object_is_left_over_or_made_twice() {
     for service in [Service::Keys, Service::Finds] {
         for store in STORES {
-            sample(12, store, service, Interruption::Kill);
+            sample(6, store, service, Interruption::Kill);
         }
     }
 }
 
 #[test]
 fn what_was_reported_as_done_survives_a_power_cut() {
-    let tried = sample(24, Kind::Disk, Service::Plain, Interruption::PowerCut);
+    let tried = sample(12, Kind::Disk, Service::Plain, Interruption::PowerCut);
     assert!(tried.named > 0, "{tried:?}");
 }
 
 #[test]
 fn a_disk_that_fails_once_loses_no_outcome() {
     for store in [Kind::Memory, Kind::Disk] {
-        sample(20, store, Service::Plain, FULL);
+        sample(10, store, Service::Plain, FULL);
     }
 }
 
 #[test]
 fn an_object_store_that_fails_once_loses_no_outcome() {
-    sample(20, Kind::Bucket, Service::Plain, FULL);
+    sample(10, Kind::Bucket, Service::Plain, FULL);
 }
 
 #[test]
