@@ -500,9 +500,14 @@ types-fresh: types
 # Rewrites the committed Rust types of the messages from engine-core/proto; stale ones fail the second target.
 PROTOS := engine-core/proto
 MESSAGES := engine-core/src/wire/generated
-protos:
-	$(CARGO) run --quiet -p maloko-proto -- $(PROTOS) $(MESSAGES)
-	rustfmt --edition 2024 $(MESSAGES)/*.rs
+protos: | $(STAMPS)
+	@# Made beside: who formats or compiles them meanwhile must see them whole, and no newer than they are.
+	rm -rf $(STAMPS)/messages && mkdir $(STAMPS)/messages
+	$(CARGO) run --quiet -p maloko-proto -- $(PROTOS) $(STAMPS)/messages
+	rustfmt --edition 2024 $(STAMPS)/messages/*.rs
+	@for made in $(STAMPS)/messages/*.rs; do \
+		kept=$(MESSAGES)/$${made##*/}; cmp -s $$made $$kept || cp $$made $$kept; \
+	done
 protos-fresh: protos
 	@git diff --exit-code -- $(MESSAGES) || { echo "generated messages are stale: run make protos and commit" >&2; exit 1; }
 
