@@ -71,10 +71,14 @@ $(STAMPS):
 
 $(STAMPS)/venv: requirements-dev.txt examples/python/requirements.txt | $(STAMPS)/tools-checked
 	$(PYTHON) -m venv $(VENV)
-	@# uv takes a quarter of the time; where it does not find what pip is configured to find, pip does.
 	$(PIP) $$(grep '^uv==' requirements-dev.txt)
-	$(VENV)/bin/uv pip install --quiet --python $(VENV)/bin/python -r requirements-dev.txt || $(PIP) -r requirements-dev.txt
+	$(call into_venv,$(VENV),-r requirements-dev.txt)
 	@touch $@
+
+# uv takes a quarter of the time; where it does not find what pip is configured to find, pip does.
+into_venv = $(VENV)/bin/uv pip install --quiet --python $(1)/bin/python $(2) || \
+	$(PY) -m pip --python $(1)/bin/python install --quiet --disable-pip-version-check $(2)
+new_venv = test -d $(1) || $(VENV)/bin/uv venv --quiet --python $(VENV)/bin/python $(1)
 
 $(STAMPS)/node-binding-modules: node-binding/package.json node-binding/package-lock.json | $(STAMPS)/tools-checked
 	$(NPM) --prefix node-binding ci $(NPM_QUIET)
@@ -335,10 +339,9 @@ conformance-oldest-node: $(STAMPS)/oldest-node
 	$(PYTHON) conformance/run.py --cli $(CURDIR)/$(STAMPS)/oldest-node-tree/node_modules/.bin/maloko --lang nodejs --node-modules $(STAMPS)/oldest-node-tree/node_modules --jobs $(JOBS) $(PROCESSES) $(CASES_OLDEST)
 
 $(STAMPS)/oldest-python: $(STAMPS)/wheel
-	test -d $(STAMPS)/oldest-venv || $(PYTHON) -m venv $(STAMPS)/oldest-venv
-	$(VENV)/bin/uv pip install --quiet --python $(STAMPS)/oldest-venv/bin/python pulumi==$(OLDEST_PULUMI_PYTHON) || \
-		$(STAMPS)/oldest-venv/bin/python -m pip install --quiet --disable-pip-version-check pulumi==$(OLDEST_PULUMI_PYTHON)
-	$(STAMPS)/oldest-venv/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(STAMPS)/wheels/maloko-*.whl
+	$(call new_venv,$(STAMPS)/oldest-venv)
+	$(call into_venv,$(STAMPS)/oldest-venv,pulumi==$(OLDEST_PULUMI_PYTHON))
+	$(VENV)/bin/uv pip install --quiet --python $(STAMPS)/oldest-venv/bin/python --reinstall --no-deps $(STAMPS)/wheels/maloko-*.whl
 	@touch $@
 
 $(STAMPS)/oldest-node: $(STAMPS)/npm-package
@@ -408,9 +411,9 @@ $(STAMPS)/kill-points: $(RUST_SOURCES) $(STAMPS)/python $(STAMPS)/node
 docs: $(STAMPS)/docs-tools
 	NO_MKDOCS_2_WARNING=1 $(STAMPS)/docs-venv/bin/mkdocs build --strict --clean
 	$(PYTHON) .ci/site.py $(STAMPS)/docs
-$(STAMPS)/docs-tools: requirements-docs.txt | $(STAMPS)/tools-checked
-	$(PYTHON) -m venv $(STAMPS)/docs-venv
-	$(STAMPS)/docs-venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.txt
+$(STAMPS)/docs-tools: requirements-docs.txt | $(STAMPS)/venv
+	$(call new_venv,$(STAMPS)/docs-venv)
+	$(call into_venv,$(STAMPS)/docs-venv,-r requirements-docs.txt)
 	@touch $@
 
 .PHONY: pictures
