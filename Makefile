@@ -317,9 +317,11 @@ cases = $(addprefix conformance/cases/,$(addsuffix .json,$(shell sed 's/\#.*//' 
 CASES_PYTHON = $(or $(CASES),$(call cases,conformance/pass-python.txt))
 CASES_NODE = $(or $(CASES),$(call cases,conformance/pass-nodejs.txt))
 JOBS ?= 2
-# Every case runs in a process that has run others, save lifecycle-*. With PROCESSES=--processes, each step of each case is a process of
+# Every case runs in a process that has run others, save lifecycle-*, which are processes of the command line, in `make test` in one
+# language by turns. With PROCESSES=--processes, each step of each case is a process of
 # the command line, and secrets need a passphrase.
 PROCESSES ?=
+warm_in_turn = $(if $(filter $(1),$(MALOKO_TURN)),--warm)
 # What the oldest SDKs run: the command line, the library, components, configuration and secrets. OLDEST=all: every lifecycle.
 OLDEST ?= lifecycle-basic component-tree secret-config
 lifecycles = $(notdir $(basename $(wildcard conformance/cases/lifecycle-*.json)))
@@ -328,9 +330,9 @@ CASES_OLDEST = $(patsubst %,conformance/cases/%.json,$(if $(filter all,$(OLDEST)
 .PHONY: conformance-python conformance-node conformance-oldest conformance-oldest-python conformance-oldest-node
 conformance: conformance-python conformance-node
 conformance-python: $(STAMPS)/python
-	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) conformance/run.py --cli $(MALOKO_PY) --lang python --jobs $(JOBS) $(PROCESSES) $(CASES_PYTHON)
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) conformance/run.py --cli $(MALOKO_PY) --lang python --jobs $(JOBS) $(or $(PROCESSES),$(call warm_in_turn,2)) $(CASES_PYTHON)
 conformance-node: $(STAMPS)/node
-	$(PYTHON) conformance/run.py --cli $(MALOKO_JS) --lang nodejs --node-modules node-tests/node_modules --jobs $(JOBS) $(PROCESSES) $(CASES_NODE)
+	$(PYTHON) conformance/run.py --cli $(MALOKO_JS) --lang nodejs --node-modules node-tests/node_modules --jobs $(JOBS) $(or $(PROCESSES),$(call warm_in_turn,1)) $(CASES_NODE)
 
 conformance-oldest: conformance-oldest-python conformance-oldest-node
 conformance-oldest-python: $(STAMPS)/oldest-python

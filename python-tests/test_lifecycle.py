@@ -37,8 +37,9 @@ def broken(provider: Any, **setting: Any) -> LifecycleBroken:
 
 
 @cache
-def told_of_makes_two() -> str:
-    return str(broken(MakesTwo))
+def told_of_makes_two() -> tuple[str, str]:
+    """How a lifecycle goes wrong, and the test in which it was found."""
+    return str(broken(MakesTwo)), os.environ["PYTEST_CURRENT_TEST"].rpartition(" ")[0]
 
 
 def test_a_provider_that_is_right_goes_through_all_its_lifecycles() -> None:
@@ -46,7 +47,7 @@ def test_a_provider_that_is_right_goes_through_all_its_lifecycles() -> None:
 
 
 def test_a_lifecycle_that_goes_wrong_is_made_short_and_told_as_a_test() -> None:
-    told = told_of_makes_two()
+    told, _ = told_of_makes_two()
     assert told.startswith("a lifecycle of MakesTwo is broken: the world has ['box-1', 'box-2']")
     assert "def test_again():\n    from maloko.testing import Lifecycle\n" in told
     assert f"life = Lifecycle(MakesTwo, inputs={EXAMPLES[0]!r}, world=Cloud)" in told
@@ -55,17 +56,17 @@ def test_a_lifecycle_that_goes_wrong_is_made_short_and_told_as_a_test() -> None:
 
 
 def test_the_line_of_a_lifecycle_that_went_wrong_runs_it_again() -> None:
-    assert told_of_makes_two().partition("\n")[0] == str(broken(MakesTwo)).partition("\n")[0]
+    assert told_of_makes_two()[0].partition("\n")[0] == str(broken(MakesTwo)).partition("\n")[0]
 
 
 def places(world: Cloud) -> dict[str, str]:
     return {"place": type(world).__name__}
 
 
-def test_the_steps_of_a_lifecycle_are_a_test_of_their_own(request: pytest.FixtureRequest) -> None:
-    error = broken(MakesTwo)
-    told, program, again = str(error).split("\n\n")
-    assert again == f"again: pytest '{request.node.nodeid}'\n"
+def test_the_steps_of_a_lifecycle_are_a_test_of_their_own() -> None:
+    text, found_in = told_of_makes_two()
+    told, program, again = text.split("\n\n")
+    assert again == f"again: pytest '{found_in}'\n"
     space: dict[str, Any] = {}
     exec(program, space)
     with pytest.raises(LifecycleBroken) as caught:
