@@ -4,9 +4,9 @@
     stages.py run [--first STAGE...] [--jobs N] [--lane STAGE...]...
         makes each target, to the end also when one fails, and exits with 1 if one failed. Those of `--first`, which all
         others need, run one after the other, with N things at a time (make's -j). Then each lane runs beside the other
-        lanes, its stages one after the other. What a stage of a lane says is shown whole at its end. With LANES=1 in
-        the environment one lane runs at a time. A stage that takes longer than LONGEST_STAGE seconds (2,000) hangs, and
-        is ended. What a stage leaves behind is ended, too; so are all of them on Ctrl-C and SIGTERM.
+        lanes, its stages one after the other. What a stage of a lane says is shown whole at its end. With LANES in
+        the environment so many lanes run at a time. A stage that takes longer than LONGEST_STAGE seconds (2,000) hangs,
+        and is ended. What a stage leaves behind is ended, too; so are all of them on Ctrl-C and SIGTERM.
     stages.py budget
         fails if a stage of the last run took over one and a half times its budget
 
