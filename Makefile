@@ -37,6 +37,9 @@ PROFILE ?= $(if $(filter build build-% demo bench% soak%,$(MAKECMDGOALS)),releas
 OLDEST_PULUMI_PYTHON := 3.139.0
 OLDEST_PULUMI_NODE := 3.139.0
 
+# Python keeps what it compiled, whatever is set outside: otherwise each process compiles the SDK anew, which is half of a command's time.
+unexport PYTHONDONTWRITEBYTECODE
+
 # cargo runs beside other things (make -j) and not under make's count of jobs.
 export CARGO_MAKEFLAGS :=
 
