@@ -37,7 +37,7 @@ PROFILE ?= $(if $(filter build build-% demo bench% soak%,$(MAKECMDGOALS)),releas
 OLDEST_PULUMI_PYTHON := 3.139.0
 OLDEST_PULUMI_NODE := 3.139.0
 
-# Python keeps what it compiled, whatever is set outside: otherwise each process compiles the SDK anew, which is half of a command's time.
+# Python keeps what it compiled, whatever is set outside: otherwise each process compiles the SDK anew.
 unexport PYTHONDONTWRITEBYTECODE
 
 # cargo runs beside other things (make -j) and not under make's count of jobs.
@@ -179,8 +179,8 @@ try-sources:
 # Test
 
 # The first makes what the others need; then two lanes run beside each other, and what each stage cost is told at the end
-# (.ci/stages.py). On two cores a third lane would only take the caches from the others. A lane's stages run one after the other. What the command line does is tested in one language at
-# a time: .ci/by_turns.json.
+# (.ci/stages.py). A lane's stages run one after the other. On two cores a third lane would only take the caches from the
+# others. What the command line does is tested in one language at a time: .ci/by_turns.json.
 # A number from 1 on to the given one, which changes with the commit.
 by_the_commit = $(shell hash=$$(git rev-parse --verify --quiet HEAD) && echo $$((16#$${hash:0:7} % $(1) + 1)) || echo 1)
 TURN ?= $(call by_the_commit,2)
@@ -217,7 +217,8 @@ test-rust-build:
 test-rust-units:
 	$(CARGO_TEST) --lib
 
-# The object stores' servers: moto is in requirements-dev.txt, Azurite here.
+# The object stores' servers: moto is in requirements-dev.txt, Azurite here. Its telemetry, which is off, is an old one
+# (package.json): the new one has 40,000 files.
 $(STAMPS)/test-servers: engine-stores/tests/servers/package.json engine-stores/tests/servers/package-lock.json $(STAMPS)/venv
 	$(NPM) --prefix engine-stores/tests/servers ci $(NPM_QUIET)
 	@touch $@
@@ -322,9 +323,8 @@ cases = $(addprefix conformance/cases/,$(addsuffix .json,$(shell sed 's/\#.*//' 
 CASES_PYTHON = $(or $(CASES),$(call cases,conformance/pass-python.txt))
 CASES_NODE = $(or $(CASES),$(call cases,conformance/pass-nodejs.txt))
 JOBS ?= 2
-# Every case runs in a process that has run others, save lifecycle-*, which are processes of the command line, in `make test` in one
-# language by turns. With PROCESSES=--processes, each step of each case is a process of
-# the command line, and secrets need a passphrase.
+# Every case runs in a process that has run others, save lifecycle-*: each of their steps is a process of the command line (in
+# `make test` in one language, by turns). With PROCESSES=--processes so is each step of each case, and secrets need a passphrase.
 PROCESSES ?=
 warm_in_turn = $(if $(filter $(1),$(MALOKO_TURN)),--warm)
 # What the oldest SDKs run: the command line, the library, components, configuration and secrets. OLDEST=all: every lifecycle.

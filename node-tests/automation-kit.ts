@@ -44,8 +44,9 @@ async function newSettings(): Promise<string> {
  * fifth of a second of CPU.
  */
 export async function withKnownKey(options: LocalWorkspaceOptions, name: string): Promise<LocalWorkspaceOptions> {
-    const file = join(options.workDir ?? "", `Pulumi.${name}.yaml`);
-    if (options.workDir && options.envVars?.PULUMI_CONFIG_PASSPHRASE === PASSPHRASE && !existsSync(file)) {
+    const { workDir, envVars } = options;
+    const file = workDir && join(workDir, `Pulumi.${name}.yaml`);
+    if (file && envVars?.PULUMI_CONFIG_PASSPHRASE === PASSPHRASE && !existsSync(file)) {
         settings ??= newSettings();
         writeFileSync(file, await settings);
     }

@@ -19,7 +19,7 @@ import selectors
 import signal
 import socket
 import sys
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from maloko._sdk.load import load_sdk
 
@@ -98,8 +98,8 @@ def tell_who_ended(running: dict[int, socket.socket]) -> None:
                     continue
 
 
-def become(command: Command, path: list[str]) -> Any:
-    """Makes this process what `python -m MODULE ARGUMENTS` would be; returns what runs the module."""
+def become(command: Command, path: list[str]) -> None:
+    """Gives this process what `python -m MODULE ARGUMENTS` would have when it begins with the module."""
     for number, stream in enumerate(command.streams):
         os.dup2(stream, number, inheritable=True)
         os.close(stream)
@@ -116,8 +116,6 @@ def become(command: Command, path: list[str]) -> Any:
     more = command.environment.get("PYTHONPATH", "")
     sys.path[:] = [command.directory, *filter(None, more.split(os.pathsep)), *path]
     sys.argv[:] = ["", *command.words[1:]]
-    # What `-m` calls.
-    return runpy._run_module_as_main  # type: ignore[attr-defined]
 
 
 def main() -> None:
@@ -133,9 +131,10 @@ def main() -> None:
         listener.listen()
         print("ready", flush=True)
         command = next_command(listener)
-    run = become(command, path)
     gc.unfreeze()
-    run(command.words[0])
+    become(command, path)
+    # What `-m` calls.
+    runpy._run_module_as_main(command.words[0])  # type: ignore[attr-defined]
 
 
 if __name__ == "__main__":

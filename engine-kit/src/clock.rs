@@ -15,8 +15,8 @@ use maloko_core::environment::Clock;
 const BEGINNING: i64 = 1_767_225_600;
 /// So long (of real time) nothing must have happened before time is moved for those who wait.
 const STILLNESS: Duration = Duration::from_millis(2);
-/// So many times as long those whose time has come may take to note it, on a busy machine, before time is moved on without them:
-/// one that is kept and not polled never notes it.
+/// Time stays where it is for so many times [`STILLNESS`] until those whose time has come know it, which takes long on a busy
+/// machine. There is a limit, because a timer that nobody polls never knows it.
 const NOTICE: u32 = 500;
 /// A call that hangs without a limit is given up after this time of the clock.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
