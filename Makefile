@@ -227,8 +227,8 @@ $(STAMPS)/test-servers: engine-stores/tests/servers/package.json engine-stores/t
 # test turns one on; what is shipped does not know them, and is what the tests of both languages run.
 PLANTED = $(foreach crate,core stores cli model,--features maloko-$(crate)/planted-bugs) --features maloko-core/backend-conformance \
 	--features maloko-core/cheap-keys --features maloko-cli/kill-points
-# The core compiles four times as fast without optimisation, which its own tests take half as long again for.
-CARGO_OPTIONS = --config profile.dev.package.maloko-core.opt-level=0
+# The soaks give these.
+CARGO_OPTIONS =
 CARGO_TEST = $(CARGO) $(CARGO_OPTIONS) test --no-fail-fast --quiet $(foreach crate,core stores cli kit model,-p maloko-$(crate)) $(PLANTED)
 BUILT = $${CARGO_TARGET_DIR:-target}/debug
 

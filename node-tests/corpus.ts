@@ -34,6 +34,7 @@ interface How {
     shares?: boolean;
     skips?: boolean;
     id?: string;
+    ids?: string[];
     remembers?: boolean;
     needsProps?: boolean;
     leaves?: string[];
@@ -109,6 +110,9 @@ export class Shop {
     }
 }
 
+// Counts on from world to world.
+let creates = 0;
+
 /** Lets go of the calls that wait. */
 export const waiting: (() => void)[] = [];
 
@@ -151,7 +155,7 @@ class Box implements pulumi.dynamic.ResourceProvider {
 
     async create(given: Props) {
         let props = given;
-        const { ignoresKey, shares, skips, id } = this.how("create");
+        const { ignoresKey, shares, skips, id, ids = [id] } = this.how("create");
         const { boxes, keys } = this.shop;
         const taken = [...boxes.values()].some(({ name }) => name === props.name);
         const key = ignoresKey ? "" : currentCall().operationKey;
@@ -164,7 +168,7 @@ class Box implements pulumi.dynamic.ResourceProvider {
         }
         if (!boxes.has(known)) {
             this.shop.made++;
-            known = String(this.filled(id ?? `box-${this.shop.made}`, props));
+            known = String(this.filled(ids[creates++ % ids.length] ?? `box-${this.shop.made}`, props));
             if (key !== "") {
                 keys.set(key, known);
             }

@@ -1,6 +1,7 @@
 """The corpus of providers (`engine-kit/corpus`), and the provider that behaves as its cases say.."""
 
 import copy
+import itertools
 import json
 import threading
 from pathlib import Path
@@ -62,6 +63,8 @@ class Box(ResourceProvider):
     case: Props
     let_go = threading.Event()
     """Set when the calls that wait are to end."""
+    creates = itertools.count()
+    """Counts on from world to world."""
 
     def __init__(self, shop: Shop) -> None:
         self.shop = shop
@@ -148,7 +151,8 @@ class Box(ResourceProvider):
             props = self.shared(props)
         if known not in self.shop.boxes:
             self.shop.made += 1
-            known = self.filled(how.get("id", f"box-{self.shop.made}"), props)
+            ids = how.get("ids", [how.get("id", f"box-{self.shop.made}")])
+            known = self.filled(ids[next(self.creates) % len(ids)], props)
             if key:
                 self.shop.keys[key] = known
         if not how.get("skips"):

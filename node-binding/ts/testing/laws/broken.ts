@@ -129,25 +129,25 @@ export interface Difference {
     actual: unknown;
 }
 
-/** The first place at which two plain values differ, by the names of the properties. */
+/** The first place at which two plain values differ, by the names of the properties; `same` compares two values that are no objects. */
 export function firstDifference(
     expected: unknown,
     actual: unknown,
     ignored: readonly string[] = [],
     path = "",
+    same: (expected: unknown, actual: unknown) => boolean = equal,
 ): Difference | undefined {
     if (Object.is(expected, actual) || isListed(path, ignored)) {
         return undefined;
     }
     const isObject = (value: unknown): value is Bag => value !== null && typeof value === "object";
     if (!isObject(expected) || !isObject(actual) || Array.isArray(expected) !== Array.isArray(actual)) {
-        // Zero has a sign that no state keeps.
-        return expected === actual ? undefined : { path, expected, actual };
+        return same(expected, actual) ? undefined : { path, expected, actual };
     }
     const keys = [...new Set([...Object.keys(expected), ...Object.keys(actual)])];
     for (const key of Array.isArray(expected) ? keys : keys.sort()) {
         const next = Array.isArray(expected) ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`;
-        const difference = firstDifference(expected[key], actual[key], ignored, next);
+        const difference = firstDifference(expected[key], actual[key], ignored, next, same);
         if (difference !== undefined) {
             return difference;
         }
@@ -155,8 +155,57 @@ export function firstDifference(
     return undefined;
 }
 
-/** A value with the object's own id replaced in its texts: two objects differ in that. */
-export function withoutId(value: unknown, id: string): unknown {
+// Zero has a sign that no state keeps.
+function equal(one: unknown, other: unknown): boolean {
+    return one === other;
+}
+
+/** What an object is made of that two objects may have in common. */
+interface MadeObject {
+    id: string;
+    outs: unknown;
+}
+
+/** The first place, from `path` on, at which two objects differ apart from their ids, which are shown as `<id>`. */
+export function firstDifferenceOf(
+    expected: MadeObject,
+    actual: MadeObject,
+    ignored: readonly string[] = [],
+    path = "",
+): Difference | undefined {
+    const same = (one: unknown, other: unknown): boolean =>
+        typeof one === "string" && typeof other === "string"
+            ? alike(one, expected.id, other, actual.id)
+            : equal(one, other);
+    const difference = firstDifference(expected.outs, actual.outs, ignored, path, same);
+    return difference === undefined
+        ? undefined
+        : {
+              path: difference.path,
+              expected: withoutId(difference.expected, expected.id),
+              actual: withoutId(difference.actual, actual.id),
+          };
+}
+
+/**
+ * Is `other` the text `one`, apart from the ids of the objects that they belong to? An id that stands in a text may be meant or
+ * be there by chance, as `101` is in the port `41017`: a text may keep it in each place.
+ */
+function alike(one: string, idOfOne: string, other: string, idOfOther: string): boolean {
+    if (one === other || idOfOne === "" || idOfOther === "") {
+        return one === other;
+    }
+    const after = (piece: string, begun: Iterable<number>): Set<number> =>
+        new Set([...begun].filter((at) => other.startsWith(piece, at)).map((at) => at + piece.length));
+    const [first = "", ...rest] = one.split(idOfOne);
+    let ends = after(first, [0]);
+    for (const piece of rest) {
+        ends = after(piece, new Set([...after(idOfOne, ends), ...after(idOfOther, ends)]));
+    }
+    return ends.has(other.length);
+}
+
+function withoutId(value: unknown, id: string): unknown {
     if (typeof value === "string") {
         return id === "" ? value : value.replaceAll(id, "<id>");
     }

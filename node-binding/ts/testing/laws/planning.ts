@@ -1,6 +1,6 @@
 // The laws of what is planned: `check`, `diff`, and what `update` makes of it.
 import type { Inputs } from "../subject";
-import { type Difference, Discarded, firstDifference, found, Refused, withoutId } from "./broken";
+import { type Difference, Discarded, firstDifference, firstDifferenceOf, found, Refused } from "./broken";
 import { watchNetwork } from "./guard";
 import { triedByEngine } from "./host";
 import type { Law } from "./law";
@@ -122,8 +122,8 @@ async function noticed(laboratory: Laboratory, made: Made, from: Inputs, inputs:
     await Trial.run(laboratory, async (trial) => {
         const fresh = await trial.made(inputs);
         for (const key of changed) {
-            const [one, other] = [withoutId(fresh.outs[key], fresh.id), withoutId(made.outs[key], made.id)];
-            const difference = firstDifference(one, other, laboratory.volatile, key);
+            const output = ({ id, outs }: Made) => ({ id, outs: outs[key] });
+            const difference = firstDifferenceOf(output(fresh), output(made), laboratory.volatile, key);
             if (difference !== undefined) {
                 const { path, expected, actual } = difference;
                 found("overlooked", { property: path, fresh: expected, kept: actual });

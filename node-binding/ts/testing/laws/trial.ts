@@ -5,7 +5,7 @@ import { SECRET_SIGNATURE, SIGNATURE_KEY } from "../../sdk/signatures";
 import { type Direct, direct } from "../direct";
 import type { Inputs } from "../subject";
 import { objectsOf, type World } from "../worlds";
-import { type Difference, firstDifference, Raised, Refused, told, withoutId } from "./broken";
+import { type Difference, firstDifference, firstDifferenceOf, Raised, Refused, told } from "./broken";
 import { type ConfigSource, type Place, type ProviderSource, providerOf, removerOf } from "./options";
 
 type Bag = Record<string, unknown>;
@@ -171,8 +171,7 @@ export class Trial {
 
     /** Where the properties of two objects differ, apart from what is volatile and from their ids. */
     difference(expected: Made, actual: Made): Difference | undefined {
-        const [one, other] = [withoutId(expected.outs, expected.id), withoutId(actual.outs, actual.id)];
-        return firstDifference(one, other, this.laboratory.volatile);
+        return firstDifferenceOf(expected, actual, this.laboratory.volatile);
     }
 
     async #call<T>(action: () => Promise<T>): Promise<T> {

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from maloko.testing._laws._compare import NOTHING, differences, texts_in, without_id
+from maloko.testing._laws._compare import NOTHING, Made, differences, differences_of, texts_in
 from maloko.testing._laws._recorder import is_async, sockets_watched
 from maloko.testing._laws._trial import (
     NAME,
@@ -230,7 +230,7 @@ def resources_do_not_mix(trial: Trial, *inputs: Inputs) -> None:
     serial = trial.stack_of(wanted, parallel=1)
     if serial.run("up").outcome != "succeeded":
         raise PassOver("inputs of resources that can exist beside each other")
-    expected = _outs_by_name(serial)
+    expected = _made_by_name(serial)
     trial.renew()
     if not is_async(trial.provider, "create"):
         barrier = threading.Barrier(len(wanted))
@@ -251,10 +251,11 @@ def resources_do_not_mix(trial: Trial, *inputs: Inputs) -> None:
     failure = run.failure()
     if failure is not None:
         raise Broken("together-fails", resources=len(wanted), error=error_text(failure)) from failure
-    for name, outs in _outs_by_name(parallel).items():
-        for path, before, after in differences(expected.get(name, NOTHING), outs, trial.settings.volatile):
+    for name, found in _made_by_name(parallel).items():
+        alone = expected.get(name, Made(NOTHING, ""))
+        for path, before, after in differences_of(alone, found, trial.settings.volatile):
             raise Broken("mixed", property=path, resource=name, alone=before, together=after)
 
 
-def _outs_by_name(stack: Stack) -> dict[str, Any]:
-    return {name: without_id(row["outputs"], row["id"]) for name, row in stack.resources().items()}
+def _made_by_name(stack: Stack) -> dict[str, Made]:
+    return {name: Made(row["outputs"], row["id"]) for name, row in stack.resources().items()}

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
-from maloko.testing._laws._compare import NOTHING, differences, without_id
-from maloko.testing._laws._trial import NAME, Broken, Inputs, PassOver, Refused, Trial, entry_of, set_inputs
+from maloko.testing._laws._compare import NOTHING, differences_of
+from maloko.testing._laws._trial import NAME, Broken, Inputs, PassOver, Refused, Trial, entry_of, made_of, set_inputs
 from maloko.testing._laws._words import error_text
 from maloko.testing._laws._worlds import Needs
 from maloko.testing._plan import PlanEntry
@@ -59,10 +58,10 @@ def diff_and_update_agree(trial: Trial, first: Inputs, then: Inputs) -> None:
 def _overlooked_nothing(trial: Trial, stack: Stack, first: Inputs, then: Inputs) -> None:
     """Where diff sees no change, update is never called: so what differs in the inputs must make no difference."""
     changed = {key for key in {**first, **then} if first.get(key, NOTHING) != then.get(key, NOTHING)}
-    kept = _outs_of(stack)
+    kept = made_of(stack)
     trial.renew()
-    fresh = _outs_of(trial.made(then))
-    for difference in differences(fresh, kept, trial.settings.volatile):
+    fresh = made_of(trial.made(then))
+    for difference in differences_of(fresh, kept, trial.settings.volatile):
         if re.split(r"[.\[]", difference.path)[0] in changed:
             raise Broken("overlooked", property=difference.path, fresh=difference.expected, kept=difference.found)
 
@@ -72,16 +71,11 @@ def update_ends_where_create_does(trial: Trial, first: Inputs, then: Inputs) -> 
     stack = trial.made(first)
     if updated(stack, first, then).action == "same":
         raise PassOver(AN_UPDATE)
-    edited_outs = _outs_of(stack)
+    found = made_of(stack)
     trial.renew()
-    created = trial.made(then)
-    for path, of_create, of_update in differences(_outs_of(created), edited_outs, trial.settings.volatile):
+    created = made_of(trial.made(then))
+    for path, of_create, of_update in differences_of(created, found, trial.settings.volatile):
         raise Broken("ends-elsewhere", property=path, created=of_create, updated=of_update)
-
-
-def _outs_of(stack: Stack) -> dict[str, Any]:
-    outs: dict[str, Any] = without_id(stack.outputs(NAME), stack.id(NAME))
-    return outs
 
 
 def new_id_only_with_replacement(trial: Trial, first: Inputs, then: Inputs) -> None:

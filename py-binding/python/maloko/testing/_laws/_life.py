@@ -7,9 +7,9 @@ import os
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from maloko.testing._laws._compare import differences, without_id
+from maloko.testing._laws._compare import Made, differences_of
 from maloko.testing._laws._settings import Settings
-from maloko.testing._laws._trial import NAME, Inputs, Trial, set_inputs
+from maloko.testing._laws._trial import NAME, Inputs, Trial, made_of, set_inputs
 from maloko.testing._laws._worlds import picture_of
 from maloko.testing._runs import Run
 from maloko.testing._stack import Stack
@@ -66,7 +66,7 @@ class Lifecycle:
         self._changed_outside = False
         self._uncertain = False
         self._settled = False
-        self._updated: tuple[dict[str, Any], dict[str, Any]] | None = None
+        self._updated: tuple[dict[str, Any], Made] | None = None
         self._closed = False
         self._others: list[Stack] = []
 
@@ -223,7 +223,7 @@ class Lifecycle:
         try:
             ends = [] if self._updated is None else [self._updated]
             if self._settled and self._exists:
-                ends.append((self._inputs, self._outs()))
+                ends.append((self._inputs, made_of(self._stack)))
             if self._rows() or self._stack.unresolved_creates():
                 if not self._uncertain:
                     self._destroyed()
@@ -283,7 +283,7 @@ class Lifecycle:
             self._settles()
         if any(entry.action == "update" for entry in run.plan.changed.values()):
             # A later step may hide it: a destroy, a refresh.
-            self._updated = (self._inputs, self._outs())
+            self._updated = (self._inputs, made_of(self._stack))
 
     def _arrived(self, run: Run) -> None:
         """After an up: what it must have come to."""
@@ -349,16 +349,11 @@ class Lifecycle:
             what = f"left over or there twice: {more}" if more else f"missing: {wanted}"
             self._fail(f"the world has {ids}, and the state {wanted}; {what}")
 
-    def _as_created(self, inputs: Inputs, outs: dict[str, Any]) -> None:
+    def _as_created(self, inputs: Inputs, made: Made) -> None:
         self._trial.renew()
-        created = self._trial.made(inputs)
-        fresh = without_id(created.outputs(NAME), created.id(NAME))
-        for path, expected, found in differences(fresh, outs, self._settings.volatile):
+        fresh = made_of(self._trial.made(inputs))
+        for path, expected, found in differences_of(fresh, made, self._settings.volatile):
             self._fail(f"'{path}' ends as {found!r}, and a create of the same inputs makes {expected!r}")
-
-    def _outs(self) -> dict[str, Any]:
-        outs: dict[str, Any] = without_id(self._stack.outputs(NAME), self._stack.id(NAME))
-        return outs
 
     def _runs(self) -> list[Run]:
         return [run for stack in (self._stack, *self._others) for run in stack.runs]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from maloko.testing._kit import Kit
-from maloko.testing._laws._compare import NOTHING
+from maloko.testing._laws._compare import NOTHING, Made
 from maloko.testing._laws._recorder import Recorder, defines
 from maloko.testing._laws._settings import Settings
 from maloko.testing._laws._words import error_text, words_of
@@ -130,6 +130,11 @@ class Trial:
 def set_inputs(stack: Stack, inputs: Inputs, name: str = NAME) -> None:
     """Edits the program."""
     stack.wanted[name] = dict(inputs)  # type: ignore[attr-defined]
+
+
+def made_of(stack: Stack) -> Made:
+    """The object of the resource."""
+    return Made(stack.outputs(NAME), stack.id(NAME))
 
 
 def program_for(
