@@ -9,7 +9,7 @@ import { test as base, expect } from "vitest";
 
 const run = promisify(execFile);
 const vitest = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs");
-const LEDGER = join(import.meta.dirname, ".maloko", "tests");
+const LEDGER = join(import.meta.dirname, ".maloko-tests");
 
 interface Ran {
     status: string;
@@ -32,33 +32,37 @@ const test = base.extend<{ cloud: string; make: (env?: Record<string, string>) =
             const [result] = testResults.flatMap((it: any) => it.assertionResults);
             return { status: result?.status ?? "killed", text: JSON.stringify(result ?? {}) };
         });
-        for (const page of pages()) {
-            rmSync(page);
+        for (const directory of kept()) {
+            rmSync(directory, { recursive: true });
         }
     },
 });
 
-function pages(): string[] {
+/** The directories of the stacks that are kept. */
+function kept(): string[] {
     const names = existsSync(LEDGER) ? readdirSync(LEDGER) : [];
-    return names.filter((name) => name.endsWith(".json")).map((name) => join(LEDGER, name));
+    return names.filter((name) => !name.startsWith(".")).map((name) => join(LEDGER, name));
 }
 
 test("a test that ends leaves nothing", async ({ cloud, make }) => {
     expect((await make()).status).toBe("passed");
     expect(readdirSync(cloud)).toEqual([]);
-    expect(pages()).toEqual([]);
+    expect(kept()).toEqual([]);
 }, 60_000);
 
 test("the next run deletes what a killed run left", async ({ cloud, make }) => {
     expect((await make({ KILLED: "afterwards" })).status).not.toBe("passed");
     expect(readdirSync(cloud)).toEqual(["first", "second"]);
-    const [page = ""] = pages();
-    expect(readFileSync(page, "utf8")).toContain('"test":"files are made"');
-    expect(readFileSync(page, "utf8")).not.toContain("hunter2");
-    expect(statSync(page).mode & 0o077).toBe(0);
+    const [directory = ""] = kept();
+    expect(readFileSync(join(directory, "test.json"), "utf8")).toContain('"test":"files are made"');
+    const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((it) => it.isFile());
+    for (const { parentPath, name } of files) {
+        expect(readFileSync(join(parentPath, name), "utf8")).not.toContain("hunter2");
+    }
+    expect(statSync(directory).mode & 0o077).toBe(0);
     expect((await make()).status).toBe("passed");
     expect(readdirSync(cloud)).toEqual([]);
-    expect(pages()).toEqual([]);
+    expect(kept()).toEqual([]);
 }, 60_000);
 
 test("a sweep deletes what a killed run left", async ({ cloud, make }) => {
@@ -67,19 +71,18 @@ test("a sweep deletes what a killed run left", async ({ cloud, make }) => {
     const swept = await make({ MALOKO_SWEEP: "1" });
     expect(swept.status).toMatch(/skipped|pending/);
     expect(readdirSync(cloud)).toEqual([]);
-    expect(pages()).toEqual([]);
+    expect(kept()).toEqual([]);
 }, 60_000);
 
 test("a page of the ledger that cannot be read is named", async ({ cloud, make }) => {
     await make({ KILLED: "afterwards" });
-    const [page = ""] = pages();
-    writeFileSync(page, "{");
+    const [directory = ""] = kept();
+    writeFileSync(join(directory, "state", ".pulumi", "stacks", "project", "dev.json"), "{");
     const { status, text } = await make();
     expect(status).toBe("failed");
-    expect(text).toContain(page);
-    expect(text).toContain("Look for its objects by hand, and remove the file");
+    expect(text).toContain(`is kept in ${directory}, which cannot be read`);
     expect(readdirSync(cloud)).toEqual(["first", "second"]);
-    expect(pages()).toEqual([page]);
+    expect(kept()).toEqual([directory]);
 }, 60_000);
 
 test("what cannot be swept is named", async ({ cloud, make }) => {

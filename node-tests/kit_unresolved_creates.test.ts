@@ -10,9 +10,10 @@ import { test as base, expect } from "vitest";
 
 const run = promisify(execFile);
 const vitest = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs");
-// A place of its own: kit_cloud.test.ts has pages as well.
+// A place of its own: kit_cloud.test.ts keeps stacks as well.
 const PLACE = join(import.meta.dirname, "kit-samples");
-const LEDGER = join(PLACE, ".maloko", "tests");
+const LEDGER = join(PLACE, ".maloko-tests");
+const MALOKO = join(import.meta.dirname, "node_modules", ".bin", "maloko");
 const SWEEP = { MALOKO_SWEEP: "1" };
 
 interface Ran {
@@ -51,15 +52,16 @@ class Cloud {
         return readdirSync(this.directory);
     }
 
-    pages(): string[] {
+    /** The directories of the stacks that are kept. */
+    kept(): string[] {
         const names = existsSync(LEDGER) ? readdirSync(LEDGER) : [];
-        return names.filter((name) => name.endsWith(".json")).map((name) => join(LEDGER, name));
+        return names.filter((name) => !name.startsWith(".")).map((name) => join(LEDGER, name));
     }
 
     end(): void {
         rmSync(this.directory, { recursive: true });
-        for (const page of this.pages()) {
-            rmSync(page);
+        for (const directory of this.kept()) {
+            rmSync(directory, { recursive: true });
         }
     }
 }
@@ -93,11 +95,11 @@ test("a create that a killed run left open is told until it is settled", async (
     for (const env of [SWEEP, {}, { ...SWEEP, MALOKO_FORGET_UNRESOLVED: "another" }]) {
         const again = await cloud.run("it", env);
         expect([again.statuses.it, keysIn(again.text)]).toEqual(["failed", [key]]);
-        expect(cloud.pages()).toHaveLength(1);
+        expect(cloud.kept()).toHaveLength(1);
     }
     const settled = await cloud.run("it", { ...SWEEP, MALOKO_FORGET_UNRESOLVED: `another,${key}` });
     expect(settled.statuses.it).toMatch(/skipped|pending/);
-    expect(cloud.pages()).toEqual([]);
+    expect(cloud.kept()).toEqual([]);
     expect((await cloud.run("it")).statuses.it).toBe("passed");
 });
 
@@ -110,19 +112,19 @@ test("of several unresolved creates each is settled by its key", async ({ cloud 
     expect(keysIn((await cloud.run("it", SWEEP)).text)).toEqual([first, third]);
     const settled = await cloud.run("it", { ...SWEEP, MALOKO_FORGET_UNRESOLVED: "all" });
     expect(settled.statuses.it).toMatch(/skipped|pending/);
-    expect(cloud.pages()).toEqual([]);
+    expect(cloud.kept()).toEqual([]);
     expect(cloud.objects()).toEqual(["first", "second", "third"]);
 });
 
 test("unresolved creates are forgotten by a sweep alone", async ({ cloud }) => {
     await cloud.killed("it", "killed");
     const { statuses, text } = await cloud.run("it", { MALOKO_FORGET_UNRESOLVED: "all" });
-    expect([statuses.it, keysIn(text).length, cloud.pages().length]).toEqual(["failed", 1, 1]);
+    expect([statuses.it, keysIn(text).length, cloud.kept().length]).toEqual(["failed", 1, 1]);
 });
 
 test("a create that raised has made nothing", async ({ cloud }) => {
     expect((await cloud.run("it", { ENDING: "raises" })).statuses.it).toBe("passed");
-    expect(cloud.pages()).toEqual([]);
+    expect(cloud.kept()).toEqual([]);
 });
 
 test("a create that ended unclearly fails its test and is kept", async ({ cloud }) => {
@@ -141,7 +143,7 @@ test("a create that ended unclearly is told where nothing else was made", async 
     expect(statuses.alone).toBe("failed");
     expect(text).toContain("'third' (its create returned something that cannot be used, begun 2");
     expect(keysIn((await cloud.run("alone", SWEEP)).text)).toEqual(keysIn(text));
-    expect(cloud.pages()).toHaveLength(1);
+    expect(cloud.kept()).toHaveLength(1);
 });
 
 test.for(["killed", "killed before"])("a create of which find knows is settled", async (ending, { cloud }) => {
@@ -149,7 +151,7 @@ test.for(["killed", "killed before"])("a create of which find knows is settled",
     const { statuses } = await cloud.run("it", { ...SWEEP, SEARCHING: "1" });
     expect(statuses.it).toMatch(/skipped|pending/);
     expect(cloud.objects()).toEqual([]);
-    expect(cloud.pages()).toEqual([]);
+    expect(cloud.kept()).toEqual([]);
 });
 
 test("a create of which find cannot tell is left and the error is told", async ({ cloud }) => {
@@ -159,14 +161,14 @@ test("a create of which find cannot tell is left and the error is told", async (
     expect(text).toContain("an earlier run of this test left objects that could not be deleted: ");
     expect(text).toContain("nobody knows");
     expect(text).toContain("these may have been made: 'third' (its create was under way when the run ended");
-    expect(cloud.pages()).toHaveLength(1);
+    expect(cloud.kept()).toHaveLength(1);
 });
 
 test("what cannot be read does not keep a sweep from the rest", async ({ cloud }) => {
     await cloud.killed("it", "killed");
-    const [page = ""] = cloud.pages();
-    const { state, ...rest } = JSON.parse(readFileSync(page, "utf8"));
-    writeFileSync(page, JSON.stringify({ ...rest, state: `${state.slice(0, -8)}AAAAAAA=` }));
+    const [damaged = ""] = cloud.kept();
+    const journal = join(damaged, "state", ".pulumi", "maloko", "project", "dev", "journal");
+    writeFileSync(journal, readFileSync(journal, "utf8").replace("first", "worst"));
     await cloud.killed("other", "killed");
     expect(cloud.objects()).toEqual(["first", "other", "second", "third"]);
     const { statuses, text } = await cloud.run(undefined, SWEEP);
@@ -176,33 +178,42 @@ test("what cannot be read does not keep a sweep from the rest", async ({ cloud }
         alone: expect.anything(),
         two: expect.anything(),
     });
-    expect(text).toContain(`what an earlier run of this test made is in ${page}, which cannot be read`);
-    expect(text).toContain("Look for its objects by hand, and remove the file");
+    expect(text).toContain(`what a run of the test 'it' made is kept in ${damaged}, which cannot be read`);
+    expect(text).toContain(`the journal ${journal} of an interrupted run is damaged`);
     expect(cloud.objects()).toEqual(["first", "second", "third"]);
-    expect(cloud.pages()).toEqual([page]);
+    expect(cloud.kept()).toEqual([damaged]);
     // So is it by the next run of the test.
     const next = await cloud.run("it");
     expect(next.statuses.it).toBe("failed");
-    expect(next.text).toContain(page);
-    expect(cloud.pages()).toEqual([page]);
+    expect(next.text).toContain(`is kept in ${damaged}, which cannot be read`);
+    // What the message says about the command line is true; and what could not be read is not forgotten.
+    expect(next.text).toContain(`work on it with \`--cwd ${damaged} --stack dev\``);
+    await run(MALOKO, ["state", "restore", "--journal", "--yes", "--cwd", damaged, "--stack", "dev"]);
+    const [aside = ""] = readdirSync(dirname(journal)).filter((name) => name.startsWith("journal-"));
+    const swept = await cloud.run("it", SWEEP);
+    expect(swept.statuses.it).toBe("failed");
+    expect(swept.text).toContain(`the journal ${join(dirname(journal), aside)} was set aside: look through it`);
+    rmSync(join(dirname(journal), aside));
+    expect((await cloud.run("it", SWEEP)).statuses.it).toMatch(/skipped|pending/);
+    expect(cloud.kept()).toEqual([]);
 });
 
 test("each stack of a test is swept by itself", async ({ cloud }) => {
     await cloud.killed("two", "killed");
-    const [page = "", other = ""] = cloud.pages();
-    writeFileSync(page, "{");
+    const [damaged = "", other = ""] = cloud.kept();
+    writeFileSync(join(damaged, "state", ".pulumi", "stacks", "project", "dev.json"), "{");
     const { statuses, text } = await cloud.run("two", SWEEP);
     expect(statuses.two).toBe("failed");
-    expect(text).toContain(page);
+    expect(text).toContain(damaged);
     expect(text).not.toContain(other);
     expect(cloud.objects()).toHaveLength(1);
-    expect(cloud.pages()).toEqual([page]);
-    rmSync(page);
+    expect(cloud.kept()).toEqual([damaged]);
+    rmSync(damaged, { recursive: true });
     // One that is made after the first operation has no program yet when the sweep ends the test.
     await cloud.killed("two", "killed later");
     const later = await cloud.run("two", SWEEP);
     expect(later.statuses.two).toBe("failed");
     expect(later.text).toContain("this test makes more stacks after its first operation, where a sweep ends it");
-    expect(cloud.pages()).toHaveLength(1);
-    expect(later.text).toContain(cloud.pages()[0]);
+    expect(cloud.kept()).toHaveLength(1);
+    expect(later.text).toContain(cloud.kept()[0]);
 });

@@ -16,7 +16,7 @@ from pulumi.dynamic import CreateResult, DiffResult, ReadResult, UpdateResult
 
 from maloko import MalokoError
 from maloko.testing import Lifecycle, LifecycleBroken, exported_inputs, lifecycle_machine
-from maloko.testing._edits import EXTENTS, MOST_PICKS, edited
+from maloko.testing._lifecycle._edits import EXTENTS, MOST_PICKS, edited
 
 LONG = os.environ.get("MALOKO_LONG") == "1"
 """All the seeds, and not a sample of them."""

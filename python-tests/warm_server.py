@@ -9,6 +9,7 @@ standard streams. What it answers is the process's id, and then its exit code.
 """
 
 import array
+import contextlib
 import faulthandler
 import gc
 import importlib
@@ -77,7 +78,7 @@ def next_command(listener: socket.socket) -> Command:
             running[pid] = connection
             for stream in command.streams:
                 os.close(stream)
-            connection.sendall(f"{pid}\n".encode())
+            tell(connection, pid)
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -92,10 +93,13 @@ def tell_who_ended(running: dict[int, socket.socket]) -> None:
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:
             with running.pop(pid) as connection:
-                try:
-                    connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
-                except OSError:
-                    continue
+                tell(connection, os.waitstatus_to_exitcode(status))
+
+
+def tell(connection: socket.socket, number: int) -> None:
+    """Tells a caller a number. One that has gone wants none."""
+    with contextlib.suppress(OSError):
+        connection.sendall(f"{number}\n".encode())
 
 
 def become(command: Command, path: list[str]) -> None:

@@ -5,7 +5,7 @@ import { messageOf } from "./process/errors";
 import { parseJson } from "./process/originals";
 import type { Bag } from "./providers/conversion";
 import { Sdk } from "./sdk";
-import { type ConfigEntry, type Order, operate } from "./testing/operate";
+import { type ConfigEntry, type Order, operate } from "./testing/stack/operate";
 
 /** A stack in a directory of this machine. */
 export interface StackOptions {

@@ -1,6 +1,7 @@
 // A test on a cloud that outlives its process (a directory), which can be told to be killed: for kit_cloud.test.ts.
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import * as pulumi from "@pulumi/pulumi";
 import { expect, test } from "maloko/vitest";
 import { type Props, Thing } from "../kit";
 
@@ -23,7 +24,7 @@ class FileProvider {
 test("files are made", async ({ stack }) => {
     const s = stack(
         () => {
-            const first = new Thing(new FileProvider(), "first", { name: "first", token: "hunter2" });
+            const first = new Thing(new FileProvider(), "first", { name: "first", token: pulumi.secret("hunter2") });
             new Thing(new FileProvider(), "second", { name: "second" }, { dependsOn: first, protect: true });
         },
         { realCloud: true },

@@ -4,7 +4,7 @@ import * as path from "node:path";
 import { parseJson } from "../process/originals";
 import { ask } from "./judgement";
 import { type CrashPlan, Kit, Swept, type TestInfo } from "./kit";
-import { isClass } from "./subject";
+import { isClass } from "./stack/subject";
 
 /**
  * What happens at a point. `kill`: the process is gone. `raise_before`, `raise_after`: the call or the write fails, without or

@@ -1,8 +1,6 @@
 // The testing kit without a test runner: what `maloko/vitest` and `maloko/jest` have in common.
 import { Sdk } from "../sdk";
 
-export { type Call, Calls } from "./calls";
-export { Cassette, type CassetteOptions, type RecordMode } from "./cassettes";
 export {
     CRASH_KINDS,
     type CrashCase,
@@ -16,8 +14,6 @@ export {
     writeCases,
 } from "./crash";
 export { type Direct, direct, type ProviderLike } from "./direct";
-export { type ExportedResources, exportedInputs } from "./exported";
-export { type Failure, type FailureExpectation, fails, failureOf } from "./failures";
 export { type CrashPlan, Kit, type TestInfo } from "./kit";
 export {
     type ArbitraryLike,
@@ -48,6 +44,12 @@ export {
     type Step,
 } from "./lifecycle";
 export { type MalokoMatchers, matchers } from "./matchers";
+export { Cassette, type CassetteOptions, type RecordMode } from "./recorded/cassettes";
+export { type ExportedResources, exportedInputs } from "./recorded/exported";
+export { type LoggedCall, replay, saveCall } from "./recorded/replay";
+export { forSnapshots, normalized, type SnapshotSerializer, snapshotSerializer } from "./recorded/serializers";
+export { type Call, Calls } from "./stack/calls";
+export { type Failure, type FailureExpectation, fails, failureOf } from "./stack/failures";
 export {
     type Action,
     type Change,
@@ -56,13 +58,11 @@ export {
     type Plan,
     type Planned,
     planText,
-} from "./plan";
-export { type LoggedCall, replay, saveCall } from "./replay";
-export { forSnapshots, normalized, type SnapshotSerializer, snapshotSerializer } from "./serializers";
-export * from "./settings";
-export { TestStack } from "./stack";
-export type { Behaviour, CallPattern, Stub } from "./stubs";
-export type { Inputs, Program, Subject } from "./subject";
+} from "./stack/plan";
+export * from "./stack/settings";
+export { TestStack } from "./stack/stack";
+export type { Behaviour, CallPattern, Stub } from "./stack/stubs";
+export type { Inputs, Program, Subject } from "./stack/subject";
 export { ANY, type AsymmetricMatcher, Capture, capture, matches } from "./values";
 export { orphansOf, type World } from "./worlds";
 

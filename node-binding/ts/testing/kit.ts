@@ -1,13 +1,13 @@
 // What belongs to one test: its stacks and cassette, and what is to be true when it ends.
 import * as path from "node:path";
 import { messageOf } from "../process/errors";
-import { Cassette, type CassetteOptions } from "./cassettes";
+import { Ledger } from "./cloud/ledger";
 import type { CrashKind } from "./crash";
 import { type Direct, direct, type ProviderLike } from "./direct";
-import { Ledger } from "./ledger";
-import { checkSettings, type StackSettings } from "./settings";
-import { TestStack } from "./stack";
-import type { Subject } from "./subject";
+import { Cassette, type CassetteOptions } from "./recorded/cassettes";
+import { checkSettings, type StackSettings } from "./stack/settings";
+import { TestStack } from "./stack/stack";
+import type { Subject } from "./stack/subject";
 import { orphansOf } from "./worlds";
 
 /** Which test it is. */
@@ -135,9 +135,10 @@ export class Kit {
         operation.then(ended, ended);
     }
 
-    /** The page of the next stack in the ledger of what tests on a real cloud made. */
-    ledger(): Ledger {
-        const ledger = new Ledger(this.info.title, this.info.file, this.#stacks.length, process.cwd());
+    /** Where the next stack is kept on disk, as its providers talk to a real cloud. */
+    ledger(project: string, stack: string): Ledger {
+        const { title, file } = this.info;
+        const ledger = new Ledger({ test: title, file, project, stack }, this.#stacks.length, process.cwd());
         this.#ledgers.push(ledger);
         return ledger;
     }
@@ -160,8 +161,8 @@ export class Kit {
                 (error: unknown) => errors.push(error),
             );
         }
-        const reached = new Set(this.#ledgers.map(({ file }) => file));
-        const others = (this.#ledgers[0]?.siblings() ?? []).filter((file) => !reached.has(file));
+        const reached = new Set(this.#ledgers.map(({ directory }) => directory));
+        const others = (this.#ledgers[0]?.siblings() ?? []).filter((directory) => !reached.has(directory));
         if (others.length > 0) {
             errors.push(
                 new Error(
@@ -244,6 +245,9 @@ export class Kit {
                         );
                     }
                 });
+            }
+            for (const stack of this.#stacks) {
+                await attempt(() => stack.forget());
             }
         }
         this.#ended = true;

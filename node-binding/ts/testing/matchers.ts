@@ -1,8 +1,8 @@
 // The matchers that `maloko/vitest` and `maloko/jest` add to `expect`.
-import { type FailureExpectation, failureDifference, failureOf } from "./failures";
-import { type Demand, type ExpectedPlan, isPlan, judgePlan, type Plan, planDifferences, planText } from "./plan";
-import type { ImportOptions } from "./settings";
-import type { TestStack } from "./stack";
+import { type FailureExpectation, failureDifference, failureOf } from "./stack/failures";
+import { type Demand, type ExpectedPlan, isPlan, judgePlan, type Plan, planDifferences, planText } from "./stack/plan";
+import type { ImportOptions } from "./stack/settings";
+import type { TestStack } from "./stack/stack";
 import { show } from "./values";
 import { orphansOf } from "./worlds";
 

@@ -9,7 +9,7 @@ from typing import Any
 from maloko._maloko import TestStack
 from maloko._run.host import Host
 from maloko._run.program import Program
-from maloko.testing._runs import execute, on_a_free_thread
+from maloko.testing._operations._runs import execute, on_a_free_thread
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 // What a law is.
-import type { Inputs } from "../subject";
+import type { Inputs } from "../stack/subject";
 import type { BaselineRow } from "./options";
 import type { Laboratory } from "./trial";
 

@@ -1,5 +1,5 @@
 // The laws of objects: making, reading, changing, replacing and deleting them.
-import type { Inputs } from "../subject";
+import type { Inputs } from "../stack/subject";
 import { Discarded, firstDifference, found, Raised, Refused } from "./broken";
 import { triedByEngine } from "./host";
 import type { Law } from "./law";

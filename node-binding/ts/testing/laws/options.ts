@@ -1,5 +1,5 @@
 // What an author says of a provider, so that laws and lifecycles can put it to the test.
-import { type Inputs, isClass } from "../subject";
+import { type Inputs, isClass } from "../stack/subject";
 import { show } from "../values";
 import { objectsOf, type World } from "../worlds";
 

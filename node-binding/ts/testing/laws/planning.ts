@@ -1,5 +1,5 @@
 // The laws of what is planned: `check`, `diff`, and what `update` makes of it.
-import type { Inputs } from "../subject";
+import type { Inputs } from "../stack/subject";
 import { type Difference, Discarded, firstDifference, firstDifferenceOf, found, Refused } from "./broken";
 import { watchNetwork } from "./guard";
 import { triedByEngine } from "./host";

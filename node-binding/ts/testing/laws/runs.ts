@@ -2,7 +2,7 @@
 import { inspect } from "node:util";
 import { messageOf } from "../../process/errors";
 import { Kit } from "../kit";
-import type { Inputs } from "../subject";
+import type { Inputs } from "../stack/subject";
 import { HIDDEN, isListed } from "../values";
 import { Discarded, errorText, found } from "./broken";
 import { watchOutput } from "./guard";

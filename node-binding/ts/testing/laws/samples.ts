@@ -1,7 +1,7 @@
 // Trying a property of a provider with many inputs, and making those smaller that show it broken.
 
 import { messageOf } from "../../process/errors";
-import type { Inputs } from "../subject";
+import type { Inputs } from "../stack/subject";
 import { Discarded, LawBroken, Raised } from "./broken";
 import { type ArbitraryLike, isArbitrary, type Samples } from "./options";
 

@@ -3,7 +3,7 @@ import { messageOf } from "../../process/errors";
 import { parseJson } from "../../process/originals";
 import { SECRET_SIGNATURE, SIGNATURE_KEY } from "../../sdk/signatures";
 import { type Direct, direct } from "../direct";
-import type { Inputs } from "../subject";
+import type { Inputs } from "../stack/subject";
 import { objectsOf, type World } from "../worlds";
 import { type Difference, firstDifference, firstDifferenceOf, Raised, Refused, told } from "./broken";
 import { type ConfigSource, type Place, type ProviderSource, providerOf, removerOf } from "./options";

@@ -1,7 +1,7 @@
 // What an edit makes of a resource's inputs. Drawn on their own, two inputs differ in everything, their names as well; an edit
 // that changes a name replaces the resource as a rule, and `update` is never seen.
 import { firstDifference } from "../laws/broken";
-import type { Inputs } from "../subject";
+import type { Inputs } from "../stack/subject";
 
 /** How much an edit changes: one property, some of them, any one (a name, too), or all. */
 export type Extent = "one" | "some" | "any" | "all";

@@ -11,7 +11,7 @@ import {
     titleOf,
 } from "../laws/options";
 import { asBroken, type FastCheck, fastCheck, type Replay, replayLine, replayWanted } from "../laws/samples";
-import type { Inputs } from "../subject";
+import type { Inputs } from "../stack/subject";
 import { show } from "../values";
 import { type Edit, EXTENTS, edited, isName, MOST_PICKS, nearest } from "./edits";
 import { Machine } from "./machine";

@@ -1,5 +1,5 @@
 // What has to be true of a stack, from what happened to it alone.
-import type { Inputs } from "../subject";
+import type { Inputs } from "../stack/subject";
 import type { Rule, Step } from "./steps";
 
 /** A small opinion on what must exist. */

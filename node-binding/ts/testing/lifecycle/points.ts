@@ -2,7 +2,7 @@
 // resources take.
 import type { CrashKind } from "../crash";
 import { ask } from "../judgement";
-import type { Plan } from "../plan";
+import type { Plan } from "../stack/plan";
 
 /** A point as the engine labels it. `ahead`: so many of the same label come before it in the run. */
 export interface PlannedPoint {

@@ -1,6 +1,6 @@
 // What can happen to a stack in its life, as plain data: a list of steps is a program that anybody can read and run again.
 import { type CrashKind, mistakeInKinds } from "../crash";
-import type { Inputs } from "../subject";
+import type { Inputs } from "../stack/subject";
 
 /** One of the resources that a program may have. */
 export const RESOURCES = ["a", "b", "c"] as const;

@@ -10,29 +10,29 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from maloko.testing._baseline import Baseline as Baseline
-    from maloko.testing._calls import Call as Call
-    from maloko.testing._calls import Calls as Calls
     from maloko.testing._crash import crash_everywhere as crash_everywhere
     from maloko.testing._direct import BadReturn as BadReturn
     from maloko.testing._direct import Direct as Direct
-    from maloko.testing._exported import exported_inputs as exported_inputs
     from maloko.testing._kit import Kit as Kit
-    from maloko.testing._laws._life import Lifecycle as Lifecycle
-    from maloko.testing._laws._life import LifecycleBroken as LifecycleBroken
-    from maloko.testing._machine import lifecycle_machine as lifecycle_machine
-    from maloko.testing._plan import Change as Change
-    from maloko.testing._plan import Plan as Plan
-    from maloko.testing._plan import PlanEntry as PlanEntry
-    from maloko.testing._plan import assert_no_changes as assert_no_changes
-    from maloko.testing._plan import assert_no_deletes as assert_no_deletes
-    from maloko.testing._plan import assert_no_replacements as assert_no_replacements
-    from maloko.testing._provider_laws import LawBroken as LawBroken
-    from maloko.testing._provider_laws import ProviderLaws as ProviderLaws
-    from maloko.testing._replay import replay as replay
-    from maloko.testing._runs import Run as Run
-    from maloko.testing._runs import RunFailed as RunFailed
-    from maloko.testing._stack import Stack as Stack
+    from maloko.testing._laws._provider_laws import LawBroken as LawBroken
+    from maloko.testing._laws._provider_laws import ProviderLaws as ProviderLaws
+    from maloko.testing._lifecycle._life import Lifecycle as Lifecycle
+    from maloko.testing._lifecycle._life import LifecycleBroken as LifecycleBroken
+    from maloko.testing._lifecycle._machine import lifecycle_machine as lifecycle_machine
+    from maloko.testing._operations._calls import Call as Call
+    from maloko.testing._operations._calls import Calls as Calls
+    from maloko.testing._operations._plan import Change as Change
+    from maloko.testing._operations._plan import Plan as Plan
+    from maloko.testing._operations._plan import PlanEntry as PlanEntry
+    from maloko.testing._operations._plan import assert_no_changes as assert_no_changes
+    from maloko.testing._operations._plan import assert_no_deletes as assert_no_deletes
+    from maloko.testing._operations._plan import assert_no_replacements as assert_no_replacements
+    from maloko.testing._operations._runs import Run as Run
+    from maloko.testing._operations._runs import RunFailed as RunFailed
+    from maloko.testing._operations._stack import Stack as Stack
+    from maloko.testing._recorded._baseline import Baseline as Baseline
+    from maloko.testing._recorded._exported import exported_inputs as exported_inputs
+    from maloko.testing._recorded._replay import replay as replay
     from maloko.testing._values import ANY as ANY
     from maloko.testing._values import SECRET as SECRET
     from maloko.testing._values import UNKNOWN as UNKNOWN
@@ -43,33 +43,33 @@ if TYPE_CHECKING:
 _PLACES = {
     "ANY": "_values",
     "BadReturn": "_direct",
-    "Baseline": "_baseline",
-    "Call": "_calls",
-    "Calls": "_calls",
-    "Change": "_plan",
+    "Baseline": "_recorded._baseline",
+    "Call": "_operations._calls",
+    "Calls": "_operations._calls",
+    "Change": "_operations._plan",
     "Direct": "_direct",
     "Kit": "_kit",
-    "LawBroken": "_provider_laws",
-    "Lifecycle": "_laws._life",
-    "LifecycleBroken": "_laws._life",
-    "Plan": "_plan",
-    "PlanEntry": "_plan",
-    "ProviderLaws": "_provider_laws",
-    "Run": "_runs",
-    "RunFailed": "_runs",
+    "LawBroken": "_laws._provider_laws",
+    "Lifecycle": "_lifecycle._life",
+    "LifecycleBroken": "_lifecycle._life",
+    "Plan": "_operations._plan",
+    "PlanEntry": "_operations._plan",
+    "ProviderLaws": "_laws._provider_laws",
+    "Run": "_operations._runs",
+    "RunFailed": "_operations._runs",
     "SECRET": "_values",
     "Secret": "_values",
-    "Stack": "_stack",
+    "Stack": "_operations._stack",
     "UNKNOWN": "_values",
-    "assert_no_changes": "_plan",
-    "assert_no_deletes": "_plan",
-    "assert_no_replacements": "_plan",
+    "assert_no_changes": "_operations._plan",
+    "assert_no_deletes": "_operations._plan",
+    "assert_no_replacements": "_operations._plan",
     "capture": "_values",
     "crash_everywhere": "_crash",
-    "exported_inputs": "_exported",
-    "lifecycle_machine": "_machine",
+    "exported_inputs": "_recorded._exported",
+    "lifecycle_machine": "_lifecycle._machine",
     "matches": "_values",
-    "replay": "_replay",
+    "replay": "_recorded._replay",
 }
 
 

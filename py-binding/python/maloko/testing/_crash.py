@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from maloko._errors import MalokoError
 from maloko.testing._judgement import ask
 from maloko.testing._kit import Kit
-from maloko.testing._runs import Run
+from maloko.testing._operations._runs import Run
 
 if TYPE_CHECKING:
-    from maloko.testing._stack import Stack
+    from maloko.testing._operations._stack import Stack
 
 KINDS: tuple[str, ...] = tuple(ask("crash_kinds", given=[])["kinds"])
 """What can happen at a point: the process is killed; the call or write fails, and had no effect; it fails, and had its

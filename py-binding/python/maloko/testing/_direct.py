@@ -13,7 +13,7 @@ from maloko._errors import MalokoError
 from maloko._providers.calls import _READERS, BadReturnError
 from maloko._providers.configured import Claims, taken_of
 from maloko._providers.methods import has_method
-from maloko.testing._runs import on_a_free_thread
+from maloko.testing._operations._runs import on_a_free_thread
 
 
 class BadReturn(MalokoError):  # noqa: N818 it is what the method did

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from maloko.testing._kit import Kit
-    from maloko.testing._stack import Stack
+    from maloko.testing._operations._stack import Stack
 
 _CALLS = 40
 """So many calls are shown, the last ones."""

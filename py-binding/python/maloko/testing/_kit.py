@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from maloko._errors import MalokoError
-from maloko.testing import _plan, _values
+from maloko.testing import _values
+from maloko.testing._cloud._leftovers import tear_down
 from maloko.testing._laws._worlds import ids_of
-from maloko.testing._leftovers import tear_down
-from maloko.testing._pending import Pending
-from maloko.testing._runs import Run
+from maloko.testing._operations import _plan
+from maloko.testing._operations._pending import Pending
+from maloko.testing._operations._runs import Run
 
 if TYPE_CHECKING:
-    from maloko.testing._baseline import Baseline
     from maloko.testing._direct import Direct
-    from maloko.testing._stack import Stack
+    from maloko.testing._operations._stack import Stack
+    from maloko.testing._recorded._baseline import Baseline
 
 
 _SHOWN = 10
@@ -71,7 +72,7 @@ class Kit:
             `resource` (its name) where a class or provider is given; `project`, `name`; `parallel`; `real_time`;
             `world` (what must be empty at the end); `quiet` (seconds that a program may wait while nothing goes on).
         """
-        from maloko.testing._stack import Stack
+        from maloko.testing._operations._stack import Stack
 
         if self.over:
             raise MalokoError(
@@ -98,7 +99,7 @@ class Kit:
         :param path: the file, relative to that of the test.
         :param settings: as for `stack`.
         """
-        from maloko.testing._baseline import baseline
+        from maloko.testing._recorded._baseline import baseline
 
         return baseline(self.directory / path, self.stack(program, **settings), self.records)
 
@@ -108,13 +109,13 @@ class Kit:
         :param record: vcrpy's record mode; `none` unless `pytest --maloko-record` is given, which makes it `all`.
         :param options: more of vcrpy's.
         """
-        from maloko.testing._cassettes import cassette
+        from maloko.testing._recorded._cassettes import cassette
 
         return cassette(self, self.directory / path, record or ("all" if self.records else "none"), options)
 
     def replay(self, path: str | Path, provider: Any, **settings: Any) -> Any:
         """Makes a call again that `Call.save` wrote, and fails when it does not come to the same (see `replay`)."""
-        from maloko.testing._replay import replay
+        from maloko.testing._recorded._replay import replay
 
         return replay(self.directory / path, provider, **settings)
 

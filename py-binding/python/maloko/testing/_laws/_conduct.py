@@ -24,8 +24,8 @@ from maloko.testing._laws._trial import (
 )
 from maloko.testing._laws._words import error_text
 from maloko.testing._laws._worlds import Needs, need, picture_of
-from maloko.testing._runs import Run
-from maloko.testing._stack import Stack
+from maloko.testing._operations._runs import Run
+from maloko.testing._operations._stack import Stack
 from maloko.testing._values import HIDDEN
 
 

@@ -8,8 +8,8 @@ from maloko.testing._laws._compare import NOTHING, differences_of
 from maloko.testing._laws._trial import NAME, Broken, Inputs, PassOver, Refused, Trial, entry_of, made_of, set_inputs
 from maloko.testing._laws._words import error_text
 from maloko.testing._laws._worlds import Needs
-from maloko.testing._plan import PlanEntry
-from maloko.testing._stack import Stack
+from maloko.testing._operations._plan import PlanEntry
+from maloko.testing._operations._stack import Stack
 
 AN_UPDATE = "inputs whose change makes an update"
 A_REPLACEMENT = "inputs whose change makes a replacement"

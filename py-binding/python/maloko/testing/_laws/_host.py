@@ -14,8 +14,8 @@ from maloko.testing._laws._recorder import METHODS
 from maloko.testing._laws._trial import NAME, Broken, Inputs, Refused, Trial, entry_of
 from maloko.testing._laws._words import error_text, plain
 from maloko.testing._laws._worlds import Needs
-from maloko.testing._runs import Run
-from maloko.testing._stack import Stack
+from maloko.testing._operations._runs import Run
+from maloko.testing._operations._stack import Stack
 
 
 def tried_by_engine(law: str) -> Callable[..., None]:

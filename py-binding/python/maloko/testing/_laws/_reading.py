@@ -16,7 +16,7 @@ from maloko.testing._laws._editing import edited
 from maloko.testing._laws._trial import NAME, Broken, Inputs, PassOver, Refused, Trial, entry_of
 from maloko.testing._laws._words import error_text
 from maloko.testing._laws._worlds import Needs
-from maloko.testing._stack import Stack
+from maloko.testing._operations._stack import Stack
 
 
 def read_equals_the_outs(trial: Trial, first: Inputs, then: Inputs) -> None:

@@ -6,15 +6,15 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from maloko.testing._cloud._leftovers import tear_down
 from maloko.testing._kit import Kit
 from maloko.testing._laws._compare import NOTHING, Made
 from maloko.testing._laws._recorder import Recorder, defines
 from maloko.testing._laws._settings import Settings
 from maloko.testing._laws._words import error_text, words_of
 from maloko.testing._laws._worlds import Needs, Place, ids_of
-from maloko.testing._leftovers import tear_down
-from maloko.testing._plan import Plan, PlanEntry
-from maloko.testing._stack import Stack
+from maloko.testing._operations._plan import Plan, PlanEntry
+from maloko.testing._operations._stack import Stack
 from maloko.testing._values import Secret
 
 NAME = "it"
@@ -144,7 +144,7 @@ def program_for(
     import pulumi
     from pulumi.dynamic import Resource
 
-    from maloko.testing._programs import _class_name
+    from maloko.testing._operations._programs import _class_name
 
     rows = {name: dict(inputs) for name, inputs in wanted.items()}
     example = provider()

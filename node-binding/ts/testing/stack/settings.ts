@@ -1,0 +1,162 @@
+// What the stacks of a test take and give.
+import type { Plan } from "./plan";
+import type { Inputs } from "./subject";
+
+/** What a stack begins with. */
+export interface StackSettings {
+    /** Configuration; a key without a namespace is one of the project. What is no text is handed over as JSON. */
+    config?: Record<string, unknown>;
+    /** Configuration that is secret. */
+    secrets?: Record<string, string>;
+    /** Outputs of other stacks, by their names, for stack references. */
+    references?: Record<string, Record<string, unknown>>;
+    /** The properties of a class or a bare provider; a function gets them as its argument. */
+    inputs?: Inputs;
+    /** The resource's name, for a class or a bare provider. Default: `it`. */
+    resource?: string;
+    /** Default: `project`. */
+    project?: string;
+    /** The stack's name. Default: `dev`. */
+    name?: string;
+    /** Does `up` look whether the next plans are empty? Default: true. */
+    settle?: boolean;
+    /** Provider calls at a time; default 16. */
+    parallel?: number;
+    /** Whose time the engine goes by; default: the stack's own clock, which a test can advance. */
+    time?: "virtual" | "real";
+    /** What the providers talk to: nothing may be left in it at the end that no resource knows. */
+    world?: object;
+    /**
+     * The providers talk to a real cloud. The stack is kept on disk, with its journal, in `.maloko-tests`: what a killed test
+     * leaves is deleted before the next run of the same test, or by a sweep (MALOKO_SWEEP=1). The engine goes by the machine's clock.
+     */
+    realCloud?: boolean;
+    /** So long (milliseconds) a program may wait for nothing that the engine does; default 2,000. */
+    quiet?: number;
+    /** Provider objects of resources that the program does not make any more, where the stack has not seen them made. */
+    providers?: object[];
+    /** What automatic names are drawn from; the same number gives the same names. */
+    seed?: number;
+}
+
+const SETTINGS: Record<keyof StackSettings, true> = {
+    config: true,
+    secrets: true,
+    references: true,
+    inputs: true,
+    resource: true,
+    project: true,
+    name: true,
+    settle: true,
+    parallel: true,
+    time: true,
+    world: true,
+    realCloud: true,
+    quiet: true,
+    providers: true,
+    seed: true,
+};
+
+/** Throws a TypeError for a setting that there is not: a runner does not look at types. */
+export function checkSettings(given: object): void {
+    for (const name of Object.keys(given)) {
+        if (!Object.hasOwn(SETTINGS, name)) {
+            throw new TypeError(`a stack has no setting \`${name}\`: there are ${Object.keys(SETTINGS).join(", ")}`);
+        }
+    }
+}
+
+/** How an operation is to be done. */
+export interface OperationOptions {
+    /** URNs or patterns (`**::b`) to act on. */
+    targets?: string[];
+    /** URNs or patterns to leave alone. */
+    excludes?: string[];
+    /** URNs or patterns to replace. */
+    replace?: string[];
+    /** Compare with the real objects first. */
+    refresh?: boolean;
+    /** Go on with what does not depend on a failure. */
+    continueOnError?: boolean;
+    /** Update resources whose provider's code has changed. */
+    updateChangedProviders?: boolean;
+}
+
+/** How `up` is to be done. */
+export interface UpOptions extends OperationOptions {
+    /** Look whether the next plans are empty; default: as the stack's settings say. */
+    settle?: boolean;
+}
+
+/** What is compared when a resource is taken over. */
+export interface ImportOptions {
+    /** Properties (`etag`, or a path: `tags.a`) that may differ. */
+    ignore?: string[];
+}
+
+/** What came of an operation. */
+export interface Outcome {
+    /** What was done, by resource. */
+    plan: Plan;
+    /** The stack's outputs. */
+    outputs: Record<string, unknown>;
+    /** Counts by action, such as `{ create: 2 }`; the stack itself counts. */
+    changes: Record<string, number>;
+    diagnostics: { severity: string; urn: string; message: string }[];
+    /** What it took by the stack's own clock, in seconds. */
+    seconds: number;
+}
+
+/** A resource in the state. */
+export interface Row {
+    urn: string;
+    name: string;
+    type: string;
+    id: string;
+    custom: boolean;
+    parent: string | null;
+    inputs: Record<string, unknown>;
+    outputs: Record<string, unknown>;
+    /** Paths of what is secret. */
+    secret: string[];
+    /** Does it wait for its deletion? */
+    delete: boolean;
+    protect: boolean;
+}
+
+/** What a resource was in the course of a test. */
+export interface History {
+    /** Each id that it had, once, in order: two of them mean that it was replaced. */
+    ids: string[];
+    /** Its outputs after each operation that changed them. */
+    outputs: Record<string, unknown>[];
+}
+
+/** A clock that stands still until somebody waits for it, or a test moves it. */
+export interface TestClock {
+    /** Lets time pass for limits, retries and leases of the engine. */
+    advance(time: { days?: number; hours?: number; minutes?: number; seconds?: number }): void;
+}
+
+/** An object that may exist. */
+export interface UnresolvedCreate {
+    urn: string;
+    doubt: string;
+}
+
+/** An operation that failed without an error object of the program's or a provider's own. */
+export class OperationFailed extends Error {
+    override readonly name = "OperationFailed";
+
+    constructor(
+        message: string,
+        readonly outcome: Outcome,
+    ) {
+        super(message);
+    }
+}
+
+/** The plan after an operation is not empty: the program, or a provider, never comes to rest. */
+export class NeverSettles extends Error {
+    override readonly name = "NeverSettles";
+}

@@ -1,0 +1,132 @@
+"""Stacks of tests on real clouds: kept on disk, so that a killed run leaves a list of what it made."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from maloko._errors import MalokoError
+
+if TYPE_CHECKING:
+    from maloko._maloko import TestStack
+
+DIRECTORY = ".maloko-tests"
+"""Beside pytest's configuration; a directory for each stack of each test marked with `real_cloud`."""
+_CARD = "test.json"
+_STATE = "state"
+_PROJECT = "Pulumi.yaml"
+"""With it, the commands of maloko that do without a program work on the stack."""
+
+
+class Ledger:
+    """The place on disk of one stack of a test."""
+
+    def __init__(self, directory: Path, test: str, project: str, stack: str) -> None:
+        self.directory = directory
+        """Where the stack is kept."""
+        self.test = test
+        self.project = project
+        self.stack = stack
+        self.leftover = (directory / _CARD).exists()
+        """Was there a run that did not come to its end?"""
+
+    @classmethod
+    def of_test(cls, root: Path, test: str, number: int, project: str, stack: str) -> Ledger:
+        """That of one of a test's stacks."""
+        name = hashlib.sha256(f"{test}:{number}:{project}:{stack}".encode()).hexdigest()[:16]
+        return cls(root / DIRECTORY / name, test, project, stack)
+
+    @classmethod
+    def of_leftover(cls, directory: Path) -> Ledger:
+        """What a run has left in a directory. Raises `MalokoError` when its card cannot be read."""
+        card = directory / _CARD
+        try:
+            known: dict[str, Any] = json.loads(card.read_text(encoding="utf-8"))
+            return cls(directory, str(known["test"]), str(known["project"]), str(known["stack"]))
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise MalokoError(
+                f"{card} is damaged ({error}), so that {directory} was not swept; look at the state beside it with "
+                "maloko, and remove it"
+            ) from None
+
+    def open(self) -> TestStack:
+        """The stack, as a killed run has left it, or a new one. Raises `MalokoError` for one that cannot be read."""
+        from maloko._maloko import TestStack
+
+        self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        ignore = self.directory.parent / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n", encoding="utf-8")
+        project = f"name: {json.dumps(self.project)}\nruntime: python\nbackend:\n  url: file://./{_STATE}\n"
+        (self.directory / _PROJECT).write_text(project, encoding="utf-8")
+        card = {"test": self.test, "project": self.project, "stack": self.stack}
+        (self.directory / _CARD).write_text(json.dumps(card) + "\n", encoding="utf-8")
+        try:
+            return TestStack.open(self.directory / _STATE, self.project, self.stack)
+        except RuntimeError as error:
+            raise MalokoError(
+                f"what a run of the test '{self.test}' made is kept in {self.directory}, which cannot be read: "
+                f"{error}. The commands `maloko stack` and `maloko state` work on it with `--cwd {self.directory} "
+                f"--stack {self.stack}`; what can be read after that is deleted by the next sweep. Or look through it "
+                "for what was made, delete that by hand, and remove the directory"
+            ) from error
+
+    def set_aside(self) -> list[str]:
+        """The damaged journals that are kept beside the state, in words: they may tell of what the state does not."""
+        journals = sorted((self.directory / _STATE / ".pulumi" / "maloko").glob("*/*/journal-*"))
+        return [
+            f"the journal {journal} was set aside: look through it for what was made, delete that, and remove the file"
+            for journal in journals
+        ]
+
+    def close(self) -> None:
+        """Forgets a stack that has nothing left."""
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def sweep(root: Path, settled: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+    """Deletes what killed runs have left; gives what was done, and what could not be, in words. Each stack is swept by
+    itself, whatever is wrong with others.
+
+    There is no program: the provider objects are found again from the state.
+
+    :param settled: the keys of unresolved creates that are forgotten, or `all`.
+    """
+    done: list[str] = []
+    failed: list[str] = []
+    for card in sorted((root / DIRECTORY).glob(f"*/{_CARD}")):
+        try:
+            _sweep_one(Ledger.of_leftover(card.parent), settled, done, failed)
+        except Exception as error:
+            told = str(error) or repr(error)
+            failed.append(told if str(card.parent) in told else f"{card.parent}: {told}")
+    return done, [f"NOT DELETED {problem}" for problem in failed]
+
+
+def _sweep_one(ledger: Ledger, settled: Sequence[str], done: list[str], failed: list[str]) -> None:
+    from maloko.testing._cloud._leftovers import destroy_all
+    from maloko.testing._kit import Kit
+    from maloko.testing._operations._stack import Stack
+
+    state = ledger.open()
+    kit = Kit(ledger.test)
+    stack = Stack(kit, _nothing, project=ledger.project, name=ledger.stack, real_time=True, state=state)
+    stack.ledger = ledger
+    result = destroy_all(stack, settled)
+    if result.forgotten:
+        state.forget_creates([it.urn for it in result.forgotten])
+    done.extend(f"forgotten {ledger.test}: {it.text}" for it in result.forgotten)
+    problems = result.problems
+    failed.extend(f"{ledger.test}: {problem}" for problem in problems)
+    if result.deleted or not problems:
+        done.append(f"deleted {ledger.test}: {', '.join(result.deleted) or 'nothing was left'}")
+    if not problems:
+        ledger.close()
+
+
+def _nothing() -> None:
+    """A program without resources."""

@@ -1,0 +1,1 @@
+"""Random lifecycles of a provider."""

@@ -1,0 +1,1 @@
+"""A stack of a test, the operations on it, and what they come to."""

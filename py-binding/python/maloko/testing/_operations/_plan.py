@@ -1,0 +1,242 @@
+"""Plans as data: what becomes, or became, of each resource."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from json import dumps
+from typing import TYPE_CHECKING, Any
+
+from maloko.testing._judgement import ask
+from maloko.testing._recorded._snapshots import normalised
+from maloko.testing._values import decode, mismatches
+
+if TYPE_CHECKING:
+    from maloko.testing._operations._runs import Run
+
+
+@dataclass(frozen=True)
+class Change:
+    """How a property differs. Equal to `(old, new)`, too."""
+
+    path: str
+    """Which property: `size`, `tags.team`, `rules[0].port`."""
+    kind: str
+    """`add`, `delete` or `update`; with `-replace` where the change needs a replacement."""
+    old: Any
+    """The value before; `None` where there was none. `SECRET` and `UNKNOWN` stand for themselves."""
+    new: Any
+    """The value after; `None` where there will be none."""
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, tuple):
+            return other == (self.old, self.new)
+        if isinstance(other, Change):
+            return (self.path, self.kind, self.old, self.new) == (other.path, other.kind, other.old, other.new)
+        return NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"{self.old!r} -> {self.new!r}"
+
+
+@dataclass(frozen=True)
+class PlanEntry:
+    """What becomes of one resource. Equal to the name of its action, too."""
+
+    name: str
+    """The resource's name."""
+    type: str
+    """Its type token."""
+    urn: str
+    """Its URN."""
+    parent: str | None
+    """Its parent's URN."""
+    action: str
+    """`same`, `create`, `update`, `replace`, `delete`, `read`, `import` or `discard`. `delete`, of a refresh: its
+    object is gone."""
+    ops: list[str]
+    """The engine's steps, in order."""
+    changes: dict[str, Change]
+    """What differs, by property path; of updates, replacements and refreshes."""
+    replaces: list[str]
+    """The properties that are the reason of a replacement."""
+    unknown: list[str]
+    """Paths of inputs that are not known yet."""
+    secret: list[str]
+    """Paths of inputs and outputs that are secret."""
+    delete_before_replace: bool
+    """Does, in a replacement, the old object go before the new one is made?"""
+    id: str
+    """The object's id after the step; empty when it has none, or it is not known yet."""
+    old_id: str
+    """Its id before the step."""
+    inputs: dict[str, Any]
+    """The inputs; what is secret is `SECRET`."""
+    failed: bool
+    """Did a step fail?"""
+    open: bool
+    """Was a step begun that did not come to its end (a crash)?"""
+    custom: bool
+    """Has it a provider? Components have none."""
+    key: str = field(repr=False, compare=False)
+    """What it is called in its plan."""
+    told: dict[str, Any] = field(repr=False, compare=False)
+    """The entry as the engine reported it."""
+
+    @classmethod
+    def of(cls, entry: dict[str, Any]) -> PlanEntry:
+        """The entry of a report."""
+        return cls(
+            name=entry["name"],
+            type=entry["type"],
+            urn=entry["urn"],
+            parent=entry["parent"],
+            action=entry["action"],
+            ops=entry["ops"],
+            changes={
+                path: Change(path, it["kind"], decode(it.get("old")), decode(it.get("new")))
+                for path, it in entry["changes"].items()
+            },
+            replaces=entry["replaces"],
+            unknown=entry["unknown"],
+            secret=entry["secret"],
+            delete_before_replace=entry["deleteBeforeReplace"],
+            id=entry["id"],
+            old_id=entry["oldId"],
+            inputs=decode(entry["inputs"]) or {},
+            failed=entry["failed"],
+            open=entry["open"],
+            custom=entry["custom"],
+            key=entry["key"],
+            told=entry,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str):
+            return self.action == other
+        return self is other if isinstance(other, PlanEntry) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.urn)
+
+    def describe(self) -> str:
+        """The entry in a line, and one more for each property that differs."""
+        text: str = ask("plan_text", steps=[self.told])
+        return text
+
+
+class Plan(Mapping[str, PlanEntry]):
+    """What an operation would do, or did, by the names of the resources, unchanged ones included.
+
+    `plan == {"b": "create"}` compares what is neither `same` nor only looked up (`read`); to name such a one as well,
+    write `{"c": "same"}`. Where two resources have one name, the key is the type token, `::` and the name. A dict in
+    the place of an action is compared with the entry's attributes: `{"b": {"action": "replace", "replaces": ["acl"]}}`.
+    """
+
+    # No dataclass: snapshots of those list their fields, where the text of this one says more.
+    def __init__(self, entries: list[PlanEntry], run: Run) -> None:
+        self.entries = entries
+        """One for each resource, in the order of their first steps."""
+        self.run = run
+        """The operation that the plan is of: its messages, calls, outputs."""
+
+    def _keyed(self) -> dict[str, PlanEntry]:
+        return {entry.key: entry for entry in self.entries}
+
+    def __getitem__(self, name: str) -> PlanEntry:
+        keyed = self._keyed()
+        if name in keyed:
+            return keyed[name]
+        several = [key for key in keyed if key.endswith(f"::{name}")]
+        if several:
+            raise KeyError(f"several resources are called '{name}'; say which: {', '.join(several)}")
+        known = ", ".join(keyed) or "none"
+        raise KeyError(f"the plan has no resource '{name}'; those that it has: {known}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keyed())
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    @property
+    def changed(self) -> dict[str, PlanEntry]:
+        """What is neither `same` nor only looked up (`read`)."""
+        return {key: entry for key, entry in self._keyed().items() if entry.action not in ("same", "read")}
+
+    def differences(self, expected: Mapping[str, Any]) -> list[str]:
+        """Where the plan is not as expected, one line each; empty when it is."""
+        actual = self._keyed()
+        wishes = []
+        for name, wanted in expected.items():
+            entry = actual.get(name)
+            wrong: list[str] = []
+            if entry is not None and isinstance(wanted, Mapping):
+                wrong = mismatches(wanted, {key: getattr(entry, key, None) for key in wanted})
+            elif entry is not None and wanted != entry.action:
+                wrong = [f"expected {_shown(wanted)}, got {_shown(entry.action)}"]
+            wishes.append({"key": name, "shown": _shown(wanted), "mismatches": wrong})
+        lines: list[str] = ask("plan_differences", steps=self.told(), expected=wishes)
+        return lines
+
+    def told(self) -> list[dict[str, Any]]:
+        """The entries as the engine reported them."""
+        return [entry.told for entry in self.entries]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Plan):
+            return self is other
+        return not self.differences(other) if isinstance(other, Mapping) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return _text(self)
+
+
+def _text(plan: Plan) -> str:
+    """A plan as lines: one for each resource that is not the same, with its changes below it."""
+    ids = {id_: f"<id of {entry.name}>" for entry in plan.entries for id_ in (entry.id, entry.old_id) if id_}
+    steps = [{**entry.told, "changes": _changes(entry, ids)} for entry in plan.entries]
+    text: str = ask("plan_text", steps=steps)
+    same = sum(entry.action == "same" for entry in plan.entries)
+    lines = [f"{plan.run.verb}: {plan.run.outcome}", *(f"  {line}" for line in text.splitlines()), f"  same: {same}"]
+    return "\n".join(lines)
+
+
+def _changes(entry: PlanEntry, ids: dict[str, str]) -> dict[str, Any]:
+    """The changes in the order of their paths, with what differs from run to run replaced."""
+    changes = {}
+    for path, told in sorted(entry.told["changes"].items()):
+        change = entry.changes[path]
+        shown = {side: normalised(getattr(change, side), ids) for side in ("old", "new") if side in told}
+        changes[path] = {"kind": change.kind, **shown}
+    return changes
+
+
+def assert_no_changes(plan: Plan) -> None:
+    """Fails when the plan changes anything, and says what."""
+    demand(plan, "no_changes")
+
+
+def assert_no_replacements(plan: Plan) -> None:
+    """Fails when the plan replaces anything, and says what and why."""
+    demand(plan, "no_replacements")
+
+
+def assert_no_deletes(plan: Plan) -> None:
+    """Fails when the plan deletes anything, by a replacement too, and says what."""
+    demand(plan, "no_deletions")
+
+
+def demand(plan: Plan, what: str) -> None:
+    """Fails when the plan does what it must not; `engine-kit/src/plan_assertions.rs` has the demands."""
+    judged = ask("plan_demand", steps=plan.told(), demand=what)
+    if not judged["holds"]:
+        raise AssertionError(judged["text"])
+
+
+def _shown(wanted: Any) -> str:
+    return dumps(wanted) if isinstance(wanted, str) else repr(wanted)

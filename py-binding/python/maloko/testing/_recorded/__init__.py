@@ -1,0 +1,1 @@
+"""What tests keep from run to run: responses, calls, plans, states."""
