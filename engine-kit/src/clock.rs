@@ -15,8 +15,8 @@ use maloko_core::environment::Clock;
 const BEGINNING: i64 = 1_767_225_600;
 /// So long (of real time) nothing must have happened before time is moved for those who wait.
 const STILLNESS: Duration = Duration::from_millis(2);
-/// Time stays where it is for so many times [`STILLNESS`] until those whose time has come know it, which takes long on a busy
-/// machine. There is a limit, because a timer that nobody polls never knows it.
+/// The clock stands still until every timer that is due has been polled: at most this many times [`STILLNESS`], because
+/// some timers are never polled.
 const NOTICE: u32 = 500;
 /// A call that hangs without a limit is given up after this time of the clock.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);

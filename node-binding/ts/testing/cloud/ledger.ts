@@ -33,9 +33,7 @@ export class Ledger {
     readonly unreadable: Error | undefined;
     readonly #card: Card;
 
-    /**
-     * `ordinal`: which of the test's stacks it is. `root`: where tests are run.
-     */
+    /** `ordinal`: which of the test's stacks it is. `root`: where tests are run. */
     constructor({ test, file, project, stack }: Card, ordinal: number, root: string) {
         this.#card = { test, file: path.relative(root, file), project, stack };
         const own = `${this.#card.file}\0${test}\0${ordinal}\0${project}\0${stack}`;
