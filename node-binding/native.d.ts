@@ -117,9 +117,6 @@ export declare class TestStack {
     stored(): Stored
 }
 
-/** A finding of a law (JSON, `maloko_kit::Finding`) in words: `{ property, expected, found, advice }`. Throws for what is none. */
-export declare function lawWords(finding: string): string
-
 /** The verdict of a law (JSON, `maloko_kit::Verdict`) in words. Throws for what is none. */
 export declare function lawText(law: string, title: string, provider: string, verdict: string): string
 

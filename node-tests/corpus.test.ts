@@ -1,6 +1,6 @@
 // The corpus of providers (`engine-kit/corpus`): the laws judge each as it says, in both languages.
 import { checkLaws, expect, LAW_NAMES, type LawName, type LawVerdict, test } from "maloko/vitest";
-import { CASES, type Case, INPUTS, PREVIOUS, providerOf, Shop, type Told, waiting } from "./corpus";
+import { CASES, type Case, INPUTS, PREVIOUS, providerOf, Shop, waiting } from "./corpus";
 
 /** What the laws say of a case's provider. L14 waits on the machine's clock: only cases that name it try it. */
 async function judged(rules: Case): Promise<LawVerdict[]> {
@@ -25,24 +25,19 @@ function lines(text: string): string[] {
     return text.split("\n").filter((line) => !line.trim().startsWith("again: "));
 }
 
-function ofNode<T>(expected: Told<T> | undefined): T | undefined {
-    const told = expected as { nodejs: T } | undefined;
-    return told !== undefined && Object.hasOwn(told, "nodejs") ? told.nodejs : (expected as T | undefined);
-}
-
 // In a turn (.ci/by_turns.json) every other provider, the same ones in both languages.
 const TURN = process.env.MALOKO_TURN;
 const TRIED = TURN ? CASES.filter((_, place) => place % 2 === Number(TURN) - 1) : CASES;
 
 test.each(TRIED)("the laws judge each provider of the corpus as it says: $name", async (rules) => {
     const verdicts = await judged(rules);
-    expect(verdicts.filter(({ status }) => status === "broken").map(({ law }) => law)).toEqual(ofNode(rules.breaks));
+    expect(verdicts.filter(({ status }) => status === "broken").map(({ law }) => law)).toEqual(rules.breaks);
     if (rules.law !== undefined) {
-        expect(lines(verdicts.find(({ law }) => law === rules.law)?.text ?? "")).toEqual(ofNode(rules.says));
+        expect(lines(verdicts.find(({ law }) => law === rules.law)?.text ?? "")).toEqual(rules.says);
     }
     if (rules.skips !== undefined) {
         const skipped = verdicts.filter(({ status }) => status === "needs" || status === "waived");
-        expect(Object.fromEntries(skipped.map(({ law, text }) => [law, text]))).toEqual(ofNode(rules.skips));
+        expect(Object.fromEntries(skipped.map(({ law, text }) => [law, text]))).toEqual(rules.skips);
     }
 });
 

@@ -121,6 +121,7 @@ class Box implements pulumi.dynamic.ResourceProvider {
     declare readonly rules: Case;
     protected declare readonly shop: Shop;
     protected declare last: Props;
+    private readonly requests: Props[] = [];
 
     constructor(shop: Shop) {
         // Whoever prints a provider is not to see what the service has.
@@ -163,8 +164,12 @@ class Box implements pulumi.dynamic.ResourceProvider {
         this.last = props;
         await this.begin("create", props, taken && !boxes.has(known) ? "taken" : undefined);
         if (shares) {
+            // The request that all calls share once others have come: always the same one.
+            this.requests.push(props);
             await others();
-            props = this.last;
+            [props = props] = [...this.requests].sort((one, other) =>
+                String(one.color) < String(other.color) ? -1 : 1,
+            );
         }
         if (!boxes.has(known)) {
             this.shop.made++;

@@ -157,7 +157,7 @@ class DeletesOnce extends GoodProvider {
 class ReadsWhatItKnows extends GoodProvider {
     override async read(id: string, props?: Props) {
         const answer = await super.read(id);
-        return answer.id === "" ? answer : { ...answer, inputs: { ...answer.inputs, name: props?.name } };
+        return answer.id === "" || props?.url !== undefined ? answer : { ...answer, props: { url: `buckets/${id}` } };
     }
 }
 

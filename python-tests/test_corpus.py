@@ -45,11 +45,6 @@ def lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if not line.strip().startswith("again: ")]
 
 
-def of_python(expected: Any) -> Any:
-    """What is expected; `python` and `nodejs` where the kits differ."""
-    return expected["python"] if isinstance(expected, dict) and "python" in expected else expected
-
-
 # In a turn (.ci/by_turns.json) every other provider, the same ones in both languages.
 TURN = os.environ.get("MALOKO_TURN")
 TRIED = CASES[int(TURN) - 1 :: 2] if TURN else CASES
@@ -58,12 +53,12 @@ TRIED = CASES[int(TURN) - 1 :: 2] if TURN else CASES
 @pytest.mark.parametrize("case", TRIED, ids=[case["name"] for case in TRIED])
 def test_the_laws_judge_each_provider_of_the_corpus_as_it_says(case: Props) -> None:
     verdicts = judged(case)
-    assert [law for law, it in verdicts.items() if it.outcome == "broken"] == of_python(case["breaks"])
+    assert [law for law, it in verdicts.items() if it.outcome == "broken"] == case["breaks"]
     if "law" in case:
-        assert lines(verdicts[case["law"]].text) == of_python(case["says"])
+        assert lines(verdicts[case["law"]].text) == case["says"]
     if "skips" in case:
         skips = {law: it.text for law, it in verdicts.items() if it.outcome in ("needs", "waived")}
-        assert skips == of_python(case["skips"])
+        assert skips == case["skips"]
 
 
 def test_the_corpus_has_forty_faulty_providers_and_ten_good_ones() -> None:

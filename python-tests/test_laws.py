@@ -242,7 +242,7 @@ def test_a_law_whose_data_is_missing_says_what_it_needs() -> None:
         inputs: Any = ({"size": 1}, {"size": 1})
 
     for laws in (One, Same):
-        assert laws.verdicts("L4")["L4"].text.startswith("L4 needs two inputs that differ")
+        assert laws.verdicts("L4")["L4"].text.startswith("L4 needs two `inputs` that differ")
 
 
 def test_settings_that_make_no_sense_are_told() -> None:

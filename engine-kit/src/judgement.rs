@@ -8,6 +8,7 @@ use serde_json::{Value as Json, json};
 
 use crate::fault_points::{self, Interruption};
 use crate::files;
+use crate::laws::{self, Made, Subject};
 use crate::plan_assertions::{self, Demand, Expected, Step};
 use crate::unresolved::{self, Asked, Unresolved};
 
@@ -37,6 +38,18 @@ enum Question {
     CrashPoints { steps: Vec<(String, String)>, kind: Interruption },
     /// What unresolved creates a teardown leaves: `{ "left", "forgotten", "text" }`.
     Unresolved { creates: Vec<Unresolved>, calls: Vec<Asked>, settled: Vec<String>, command: String },
+    /// The laws, in order: `[{ "name", "title", "inputs", "share", "showsInputs" }]`.
+    Laws,
+    /// What a law lacks of a provider, as text, or `null`.
+    LawLacks { law: String, subject: Subject },
+    /// The first output in which two objects differ, apart from their ids and what is volatile: `{ "path", "expected",
+    /// "found" }`, or `null`.
+    ObjectDifference {
+        expected: Made,
+        found: Made,
+        #[serde(default)]
+        volatile: Vec<String>,
+    },
 }
 
 /// Answers a question (JSON) with JSON.
@@ -61,6 +74,11 @@ pub fn answer(question: &str) -> Result<String, serde_json::Error> {
         Question::Unresolved { creates, calls, settled, command } => {
             json!(unresolved::left(creates, &calls, &settled, &command))
         }
+        Question::Laws => json!(laws::LAWS),
+        Question::ObjectDifference { expected, found, volatile } => {
+            json!(laws::first_difference_of(&expected, &found, &volatile))
+        }
+        Question::LawLacks { law, subject } => json!(laws::law(&law).and_then(|law| law.lacks(&subject))),
     };
     Ok(answer.to_string())
 }

@@ -30,8 +30,9 @@ pub use clock::VirtualClock;
 pub use fault_points::{Crash, Interruption, Point};
 pub use judgement::answer;
 pub use laws::{
-    Arguments, Bag, Break, Checked, End, Finding, LawTrial, Operation, PlannedChange, PlannedStep, Ran, Request,
-    Subject, Verdict, Words, verdict_text,
+    Ability, Arguments, Bag, Break, Cancelled, Checked, End, Finding, Former, Law, LawTrial, Leak, Made, Operation,
+    PlannedChange, PlannedStep, Program, Raised, Ran, Request, Returned, Shown, Subject, Touch, Unkept, Verdict,
+    Wanted, Words, World, verdict_text,
 };
 pub use report::Report;
 pub use run_request::{Config, Fault, Import, Injection, RunRequest, Time, Verb};

@@ -144,13 +144,6 @@ async fn operate(
     Ok(json)
 }
 
-/// A finding of a law (JSON, `maloko_kit::Finding`) in words: `{ property, expected, found, advice }`. Throws for what is none.
-#[napi]
-pub fn law_words(finding: String) -> napi::Result<String> {
-    let finding: maloko_kit::Finding = read(&finding)?;
-    serde_json::to_string(&finding.words()).map_err(|error| napi::Error::from_reason(error.to_string()))
-}
-
 /// The verdict of a law (JSON, `maloko_kit::Verdict`) in words. Throws for what is none.
 #[napi]
 pub fn law_text(law: String, title: String, provider: String, verdict: String) -> napi::Result<String> {

@@ -1,7 +1,7 @@
 // Loads the addon of this platform.
 import * as fs from "node:fs";
 import * as path from "node:path";
-import type { Bridge, kitAnswer, LawTrial, lawText, lawWords, Message, TestStack } from "../native";
+import type { Bridge, kitAnswer, LawTrial, lawText, Message, TestStack } from "../native";
 
 interface Addon {
     Bridge: typeof Bridge;
@@ -9,7 +9,6 @@ interface Addon {
     LawTrial: typeof LawTrial;
     kitAnswer: typeof kitAnswer;
     lawText: typeof lawText;
-    lawWords: typeof lawWords;
 }
 
 /** The addon's side of a thread, and what it tells. */

@@ -173,14 +173,6 @@ pub(crate) fn converted<'py>(
     properties_to_python(py, &properties, Style::default())
 }
 
-/// A finding of a law (JSON, `maloko_kit::Finding`) in words: `{"property", "expected", "found", "advice"}`.
-#[pyfunction]
-pub(crate) fn law_words(finding: &str) -> PyResult<String> {
-    let finding: maloko_kit::Finding =
-        serde_json::from_str(finding).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    serde_json::to_string(&finding.words()).map_err(failed)
-}
-
 /// The verdict of a law (JSON, `maloko_kit::Verdict`) in words.
 #[pyfunction]
 pub(crate) fn law_text(law: &str, title: &str, provider: &str, verdict: &str) -> PyResult<String> {

@@ -3,12 +3,13 @@
 use serde_json::json;
 
 use super::Finding;
-use super::compare::first_difference;
-use super::exchange::{Bag, Held, Host, Operation, broken};
+use super::changes::{A_REPLACEMENT, AN_UPDATE, Changes, EITHER};
+use super::compare::{first_difference, first_difference_of};
+use super::exchange::{Bag, Held, Made, Operation, PlannedStep, broken, pass_over};
+use super::host::{Host, Inputs, NAME};
 
 /// L1.
 pub(super) async fn check_is_pure(host: &Host) -> Held {
-    host.need("check", "without one the inputs stay as they are")?;
     let first = host.check(Bag::Empty, Bag::Inputs).await?;
     let twice = host.check(first.bag(), first.bag()).await?;
     if let Some(it) = first_difference(&first.inputs, &twice.inputs) {
@@ -35,8 +36,149 @@ pub(super) async fn check_is_pure(host: &Host) -> Held {
 
 /// L2.
 pub(super) async fn second_up_does_nothing(host: &Host) -> Held {
-    host.make().await?;
+    host.make(&Inputs::of(0)).await?;
     stays(host, "create").await
+}
+
+/// L4.
+pub(super) async fn diff_and_update_agree(host: &Host) -> Held {
+    let mut changes = Changes::of(host);
+    while let Some((inputs, _)) = changes.next(host).await? {
+        changes.judged(agrees(host, &inputs).await)?;
+    }
+    changes.ended()
+}
+
+async fn agrees(host: &Host, inputs: &Inputs) -> Held {
+    match updated(host, inputs).await? {
+        Some(_) => stays(host, "update").await,
+        None => {
+            overlooked_nothing(host, inputs).await?;
+            Err(pass_over(AN_UPDATE))
+        }
+    }
+}
+
+/// Edits the program and deploys it: the object after an update; `None` where `diff` sees no change. Passes over what replaces
+/// the resource.
+async fn updated(host: &Host, inputs: &Inputs) -> Held<Option<Made>> {
+    let step = host.edit(inputs).await?;
+    if step.action == "replace" {
+        return Err(pass_over(AN_UPDATE));
+    }
+    let mut ran = host.must_run(Operation::Up).await?;
+    Ok(if step.action == "same" { None } else { ran.resources.remove(NAME) })
+}
+
+/// Where `diff` sees no change, `update` is never called: so what differs in the inputs must make no difference.
+async fn overlooked_nothing(host: &Host, inputs: &Inputs) -> Held {
+    let mut ran = host.must_run(Operation::Preview).await?;
+    let kept = ran.resources.remove(NAME).unwrap_or_default();
+    host.renew().await;
+    let fresh = host.make(inputs).await?;
+    for property in inputs.changed(&host.subject) {
+        let of_property = |made: &Made| Made {
+            outputs: made.outputs.get(&property).map_or_else(|| json!({}), |value| json!({ &property: value })),
+            ..made.clone()
+        };
+        let difference = first_difference_of(&of_property(&fresh), &of_property(&kept), &host.subject.volatile);
+        if let Some(it) = difference {
+            return Err(broken(&Finding::Overlooked { property: it.path, fresh: it.expected, kept: it.found }));
+        }
+    }
+    Ok(())
+}
+
+/// L5.
+pub(super) async fn update_ends_where_create_does(host: &Host) -> Held {
+    let mut changes = Changes::of(host);
+    while let Some((inputs, _)) = changes.next(host).await? {
+        changes.judged(ends_where_create_does(host, &inputs).await)?;
+    }
+    changes.ended()
+}
+
+async fn ends_where_create_does(host: &Host, inputs: &Inputs) -> Held {
+    let updated = updated(host, inputs).await?.ok_or_else(|| pass_over(AN_UPDATE))?;
+    host.renew().await;
+    let created = host.make(inputs).await?;
+    match first_difference_of(&created, &updated, &host.subject.volatile) {
+        None => Ok(()),
+        Some(it) => Err(broken(&Finding::EndsElsewhere { property: it.path, created: it.expected, updated: it.found })),
+    }
+}
+
+/// L6.
+pub(super) async fn new_id_only_with_replacement(host: &Host) -> Held {
+    let mut changes = Changes::of(host);
+    while let Some((inputs, made)) = changes.next(host).await? {
+        changes.judged(keeps_its_id(host, &inputs, made.id).await)?;
+    }
+    changes.ended()
+}
+
+async fn keeps_its_id(host: &Host, inputs: &Inputs, id: String) -> Held {
+    let step = host.edit(inputs).await?;
+    if step.action == "same" {
+        return Err(pass_over(EITHER));
+    }
+    let mut ran = host.run(Operation::Up).await;
+    if ran.error.is_some() {
+        // That a replacement fails is law 7's, that an update does is law 4's.
+        return Err(pass_over(EITHER));
+    }
+    if step.action == "replace" {
+        let after = ran.resources.remove(NAME).unwrap_or_default().id;
+        if after == id && !step.delete_before_replace {
+            return Err(broken(&Finding::SameId { replaces: step.replaces, id }));
+        }
+        return Ok(());
+    }
+    let changed: Vec<String> = step.changes.into_iter().map(|change| change.path).collect();
+    if let Some(ids) = host.ids().await
+        && !ids.contains(&id)
+    {
+        return Err(broken(&Finding::AnotherObject { id, ids, changed }));
+    }
+    if host.has("read") {
+        let read = host.must_run(Operation::Refresh).await?.resources.remove(NAME).map(|made| made.id);
+        if read.as_ref() != Some(&id) {
+            return Err(broken(&Finding::AnotherId { id, found: read, changed }));
+        }
+    }
+    Ok(())
+}
+
+/// L7.
+pub(super) async fn replaced_beside_the_old(host: &Host) -> Held {
+    let mut changes = Changes::of(host);
+    while let Some((inputs, made)) = changes.next(host).await? {
+        changes.judged(is_replaced(host, &inputs, &made.id).await)?;
+    }
+    changes.ended()
+}
+
+async fn is_replaced(host: &Host, inputs: &Inputs, before: &str) -> Held {
+    let step = host.edit(inputs).await?;
+    if step.action != "replace" {
+        return Err(pass_over(A_REPLACEMENT));
+    }
+    let PlannedStep { replaces, delete_before_replace: old_first, .. } = step;
+    let mut ran = host.run(Operation::Up).await;
+    if let Some(error) = ran.error {
+        // What the provider refuses in an empty world, too, makes no replacement.
+        host.renew().await;
+        return match host.make(inputs).await {
+            Ok(_) => Err(broken(&Finding::ReplacementFails { replaces, old_first, error })),
+            Err(_) => Err(pass_over(A_REPLACEMENT)),
+        };
+    }
+    let id = ran.resources.remove(NAME).unwrap_or_default().id;
+    if id == before {
+        return Err(pass_over(A_REPLACEMENT)); // law 6 has more to say of an id that stays
+    }
+    let ids = host.ids().await.unwrap_or_default();
+    if ids == [id.clone()] { Ok(()) } else { Err(broken(&Finding::ReplacementLeaves { replaces, id, ids })) }
 }
 
 /// Fails unless a plan for the same inputs is empty.

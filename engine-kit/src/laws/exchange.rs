@@ -1,48 +1,66 @@
 //! What the procedure of a law asks of the host, and what the host answers.
 
-use std::collections::BTreeSet;
-use std::future::poll_fn;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::Poll;
+use std::collections::BTreeMap;
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::{Finding, Words};
 
-/// What is known of a provider before it is tried.
-#[derive(Clone, Debug, Default, Deserialize)]
-pub struct Subject {
-    /// The methods that it has.
-    #[serde(default)]
-    pub methods: BTreeSet<String>,
-}
-
-/// Properties that a method is called with. The host has them, so that they keep what JSON has no word for.
+/// Properties that `check` is called with. The host has them, so that they keep what JSON has no word for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bag {
     /// No properties.
     Empty,
-    /// The inputs of the example.
+    /// The first inputs of the example.
     Inputs,
     /// What the n-th call returned, from 0.
     Returned(usize),
 }
 
-/// An operation on the stack of the example.
+/// An operation on a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Operation {
     /// Plans an `up`.
     Preview,
+    /// Plans a refresh, and an `up` after it.
+    RefreshedPreview,
     /// Makes the world as the program says.
     Up,
     /// Makes the state as the world is.
     Refresh,
     /// Deletes everything.
     Destroy,
+    /// Forgets the resource, and imports it by its id.
+    Import,
+}
+
+/// The inputs of a resource in a program: those of the example, or something in between.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Wanted {
+    /// The name of the resource.
+    pub name: String,
+    /// The number of the inputs.
+    pub inputs: usize,
+    /// Of these properties, it has the values of the second inputs; it lacks those that the second inputs lack.
+    pub taking: Vec<String>,
+    /// Texts that stand in the place of others, by path.
+    pub planted: BTreeMap<String, String>,
+}
+
+/// A program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Program {
+    /// Its stack, by number; a stack that is new is empty.
+    pub stack: usize,
+    /// Its resources.
+    pub resources: Vec<Wanted>,
+    /// Are the author's secret inputs marked as such?
+    pub secret: bool,
+    /// Are calls made at once, and does each `create` wait for the others?
+    pub together: bool,
 }
 
 /// What the host is to do. Errors that a law does not ask about end the example: the host reports them by itself.
@@ -56,17 +74,60 @@ pub enum Request {
         /// The inputs to be checked.
         news: Bag,
     },
-    /// Run the program, whose one resource has the inputs of the example. The answer is [`Ran`].
+    /// Begin with an empty world, a new provider object and no stack. The answer is `null`; so for the next one.
+    Renew,
+    /// Take this for the program of its stack, and use that stack from now on.
+    Program(Program),
+    /// Run the program. The answer is [`Ran`].
     Run {
         /// What is done.
         operation: Operation,
+        /// The answer of the first `create` is lost after it was given.
+        loses: bool,
     },
-    /// Keep a copy of the state. The answer is `null`; so for the next one.
+    /// Run the program, and cancel that when it enters a method. The answer is [`Cancelled`].
+    Cancel {
+        /// What is done.
+        operation: Operation,
+        /// The method.
+        method: String,
+    },
+    /// Keep a copy of the state. The answer is `null`; so for the next three.
     Save,
     /// Put the copy in the place of the state.
     Restore,
+    /// Write the state as text, and read it again.
+    Reload,
+    /// Put the n-th resource of the former release in the place of the resource, and have the program want its inputs.
+    PutFormer {
+        /// The number.
+        number: usize,
+    },
     /// Say which ids are in the world; `null` without a world.
     Look,
+    /// Say what is in the world, as an object by id or a list of ids; `null` without a world.
+    Picture,
+    /// Change the object behind the provider's back. The answer is `null`; so for the next one.
+    MutateRemote {
+        /// The id of the object.
+        id: String,
+    },
+    /// Remove it behind the provider's back.
+    DeleteRemote {
+        /// The id of the object.
+        id: String,
+    },
+    /// Say what the last call of a method returned. The answer is [`Returned`], or `null` when it was not called.
+    ReturnedLast {
+        /// The method.
+        method: String,
+    },
+    /// From now on refuse each use of the network by `check` and `diff`, and note it. The answer is `null`.
+    Guard,
+    /// Say what `check` and `diff` have used since then: a list of [`Touch`].
+    Touches,
+    /// Say what could be read of the example by people. The answer is [`Shown`].
+    Shown,
     /// Nothing more: the example has come to its end.
     End(End),
 }
@@ -80,6 +141,11 @@ pub enum End {
     /// The provider lacks what the law needs.
     Needs {
         /// What.
+        what: String,
+    },
+    /// The example says nothing of the law.
+    PassOver {
+        /// What one would have to have.
         what: String,
     },
     /// The provider refuses the inputs.
@@ -111,7 +177,7 @@ pub struct Checked {
     pub left: Arguments,
     /// The number of the call.
     #[serde(skip)]
-    number: usize,
+    pub(super) number: usize,
 }
 
 impl Checked {
@@ -132,23 +198,61 @@ pub struct Arguments {
 
 /// What an operation came to.
 #[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Ran {
     /// The error that it failed with; `None` when it succeeded.
     pub error: Option<String>,
     /// What becomes, or became, of the resource; of an operation that failed it may be left out.
     #[serde(default)]
     pub step: PlannedStep,
-    /// The id of the resource in the state; `None` when it is not there.
-    pub id: Option<String>,
+    /// The resources in the state, by name.
+    #[serde(default)]
+    pub resources: BTreeMap<String, Made>,
+    /// A result of a method that no state can keep.
+    #[serde(default)]
+    pub unkept: Option<Unkept>,
+    /// Did the last `read` say that there is no such object?
+    #[serde(default)]
+    pub read_nothing: bool,
+}
+
+/// A resource in the state.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+pub struct Made {
+    /// The id of its object.
+    pub id: String,
+    /// Its outputs, secret ones in plain text.
+    pub outputs: Json,
+    /// The paths of the outputs that are secret.
+    #[serde(default)]
+    pub secret: Vec<String>,
+}
+
+/// A result that no state can keep.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Unkept {
+    /// The method.
+    pub method: String,
+    /// The property, where the error names one.
+    pub property: Option<String>,
+    /// The engine's error.
+    pub error: String,
 }
 
 /// What a plan does to a resource.
 #[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct PlannedStep {
     /// `same`, `update`, `replace`, ...
     pub action: String,
     /// The properties that differ, in the order of their paths.
     pub changes: Vec<PlannedChange>,
+    /// The properties that force a replacement.
+    #[serde(default)]
+    pub replaces: Vec<String>,
+    /// Is the old object deleted first?
+    #[serde(default)]
+    pub delete_before_replace: bool,
 }
 
 /// How a property differs.
@@ -162,110 +266,71 @@ pub struct PlannedChange {
     pub new: Option<Json>,
 }
 
+/// What came of a run that was cancelled.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct Cancelled {
+    /// Did it end in the time that the author allows?
+    pub ended: bool,
+}
+
+/// What a method returned.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Returned {
+    /// The outputs.
+    pub outputs: Json,
+    /// What of them is not the same in every language: path and reason.
+    pub odd: Vec<(String, String)>,
+    /// What the engine says of those that it keeps in another form.
+    #[serde(default)]
+    pub noted: Vec<String>,
+}
+
+/// What `check` or `diff` touched.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "what", rename_all = "kebab-case")]
+pub enum Touch {
+    /// The network.
+    Network {
+        /// The method.
+        method: String,
+        /// What of it.
+        used: String,
+    },
+    /// The world, by requests.
+    Requests {
+        /// The method.
+        method: String,
+        /// How many.
+        requests: u64,
+    },
+}
+
+/// What people could read.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Shown {
+    /// What methods raised.
+    pub errors: Vec<Raised>,
+    /// What was printed and logged.
+    pub printed: String,
+    /// The provider object, as it is printed.
+    pub provider: String,
+    /// The messages of the runs.
+    pub messages: Vec<String>,
+}
+
+/// What a method raised.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Raised {
+    /// The method.
+    pub method: String,
+    /// The error as sentences have it.
+    pub error: String,
+    /// The error with all that belongs to it.
+    pub whole: String,
+}
+
 /// How an example ends early.
-pub(super) type Held = std::result::Result<(), End>;
-
-/// The host, as the procedure of a law sees it.
-pub(super) struct Host {
-    subject: Subject,
-    exchange: Arc<Mutex<Exchange>>,
-}
-
-/// What the procedure of a law asks for, and what the host answers.
-#[derive(Default)]
-pub(super) struct Exchange {
-    pub(super) request: Option<Request>,
-    pub(super) answer: Option<Json>,
-    /// What is wrong with the last answer.
-    pub(super) malformed: Option<String>,
-    checks: usize,
-}
-
-impl Host {
-    pub(super) fn new(subject: Subject, exchange: Arc<Mutex<Exchange>>) -> Self {
-        Self { subject, exchange }
-    }
-
-    /// Ends the example of a provider without the method.
-    pub(super) fn need(&self, method: &str, why: &str) -> Held {
-        if self.subject.methods.contains(method) {
-            return Ok(());
-        }
-        Err(End::Needs { what: format!("`{method}`, which the provider does not have: {why}") })
-    }
-
-    /// Calls `check`. Inputs that it refuses say nothing of a law.
-    pub(super) async fn check(&self, olds: Bag, news: Bag) -> std::result::Result<Checked, End> {
-        let mut checked: Checked = self.ask(Request::Check { olds, news }).await;
-        {
-            let mut exchange = self.exchange.lock().unwrap_or_else(PoisonError::into_inner);
-            checked.number = exchange.checks;
-            exchange.checks += 1;
-        }
-        if checked.failures.is_empty() {
-            return Ok(checked);
-        }
-        let told: Vec<String> = checked.failures.iter().map(|(name, reason)| format!("{name}: {reason}")).collect();
-        Err(End::Refused { error: told.join("; ") })
-    }
-
-    /// The first `up`. A provider that fails in it refuses the inputs.
-    pub(super) async fn make(&self) -> std::result::Result<Ran, End> {
-        let ran = self.run(Operation::Up).await;
-        match ran.error {
-            None => Ok(ran),
-            Some(error) => Err(End::Refused { error }),
-        }
-    }
-
-    /// What no provider may fail in.
-    pub(super) async fn must_run(&self, operation: Operation) -> std::result::Result<Ran, End> {
-        let ran = self.run(operation).await;
-        if ran.error.is_some() { Err(End::Raised) } else { Ok(ran) }
-    }
-
-    pub(super) async fn run(&self, operation: Operation) -> Ran {
-        self.ask(Request::Run { operation }).await
-    }
-
-    pub(super) async fn save(&self) {
-        self.ask::<()>(Request::Save).await;
-    }
-
-    pub(super) async fn restore(&self) {
-        self.ask::<()>(Request::Restore).await;
-    }
-
-    /// The ids in the world, sorted; `None` without a world.
-    pub(super) async fn ids(&self) -> Option<Vec<String>> {
-        let mut ids: Option<Vec<String>> = self.ask(Request::Look).await;
-        if let Some(ids) = &mut ids {
-            ids.sort();
-        }
-        ids
-    }
-
-    // An answer that cannot be read is the host's mistake: the procedure never goes on, and `LawTrial::next` says so.
-    async fn ask<T: DeserializeOwned>(&self, request: Request) -> T {
-        let mut request = Some(request);
-        poll_fn(|_| {
-            let mut exchange = self.exchange.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(request) = request.take() {
-                exchange.request = Some(request);
-                return Poll::Pending;
-            }
-            let Some(answer) = exchange.answer.take() else { return Poll::Pending };
-            match serde_json::from_value(answer) {
-                Ok(answer) => Poll::Ready(answer),
-                Err(error) => {
-                    exchange.malformed = Some(error.to_string());
-                    Poll::Pending
-                }
-            }
-        })
-        .await
-    }
-}
+pub(super) type Held<T = ()> = std::result::Result<T, End>;
 
 /// Breaks the law.
 pub(super) fn broken(finding: &Finding) -> End {
@@ -275,4 +340,9 @@ pub(super) fn broken(finding: &Finding) -> End {
 /// Breaks the law by the error of the last operation.
 pub(super) fn broken_by_error(finding: &Finding) -> End {
     End::Broken { words: finding.words(), caused: true }
+}
+
+/// The example says nothing of the law.
+pub(super) fn pass_over(what: &str) -> End {
+    End::PassOver { what: what.to_owned() }
 }

@@ -1,20 +1,33 @@
 //! The laws of providers: what they do to judge a provider ([`LawTrial`]), and the words for what was found. So every
-//! host judges alike and says the same. A law that [`LawTrial`] does not know yet is still tried by the hosts.
+//! host judges alike and says the same.
 
+mod changes;
 mod compare;
 mod editing;
 mod exchange;
 mod finding;
+mod host;
 mod reading;
+mod secrets;
+mod service;
 mod show;
+mod subject;
+mod table;
 mod trial;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-pub use exchange::{Arguments, Bag, Checked, End, Operation, PlannedChange, PlannedStep, Ran, Request, Subject};
-pub use finding::Finding;
+pub(crate) use compare::first_difference_of;
+pub use exchange::{
+    Arguments, Bag, Cancelled, Checked, End, Made, Operation, PlannedChange, PlannedStep, Program, Raised, Ran,
+    Request, Returned, Shown, Touch, Unkept, Wanted,
+};
+pub use finding::{Finding, Leak};
 pub(crate) use show::show;
+pub use subject::{Ability, Former, Subject, World};
+pub use table::Law;
+pub(crate) use table::{LAWS, law};
 pub use trial::LawTrial;
 
 /// A finding in words.

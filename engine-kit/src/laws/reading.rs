@@ -1,11 +1,54 @@
 //! Laws of `read`, `delete`, import and of what was kept.
 
 use super::Finding;
-use super::exchange::{End, Held, Host, Operation, broken, broken_by_error};
+use super::changes::Changes;
+use super::compare::{first_difference_but, is_listed, without_nulls};
+use super::exchange::{End, Held, Made, Operation, Returned, broken, broken_by_error, pass_over};
+use super::host::{Host, Inputs, NAME};
+
+/// L3.
+pub(super) async fn read_equals_the_outs(host: &Host) -> Held {
+    let made = host.make(&Inputs::of(0)).await?;
+    reads_back(host, made, "create").await?;
+    // What becomes of the outputs without an `update` is law 5's.
+    if !host.has("update") || host.subject.changed().is_empty() {
+        return Ok(());
+    }
+    host.renew().await;
+    let mut changes = Changes::of(host);
+    while let Some((inputs, _)) = changes.next(host).await? {
+        changes.judged(reads_back_after_update(host, &inputs).await)?;
+    }
+    changes.ended()
+}
+
+async fn reads_back_after_update(host: &Host, inputs: &Inputs) -> Held {
+    if host.edit(inputs).await?.action != "update" {
+        return Ok(());
+    }
+    let mut ran = host.run(Operation::Up).await;
+    match (ran.error, ran.resources.remove(NAME)) {
+        (None, Some(made)) => reads_back(host, made, "update").await,
+        _ => Ok(()), // that an update fails is law 4's
+    }
+}
+
+async fn reads_back(host: &Host, made: Made, after: &str) -> Held {
+    let after = after.to_owned();
+    let Some(read) = host.must_run(Operation::Refresh).await?.resources.remove(NAME) else {
+        return Err(broken(&Finding::ReadFindsNothing { after }));
+    };
+    match first_difference_but(&made.outputs, &read.outputs, &host.subject.volatile) {
+        None => Ok(()),
+        Some(it) => {
+            Err(broken(&Finding::ReadDiffers { after, property: it.path, returned: it.expected, read: it.found }))
+        }
+    }
+}
 
 /// L8.
 pub(super) async fn deleted_is_gone(host: &Host) -> Held {
-    let id = host.make().await?.id.unwrap_or_default();
+    let id = host.make(&Inputs::of(0)).await?.id;
     host.save().await;
     destroyed(host, |error| Finding::DeleteFails { error }).await?;
     if let Some(ids) = host.ids().await
@@ -15,18 +58,113 @@ pub(super) async fn deleted_is_gone(host: &Host) -> Held {
     }
     host.restore().await;
     destroyed(host, |error| Finding::SecondDeleteFails { error }).await?;
-    host.need("read", "to see whether it says that the object is gone")?;
+    if !host.has("read") {
+        return Ok(());
+    }
     host.restore().await;
     let ran = host.run(Operation::Refresh).await;
     if let Some(error) = ran.error {
         return Err(broken_by_error(&Finding::ReadFailsWhenGone { error }));
     }
-    if ran.id.is_some() { Err(broken(&Finding::ReadFindsDeleted { id })) } else { Ok(()) }
+    if ran.resources.contains_key(NAME) { Err(broken(&Finding::ReadFindsDeleted { id })) } else { Ok(()) }
 }
 
-async fn destroyed(host: &Host, otherwise: impl Fn(String) -> Finding) -> Result<(), End> {
+async fn destroyed(host: &Host, otherwise: impl Fn(String) -> Finding) -> Held {
     match host.run(Operation::Destroy).await.error {
         None => Ok(()),
         Some(error) => Err(broken_by_error(&otherwise(error))),
     }
+}
+
+/// L9.
+pub(super) async fn import_needs_no_change(host: &Host) -> Held {
+    let id = host.make(&Inputs::of(0)).await?.id;
+    let ran = host.run(Operation::Import).await;
+    if let Some(error) = ran.error {
+        let error = if ran.read_nothing { None } else { Some(error) };
+        return Err(broken_by_error(&Finding::ImportFails { id, error }));
+    }
+    let step = host.must_run(Operation::Preview).await?.step;
+    if step.action == "same" {
+        return Ok(());
+    }
+    let (action, is_named) = (step.action, !step.changes.is_empty());
+    let mut changes = step.changes.into_iter();
+    match changes.find(|change| !is_listed(&change.path, &host.subject.volatile)) {
+        Some(change) => {
+            let (property, read) = (Some(change.path), change.old);
+            Err(broken(&Finding::ImportChanges { id, action, property, read }))
+        }
+        None if is_named => Ok(()),
+        None => Err(broken(&Finding::ImportChanges { id, action, property: None, read: None })),
+    }
+}
+
+/// L15.
+pub(super) async fn results_are_portable(host: &Host) -> Held {
+    if host.subject.odd_inputs {
+        return Err(pass_over("inputs that are portable themselves"));
+    }
+    host.want(&Inputs::of(0)).await;
+    let ran = host.run(Operation::Up).await;
+    is_portable(host, "create").await?;
+    if let Some(unkept) = ran.unkept {
+        let (method, property, error) = (unkept.method, unkept.property, unkept.error);
+        return Err(broken(&Finding::Unkept { method, property, error }));
+    }
+    if let Some(error) = ran.error {
+        return Err(End::Refused { error });
+    }
+    is_kept(host, "create").await?;
+    if host.has("read") && host.must_run(Operation::Refresh).await?.resources.contains_key(NAME) {
+        is_kept(host, "read").await?;
+    }
+    Ok(())
+}
+
+/// Fails unless what a method returned is the same everywhere. Gives it; `None` when it was not called.
+async fn is_portable(host: &Host, method: &str) -> Held<Option<Returned>> {
+    let Some(returned) = host.returned(method).await else { return Ok(None) };
+    match returned.odd.first().cloned() {
+        None => Ok(Some(returned)),
+        Some((property, why)) => Err(broken(&Finding::NotPortable { method: method.to_owned(), property, why })),
+    }
+}
+
+/// Fails unless what a method returned is the same everywhere, and after it was saved and loaded.
+async fn is_kept(host: &Host, method: &str) -> Held {
+    let Some(returned) = is_portable(host, method).await? else { return Ok(()) };
+    let method = method.to_owned();
+    if let Some(error) = returned.noted.into_iter().next() {
+        return Err(broken(&Finding::Unkept { method, property: None, error }));
+    }
+    host.reload().await;
+    let loaded = host.must_run(Operation::Preview).await?.resources.remove(NAME).unwrap_or_default();
+    match first_difference_but(&without_nulls(&returned.outputs), &without_nulls(&loaded.outputs), &[]) {
+        None => Ok(()),
+        Some(it) => {
+            let (property, returned, loaded) = (it.path, it.expected, it.found);
+            Err(broken(&Finding::Reloaded { method, property, returned, loaded }))
+        }
+    }
+}
+
+/// L16.
+pub(super) async fn previous_outs_still_fit(host: &Host) -> Held {
+    host.make(&Inputs::of(0)).await?;
+    let former = host.subject.baseline.clone().unwrap_or_default();
+    for (number, former) in former.into_iter().enumerate() {
+        host.put_former(number).await;
+        let step = host.plan_wanted().await?;
+        if !["same", "update"].contains(&step.action.as_str()) {
+            let names = if step.replaces.is_empty() {
+                step.changes.into_iter().map(|change| change.path).collect()
+            } else {
+                step.replaces
+            };
+            let property = if names.is_empty() { None } else { Some(names.join(", ")) };
+            return Err(broken(&Finding::OldReplaced { id: former.id, action: step.action, property }));
+        }
+    }
+    Ok(())
 }

@@ -1,18 +1,16 @@
 //! One example of a law, as a state machine: it says what the host is to do, takes the answer, and at last says what was
 //! found. It does nothing by itself, so that any host can drive it: a language's testing kit, or the command line.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use maloko_core::error::{Error, Result};
 use serde_json::Value as Json;
 
-use super::exchange::{End, Exchange, Held, Host, Request, Subject};
-use super::{editing, reading};
-
-type Flow = Pin<Box<dyn Future<Output = Held> + Send>>;
+use super::exchange::{End, Request};
+use super::host::{Exchange, Host};
+use super::subject::Subject;
+use super::table::{Flow, law};
 
 /// One example of a law.
 pub struct LawTrial {
@@ -22,14 +20,12 @@ pub struct LawTrial {
 
 impl LawTrial {
     /// Begins an example of the law of this name (`L5`). Fails for a law that it does not know.
-    pub fn new(law: &str, subject: Subject) -> Result<Self> {
+    pub fn new(name: &str, subject: Subject) -> Result<Self> {
+        let law = law(name).ok_or_else(|| Error::Configuration(format!("there is no law {name}").into()))?;
         let exchange = Arc::new(Mutex::new(Exchange::default()));
-        let host = Host::new(subject, Arc::clone(&exchange));
-        let flow: Flow = match law {
-            "L1" => Box::pin(async move { editing::check_is_pure(&host).await }),
-            "L2" => Box::pin(async move { editing::second_up_does_nothing(&host).await }),
-            "L8" => Box::pin(async move { reading::deleted_is_gone(&host).await }),
-            _ => return Err(Error::Configuration(format!("there is no law {law} to be tried here").into())),
+        let flow = match law.lacks(&subject) {
+            Some(what) => Box::pin(async { Err(End::Needs { what }) }),
+            None => (law.procedure)(Host::new(subject, Arc::clone(&exchange))),
         };
         Ok(Self { flow, exchange })
     }

@@ -53,6 +53,8 @@ export class Sdk {
     readonly engineMethods: Record<string, ServiceMethod>;
     /** The class of dynamic resources. */
     readonly Resource: ResourceClass;
+    /** Marks a value as a secret. */
+    readonly secret: (value: unknown) => unknown;
     readonly #modules: Modules;
 
     private constructor(
@@ -73,6 +75,7 @@ export class Sdk {
             errors: load("errors"),
         };
         this.Resource = load<{ Resource: ResourceClass }>("dynamic/index").Resource;
+        this.secret = load<{ secret(value: unknown): unknown }>("output").secret;
         this.monitorMethods =
             load<Record<string, Record<string, ServiceMethod>>>("proto/resource_grpc_pb").ResourceMonitorService ?? {};
         this.engineMethods =
@@ -86,7 +89,7 @@ export class Sdk {
             ["runtime/settings", this.#modules.settings, ["resetOptions", "disconnect"]],
             ["runtime/config", this.#modules.config, ["setAllConfig"]],
             ["runtime/stack", this.#modules.stack, ["runInPulumiStack"]],
-            ["output", load("output"), ["Output"]],
+            ["output", load("output"), ["Output", "secret"]],
             ["proto/resource_grpc_pb", load("proto/resource_grpc_pb"), ["ResourceMonitorService"]],
             ["proto/engine_grpc_pb", load("proto/engine_grpc_pb"), ["EngineService"]],
         ]);

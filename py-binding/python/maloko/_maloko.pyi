@@ -2,7 +2,7 @@ from _typeshed import SupportsGetItem
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["VERSION", "Completion", "Engine", "LawTrial", "LibraryRun", "Pool", "TestRun", "TestStack", "borrow_terminal", "cli_main", "converted", "give_back_terminal", "kit_answer", "law_text", "law_words", "lends_terminal", "require_main_interpreter"]
+__all__ = ["VERSION", "Completion", "Engine", "LawTrial", "LibraryRun", "Pool", "TestRun", "TestStack", "borrow_terminal", "cli_main", "converted", "give_back_terminal", "kit_answer", "law_text", "lends_terminal", "require_main_interpreter"]
 
 VERSION: Final[str]
 """
@@ -272,11 +272,6 @@ def kit_answer(question: str) -> str:
 def law_text(law: str, title: str, provider: str, verdict: str) -> str:
     """
     The verdict of a law (JSON, `maloko_kit::Verdict`) in words.
-    """
-
-def law_words(finding: str) -> str:
-    """
-    A finding of a law (JSON, `maloko_kit::Finding`) in words: `{"property", "expected", "found", "advice"}`.
     """
 
 def lends_terminal() -> bool:

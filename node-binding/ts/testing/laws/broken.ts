@@ -1,19 +1,18 @@
-// How a law was broken, in the words of the engine's side; and comparing what a provider returned with what it should have.
+// How a law was broken, in the words of the engine's side.
 import { loadAddon } from "../../native";
-import { parseJson } from "../../process/originals";
-import { isListed, show } from "../values";
+import { ask } from "../judgement";
+import { show } from "../values";
+import type { Made } from "./trial";
 
 type Bag = Record<string, unknown>;
 
-/** What is wrong: where, what was expected, and what came. */
-export interface Breach {
+/** What is wrong, in words: where, what was expected, what came, and what the author of the provider can do. */
+export interface Words {
     /** Path of the property, or the method it is about. */
-    at: string;
+    property: string;
     expected: string;
-    got: string;
-    /** What the author of the provider can do. */
-    advice?: string;
-    cause?: unknown;
+    found: string;
+    advice: string;
 }
 
 /** What became of a law, as `engine-kit/src/laws` takes it. */
@@ -32,22 +31,24 @@ export class LawBroken extends Error {
     /** The inputs that show it, made as small as they can be. */
     inputs: unknown[] = [];
 
-    constructor(readonly breach: Breach) {
-        super(`${breach.at}: expected ${breach.expected}, found ${breach.got}`, { cause: breach.cause });
+    constructor(
+        readonly words: Words,
+        cause?: unknown,
+    ) {
+        super(`${words.property}: expected ${words.expected}, found ${words.found}`, { cause });
     }
 
     /** A law that could not be tried, because the provider refuses all inputs. */
     static untried(law: string, text: string, { message, cause }: Error): LawBroken {
-        const at = { at: "inputs", expected: "some that the provider accepts", got: message, cause };
-        return Object.assign(new LawBroken(at), { law, message: text });
+        const words = { property: "inputs", expected: "some that the provider accepts", found: message, advice: "" };
+        return Object.assign(new LawBroken(words, cause), { law, message: text });
     }
 
     /** Writes the message in full. */
     complete(law: string, title: string, provider: string, inputs: unknown[], again: string): this {
-        const { at, expected, got, advice = "" } = this.breach;
         this.law = law;
         this.inputs = inputs;
-        const words = { property: at, expected, found: got, advice };
+        const { words } = this;
         this.message = verdictText(law, title, provider, { outcome: "broken", words, inputs, again });
         return this;
     }
@@ -56,13 +57,13 @@ export class LawBroken extends Error {
 /** An error of the provider's own that nobody expected. */
 export class Raised extends LawBroken {
     constructor(cause: unknown) {
-        super({ at: "an error", expected: "none", got: errorText(cause), cause });
+        super({ property: "an error", expected: "none", found: errorText(cause), advice: "" }, cause);
     }
 
     override complete(law: string, title: string, provider: string, inputs: unknown[], again: string): this {
         this.law = law;
         this.inputs = inputs;
-        const raised = this.breach.got;
+        const raised = this.words.found;
         this.message = verdictText(law, title, provider, { outcome: "broken", raised, inputs, again });
         return this;
     }
@@ -78,22 +79,9 @@ export class Refused extends Discarded {
     override readonly name = "Refused";
 }
 
-/** Breaks the law. */
-export function breach(at: string, expected: string, got: string, cause?: unknown): never {
-    throw new LawBroken({ at, expected, got, cause });
-}
-
-/** Breaks the law by what was found: `kind` and its members as `engine-kit/src/laws/finding.rs` has them, with the words. */
-export function found(kind: string, members: Bag, cause?: unknown): never {
-    const text = loadAddon().lawWords(JSON.stringify(plainJson({ kind, ...members })));
-    const words = parseJson(text) as Record<"property" | "expected" | "found" | "advice", string>;
-    throw new LawBroken({
-        at: words.property,
-        expected: words.expected,
-        got: words.found,
-        advice: words.advice,
-        cause,
-    });
+/** Breaks what is to hold. */
+export function breach(property: string, expected: string, found: string, cause?: unknown): never {
+    throw new LawBroken({ property, expected, found, advice: "" }, cause);
 }
 
 /** An error as sentences have it. */
@@ -122,99 +110,20 @@ export function plainJson(value: unknown): unknown {
           : value;
 }
 
-/** A value that stands at a path in one of two results, and not in the other. */
-export interface Difference {
-    path: string;
-    expected: unknown;
-    actual: unknown;
-}
-
-/** The first place at which two plain values differ, by the names of the properties; `same` compares two values that are no objects. */
+/** The first output in which two objects differ, apart from their ids and what is volatile. */
 export function firstDifference(
-    expected: unknown,
-    actual: unknown,
-    ignored: readonly string[] = [],
-    path = "",
-    same: (expected: unknown, actual: unknown) => boolean = equal,
-): Difference | undefined {
-    if (Object.is(expected, actual) || isListed(path, ignored)) {
-        return undefined;
-    }
-    const isObject = (value: unknown): value is Bag => value !== null && typeof value === "object";
-    if (!isObject(expected) || !isObject(actual) || Array.isArray(expected) !== Array.isArray(actual)) {
-        return same(expected, actual) ? undefined : { path, expected, actual };
-    }
-    const keys = [...new Set([...Object.keys(expected), ...Object.keys(actual)])];
-    for (const key of Array.isArray(expected) ? keys : keys.sort()) {
-        const next = Array.isArray(expected) ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`;
-        const difference = firstDifference(expected[key], actual[key], ignored, next, same);
-        if (difference !== undefined) {
-            return difference;
-        }
-    }
-    return undefined;
-}
-
-// Zero has a sign that no state keeps.
-function equal(one: unknown, other: unknown): boolean {
-    return one === other;
-}
-
-/** What an object is made of that two objects may have in common. */
-interface MadeObject {
-    id: string;
-    outs: unknown;
-}
-
-/** The first place, from `path` on, at which two objects differ apart from their ids, which are shown as `<id>`. */
-export function firstDifferenceOf(
-    expected: MadeObject,
-    actual: MadeObject,
-    ignored: readonly string[] = [],
-    path = "",
-): Difference | undefined {
-    const same = (one: unknown, other: unknown): boolean =>
-        typeof one === "string" && typeof other === "string"
-            ? alike(one, expected.id, other, actual.id)
-            : equal(one, other);
-    const difference = firstDifference(expected.outs, actual.outs, ignored, path, same);
-    return difference === undefined
-        ? undefined
-        : {
-              path: difference.path,
-              expected: withoutId(difference.expected, expected.id),
-              actual: withoutId(difference.actual, actual.id),
-          };
-}
-
-/**
- * Is `other` the text `one`, apart from the ids of the objects that they belong to? An id that stands in a text may be meant or
- * be there by chance, as `101` is in the port `41017`: a text may keep it in each place.
- */
-function alike(one: string, idOfOne: string, other: string, idOfOther: string): boolean {
-    if (one === other || idOfOne === "" || idOfOther === "") {
-        return one === other;
-    }
-    const after = (piece: string, begun: Iterable<number>): Set<number> =>
-        new Set([...begun].filter((at) => other.startsWith(piece, at)).map((at) => at + piece.length));
-    const [first = "", ...rest] = one.split(idOfOne);
-    let ends = after(first, [0]);
-    for (const piece of rest) {
-        ends = after(piece, new Set([...after(idOfOne, ends), ...after(idOfOther, ends)]));
-    }
-    return ends.has(other.length);
-}
-
-function withoutId(value: unknown, id: string): unknown {
-    if (typeof value === "string") {
-        return id === "" ? value : value.replaceAll(id, "<id>");
-    }
-    if (Array.isArray(value)) {
-        return value.map((item) => withoutId(item, id));
-    }
-    return value !== null && typeof value === "object"
-        ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withoutId(item, id)]))
-        : value;
+    expected: Made,
+    found: Made,
+    volatile: readonly string[],
+): { path: string; expected?: unknown; found?: unknown } | undefined {
+    const [one, other] = [expected, found].map(({ id, outputs }) => ({ id, outputs: plainJson(outputs) }));
+    const difference = ask<{ path: string } | null>({
+        ask: "object_difference",
+        expected: one,
+        found: other,
+        volatile,
+    });
+    return difference ?? undefined;
 }
 
 /** A value as a sentence has it. */

@@ -13,38 +13,50 @@ const CHANNELS: Record<string, string> = {
     "udp.socket": "a UDP socket",
 };
 
-// Set in what is watched: others of the process may use the network as they like.
-const watched = new AsyncLocalStorage<true>();
+// The method that is watched: others of the process may use the network as they like.
+const watched = new AsyncLocalStorage<string>();
 
-/** Notes each use of the network that `action` makes, and refuses new connections to it. */
-export async function watchNetwork(action: () => Promise<void>): Promise<string[]> {
-    const seen: string[] = [];
-    const own = Socket.prototype.connect;
-    Socket.prototype.connect = function (this: Socket, ...args: unknown[]): Socket {
-        if (watched.getStore() === undefined) {
-            return (own as (...args: unknown[]) => Socket).apply(this, args);
-        }
-        seen.push("a connection");
-        return this.destroy(new Error("planning is not to touch the network (law L10)"));
-    };
-    const listeners = Object.entries(CHANNELS).map(([channel, what]) => {
-        const listener = (message: unknown): void => {
-            if (watched.getStore() !== undefined) {
-                seen.push(`${what}${targetOf(message)}`);
+/** Notes each use of the network in calls that are watched, and refuses new connections to them. */
+export class NetworkWatch {
+    /** The method, and what it used. */
+    readonly seen: { method: string; used: string }[] = [];
+    readonly #undo: (() => void)[];
+
+    constructor() {
+        const note = (used: string): boolean => {
+            const method = watched.getStore();
+            if (method !== undefined) {
+                this.seen.push({ method, used });
             }
+            return method !== undefined;
         };
-        channels.subscribe(channel, listener);
-        return () => channels.unsubscribe(channel, listener);
-    });
-    try {
-        await watched.run(true, action);
-    } finally {
-        Socket.prototype.connect = own;
-        for (const stop of listeners) {
-            stop();
+        const own = Socket.prototype.connect;
+        Socket.prototype.connect = function (this: Socket, ...args: unknown[]): Socket {
+            return note("a connection")
+                ? this.destroy(new Error("planning is not to touch the network (law L10)"))
+                : (own as (...args: unknown[]) => Socket).apply(this, args);
+        };
+        const listeners = Object.entries(CHANNELS).map(([channel, what]) => {
+            const listener = (message: unknown): void => void note(`${what}${targetOf(message)}`);
+            channels.subscribe(channel, listener);
+            return () => void channels.unsubscribe(channel, listener);
+        });
+        const reconnect = (): void => {
+            Socket.prototype.connect = own;
+        };
+        this.#undo = [reconnect, ...listeners];
+    }
+
+    /** Watches a call of a method. */
+    within<T>(method: string, call: () => T): T {
+        return watched.run(method, call);
+    }
+
+    end(): void {
+        for (const undo of this.#undo.splice(0)) {
+            undo();
         }
     }
-    return seen;
 }
 
 function targetOf(message: unknown): string {
@@ -56,35 +68,42 @@ function targetOf(message: unknown): string {
 
 const METHODS = ["debug", "error", "info", "log", "trace", "warn"] as const;
 
-/** Notes all that is written to the console and the standard streams while `action` goes on; it is written all the same. */
-export async function watchOutput(action: () => Promise<void>): Promise<string> {
-    const seen: string[] = [];
-    const restore: (() => void)[] = [];
-    const watch = <T extends object>(object: T, name: keyof T & string): void => {
+/** Notes all that is written to the console and the standard streams; it is written all the same. */
+export class OutputWatch {
+    readonly #seen: string[] = [];
+    readonly #undo: (() => void)[] = [];
+
+    constructor() {
+        for (const method of METHODS) {
+            this.#watch(console, method);
+        }
+        this.#watch(process.stdout, "write");
+        this.#watch(process.stderr, "write");
+    }
+
+    get text(): string {
+        return this.#seen.join("\n");
+    }
+
+    end(): void {
+        for (const undo of this.#undo.splice(0)) {
+            undo();
+        }
+    }
+
+    #watch<T extends object>(object: T, name: keyof T & string): void {
         const original = object[name];
         if (typeof original !== "function") {
             return;
         }
+        const seen = this.#seen;
         const noting = function (this: unknown, ...args: unknown[]): unknown {
             seen.push(args.map((it) => (typeof it === "string" ? it : inspect(it, { depth: 8 }))).join(" "));
             return original.apply(this, args);
         };
         object[name] = noting as T[keyof T & string];
-        restore.push(() => {
+        this.#undo.push(() => {
             object[name] = original;
         });
-    };
-    for (const method of METHODS) {
-        watch(console, method);
     }
-    watch(process.stdout, "write");
-    watch(process.stderr, "write");
-    try {
-        await action();
-    } finally {
-        for (const undo of restore) {
-            undo();
-        }
-    }
-    return seen.join("\n");
 }

@@ -1,93 +1,147 @@
-// Does what a law on the engine's side asks for (`engine-kit/src/laws`): calls, operations on a stack, looks into the world.
+// Does what the procedure of a law asks for (`engine-kit/src/laws/exchange.rs`): calls, operations on stacks, looks.
+import { inspect } from "node:util";
 import { loadAddon } from "../../native";
+import { messageOf } from "../../process/errors";
 import { parseJson, toJsonText } from "../../process/originals";
-import { METHODS } from "../../sdk/methods";
+import { Sdk } from "../../sdk";
 import { direct } from "../direct";
+import { Kit } from "../kit";
 import type { Plan } from "../stack/plan";
 import { OperationFailed } from "../stack/settings";
 import type { TestStack } from "../stack/stack";
 import type { Inputs } from "../stack/subject";
-import { Discarded, errorText, LawBroken, plainJson, Raised, Refused } from "./broken";
-import type { Law, LawName } from "./law";
+import { Discarded, errorText, LawBroken, plainJson, Raised, Refused, type Words } from "./broken";
+import { OutputWatch } from "./guard";
+import { Listener, plans } from "./listener";
 import { removerOf } from "./options";
-import { stackOf } from "./runs";
-import { plain, Trial } from "./trial";
+import { oddIn } from "./portable";
+import { type LawSubject, subjectOf } from "./subject";
+import { type Laboratory, plain, Trial } from "./trial";
 
 type Bag = Record<string, unknown>;
-
 type Which = "empty" | "inputs" | { returned: number };
-
-type Operation = "preview" | "up" | "refresh" | "destroy";
-
-type Words = Record<"property" | "expected" | "found" | "advice", string>;
+type Operation = "preview" | "refreshed-preview" | "up" | "refresh" | "destroy" | "import";
+type Wanted = { name: string; inputs: number; taking: string[]; planted: Record<string, string> };
 
 type End =
     | { outcome: "holds" | "raised" }
-    | { outcome: "needs"; what: string }
+    | { outcome: "needs" | "pass-over"; what: string }
     | { outcome: "refused"; error: string }
     | { outcome: "broken"; words: Words; caused: boolean };
 
 type Request =
     | { do: "check"; olds: Which; news: Which }
-    | { do: "run"; operation: Operation }
-    | { do: "save" | "restore" | "look" }
+    | { do: "program"; stack: number; resources: Wanted[]; secret: boolean; together: boolean }
+    | { do: "run"; operation: Operation; loses: boolean }
+    | { do: "cancel"; operation: Operation; method: string }
+    | { do: "put-former"; number: number }
+    | { do: "mutate-remote" | "delete-remote"; id: string }
+    | { do: "returned-last"; method: string }
+    | { do: "renew" | "save" | "restore" | "reload" | "look" | "picture" | "guard" | "touches" | "shown" }
     | ({ do: "end" } & End);
 
-const NAME = "it";
+interface Deployment {
+    deployment: { resources: { urn: string; id?: string; inputs: Bag; outputs: Bag }[] };
+}
 
-/** What tries a law whose procedure is the engine's. */
-export function triedByEngine(name: LawName): Law["holds"] {
-    return (laboratory, [inputs = {}]) => Trial.run(laboratory, (trial) => new Host(trial, inputs).drive(name));
+const NAME = "it";
+const INFO = { title: "a law", file: "", replay: "" };
+const { setTimeout: later, clearTimeout: notLater } = globalThis;
+
+/** Tries a law on one example. Throws what the kit's verdicts are made of. */
+export async function tryLaw(law: string, subject: LawSubject, inputs: readonly Inputs[]): Promise<void> {
+    const host = new Host(subject, inputs, await Trial.begin(subject.laboratory));
+    try {
+        await host.drive(law);
+    } finally {
+        await host.end();
+    }
 }
 
 class Host {
+    readonly #laboratory: Laboratory;
     readonly #returned: Bag[] = [];
-    readonly #before: Set<string>;
-    #stack: TestStack | undefined;
+    readonly #stacks = new Map<number, { stack: TestStack; wanted: Map<string, Inputs> }>();
+    readonly #messages: string[] = [];
+    #listener: Listener;
+    #now = 0;
+    // How many resources are made at once; 0: one after the other.
+    #together = 0;
+    #time: "virtual" | "real" = "virtual";
     #saved = "";
     #failure: { thrown: unknown } | undefined;
+    #output: OutputWatch | undefined;
 
     constructor(
-        private readonly trial: Trial,
-        private readonly inputs: Inputs,
+        private readonly subject: LawSubject,
+        private readonly inputs: readonly Inputs[],
+        private trial: Trial,
     ) {
-        this.#before = new Set(trial.objects());
+        this.#laboratory = subject.laboratory;
+        this.#listener = new Listener(trial);
     }
 
     /** Does one thing after the other, up to the end. */
-    async drive(name: LawName): Promise<void> {
+    async drive(law: string): Promise<void> {
         const { LawTrial } = loadAddon();
-        const methods = METHODS.filter((method) => this.trial.has(method));
-        const procedure = new LawTrial(name, JSON.stringify({ methods }));
-        try {
-            for (let answer: unknown = null; ; ) {
-                const request = parseJson(procedure.next(toJsonText(answer))) as Request;
-                if (request.do === "end") {
-                    return this.#end(request);
-                }
-                answer = await this.#answer(request);
+        // A call that is cancelled waits as it does in earnest.
+        this.#time = law === "L14" ? "real" : "virtual";
+        const procedure = new LawTrial(law, toJsonText(subjectOf(this.subject, this.trial, this.inputs)));
+        for (let answer: unknown = null; ; ) {
+            const request = parseJson(procedure.next(toJsonText(answer ?? null))) as Request;
+            if (request.do === "end") {
+                return this.#end(request);
             }
-        } finally {
-            await this.#tidy();
+            answer = await this.#answer(request);
         }
     }
 
-    async #answer(request: Exclude<Request, { do: "end" }>): Promise<unknown> {
+    async end(): Promise<void> {
+        this.#output?.end();
+        await this.#leave();
+    }
+
+    #answer(request: Exclude<Request, { do: "end" }>): unknown {
         switch (request.do) {
             case "check":
                 return this.#check(request.olds, request.news);
+            case "program":
+                return this.#program(request);
             case "run":
-                return this.#run(request.operation);
+                return this.#run(request.operation, request.loses);
+            case "cancel":
+                return this.#cancel(request.operation, request.method);
+            case "renew":
+                return this.#renew();
             case "save":
-                this.#saved = this.#stack?.export() ?? "";
+                this.#saved = this.#stack.export();
                 return null;
             case "restore":
-                this.#stack?.restore(this.#saved);
-                return null;
+                return this.#stack.restore(this.#saved);
+            case "reload":
+                return this.#stack.restore(this.#stack.export());
+            case "put-former":
+                return this.#putFormer(request.number);
             case "look":
                 return this.trial.world === undefined ? null : this.trial.objects();
+            case "picture":
+                return this.trial.world === undefined ? null : plainJson(pictureOf(this.trial.world));
+            case "mutate-remote":
+                return nothing(this.trial.world?.mutateRemote?.(request.id));
+            case "delete-remote":
+                return nothing(removerOf(this.trial.world)?.(request.id));
+            case "returned-last":
+                return this.#returnedLast(request.method);
+            case "guard":
+                return this.#listener.guard();
+            case "touches":
+                return this.#touches();
+            case "shown":
+                return this.#shown();
         }
     }
+
+    // Without an engine.
 
     async #check(olds: Which, news: Which): Promise<unknown> {
         const provider = this.trial.provider as { check: (olds: unknown, news: unknown) => unknown };
@@ -112,29 +166,188 @@ class Host {
         if (which === "empty") {
             return {};
         }
-        return which === "inputs" ? this.inputs : (this.#returned[which.returned] ?? {});
+        return (which === "inputs" ? this.inputs[0] : this.#returned[which.returned]) ?? {};
     }
 
-    async #run(operation: Operation): Promise<unknown> {
-        this.#stack ??= stackOf(this.trial, this.inputs, "virtual");
+    // Stacks.
+
+    get #stack(): TestStack {
+        const now = this.#stacks.get(this.#now);
+        if (now === undefined) {
+            throw new Error("a law runs a program before it says which");
+        }
+        return now.stack;
+    }
+
+    async #renew(): Promise<void> {
+        await this.#leave();
+        this.trial = await Trial.begin(this.#laboratory);
+        this.#listener = new Listener(this.trial);
+    }
+
+    async #leave(): Promise<void> {
+        if (this.trial.world !== undefined && !this.#laboratory.place.resets) {
+            for (const { stack } of [...this.#stacks.values()].reverse()) {
+                await stack.destroy().catch(() => undefined);
+            }
+        }
+        this.#stacks.clear();
+        this.#listener.end();
+        await this.trial.end();
+    }
+
+    #program({ stack, resources, secret, together }: Extract<Request, { do: "program" }>): void {
+        this.#now = stack;
+        if (secret) {
+            this.#output ??= new OutputWatch();
+        }
+        const programs = resources.map((it): [string, Inputs] => [it.name, this.#wanted(it, secret)]);
+        this.#together = together ? programs.length : 0;
+        const known = this.#stacks.get(stack);
+        if (known !== undefined) {
+            for (const [name, inputs] of programs) {
+                known.wanted.set(name, inputs);
+            }
+            return;
+        }
+        const { config, provider } = this.trial;
+        const wanted = new Map(programs);
+        const program = (): void => {
+            const { Resource } = Sdk.load(process.cwd());
+            for (const [name, inputs] of wanted) {
+                new Resource(provider, name, { ...inputs });
+            }
+        };
+        const settings = { config, settle: false, time: this.#time };
+        this.#stacks.set(stack, { stack: new Kit(INFO).stack(program, settings), wanted });
+    }
+
+    #wanted({ inputs: number, taking, planted }: Wanted, secret: boolean): Inputs {
+        const wanted = { ...this.inputs[number] };
+        const second = this.inputs[1] ?? {};
+        for (const key of taking) {
+            delete wanted[key];
+            if (Object.hasOwn(second, key)) {
+                wanted[key] = second[key];
+            }
+        }
+        const marked = secret ? (this.#laboratory.secret ?? []) : [];
+        const all = Object.entries(planted).reduce(
+            (bag, [path, text]) => changedAt(bag, path.split("."), (it) => (typeof it === "string" ? text : it)),
+            wanted as unknown,
+        );
+        const { secret: mark } = Sdk.load(process.cwd());
+        return marked.reduce((bag, path) => changedAt(bag, path.split("."), mark), all) as Inputs;
+    }
+
+    async #run(operation: Operation, loses: boolean): Promise<unknown> {
         const stack = this.#stack;
         this.#failure = undefined;
+        stack.calls.clear();
+        const lost = loses
+            ? stack.stub("create", { throws: new Error("the connection was lost before the answer came"), after: true })
+            : undefined;
+        this.#listener.gather(this.#together);
         let plan: Plan = {};
         try {
-            plan = operation === "preview" ? await stack.preview() : (await stack[operation]()).plan;
+            plan = await planOf(stack, operation, this.#together > 0 ? 16 : 1);
         } catch (thrown) {
             this.#failure = { thrown };
         }
-        const id = stack.rows().find(({ name }) => name === NAME)?.id ?? null;
-        if (this.#failure !== undefined) {
-            const { thrown } = this.#failure;
-            return { error: thrown instanceof OperationFailed ? thrown.message : errorText(thrown), id };
+        lost?.restore();
+        this.#messages.push(...stack.messages);
+        return { error: this.#error(), resources: resourcesOf(stack), ...this.#heardOf(stack), ...stepOf(plan) };
+    }
+
+    #error(): string | null {
+        if (this.#failure === undefined) {
+            return null;
         }
-        const { action = "same", changes = {} } = plan[NAME] ?? {};
-        const told = Object.entries(changes)
-            .sort(([one], [other]) => (one < other ? -1 : 1))
-            .map(([path, change]) => ({ path, old: change.old, new: change.new }));
-        return { error: null, id, step: plainJson({ action, changes: told }) };
+        const { thrown } = this.#failure;
+        return thrown instanceof OperationFailed ? thrown.message : errorText(thrown);
+    }
+
+    #heardOf(stack: TestStack): object {
+        const bad = stack.calls.all.find(({ error }) => ["bad-return", "unusable-outputs"].includes(error?.kind ?? ""));
+        const unkept = bad && { method: bad.method, property: null, error: bad.error?.message ?? "" };
+        const read = this.#listener.last("read")?.result as { id?: string } | null | undefined;
+        return { unkept: unkept ?? null, readNothing: read !== undefined && !read?.id };
+    }
+
+    // The call itself is to end: the run waits for it.
+    async #cancel(operation: Operation, method: string): Promise<unknown> {
+        const stack = this.#stack;
+        let call: Promise<unknown> | undefined;
+        const began = new Promise<void>((resolve) => {
+            this.#listener.entering = (entered, answer) => {
+                if (entered === method) {
+                    this.#listener.entering = undefined;
+                    call = answer;
+                    stack.cancel();
+                    resolve();
+                }
+            };
+        });
+        const running = planOf(stack, operation, 1).catch(() => undefined);
+        await Promise.race([began, running]);
+        if (call !== undefined && !(await endsWithin(this.subject.grace, call))) {
+            return { ended: false };
+        }
+        await running;
+        return { ended: true };
+    }
+
+    #putFormer(number: number): void {
+        const stack = this.#stack;
+        this.#saved = this.#saved || stack.export();
+        const former = this.subject.baseline?.[number];
+        const exported = parseJson(this.#saved) as Deployment;
+        const row = exported.deployment.resources.find(({ urn }) => urn.endsWith(`::${NAME}`));
+        if (former === undefined || row === undefined) {
+            throw new Error("there is no such resource of the former release");
+        }
+        const hidden = Object.fromEntries(Object.entries(row.inputs).filter(([key]) => key === "__provider"));
+        const inputs = plain(former.inputs) as Bag;
+        row.id = former.id === undefined || former.id === "" ? (row.id ?? "") : former.id;
+        row.inputs = { ...hidden, ...inputs };
+        row.outputs = { ...hidden, ...(plain(former.outputs) as Bag) };
+        stack.restore(toJsonText(exported));
+        this.#stacks.get(this.#now)?.wanted.set(NAME, inputs);
+    }
+
+    // What was heard of the provider.
+
+    #returnedLast(method: string): unknown {
+        const heard = this.#listener.last(method);
+        if (heard === undefined) {
+            return null;
+        }
+        const { outs, props } = (heard.result ?? {}) as { outs?: Bag; props?: Bag };
+        const outputs = outs ?? props ?? {};
+        const odd = oddIn(outputs);
+        return { outputs: odd.length > 0 ? {} : plainJson(plain(outputs)), odd, noted: notesIn(this.#stack) };
+    }
+
+    #touches(): unknown[] {
+        const requests = this.#listener.calls.filter((it) => plans(it.method) && it.requests > 0);
+        return [
+            ...this.#listener.touched.map(({ method, used }) => ({ what: "network", method, used })),
+            ...requests.map(({ method, requests }) => ({ what: "requests", method, requests })),
+        ];
+    }
+
+    #shown(): unknown {
+        const errors = this.#listener.calls.flatMap(({ method, failure }) => {
+            if (failure === undefined) {
+                return [];
+            }
+            const { thrown } = failure;
+            return [
+                { method, error: errorText(thrown), whole: `${messageOf(thrown)} ${inspect(thrown, { depth: 8 })}` },
+            ];
+        });
+        const provider = inspect(this.trial.provider, { depth: 4 });
+        return { errors, printed: this.#output?.text ?? "", provider, messages: this.#messages };
     }
 
     #end(end: End): void {
@@ -145,34 +358,81 @@ class Host {
             case "raised":
                 throw new Raised(cause);
             case "needs":
+            case "pass-over":
                 throw new Discarded(end.what);
             case "refused":
                 throw new Refused(end.error, { cause });
-            case "broken": {
-                const { property, expected, found, advice } = end.words;
-                const breach = { at: property, expected, got: found, advice };
-                throw new LawBroken(end.caused ? { ...breach, cause } : breach);
-            }
+            case "broken":
+                throw new LawBroken(end.words, end.caused ? cause : undefined);
         }
     }
+}
 
-    // A world that begins anew by itself needs nothing.
-    async #tidy(): Promise<void> {
-        const { world, laboratory } = this.trial;
-        const stack = this.#stack;
-        if (stack === undefined || (world !== undefined && laboratory.place.resets)) {
-            return;
+// Methods of a world may return anything.
+async function nothing(returned: unknown): Promise<null> {
+    await returned;
+    return null;
+}
+
+async function planOf(stack: TestStack, operation: Operation, parallel: number): Promise<Plan> {
+    switch (operation) {
+        case "preview":
+            return stack.preview({ parallel });
+        case "refreshed-preview":
+            return stack.preview({ parallel, refresh: true });
+        case "import": {
+            const { id } = stack.row(NAME);
+            const exported = parseJson(stack.export()) as Deployment;
+            const { deployment } = exported;
+            deployment.resources = deployment.resources.filter(({ urn }) => !urn.endsWith(`::${NAME}`));
+            stack.restore(toJsonText(exported));
+            return (await stack.import(NAME, id)).plan;
         }
-        if (stack.rows().length > 0) {
-            await stack.destroy().catch(() => undefined);
-        }
-        const remove = removerOf(world);
-        for (const id of this.trial.objects()) {
-            if (!this.#before.has(id)) {
-                await remove?.(id);
-            }
-        }
+        default:
+            return (await stack[operation]({ parallel })).plan;
     }
+}
+
+function resourcesOf(stack: TestStack): object {
+    const rows = stack.rows().filter((row) => row.custom && !row.delete);
+    return Object.fromEntries(
+        rows.map(({ name, id, outputs, secret }) => [name, { id, outputs: plainJson(outputs), secret }]),
+    );
+}
+
+function stepOf(plan: Plan): object {
+    const { action = "same", changes = {}, replaces = [], deleteBeforeReplace = false } = plan[NAME] ?? {};
+    const told = Object.entries(changes)
+        .sort(([one], [other]) => (one < other ? -1 : 1))
+        .map(([path, change]) => ({ path, old: change.old, new: change.new }));
+    return { step: { action, changes: plainJson(told), replaces, deleteBeforeReplace } };
+}
+
+// What the engine says of values that it keeps in another form.
+function notesIn(stack: TestStack): string[] {
+    return stack.messages.filter((it) => it.includes("returned a value to look at"));
+}
+
+// A value with another one at a path; as it is where there is none.
+function changedAt(value: unknown, [key = "", ...rest]: string[], change: (value: unknown) => unknown): unknown {
+    if (value === null || typeof value !== "object" || !Object.hasOwn(value, key)) {
+        return value;
+    }
+    const member = (value as Bag)[key];
+    return { ...value, [key]: rest.length > 0 ? changedAt(member, rest, change) : change(member) };
+}
+
+// What can be compared of a world: its objects, with their properties where it tells them.
+function pictureOf(world: object): unknown {
+    const { objects } = world as { objects?: () => unknown };
+    const all: unknown = typeof objects === "function" ? objects.call(world) : world;
+    const tag = Object.prototype.toString.call(all);
+    if (tag === "[object Map]") {
+        return Object.fromEntries(
+            [...(all as Map<unknown, unknown>)].map(([id, it]) => [String(id), JSON.stringify(it) ?? String(it)]),
+        );
+    }
+    return tag === "[object Set]" ? [...(all as Set<unknown>)].map(String) : JSON.parse(JSON.stringify(all) ?? "null");
 }
 
 async function raising<T>(action: () => Promise<T>): Promise<T> {
@@ -180,5 +440,21 @@ async function raising<T>(action: () => Promise<T>): Promise<T> {
         return await action();
     } catch (thrown) {
         throw new Raised(thrown);
+    }
+}
+
+async function endsWithin(grace: number, call: Promise<unknown>): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<boolean>((resolve) => {
+        timer = later(() => resolve(false), grace);
+    });
+    const ended = call.then(
+        () => true,
+        () => true,
+    );
+    try {
+        return await Promise.race([ended, late]);
+    } finally {
+        notLater(timer);
     }
 }

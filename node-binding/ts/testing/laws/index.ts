@@ -1,9 +1,10 @@
 // Provider laws: what every provider has to keep, tried with an author's own inputs.
+import { ask } from "../judgement";
 import { show } from "../values";
 import { baselineOf } from "./baseline";
 import { LawBroken, type Outcome, Refused, verdictText } from "./broken";
-import { LAW_NAMES, type Law, type LawContext, type LawName, type Need } from "./law";
-import { objectLaws } from "./objects";
+import { tryLaw } from "./host";
+import { LAW_NAMES, type Law, type LawName, laws } from "./laws";
 import {
     type BaselineRow,
     checkOptions,
@@ -11,17 +12,15 @@ import {
     Place,
     type ProviderSource,
     providerOf,
-    removerOf,
     type SubjectOptions,
     sampleWorld,
     titleOf,
 } from "./options";
-import { planningLaws } from "./planning";
-import { runLaws } from "./runs";
-import { asBroken, type Counterexample, forAll, replayLine, type Tried } from "./samples";
+import { asBroken, forAll, replayLine } from "./samples";
+import { type LawSubject, subjectOf } from "./subject";
 
 export { LawBroken } from "./broken";
-export { LAW_NAMES, type LawName } from "./law";
+export { LAW_NAMES, type LawName } from "./laws";
 export type { ArbitraryLike, BaselineRow, ProviderSource, Samples, SubjectOptions, WorldSource } from "./options";
 export { titleOf };
 
@@ -50,36 +49,14 @@ export interface LawVerdict {
     error?: LawBroken;
 }
 
-const EXAMPLES = 25;
-const SLOW_EXAMPLES = 5;
+const EXAMPLES = 10;
 const GRACE = 1000;
 
-/** What a law lacks, and what for. */
-function lacking(need: Need, why: string, hasWorld: boolean): string {
-    switch (need) {
-        case "check":
-        case "read":
-            return `\`${need}\`, which the provider does not have: ${why}`;
-        case "mutateRemote":
-        case "deleteRemote":
-            return hasWorld ? `\`${need}(id)\` of the world, ${why}` : `\`world\`, ${why}`;
-        case "secret":
-        case "baseline":
-            return `\`${need}\`: ${why}`;
-        case "world":
-            return `\`world\`, ${why}`;
-        case "two":
-            return why;
-    }
-}
-
-const byName = new Map([...planningLaws, ...objectLaws, ...runLaws].map((law) => [law.name, law]));
-
 /** The laws, in their order. */
-export const LAWS: readonly { name: LawName; title: string }[] = LAW_NAMES.map((name) => lawOf(name));
+export const LAWS: readonly { name: LawName; title: string }[] = laws();
 
 function lawOf(name: LawName): Law {
-    const law = byName.get(name);
+    const law = laws().find((it) => it.name === name);
     if (law === undefined) {
         throw new TypeError(`there is no law ${show(name)}: there are ${LAW_NAMES.join(", ")}`);
     }
@@ -111,13 +88,12 @@ export class LawSuite {
         if (waived !== undefined) {
             return { status: "waived", reason: waived };
         }
-        const law = lawOf(name);
-        const { inputs } = this.options;
-        const compares =
-            law.count === 2 && !isArbitrary(inputs) && !(name === "L12" && this.options.secret?.length === 0);
-        const needs = [...law.needs, ...(compares ? ([["two", "two `inputs` that differ"]] as const) : [])];
-        const missing = needs.find(([need]) => !this.#has(need));
-        return missing && { status: "needs", reason: lacking(...missing, this.options.world !== undefined) };
+        const reason = ask<string | null>({
+            ask: "law_lacks",
+            law: lawOf(name).name,
+            subject: subjectOf(this.#subject(name, new Place(undefined)), this.#sample()),
+        });
+        return reason === null ? undefined : { status: "needs", reason };
     }
 
     /** Does it hold? `command` runs its test alone. */
@@ -130,21 +106,14 @@ export class LawSuite {
             const outcome = { outcome: status, reason, what: reason };
             return { law: name, title, status, reason, text: this.#text(law, outcome) };
         }
-        const { inputs: samples, world, config, volatile = [], secret = [], seed, baseline, examples } = this.options;
+        const { inputs: samples, world, seed, examples = EXAMPLES } = this.options;
         const place = new Place(world);
-        const laboratory = { provider: this.provider, place, config, volatile, secret };
-        const context: LawContext = {
-            baseline: baseline === undefined ? [] : baselineOf(baseline),
-            grace: this.options.grace ?? GRACE,
-        };
         try {
-            const sampling = { samples, seed, runs: examples ?? (law.slow === true ? SLOW_EXAMPLES : EXAMPLES) };
-            const found =
-                law.count === 0
-                    ? await once(() => law.holds(laboratory, [], context))
-                    : await forAll({ ...sampling, whole: law.whole }, law.count, (...inputs) =>
-                          law.holds(laboratory, inputs, context),
-                      );
+            const subject = this.#subject(name, place);
+            const sampling = { samples, seed, runs: Math.max(1, Math.round(examples * law.share)) };
+            const found = await forAll({ ...sampling, whole: !law.shrinks }, law.inputs, (...inputs) =>
+                tryLaw(name, subject, inputs),
+            );
             if ("tried" in found) {
                 return {
                     law: name,
@@ -158,7 +127,13 @@ export class LawSuite {
             }
             const again = found.replay === undefined ? command : replayLine(command, found.replay);
             const named = titleOf(this.provider);
-            const error = asBroken(found.thrown).complete(name, title, named, found.inputs, again.trim());
+            const error = asBroken(found.thrown).complete(
+                name,
+                title,
+                named,
+                law.showsInputs ? found.inputs : [],
+                again.trim(),
+            );
             return { law: name, title, status: "broken", text: error.message, error };
         } finally {
             await place.end();
@@ -189,25 +164,14 @@ export class LawSuite {
         };
     }
 
-    #has(need: Need): boolean {
-        const { world, secret, baseline, inputs } = this.options;
-        switch (need) {
-            case "world":
-                return world !== undefined;
-            case "secret":
-                return secret !== undefined;
-            case "baseline":
-                return baseline !== undefined;
-            case "two":
-                return isArbitrary(inputs) || new Set(inputs.map((it) => JSON.stringify(it))).size > 1;
-            case "check":
-            case "read":
-                return typeof (this.#sample().provider as Record<string, unknown>)[need] === "function";
-            case "deleteRemote":
-                return removerOf(this.#sample().world) !== undefined;
-            case "mutateRemote":
-                return typeof this.#sample().world?.mutateRemote === "function";
-        }
+    #subject(name: LawName, place: Place): LawSubject {
+        const { config, volatile = [], secret, baseline, grace = GRACE, inputs } = this.options;
+        return {
+            laboratory: { provider: this.provider, place, config, volatile, secret },
+            baseline: baseline === undefined || name !== "L16" ? undefined : baselineOf(baseline),
+            grace,
+            listed: isArbitrary(inputs) ? undefined : new Set(inputs.map((it) => JSON.stringify(it))).size,
+        };
     }
 
     #made: { world: ReturnType<typeof sampleWorld>; provider: object } | undefined;
@@ -219,15 +183,6 @@ export class LawSuite {
             this.#made = { world, provider: providerOf(this.provider, world) };
         }
         return this.#made;
-    }
-}
-
-async function once(action: () => Promise<void>): Promise<Counterexample | Tried> {
-    try {
-        await action();
-        return { tried: 1 };
-    } catch (thrown) {
-        return { thrown, inputs: [] };
     }
 }
 

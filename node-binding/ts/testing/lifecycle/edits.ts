@@ -1,6 +1,6 @@
 // What an edit makes of a resource's inputs. Drawn on their own, two inputs differ in everything, their names as well; an edit
 // that changes a name replaces the resource as a rule, and `update` is never seen.
-import { firstDifference } from "../laws/broken";
+import { isDeepStrictEqual } from "node:util";
 import type { Inputs } from "../stack/subject";
 
 /** How much an edit changes: one property, some of them, any one (a name, too), or all. */
@@ -78,6 +78,6 @@ export function nearest(
 
 function differing(one: Inputs, other: Inputs): string[] {
     return [...new Set([...Object.keys(one), ...Object.keys(other)])]
-        .filter((key) => firstDifference(one[key], other[key]) !== undefined)
+        .filter((key) => !isDeepStrictEqual(one[key], other[key]))
         .sort();
 }

@@ -210,7 +210,7 @@ export async function checkLifecycle(
 
 function failed(provider: ProviderSource, broken: LawBroken, steps: readonly Step[], again: string): LawBroken {
     const name = titleOf(provider);
-    const { at, expected, got } = broken.breach;
+    const { property: at, expected, found: got } = broken.words;
     broken.law = "lifecycle";
     broken.inputs = [...steps];
     broken.message = [

@@ -4,7 +4,7 @@ import { Sdk } from "../../sdk";
 import type { CrashKind } from "../crash";
 import { type Direct, direct } from "../direct";
 import { type CrashPlan, Kit } from "../kit";
-import { breach, Discarded, LawBroken, told } from "../laws/broken";
+import { breach, Discarded, firstDifference, LawBroken, told } from "../laws/broken";
 import { type ConfigSource, type Place, type ProviderSource, providerOf, removerOf } from "../laws/options";
 import { type Made, plain, Trial } from "../laws/trial";
 import { planText } from "../stack/plan";
@@ -141,13 +141,16 @@ export class Machine {
         }
         const { provider, place, config, volatile = [] } = this.source;
         for (const { name, news, ...made } of place.resets ? this.#updated.values() : []) {
-            await Trial.run({ provider, place, config, volatile, secret: [] }, async (trial) => {
-                const found = trial.difference(await trial.create(news), made);
-                if (found !== undefined) {
-                    const expected = `${told(found.expected)}, as a create of the same inputs makes it`;
-                    breach(`${found.path} of ${name}`, expected, `${told(found.actual)} after an update`);
+            const trial = await Trial.begin({ provider, place, config, volatile });
+            try {
+                const it = firstDifference(await trial.create(news), made, volatile);
+                if (it !== undefined) {
+                    const expected = `${told(it.expected)}, as a create of the same inputs makes it`;
+                    breach(`${it.path} of ${name}`, expected, `${told(it.found)} after an update`);
                 }
-            });
+            } finally {
+                await trial.end();
+            }
         }
     }
 
@@ -207,7 +210,7 @@ export class Machine {
             const news = this.#program.get(name);
             if (action === "update" && news !== undefined) {
                 const { id, outputs } = this.#stack.row(name);
-                this.#updated.set(name, { name, news, id, inputs: {}, outs: plain(outputs) as Inputs });
+                this.#updated.set(name, { name, news, id, outputs: plain(outputs) as Inputs });
             }
         }
     }

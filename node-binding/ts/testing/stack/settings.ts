@@ -80,6 +80,8 @@ export interface OperationOptions {
     continueOnError?: boolean;
     /** Update resources whose provider's code has changed. */
     updateChangedProviders?: boolean;
+    /** Provider calls at a time; default: as the stack's settings say. */
+    parallel?: number;
 }
 
 /** How `up` is to be done. */

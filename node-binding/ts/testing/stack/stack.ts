@@ -61,8 +61,9 @@ export class TestStack {
     #providers: object[];
     #left = false;
     #last: Plan = {};
-    // The calls of the last operation, those aside as well.
+    // The calls and messages of the last operation, those aside as well.
     #asked: readonly ReportedCall[] = [];
+    #said: string[] = [];
 
     /** Tests make stacks with their fixture `stack`. */
     constructor(kit: Kit, subject: Subject, settings: StackSettings, state?: StackState) {
@@ -278,6 +279,11 @@ export class TestStack {
         return parts.map(([title, text]) => `${title}:\n${text}`).join("\n");
     }
 
+    /** What the engine and the program said in the last operation. */
+    get messages(): readonly string[] {
+        return this.#said;
+    }
+
     /** Is the stack left as it is at the end of its test? */
     get isLeft(): boolean {
         return this.#left;
@@ -432,6 +438,7 @@ export class TestStack {
             this.#providers = place.providers;
         });
         this.#asked = report.calls;
+        this.#said = report.diagnostics.map(({ message }) => message);
         if (!aside) {
             this.calls.add(report.calls);
             this.points.push(...report.points);

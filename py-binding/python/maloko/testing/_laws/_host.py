@@ -1,64 +1,103 @@
-"""Does what a law on the engine's side asks for (`engine-kit/src/laws`): calls, operations on a stack, looks."""
+"""Does what the procedure of a law asks for (`engine-kit/src/laws/exchange.rs`): calls, operations on stacks, looks."""
 
 from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable
-from contextlib import ExitStack
+import re
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from maloko._maloko import LawTrial
 from maloko.testing._direct import Direct, _bag
-from maloko.testing._laws._recorder import METHODS
-from maloko.testing._laws._trial import NAME, Broken, Inputs, Refused, Trial, entry_of
+from maloko.testing._laws._baseline import baseline_of
+from maloko.testing._laws._portable import odd_in
+from maloko.testing._laws._recorder import METHODS, is_async, sockets_watched
+from maloko.testing._laws._shown import output_heard
+from maloko.testing._laws._trial import (
+    NAME,
+    Broken,
+    Inputs,
+    PassOver,
+    Refused,
+    Trial,
+    entry_of,
+    import_of,
+    set_inputs,
+    waited_for,
+)
 from maloko.testing._laws._words import error_text, plain
-from maloko.testing._laws._worlds import Needs
+from maloko.testing._laws._worlds import Needs, picture_of
 from maloko.testing._operations._runs import Run
 from maloko.testing._operations._stack import Stack
 
+_OPERATIONS = {"refreshed-preview": "preview"}
+"""What an operation is a form of."""
 
-def tried_by_engine(law: str) -> Callable[..., None]:
-    """What tries a law whose procedure is the engine's."""
 
-    def check(trial: Trial, inputs: Inputs) -> None:
-        with ExitStack() as opened:
-            _Host(trial, inputs, opened).drive(law)
+def try_law(law: str, trial: Trial, inputs: tuple[Inputs, ...], listed: int | None) -> None:
+    """
+    Tries a law on one example; raises `Broken`, `PassOver`, `Refused`, `Needs`, or what the provider raised.
 
-    return check
+    :param listed: how many different inputs there are; `None` where they are drawn.
+    """
+    with ExitStack() as opened:
+        _Host(law, trial, inputs, opened).drive(listed)
 
 
 class _Host:
-    def __init__(self, trial: Trial, inputs: Inputs, opened: ExitStack) -> None:
-        self._trial, self._inputs, self._opened = trial, inputs, opened
+    def __init__(self, law: str, trial: Trial, inputs: tuple[Inputs, ...], opened: ExitStack) -> None:
+        self._law, self._trial, self._inputs, self._opened = law, trial, inputs, opened
+        self._former: list[dict[str, Any]] = []
         self._direct: Direct | None = None
         self._returned: list[dict[str, Any]] = []
-        self._stack: Stack | None = None
+        self._stacks: dict[int, Stack] = {}
+        self._now = 0
+        self._together = False
         self._saved: dict[str, Any] = {}
         self._failure: BaseException | None = None
+        self._touched: list[tuple[str, str]] = []
+        self._printed: Any = None
+        self._messages: list[str] = []
 
-    def drive(self, law: str) -> None:
+    def drive(self, listed: int | None) -> None:
         """Does one thing after the other, up to the end."""
-        methods = [method for method in METHODS if self._trial.has(method)]
-        procedure = LawTrial(law, json.dumps({"methods": methods}))
+        procedure = LawTrial(self._law, json.dumps(self._subject(listed)))
         answer: Any = None
         while True:
             request = json.loads(procedure.next(json.dumps(answer)))
-            match request["do"]:
-                case "check":
-                    answer = self._check(request["olds"], request["news"])
-                case "run":
-                    answer = self._run(request["operation"])
-                case "save":
-                    self._save()
-                    answer = None
-                case "restore":
-                    self._restore()
-                    answer = None
-                case "look":
-                    answer = self._trial.ids()
-                case _:
-                    return self._end(request)
+            wanted = request.pop("do")
+            if wanted == "end":
+                return self._end(request)
+            answer = getattr(self, f"_{wanted.replace('-', '_')}")(**request)
+
+    def _subject(self, listed: int | None) -> dict[str, Any]:
+        settings, world = self._trial.settings, self._trial.world
+        baseline = None
+        if self._law == "L16" and settings.baseline is not None:
+            self._former = baseline_of(settings.baseline, settings.place)
+            baseline = [{"id": it["id"]} for it in self._former]
+
+        def ability(name: str) -> dict[str, Any]:
+            return {"name": name, "there": callable(getattr(world, name, None))}
+
+        remote = {"mutate": ability("mutate_remote"), "delete": ability("delete_remote")}
+        return {
+            "methods": [method for method in METHODS if self._trial.has(method)],
+            "inputs": plain(self._inputs),
+            "oddInputs": bool(odd_in(self._inputs)),
+            "volatile": sorted(settings.volatile),
+            "secret": None if settings.secret is None else sorted(settings.secret),
+            "world": None if world is None else remote,
+            "baseline": baseline,
+            "grace": settings.grace,
+            "listed": listed,
+        }
+
+    # Without an engine.
 
     def _check(self, olds: Any, news: Any) -> dict[str, Any]:
         if self._direct is None:
@@ -75,39 +114,204 @@ class _Host:
     def _bag(self, which: Any) -> dict[str, Any]:
         if which == "empty":
             return {}
-        return _bag(self._inputs, "inputs") if which == "inputs" else copy.deepcopy(self._returned[which["returned"]])
+        if which == "inputs":
+            return _bag(self._inputs[0], "inputs")
+        return copy.deepcopy(self._returned[which["returned"]])
 
-    def _run(self, operation: str) -> dict[str, Any]:
-        if self._stack is None:
-            self._stack = self._trial.stack(self._inputs)
-        run = self._stack.run(operation)
+    # Stacks.
+
+    @property
+    def _stack(self) -> Stack:
+        return self._stacks[self._now]
+
+    def _renew(self) -> None:
+        self._trial.renew()
+        self._stacks.clear()
+
+    def _program(self, stack: int, resources: list[dict[str, Any]], secret: bool, together: bool) -> None:
+        wanted = {it["name"]: self._wanted(it) for it in resources}
+        self._now, self._together = stack, together
+        if secret and self._printed is None:
+            self._printed = self._opened.enter_context(output_heard())
+        if stack not in self._stacks:
+            self._stacks[stack] = self._trial.stack_of(wanted, secret=secret)
+        for name, inputs in wanted.items():
+            set_inputs(self._stack, inputs, name)
+        self._stack.parallel = 16 if together else 1
+
+    def _wanted(self, resource: dict[str, Any]) -> dict[str, Any]:
+        inputs = dict(self._inputs[resource["inputs"]])
+        for key in resource["taking"]:
+            inputs.pop(key, None)
+            if key in self._inputs[1]:
+                inputs[key] = self._inputs[1][key]
+        for path, text in resource["planted"].items():
+            inputs = _planted(inputs, path.split("."), text)
+        return inputs
+
+    def _run(self, operation: str, loses: bool) -> dict[str, Any]:
+        stack = self._stack
+        options: dict[str, Any] = {"refresh": True} if operation == "refreshed-preview" else {}
+        if operation == "import":
+            options["imports"] = [import_of(stack, NAME)]
+        lost = ConnectionError("the answer was lost (maloko's law 13)")
+        with ExitStack() as meanwhile:
+            if loses:
+                meanwhile.enter_context(stack.fault(NAME, "create", raises=lost, after=True))
+            if self._together:
+                meanwhile.enter_context(self._all_at_once(len(stack.wanted)))  # type: ignore[attr-defined]
+            run = stack.run(_OPERATIONS.get(operation, operation), **options)
+        return self._answer(run)
+
+    def _answer(self, run: Run) -> dict[str, Any]:
         self._failure = run.failure()
-        rows = self._stack.resources()
-        answer = {"error": _told(run), "id": rows[NAME]["id"] if NAME in rows else None}
-        if self._failure is None and operation in ("preview", "up"):
+        self._messages.extend(message for _, _, message in run.diagnostics)
+        resources = {
+            name: {"id": row["id"], "outputs": plain(row["outputs"]), "secret": row["secret"]}
+            for name, row in self._stack.resources().items()
+            if row["custom"]
+        }
+        answer: dict[str, Any] = {"error": _told(run), "resources": resources, "unkept": _unkept(run)}
+        if self._failure is None and NAME in resources and run.verb in ("preview", "up"):
             entry = entry_of(run.plan)
             changes = [{"path": path, "old": it.old, "new": it.new} for path, it in sorted(entry.changes.items())]
-            answer["step"] = plain({"action": entry.action, "changes": changes})
+            answer["step"] = {
+                "action": entry.action,
+                "changes": plain(changes),
+                "replaces": entry.replaces,
+                "deleteBeforeReplace": entry.delete_before_replace,
+            }
+        reads = self._trial.recorder.of("read")
+        answer["readNothing"] = (
+            bool(reads) and reads[-1].result is not None and not getattr(reads[-1].result, "id", None)
+        )
         return answer
 
+    @contextmanager
+    def _all_at_once(self, count: int) -> Iterator[None]:
+        """Has each `create` wait for the others, and threads change places as often as they can."""
+        if not is_async(self._trial.provider, "create"):
+            barrier = threading.Barrier(count)
+
+            def together(method: str) -> None:
+                if method == "create":
+                    with suppress(threading.BrokenBarrierError):
+                        barrier.wait(1.0)
+
+            self._trial.recorder.entering = together
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e-5)
+        try:
+            yield
+        finally:
+            sys.setswitchinterval(interval)
+
+    def _cancel(self, operation: str, method: str) -> dict[str, Any]:
+        stack, recorder = self._stack, self._trial.recorder
+        ended: list[Run] = []
+
+        def cancel(called: str) -> None:
+            if called == method:
+                recorder.entering = None
+                stack.cancel()
+
+        recorder.entering = cancel
+        thread = threading.Thread(target=lambda: ended.append(stack.run(operation)), name="maloko-law-14", daemon=True)
+        thread.start()
+        if not waited_for(lambda: bool(ended), self._trial.settings.grace):
+            return {"ended": False}
+        thread.join()
+        return {"ended": True}
+
     def _save(self) -> None:
-        if self._stack is not None:
-            self._saved = self._stack.export()
+        self._saved = self._stack.export()
 
     def _restore(self) -> None:
-        if self._stack is not None:
-            self._stack.restore(self._saved)
+        self._stack.restore(self._saved)
+
+    def _reload(self) -> None:
+        self._stack.restore(json.loads(json.dumps(self._stack.export())))
+
+    def _put_former(self, number: int) -> None:
+        if not self._saved:
+            self._save()
+        former, exported = self._former[number], copy.deepcopy(self._saved)
+        row = next(it for it in exported["deployment"]["resources"] if it["urn"].endswith(f"::{NAME}"))
+        hidden = {key: value for key, value in row["inputs"].items() if key == "__provider"}
+        row["id"] = former["id"]
+        row["inputs"] = {**hidden, **former["inputs"]}
+        row["outputs"] = {**hidden, **former["outputs"]}
+        self._stack.restore(exported)
+        set_inputs(self._stack, former["inputs"])
+
+    # The world.
+
+    def _look(self) -> list[str] | None:
+        return self._trial.ids()
+
+    def _picture(self) -> Any:
+        return None if self._trial.world is None else plain(picture_of(self._trial.world))
+
+    def _mutate_remote(self, id: str) -> None:  # noqa: A002 as the request has it
+        self._trial.world.mutate_remote(id)
+
+    def _delete_remote(self, id: str) -> None:  # noqa: A002 as the request has it
+        self._trial.world.delete_remote(id)
+
+    # What was heard of the provider.
+
+    def _returned_last(self, method: str) -> dict[str, Any] | None:
+        heard = self._trial.recorder.of(method)
+        if not heard:
+            return None
+        outputs: Any = getattr(heard[-1].result, "outs", None) or {}
+        odd = odd_in(outputs)
+        return {"outputs": {} if odd else plain(outputs), "odd": odd}
+
+    def _guard(self) -> None:
+        world = self._trial.world
+        self._trial.recorder.requests = lambda: _requests_of(world)
+        self._touched = self._opened.enter_context(sockets_watched())
+
+    def _touches(self) -> list[dict[str, Any]]:
+        network = [{"what": "network", "method": method, "used": used} for method, used in self._touched]
+        requests = [
+            {"what": "requests", "method": it.method, "requests": it.requests}
+            for it in self._trial.recorder.calls
+            if it.method in ("check", "diff") and it.requests
+        ]
+        return [*network, *requests]
+
+    def _shown(self) -> dict[str, Any]:
+        raised = [(it.method, it.error) for it in self._trial.recorder.calls if it.error is not None]
+        errors = [
+            {"method": method, "error": error_text(error), "whole": f"{error} {error!r}"} for method, error in raised
+        ]
+        shown = {"printed": self._printed.getvalue(), "provider": repr(self._trial.provider)}
+        texts: dict[str, Any] = plain({"errors": errors, "messages": self._messages, **shown})
+        return texts
 
     def _end(self, end: dict[str, Any]) -> None:
         match end["outcome"]:
             case "needs":
                 raise Needs(end["what"])
+            case "pass-over":
+                raise PassOver(end["what"])
             case "refused":
                 raise Refused(end["error"]) from self._failure
             case "raised" if self._failure is not None:
                 raise self._failure
             case "broken":
-                raise Broken.of(end["words"]) from (self._failure if end["caused"] else None)
+                raise Broken(end["words"]) from (self._failure if end["caused"] else None)
+
+
+def _planted(value: Any, path: list[str], text: str) -> Any:
+    """A value with another text at a path; as it is where there is no text."""
+    key, *rest = path
+    if not isinstance(value, Mapping) or key not in value:
+        return value
+    inner = _planted(value[key], rest, text) if rest else text if isinstance(value[key], str) else value[key]
+    return {**value, key: inner}
 
 
 def _told(run: Run) -> str | None:
@@ -115,3 +319,17 @@ def _told(run: Run) -> str | None:
     if run.outcome == "succeeded":
         return None
     return error_text(run.exception) if run.exception is not None else str(run.error)
+
+
+def _unkept(run: Run) -> dict[str, Any] | None:
+    """The result of a method that no state can keep."""
+    for call in run.calls:
+        if call.error_kind in ("bad-return", "unusable-outputs"):
+            path = re.search(r"'([^']+)'", call.error or "")
+            return {"method": call.method, "property": path.group(1) if path else None, "error": str(call.error)}
+    return None
+
+
+def _requests_of(world: Any) -> int:
+    calls = getattr(world, "calls", None)
+    return calls if isinstance(calls, int) else 0

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from maloko.testing._laws._all import LAWS
-from maloko.testing._laws._runner import Verdict, judge
+from maloko.testing._laws._runner import Verdict, judge, laws
 from maloko.testing._laws._settings import Settings
 
 if TYPE_CHECKING:
@@ -48,17 +47,18 @@ class ProviderLaws:
     """How many examples most laws are tried on; some take a part or a multiple of it."""
 
     @classmethod
-    def verdicts(cls, *laws: str, seed: int | None = None) -> dict[str, Verdict]:
+    def verdicts(cls, *names: str, seed: int | None = None) -> dict[str, Verdict]:
         """Tries the laws of these names (`L5`), or all, outside of a test; raises `MalokoError` for settings that make
         no sense."""
-        settings = Settings.of(cls, LAWS)
-        return {name: judge(LAWS[name], settings, seed) for name in laws or LAWS}
+        known = laws()
+        settings = Settings.of(cls, known)
+        return {name: judge(known[name], settings, seed) for name in names or known}
 
     def _try(self, law: str, request: pytest.FixtureRequest) -> None:
         import pytest
 
-        seed = request.config.getoption("--maloko-seed", None)
-        verdict = judge(LAWS[law], Settings.of(type(self), LAWS), seed, f"pytest '{request.node.nodeid}'")
+        seed, known = request.config.getoption("--maloko-seed", None), laws()
+        verdict = judge(known[law], Settings.of(type(self), known), seed, f"pytest '{request.node.nodeid}'")
         if verdict.outcome in ("needs", "waived"):
             pytest.skip(verdict.text)
         if verdict.error is not None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 import sys
 import warnings
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from maloko._errors import MalokoError
+from maloko.testing._judgement import ask
+from maloko.testing._laws._host import try_law
 from maloko.testing._laws._settings import Settings
 from maloko.testing._laws._trial import Broken, PassOver, Refused, Trial
 from maloko.testing._laws._words import error_text, text_of
@@ -23,16 +26,29 @@ SHRINKS = 150
 
 @dataclass(frozen=True)
 class Law:
-    """A law: its name, its title, how many inputs an example of it has, and what tries it."""
+    """A law, as `engine-kit/src/laws/table.rs` has it."""
 
     name: str
+    """`L5`."""
     title: str
-    arity: int
-    check: Callable[..., None]
-    share: float = 1.0
+    """What holds."""
+    inputs: int
+    """How many inputs an example of it has."""
+    share: float
     """So many times the usual number of examples."""
-    shows_inputs: bool = True
+    shows_inputs: bool
     """Do the inputs of an example say anything of what was found?"""
+    shrinks: bool
+    """Are smaller inputs looked for that break it, too?"""
+
+
+@functools.cache
+def laws() -> dict[str, Law]:
+    """The laws by name, in order."""
+    return {
+        it["name"]: Law(it["name"], it["title"], it["inputs"], it["share"], it["showsInputs"], it["shrinks"])
+        for it in ask("laws")
+    }
 
 
 @dataclass(frozen=True)
@@ -106,6 +122,7 @@ class _Case:
         self.flaky = False
         self.passed_over: list[PassOver] = []
         self._place = settings.new_place()
+        self._listed_count: int | None = None
 
     def run(self) -> None:
         try:
@@ -120,7 +137,7 @@ class _Case:
         """Tries one example; raises what breaks the law, and `PassOver` when it says nothing."""
         trial = Trial(self.settings, self._place)
         try:
-            self.law.check(trial, *inputs)
+            try_law(self.law.name, trial, inputs, self._listed_count)
         except PassOver as reason:
             self.passed_over.append(reason)
             raise
@@ -132,17 +149,16 @@ class _Case:
 
     def _listed(self) -> None:
         examples = plain_examples(self.settings)
+        self._listed_count = len([it for at, it in enumerate(examples) if it not in examples[:at]])
         wanted: list[tuple[Any, ...]]
-        if self.law.arity == 1:
-            wanted = [(example,) for example in examples]
-        elif self.law.arity == 2:
+        if self.law.inputs == 2 and len(examples) > 1:
             # Neighbours first: a list is written in an order that means something.
             neighbours = list(itertools.pairwise(examples))
             wanted = [*neighbours, *(it for it in itertools.permutations(examples, 2) if it not in neighbours)]
+        elif self.law.inputs > 2:
+            wanted = [tuple(examples[: self.law.inputs])]
         else:
-            wanted = [tuple(examples[: self.law.arity])] if len(examples) > 1 else []
-        if not wanted:
-            raise Needs("two inputs that differ; there is one")
+            wanted = [(example,) for example in examples]
         for inputs in wanted[: 3 * max(1, round(self.settings.examples * self.law.share))]:
             error = self._outcome(inputs)
             if error is not None and not isinstance(error, PassOver):
@@ -175,7 +191,7 @@ class _Case:
                 self.failed, self.inputs = error, inputs
                 raise error
 
-        test = hypothesis.given(examples_of(self.settings.inputs, self.law.arity))(body)
+        test = hypothesis.given(examples_of(self.settings.inputs, self.law.inputs))(body)
         test = hypothesis.settings(
             max_examples=count,
             database=None,
@@ -183,7 +199,7 @@ class _Case:
             print_blob=False,
             report_multiple_bugs=False,
             suppress_health_check=list(hypothesis.HealthCheck),
-            phases=(hypothesis.Phase.generate, hypothesis.Phase.shrink),
+            phases=(hypothesis.Phase.generate, *((hypothesis.Phase.shrink,) if self.law.shrinks else ())),
         )(hypothesis.seed(self.seed)(test))
         try:
             with warnings.catch_warnings():

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, NamedTuple
 
 from maloko.testing._cloud._leftovers import tear_down
+from maloko.testing._judgement import ask
 from maloko.testing._kit import Kit
-from maloko.testing._laws._compare import NOTHING, Made
 from maloko.testing._laws._recorder import Recorder, defines
 from maloko.testing._laws._settings import Settings
-from maloko.testing._laws._words import error_text, words_of
-from maloko.testing._laws._worlds import Needs, Place, ids_of
+from maloko.testing._laws._words import error_text, plain
+from maloko.testing._laws._worlds import Place, ids_of
 from maloko.testing._operations._plan import Plan, PlanEntry
 from maloko.testing._operations._stack import Stack
 from maloko.testing._values import Secret
@@ -21,6 +21,13 @@ NAME = "it"
 """The name of the resource."""
 
 Inputs = Mapping[str, Any]
+
+
+class Made(NamedTuple):
+    """The outputs of an object, and its id."""
+
+    outputs: Any
+    id: str
 
 
 class PassOver(Exception):  # noqa: N818 it is no error
@@ -34,21 +41,8 @@ class Refused(PassOver):
 class Broken(AssertionError):  # noqa: N818 it is what has become of the law
     """A law does not hold."""
 
-    def __init__(self, kind: str, **found: Any) -> None:
-        """
-        :param kind: what was found, as `engine-kit/src/laws/finding.rs` names it; it has the words.
-        :param found: the members of that finding; a value that is `NOTHING` is left out.
-        """
-        self._tell(words_of(kind, {key: it for key, it in found.items() if it is not NOTHING}))
-
-    @classmethod
-    def of(cls, words: dict[str, str]) -> Broken:
-        """What the engine's side has found, in its words."""
-        broken = cls.__new__(cls)
-        broken._tell(words)
-        return broken
-
-    def _tell(self, words: dict[str, str]) -> None:
+    def __init__(self, words: dict[str, str]) -> None:
+        """:param words: what was found: `property`, `expected`, `found`, `advice`."""
         self.words = words
         super().__init__("{property}: expected {expected}, found {found}".format(**words))
 
@@ -89,11 +83,6 @@ class Trial:
     def has(self, method: str) -> bool:
         """Does the provider define the method?"""
         return defines(type(self.provider), method)
-
-    def need(self, method: str, why: str) -> None:
-        """Raises `Needs` for a provider without the method."""
-        if not self.has(method):
-            raise Needs(f"`{method}`, which the provider does not have: {why}")
 
     def ids(self) -> list[str] | None:
         """The ids of what is in the world, sorted; `None` without a world."""
@@ -137,11 +126,22 @@ def made_of(stack: Stack) -> Made:
     return Made(stack.outputs(NAME), stack.id(NAME))
 
 
+def first_difference(expected: Made, found: Made, volatile: Collection[str]) -> dict[str, Any] | None:
+    """The first output in which two objects differ, apart from their ids and what is volatile: `path`, and, where the
+    objects have it, `expected` and `found`."""
+    difference: dict[str, Any] | None = ask(
+        "object_difference",
+        expected=plain(expected._asdict()),
+        found=plain(found._asdict()),
+        volatile=sorted(volatile),
+    )
+    return difference
+
+
 def program_for(
     provider: Callable[[], Any], wanted: Mapping[str, Inputs], secret: frozenset[str]
 ) -> tuple[Callable[[], None], dict[str, dict[str, Any]]]:
     """A program that makes resources by name, and the inputs that it reads when it runs."""
-    import pulumi
     from pulumi.dynamic import Resource
 
     from maloko.testing._operations._programs import _class_name
@@ -152,10 +152,20 @@ def program_for(
 
     def program() -> None:
         for name, inputs in rows.items():
-            marked = {key: pulumi.Output.secret(it) if key in secret else it for key, it in inputs.items()}
-            kind(provider(), name, marked)
+            kind(provider(), name, _marked(inputs, secret))
 
     return program, rows
+
+
+def _marked(value: Any, secret: frozenset[str], path: str = "") -> Any:
+    """A value with what stands at these paths marked as secret."""
+    import pulumi
+
+    if path in secret:
+        return pulumi.Output.secret(value)
+    if not isinstance(value, Mapping):
+        return value
+    return {key: _marked(item, secret, f"{path}.{key}" if path else str(key)) for key, item in value.items()}
 
 
 def split_secrets(config: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -170,6 +180,13 @@ def entry_of(plan: Plan) -> PlanEntry:
         return plan[NAME]
     except KeyError:
         raise AssertionError("the resource is not in the plan: the engine has lost it") from None
+
+
+def import_of(stack: Stack, name: str) -> dict[str, Any]:
+    """Forgets a resource; what an import of its object is told."""
+    row = stack.resources()[name]
+    stack.state = stack.state.without([row["urn"]])
+    return {"urn": row["urn"], "type": row["type"], "parent": row["parent"], "id": row["id"]}
 
 
 def waited_for(done: Callable[[], bool], seconds: float) -> bool:

@@ -7,13 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from maloko._maloko import law_text, law_words
-
-
-def words_of(kind: str, found: Mapping[str, Any]) -> dict[str, str]:
-    """A finding in words: `property`, `expected`, `found`, `advice`."""
-    words: dict[str, str] = json.loads(law_words(json.dumps({"kind": kind, **plain(found)})))
-    return words
+from maloko._maloko import law_text
 
 
 def text_of(law: str, title: str, provider: str, outcome: str, found: Mapping[str, Any]) -> str:

@@ -94,13 +94,3 @@ def picture_of(world: Any) -> Any:
     if isinstance(found, Mapping):
         return {str(id_): copy.deepcopy(found[id_]) for id_ in found}
     return sorted(ids_of(world))
-
-
-def need(world: Any, method: str, why: str) -> Any:
-    """A method of the world. Raises `Needs` without it."""
-    if world is None:
-        raise Needs(f"`world`, {why}")
-    found = getattr(world, method, None)
-    if not callable(found):
-        raise Needs(f"`{method}(id)` of the world, {why}")
-    return found

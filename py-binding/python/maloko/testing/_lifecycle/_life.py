@@ -7,9 +7,8 @@ import os
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from maloko.testing._laws._compare import Made, differences_of
 from maloko.testing._laws._settings import Settings
-from maloko.testing._laws._trial import NAME, Inputs, Trial, made_of, set_inputs
+from maloko.testing._laws._trial import NAME, Inputs, Made, Trial, first_difference, import_of, made_of, set_inputs
 from maloko.testing._laws._worlds import picture_of
 from maloko.testing._operations._runs import Run
 from maloko.testing._operations._stack import Stack
@@ -125,12 +124,10 @@ class Lifecycle:
     def import_(self) -> None:
         """Forgets the resource, and takes its object over by its id, as somebody else's stack would."""
         self._steps.append("life.import_()")
-        row = self._stack.resources()[NAME]
-        self._stack.state = self._stack.state.without([row["urn"]])
-        imported = {"urn": row["urn"], "type": row["type"], "parent": row["parent"], "id": row["id"]}
+        imported = import_of(self._stack, NAME)
         run = self._stack.run("import", imports=[imported])
         if run.outcome != "succeeded":
-            self._fail(f"the object {row['id']!r} cannot be imported by its id", run)
+            self._fail(f"the object {imported['id']!r} cannot be imported by its id", run)
         self._settled = False
         self._holds()
 
@@ -352,8 +349,10 @@ class Lifecycle:
     def _as_created(self, inputs: Inputs, made: Made) -> None:
         self._trial.renew()
         fresh = made_of(self._trial.made(inputs))
-        for path, expected, found in differences_of(fresh, made, self._settings.volatile):
-            self._fail(f"'{path}' ends as {found!r}, and a create of the same inputs makes {expected!r}")
+        it = first_difference(fresh, made, self._settings.volatile)
+        if it is not None:
+            expected, found = (repr(it[key]) if key in it else "nothing" for key in ("expected", "found"))
+            self._fail(f"'{it['path']}' ends as {found}, and a create of the same inputs makes {expected}")
 
     def _runs(self) -> list[Run]:
         return [run for stack in (self._stack, *self._others) for run in stack.runs]

@@ -1,0 +1,228 @@
+//! The host, as the procedure of a law sees it: each method is a request, and its answer.
+
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
+
+use super::exchange::{
+    Bag, Cancelled, Checked, End, Held, Made, Operation, PlannedStep, Program, Ran, Request, Returned, Shown, Touch,
+    Wanted,
+};
+use super::subject::Subject;
+
+/// The name of an example's only resource.
+pub(super) const NAME: &str = "it";
+
+/// The host.
+pub(super) struct Host {
+    pub(super) subject: Subject,
+    exchange: Arc<Mutex<Exchange>>,
+}
+
+/// What the procedure of a law asks for, and what the host answers.
+#[derive(Default)]
+pub(super) struct Exchange {
+    pub(super) request: Option<Request>,
+    pub(super) answer: Option<Json>,
+    /// What is wrong with the last answer.
+    pub(super) malformed: Option<String>,
+    checks: usize,
+}
+
+/// What the only resource of a program is made with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Inputs {
+    number: usize,
+    taking: Vec<String>,
+}
+
+impl Inputs {
+    /// The inputs of the example with this number.
+    pub(super) fn of(number: usize) -> Self {
+        Self { number, taking: Vec::new() }
+    }
+
+    /// The first inputs, with one property of the second ones.
+    pub(super) fn first_with(property: String) -> Self {
+        Self { number: 0, taking: vec![property] }
+    }
+
+    /// The properties in which they differ from the first ones, sorted.
+    pub(super) fn changed(&self, subject: &Subject) -> Vec<String> {
+        if self.taking.is_empty() { subject.changed() } else { self.taking.clone() }
+    }
+
+    fn wanted(&self) -> Wanted {
+        let (inputs, taking) = (self.number, self.taking.clone());
+        Wanted { name: NAME.to_owned(), inputs, taking, planted: BTreeMap::new() }
+    }
+}
+
+impl Host {
+    pub(super) fn new(subject: Subject, exchange: Arc<Mutex<Exchange>>) -> Self {
+        Self { subject, exchange }
+    }
+
+    pub(super) fn has(&self, method: &str) -> bool {
+        self.subject.has(method)
+    }
+
+    /// Calls `check`. Inputs that it refuses say nothing of a law.
+    pub(super) async fn check(&self, olds: Bag, news: Bag) -> Held<Checked> {
+        let mut checked: Checked = self.ask(Request::Check { olds, news }).await;
+        {
+            let mut exchange = self.exchange.lock().unwrap_or_else(PoisonError::into_inner);
+            checked.number = exchange.checks;
+            exchange.checks += 1;
+        }
+        if checked.failures.is_empty() {
+            return Ok(checked);
+        }
+        let told: Vec<String> = checked.failures.iter().map(|(name, reason)| format!("{name}: {reason}")).collect();
+        Err(End::Refused { error: told.join("; ") })
+    }
+
+    /// Makes the first object of an example. A provider that fails in it refuses the inputs.
+    pub(super) async fn make(&self, inputs: &Inputs) -> Held<Made> {
+        self.want(inputs).await;
+        self.make_wanted().await
+    }
+
+    /// Makes what the program wants, as [`Host::make`] does.
+    pub(super) async fn make_wanted(&self) -> Held<Made> {
+        let mut ran = self.run(Operation::Up).await;
+        match ran.error {
+            None => Ok(ran.resources.remove(NAME).unwrap_or_default()),
+            Some(error) => Err(End::Refused { error }),
+        }
+    }
+
+    /// Edits the program of the first stack.
+    pub(super) async fn want(&self, inputs: &Inputs) {
+        self.program(Program { resources: vec![inputs.wanted()], ..Program::default() }).await;
+    }
+
+    pub(super) async fn program(&self, program: Program) {
+        self.ask::<()>(Request::Program(program)).await;
+    }
+
+    /// Edits the program, and plans it. A provider that fails in that refuses the inputs.
+    pub(super) async fn edit(&self, inputs: &Inputs) -> Held<PlannedStep> {
+        self.want(inputs).await;
+        self.plan_wanted().await
+    }
+
+    /// Plans what the program wants, as [`Host::edit`] does.
+    pub(super) async fn plan_wanted(&self) -> Held<PlannedStep> {
+        let ran = self.run(Operation::Preview).await;
+        match ran.error {
+            None => Ok(ran.step),
+            Some(error) => Err(End::Refused { error }),
+        }
+    }
+
+    /// What no provider may fail in.
+    pub(super) async fn must_run(&self, operation: Operation) -> Held<Ran> {
+        let ran = self.run(operation).await;
+        if ran.error.is_some() { Err(End::Raised) } else { Ok(ran) }
+    }
+
+    pub(super) async fn run(&self, operation: Operation) -> Ran {
+        self.ask(Request::Run { operation, loses: false }).await
+    }
+
+    /// Deploys; the answer of `create` is lost after the provider gave it.
+    pub(super) async fn lose_the_answer_of_create(&self) -> Ran {
+        self.ask(Request::Run { operation: Operation::Up, loses: true }).await
+    }
+
+    /// Cancels an operation when it enters a method. Does it end in the time that the author allows?
+    pub(super) async fn ends_when_cancelled(&self, operation: Operation, method: &str) -> bool {
+        let cancelled: Cancelled = self.ask(Request::Cancel { operation, method: method.to_owned() }).await;
+        cancelled.ended
+    }
+
+    pub(super) async fn renew(&self) {
+        self.ask::<()>(Request::Renew).await;
+    }
+
+    pub(super) async fn save(&self) {
+        self.ask::<()>(Request::Save).await;
+    }
+
+    pub(super) async fn restore(&self) {
+        self.ask::<()>(Request::Restore).await;
+    }
+
+    pub(super) async fn reload(&self) {
+        self.ask::<()>(Request::Reload).await;
+    }
+
+    /// Puts a resource of the former release in the place of the resource, in the state and the program.
+    pub(super) async fn put_former(&self, number: usize) {
+        self.ask::<()>(Request::PutFormer { number }).await;
+    }
+
+    /// The ids in the world, sorted; `None` without a world.
+    pub(super) async fn ids(&self) -> Option<Vec<String>> {
+        let mut ids: Option<Vec<String>> = self.ask(Request::Look).await;
+        if let Some(ids) = &mut ids {
+            ids.sort();
+        }
+        ids
+    }
+
+    /// What is in the world; `null` without one.
+    pub(super) async fn picture(&self) -> Json {
+        self.ask(Request::Picture).await
+    }
+
+    pub(super) async fn mutate_remote(&self, id: &str) {
+        self.ask::<()>(Request::MutateRemote { id: id.to_owned() }).await;
+    }
+
+    pub(super) async fn delete_remote(&self, id: &str) {
+        self.ask::<()>(Request::DeleteRemote { id: id.to_owned() }).await;
+    }
+
+    pub(super) async fn returned(&self, method: &str) -> Option<Returned> {
+        self.ask(Request::ReturnedLast { method: method.to_owned() }).await
+    }
+
+    pub(super) async fn guard(&self) {
+        self.ask::<()>(Request::Guard).await;
+    }
+
+    pub(super) async fn touches(&self) -> Vec<Touch> {
+        self.ask(Request::Touches).await
+    }
+
+    pub(super) async fn shown(&self) -> Shown {
+        self.ask(Request::Shown).await
+    }
+
+    // An answer that cannot be read is the host's mistake: the procedure never goes on, and `LawTrial::next` says so.
+    async fn ask<T: DeserializeOwned>(&self, request: Request) -> T {
+        let mut request = Some(request);
+        poll_fn(|_| {
+            let mut exchange = self.exchange.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(request) = request.take() {
+                exchange.request = Some(request);
+                return Poll::Pending;
+            }
+            let Some(answer) = exchange.answer.take() else { return Poll::Pending };
+            match serde_json::from_value(answer) {
+                Ok(answer) => Poll::Ready(answer),
+                Err(error) => {
+                    exchange.malformed = Some(error.to_string());
+                    Poll::Pending
+                }
+            }
+        })
+        .await
+    }
+}

@@ -1,0 +1,47 @@
+// What the engine's side is told of a provider before a law is tried on it.
+import { METHODS } from "../../sdk/methods";
+import type { Inputs } from "../stack/subject";
+import type { World } from "../worlds";
+import { plainJson } from "./broken";
+import { type BaselineRow, removerOf } from "./options";
+import { oddIn } from "./portable";
+import type { Laboratory } from "./trial";
+
+/** What the author of a provider says of it. */
+export interface LawSubject {
+    laboratory: Laboratory;
+    baseline?: readonly BaselineRow[] | undefined;
+    /** So long (milliseconds) a call may take to end once it is cancelled. */
+    grace: number;
+    /** How many different inputs there are; undefined where they are drawn. */
+    listed?: number | undefined;
+}
+
+/** The provider and world of an example, or of a look before the first. */
+interface Tried {
+    provider: object;
+    world: World | undefined;
+}
+
+/** That, as `engine-kit/src/laws/subject.rs` has it. */
+export function subjectOf(subject: LawSubject, { provider, world }: Tried, inputs: readonly Inputs[] = []): object {
+    const { laboratory, baseline, grace, listed } = subject;
+    const methods = METHODS.filter((it) => typeof (provider as Record<string, unknown>)[it] === "function");
+    return {
+        methods,
+        inputs: plainJson(inputs),
+        oddInputs: oddIn(inputs).length > 0,
+        volatile: laboratory.volatile,
+        secret: laboratory.secret ?? null,
+        world:
+            world === undefined
+                ? null
+                : {
+                      mutate: { name: "mutateRemote", there: typeof world.mutateRemote === "function" },
+                      delete: { name: "deleteRemote", there: removerOf(world) !== undefined },
+                  },
+        baseline: baseline?.map(({ id = "" }) => ({ id })) ?? null,
+        grace: grace / 1000,
+        listed: listed ?? null,
+    };
+}

@@ -1,0 +1,47 @@
+"""What a former release of a provider left in a state: as rows, or as a stack that was exported then."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from maloko._errors import MalokoError
+
+
+def baseline_of(given: Any, beside: str) -> list[dict[str, Any]]:
+    """The resources of a baseline: `id`, `inputs`, `outputs`. Raises `MalokoError` for one that has none."""
+    where = "`baseline`"
+    if isinstance(given, str | Path):
+        path = Path(beside).parent / given
+        where = f"the baseline {given}"
+        try:
+            given = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise MalokoError(f"{where} cannot be read: {error}") from error
+    if isinstance(given, Mapping):
+        # A file of `maloko.baseline` holds an export, and that a deployment; what stands for providers is not in it.
+        while isinstance(given.get("deployment"), Mapping):
+            given = given["deployment"]
+        rows = given.get("resources") or []
+        given = [row for row in rows if row.get("custom") and ":dynamic" in str(row.get("type"))]
+    found = [
+        {
+            "id": str(row["id"]),
+            "inputs": _shown(row.get("inputs") or {}),
+            "outputs": _shown(row.get("outputs") or {}),
+        }
+        for row in given
+        if isinstance(row, Mapping) and row.get("id")
+    ]
+    if not found:
+        raise MalokoError(
+            f"{where} has no resource of a dynamic provider: give an exported deployment, or a list of "
+            "{'id': ..., 'inputs': {...}, 'outputs': {...}}"
+        )
+    return found
+
+
+def _shown(bag: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in bag.items() if not key.startswith("__")}
