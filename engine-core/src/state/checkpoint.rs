@@ -167,8 +167,13 @@ fn damaged(what: &str, place: &str, problem: &str) -> Error {
 }
 
 fn capacity(snapshot: &Snapshot) -> usize {
-    // Few rows are larger, and memory that is not touched costs nothing.
-    2048 * (snapshot.rows.len() + 1)
+    // Few rows are larger, and memory that is not touched costs nothing. URNs of deep components are thousands of letters
+    // long: a text that grows to its size is copied on its way, and held twice meanwhile.
+    let urns = |row: &ResourceState| {
+        let others = row.property_dependencies.values().flatten().chain(&row.dependencies).chain(&row.parent);
+        row.urn.as_str().len() + others.map(|urn| urn.as_str().len()).sum::<usize>()
+    };
+    2048 * (snapshot.rows.len() + 1) + snapshot.rows.iter().map(|row| urns(row)).sum::<usize>()
 }
 
 fn write_head(encoder: &mut Encoder<'_>, snapshot: &Snapshot) -> Result<()> {
