@@ -477,6 +477,7 @@ verify-python: $(STAMPS)/examples-python
 # way of others.
 verify-rules:
 	$(PYTHON) .ci/module_graph.py
+	$(PYTHON) .ci/folders.py
 	$(PYTHON) docs/rules/check.py
 	$(PYTHON) .ci/twins.py
 

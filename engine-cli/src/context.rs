@@ -9,11 +9,11 @@ use std::time::Duration;
 use maloko_core::environment::Environment;
 
 use crate::arguments::GlobalArguments;
-use crate::console::Console;
 use crate::embedding::Library;
 use crate::failure::{Failure, Result};
 use crate::language_host::LanguageHost;
 use crate::project::Project;
+use crate::terminal::console::Console;
 
 /// Gives the value of an environment variable.
 pub(crate) type Variables = Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>;

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use maloko_core::layer::HostLayer;
 use maloko_core::provider::{Answer, ObjectId, ProviderCall, ProviderError, ProviderHost};
 
-use crate::capture::Settler;
+use crate::terminal::capture::Settler;
 
 /// A host that, after each call, waits for what the call printed: so it is told as that resource's, and before the step
 /// is over.

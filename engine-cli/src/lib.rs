@@ -3,10 +3,8 @@
 mod advice;
 mod arguments;
 mod backend;
-mod capture;
 mod commands;
 mod config_key;
-mod console;
 mod context;
 pub mod display;
 mod embedding;
@@ -22,7 +20,6 @@ mod operation;
 mod plain;
 mod platform;
 mod project;
-mod prompt;
 #[cfg(all(test, unix))]
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #[path = "../../engine-core/tests/store/random.rs"]
@@ -31,7 +28,6 @@ mod removal;
 mod selection;
 mod settings;
 mod shell;
-mod signals;
 pub mod terminal;
 #[cfg(test)]
 mod testing;

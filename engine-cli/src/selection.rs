@@ -9,7 +9,7 @@ use maloko_core::state::StackName;
 use crate::backend::{self, PROJECT_DIRECTORY};
 use crate::commands::stack::create;
 use crate::failure::{Failure, Result};
-use crate::prompt;
+use crate::terminal::prompt;
 use crate::workplace::Workplace;
 
 const SELECTION_FILE: &str = "stack";

@@ -17,10 +17,10 @@ use maloko_core::provider::{
 use maloko_core::{Engine, ProgramEnd};
 
 use crate::arguments::{Arguments, parse};
-use crate::console::Console;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::language_host::{Language, LanguageAbout, LanguageHost, PassResult, ProgramSpec};
+use crate::terminal::console::Console;
 
 /// A binding without a language: its programs are empty.
 pub(crate) struct NoLanguage;

@@ -16,8 +16,8 @@ use crate::backend::{self, PROJECT_DIRECTORY, Place};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::project::Project;
-use crate::prompt;
 use crate::settings::{Settings, Staged};
+use crate::terminal::prompt;
 
 pub(crate) const KEY_FILE: &str = "passphrase";
 /// The member of a settings file that names the secrets provider.

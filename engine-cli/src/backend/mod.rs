@@ -16,8 +16,8 @@ use maloko_stores::World;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::project::Project;
-use crate::prompt;
 use crate::shell;
+use crate::terminal::prompt;
 
 pub(crate) use login::{forget_login, record_login};
 pub(crate) use pulumi_login::selected_in_pulumi;

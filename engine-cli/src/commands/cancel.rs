@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::failure::Result;
-use crate::prompt;
+use crate::terminal::prompt;
 use crate::workplace::Workplace;
 
 /// Runs `cancel`.

@@ -10,9 +10,9 @@ use crate::config_key;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::plain::HIDDEN;
-use crate::prompt;
 use crate::settings::path::{self, locate, split_assignment};
 use crate::settings::{Settings, turn, value};
+use crate::terminal::prompt;
 use crate::workplace::Workplace;
 
 /// Runs `config`.

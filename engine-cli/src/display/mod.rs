@@ -5,18 +5,15 @@ mod diff;
 mod drift;
 mod failures;
 mod json;
-mod json_value;
 mod nodes;
 mod order;
 mod paint;
 mod path;
 mod plain;
-mod preview_json;
 mod reasons;
 mod redact;
 mod screen;
 mod summary;
-mod summary_json;
 mod table;
 mod tree;
 mod values;
@@ -151,10 +148,10 @@ fn renderer(mode: DisplayMode, options: DisplayOptions, opened: SystemTime) -> B
             let internal = mode == DisplayMode::EventLog;
             Box::new(json::JsonLines::new(redactor, options.is_preview, internal, opened))
         }
-        DisplayMode::PreviewJson => Box::new(preview_json::PreviewDocument::new(redactor, options.show_sames)),
+        DisplayMode::PreviewJson => Box::new(json::preview::PreviewDocument::new(redactor, options.show_sames)),
         DisplayMode::SummaryJson | DisplayMode::FailureJson => {
             let always = mode == DisplayMode::SummaryJson;
-            Box::new(summary_json::SummaryLine::new(redactor, options.show_sames, options.diff, always))
+            Box::new(json::summary::SummaryLine::new(redactor, options.show_sames, options.diff, always))
         }
         DisplayMode::Tree => {
             let probe = screen::controlling_terminal(options.fallback_size);

@@ -11,8 +11,8 @@ use signal_hook::consts::SIGINT;
 use crate::display::Display;
 use crate::failure::{Failure, Result, code};
 use crate::language_host::LanguageHost;
-use crate::signals::{self, Leaving, Watch};
 use crate::terminal;
+use crate::terminal::signals::{self, Leaving, Watch};
 use crate::workplace::Workplace;
 
 /// How long a program that cannot go on is waited for, after its last provider call has ended.

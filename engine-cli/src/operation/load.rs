@@ -12,12 +12,12 @@ use super::request::Request;
 use super::run::{Prepared, prepare};
 use super::{interrupts, own_process};
 use crate::advice::Aimed;
-use crate::capture::{self, Capture};
 use crate::display::Redactor;
 use crate::failure::{Failure, Result, code};
 use crate::host::SettlingHost;
 use crate::language_host::{LanguageHost, ProgramSpec};
-use crate::signals::Watch;
+use crate::terminal::capture::{self, Capture};
+use crate::terminal::signals::Watch;
 use crate::terminal::{self, Lending};
 use crate::workplace::Workplace;
 

@@ -7,12 +7,12 @@ use maloko_core::event::Severity;
 
 use super::interrupts::{self, LimitWatch};
 use super::request::Request;
-use crate::capture::Capture;
-use crate::console::Listening;
 use crate::display::Display;
 use crate::failure::{Failure, Result};
 use crate::host::SettlingHost;
-use crate::signals::Watch;
+use crate::terminal::capture::Capture;
+use crate::terminal::console::Listening;
+use crate::terminal::signals::Watch;
 use crate::terminal::{self, Lending};
 use crate::workplace::Workplace;
 

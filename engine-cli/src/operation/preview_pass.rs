@@ -6,8 +6,8 @@ use maloko_core::state::Passphrase;
 
 use crate::context::Context;
 use crate::failure::{Failure, Result, code};
-use crate::prompt;
-use crate::signals;
+use crate::terminal::prompt;
+use crate::terminal::signals;
 
 use super::handover;
 use super::plan::PreviewOutcome;

@@ -32,7 +32,7 @@ use crate::language_host::{ProgramSpec, ResourceClass};
 use crate::project::Project;
 use crate::settings::Settings;
 use crate::settings::resolve::resolve;
-use crate::signals;
+use crate::terminal::signals;
 use crate::workplace::Workplace;
 
 /// Runs the operation in this process. `plan` is what the user was shown before.

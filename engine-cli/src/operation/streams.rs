@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::capture;
 use crate::failure::{Failure, Result};
+use crate::terminal::capture;
 use crate::workplace::Workplace;
 
 /// Where the operation is shown, whatever is captured meanwhile.

@@ -14,7 +14,7 @@ use notify::{Event, RecursiveMode, Watcher};
 use crate::arguments::{ColorChoice, WatchArguments};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::signals::Noted;
+use crate::terminal::signals::Noted;
 use crate::workplace::Workplace;
 
 use files::Files;

@@ -13,7 +13,7 @@ use crate::wire::{
     decode_properties, decode_value,
 };
 
-use super::registration_errors::{no_provider_in_reserved_property, not_a_duration, not_a_urn, serialised_provider};
+use super::refusals::registration::{no_provider_in_reserved_property, not_a_duration, not_a_urn, serialised_provider};
 
 /// A former identity of a resource.
 #[derive(Clone, Debug, PartialEq)]

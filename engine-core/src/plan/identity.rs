@@ -4,7 +4,7 @@ use crate::urn::Urn;
 
 use super::goal::{Alias, Goal};
 use super::planner::{Planner, Seen};
-use super::registration_errors::RegistrationError;
+use super::refusals::registration::RegistrationError;
 
 impl Planner {
     /// The URN of a registration.

@@ -15,8 +15,8 @@ use crate::value::{PropertyMap, Value};
 
 use super::diff_result::{Compared, judge};
 use super::planner::Planner;
+use super::refusals::registration::RegistrationError;
 use super::registration::{Next, Phase, Question, Registration};
-use super::registration_errors::RegistrationError;
 use super::secrecy::{copy_secrets, mark_outputs};
 use super::step::Step;
 

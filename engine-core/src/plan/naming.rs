@@ -5,8 +5,8 @@ use crate::resource_state::ResourceState;
 use crate::value::{PropertyMap, Value};
 
 use super::planner::Planner;
+use super::refusals::registration::RegistrationError;
 use super::registration::Registration;
-use super::registration_errors::RegistrationError;
 
 impl Registration {
     /// Does the program name the object, and as it is named already? Then two of them cannot be there at a time.

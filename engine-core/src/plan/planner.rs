@@ -11,10 +11,10 @@ use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
 use crate::urn::{Urn, UrnMap, UrnSet};
 
-use super::default_provider::package_of;
 use super::goal::Goal;
+use super::providers::default_provider::package_of;
+use super::refusals::registration::{Reference, RegistrationError};
 use super::registration::Registration;
-use super::registration_errors::{Reference, RegistrationError};
 use super::step::Step;
 use super::targets::{Leftovers, Targets, matches_any};
 

@@ -20,8 +20,8 @@ use super::diff_result::{Compared, DiffResult, judge};
 use super::goal::Goal;
 use super::import::Found;
 use super::planner::Planner;
-use super::provider_resource;
-use super::registration_errors::RegistrationError;
+use super::providers::resource;
+use super::refusals::registration::RegistrationError;
 use super::secrecy::{copy_secrets, for_provider};
 use super::step::{RENEWED, Step};
 
@@ -326,7 +326,7 @@ impl Planner {
         if !registration.targeted {
             return Ok(Next::Act(registration.untouched(self)));
         }
-        if provider_resource::is_dynamic(&registration.goal) {
+        if resource::is_dynamic(&registration.goal) {
             return Ok(self.settle_provider(registration));
         }
         if Self::is_import(registration) {

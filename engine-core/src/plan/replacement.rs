@@ -9,8 +9,8 @@ use crate::urn::UrnSet;
 
 use super::cascade::Cascade;
 use super::planner::Planner;
+use super::refusals::registration::RegistrationError;
 use super::registration::{Next, Phase, Registration};
-use super::registration_errors::RegistrationError;
 use super::step::{IMPLIED, Step};
 
 impl Planner {

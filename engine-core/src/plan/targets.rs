@@ -10,7 +10,7 @@ use crate::state::ResourceNumber;
 use crate::urn::{Urn, UrnSet};
 
 use super::names::bears;
-use super::registration_errors::RegistrationError;
+use super::refusals::registration::RegistrationError;
 
 /// Rows by their numbers, which are in state order.
 pub type Leftovers = BTreeMap<ResourceNumber, Arc<ResourceState>>;

@@ -12,30 +12,23 @@
 //! ```
 
 mod address;
-mod azure;
 mod batch;
 mod bucket;
 mod checkpoint;
-mod claim;
 mod connector;
 mod fault;
-mod fence;
-mod gcs;
-mod heartbeat;
 mod history;
 mod io;
 mod keys;
 mod lease;
-mod lease_state;
 mod locks;
 mod mark;
 mod opened;
 mod prefix;
-mod profile;
 mod record;
 mod retrying_client;
-mod s3;
 mod seal;
+mod services;
 mod store;
 
 pub use opened::Timing;
@@ -53,9 +46,9 @@ use crate::World;
 pub fn open(url: &str, world: &World) -> Result<ObjectBackend> {
     let address = Address::parse(url)?;
     let connect: opened::Connect = match address.scheme.as_str() {
-        "gs" => gcs::connector(&address, world)?,
-        "azblob" => azure::connector(&address, world)?,
-        _ => s3::connector(&address, world)?,
+        "gs" => services::gcs::connector(&address, world)?,
+        "azblob" => services::azure::connector(&address, world)?,
+        _ => services::s3::connector(&address, world)?,
     };
     let (shown, place, prefix) = (address.shown(), address.place(), address.prefix.clone());
     Ok(ObjectBackend::new(shown, place, prefix, connect, world.clone()))

@@ -52,5 +52,5 @@ impl<S: HttpService> HttpService for RetryingClient<S> {
 }
 
 #[cfg(test)]
-#[path = "patience_tests.rs"]
+#[path = "retrying_client_tests.rs"]
 mod tests;

@@ -14,9 +14,10 @@ use crate::slow_notice::SlowNotice;
 use super::bucket::Bucket;
 use super::io::Io;
 use super::keys::{self, META, OWN, STACKS, StackKeys};
+use super::lease::{claim, fence};
 use super::opened::{Connect, Opened, Timing, layout_file};
 use super::record::{Record, State, Who};
-use super::{checkpoint, claim, fence, history, locks, mark};
+use super::{checkpoint, history, locks, mark};
 
 /// How often the lock of a holder that goes on renewing it is tried to be broken.
 const BREAK_ATTEMPTS: u32 = 16;

@@ -10,10 +10,10 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::language_host::Language;
 use crate::project::check_name;
-use crate::prompt;
 use crate::settings::path::{locate, split_assignment};
 use crate::settings::value;
 use crate::shell;
+use crate::terminal::prompt;
 use crate::workplace::Workplace;
 
 use folder::{Asked, Folder};

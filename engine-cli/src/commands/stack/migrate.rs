@@ -8,8 +8,8 @@ use crate::backend::{self, Origin};
 use crate::context::Context;
 use crate::failure::Result;
 use crate::plain::count;
-use crate::prompt;
 use crate::shell;
+use crate::terminal::prompt;
 use crate::workplace::Workplace;
 use crate::yaml;
 

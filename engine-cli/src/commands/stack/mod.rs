@@ -22,7 +22,7 @@ use crate::arguments::{StackArguments, StackCommand, StackInit, StackList, Stack
 use crate::backend::{confirm_new_directory, guard_first_stack, make_project_directory};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::prompt;
+use crate::terminal::prompt;
 use crate::workplace::Workplace;
 
 /// Runs `stack`.

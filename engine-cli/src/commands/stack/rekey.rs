@@ -8,8 +8,8 @@ use serde_norway::Value;
 use crate::arguments::StackChangeSecretsProvider;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::prompt;
 use crate::settings::{Settings, value};
+use crate::terminal::prompt;
 use crate::workplace::{SECRETS_PROVIDER, Workplace};
 
 const COMMAND: &str = "maloko stack change-secrets-provider";

@@ -6,8 +6,8 @@ use maloko_core::message::Command;
 use crate::arguments::StackRemove;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::prompt;
 use crate::removal::{Left, Seen, delete};
+use crate::terminal::prompt;
 use crate::workplace::Workplace;
 
 /// Runs `stack rm`.

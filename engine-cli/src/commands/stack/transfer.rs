@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::history::Beginning;
 use crate::plain::count;
-use crate::prompt;
+use crate::terminal::prompt;
 use crate::workplace::Workplace;
 
 pub(super) async fn export(context: &Context, arguments: &StackExport) -> Result<()> {

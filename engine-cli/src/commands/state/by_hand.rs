@@ -10,7 +10,7 @@ use maloko_core::state::{Session, Snapshot, export_deployment, import_deployment
 use crate::context::Context;
 use crate::failure::{Failure, Result, code};
 use crate::platform;
-use crate::prompt;
+use crate::terminal::prompt;
 use crate::workplace::Workplace;
 
 const COMMAND: &str = "maloko state edit";

@@ -19,7 +19,7 @@ use crate::arguments::{StateCommand, StateDelete, StateFlag, StateRename};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::plain::count;
-use crate::prompt;
+use crate::terminal::prompt;
 use crate::workplace::Workplace;
 
 pub(crate) use edit::Flag;

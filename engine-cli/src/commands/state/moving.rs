@@ -10,8 +10,8 @@ use crate::arguments::StateMove;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::plain::count;
-use crate::prompt;
 use crate::shell;
+use crate::terminal::prompt;
 use crate::workplace::Workplace;
 
 const COMMAND: &str = "maloko state move";

@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::history::Beginning;
 use crate::plain::{count, readable_time};
-use crate::prompt;
+use crate::terminal::prompt;
 use crate::workplace::Workplace;
 
 const COMMAND: &str = "maloko state restore";

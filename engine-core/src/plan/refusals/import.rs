@@ -2,8 +2,8 @@
 
 use crate::urn::Urn;
 
-use super::names::first_few;
-use super::registration_errors::RegistrationError;
+use crate::plan::names::first_few;
+use crate::plan::refusals::registration::RegistrationError;
 
 /// So many properties are named in the first line.
 const NAMED: usize = 3;
@@ -11,7 +11,7 @@ const NAMED: usize = 3;
 impl RegistrationError {
     /// `names`: the inputs that differ; `lines`: what each of them has here and there, where that is known. The first line
     /// is whole, for it is what a summary shows.
-    pub(super) fn import_mismatch(urn: &Urn, id: &str, names: &[&str], lines: &[&str]) -> Self {
+    pub(in crate::plan) fn import_mismatch(urn: &Urn, id: &str, names: &[&str], lines: &[&str]) -> Self {
         let mut text = match names {
             [] => format!(
                 "the object '{id}' cannot be imported: its provider's 'diff' says that it is not as the program says\n    * \

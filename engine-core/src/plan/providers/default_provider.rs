@@ -10,20 +10,24 @@ use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
 
-use super::goal::Goal;
-use super::planner::{Planner, Seen};
-use super::provider_resource::{is_dynamic, package_of_provider};
-use super::registration_errors::RegistrationError;
-use super::step::Step;
+use crate::plan::goal::Goal;
+use crate::plan::planner::{Planner, Seen};
+use crate::plan::providers::resource::{is_dynamic, package_of_provider};
+use crate::plan::refusals::registration::RegistrationError;
+use crate::plan::step::Step;
 
 /// The package of a type.
-pub(super) fn package_of(kind: &str) -> &str {
+pub(in crate::plan) fn package_of(kind: &str) -> &str {
     kind.split(':').next().unwrap_or_default()
 }
 
 impl Planner {
     /// The reference to the provider resource that a registration's row will have, with the steps that make it.
-    pub(super) fn provider_for(&mut self, urn: &Urn, goal: &Goal) -> Result<(String, Vec<Step>), RegistrationError> {
+    pub(in crate::plan) fn provider_for(
+        &mut self,
+        urn: &Urn,
+        goal: &Goal,
+    ) -> Result<(String, Vec<Step>), RegistrationError> {
         let package = package_of(&goal.kind);
         if let Some(package) = package_of_provider(goal) {
             if !is_dynamic(goal) {

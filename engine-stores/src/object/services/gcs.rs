@@ -5,16 +5,16 @@ use object_store::gcp::{GoogleCloudStorage, GoogleCloudStorageBuilder, GoogleCon
 
 use crate::World;
 
-use super::address::Address;
-use super::connector::{Connector, options, retries};
-use super::fault::unusable;
-use super::opened::Connect;
+use crate::object::address::Address;
+use crate::object::connector::{Connector, options, retries};
+use crate::object::fault::unusable;
+use crate::object::opened::Connect;
 
 pub(crate) fn connector(address: &Address, world: &World) -> Result<Connect> {
     address.allow(&["anonymous"])?;
     let builder = builder(address, world)?;
     let place = address.place();
-    Ok(super::connecting(move || {
+    Ok(crate::object::connecting(move || {
         builder.clone().build().map_err(|error| unusable(&place, &error)) as Result<GoogleCloudStorage>
     }))
 }

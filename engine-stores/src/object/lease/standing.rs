@@ -8,10 +8,10 @@ use maloko_core::error::{Error, Result};
 use maloko_core::state::StackName;
 use object_store::UpdateVersion;
 
-use super::bucket::Bucket;
-use super::keys::StackKeys;
-use super::opened::{Opened, Timing};
-use super::record::{Record, State, Who};
+use crate::object::bucket::Bucket;
+use crate::object::keys::StackKeys;
+use crate::object::opened::{Opened, Timing};
+use crate::object::record::{Record, State, Who};
 
 /// How often the lease object is written when our own writes of it crossed.
 const ATTEMPTS: u32 = 4;

@@ -1,5 +1,10 @@
 //! The sole right to write to a stack, while it lasts.
 
+pub(in crate::object) mod claim;
+pub(in crate::object) mod fence;
+mod heartbeat;
+mod standing;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,12 +18,13 @@ use object_store::UpdateVersion;
 
 use super::batch::{self, Piece, Pieces};
 use super::bucket::Bucket;
-use super::heartbeat::Heartbeat;
 use super::keys::StackKeys;
-use super::lease_state::Right;
+use super::lease::heartbeat::Heartbeat;
+use super::lease::standing::Right;
+use super::mark;
 use super::opened::Opened;
 use super::record::Record;
-use super::{checkpoint, mark, seal};
+use super::{checkpoint, seal};
 
 /// A lease that was just won.
 pub(crate) struct Taken {

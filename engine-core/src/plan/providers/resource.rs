@@ -9,24 +9,24 @@ use crate::provider::DYNAMIC_PACKAGES;
 use crate::resource_state::ResourceState;
 use crate::value::Value;
 
-use super::goal::Goal;
-use super::planner::Planner;
-use super::registration::{Next, Registration};
+use crate::plan::goal::Goal;
+use crate::plan::planner::Planner;
+use crate::plan::registration::{Next, Registration};
 
 /// The package that a goal's resource is the provider of, if it is one.
-pub(super) fn package_of_provider(goal: &Goal) -> Option<&str> {
+pub(in crate::plan) fn package_of_provider(goal: &Goal) -> Option<&str> {
     goal.kind.strip_prefix("pulumi:providers:").filter(|_| goal.custom)
 }
 
 /// Is it a provider resource of a dynamic package?
-pub(super) fn is_dynamic(goal: &Goal) -> bool {
+pub(in crate::plan) fn is_dynamic(goal: &Goal) -> bool {
     package_of_provider(goal).is_some_and(|package| DYNAMIC_PACKAGES.contains(&package))
 }
 
 impl Planner {
     /// Settles a provider resource without asking anyone. It is updated where its inputs changed and never replaced: its
     /// id stays, so that nothing is done to the resources that refer to it.
-    pub(super) fn settle_provider(&self, registration: &mut Registration) -> Next {
+    pub(in crate::plan) fn settle_provider(&self, registration: &mut Registration) -> Next {
         let mut inputs = registration.goal.inputs.clone();
         if !registration.goal.package_version.is_empty() {
             inputs

@@ -5,10 +5,10 @@ use object_store::azure::{AzureConfigKey as Key, MicrosoftAzure, MicrosoftAzureB
 
 use crate::World;
 
-use super::address::Address;
-use super::connector::{Connector, options, retries};
-use super::fault::unusable;
-use super::opened::Connect;
+use crate::object::address::Address;
+use crate::object::connector::{Connector, options, retries};
+use crate::object::fault::unusable;
+use crate::object::opened::Connect;
 
 const SETTINGS: &[&str] = &["storage_account", "domain", "protocol", "localemu"];
 
@@ -27,7 +27,7 @@ pub(crate) fn connector(address: &Address, world: &World) -> Result<Connect> {
     address.allow(SETTINGS)?;
     let builder = builder(address, world)?;
     let place = address.place();
-    Ok(super::connecting(move || {
+    Ok(crate::object::connecting(move || {
         builder.clone().build().map_err(|error| unusable(&place, &error)) as Result<MicrosoftAzure>
     }))
 }

@@ -5,11 +5,11 @@ use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey as Key};
 
 use crate::World;
 
-use super::address::Address;
-use super::connector::{Connector, options, retries};
-use super::fault::unusable;
-use super::opened::Connect;
-use super::profile;
+use crate::object::address::Address;
+use crate::object::connector::{Connector, options, retries};
+use crate::object::fault::unusable;
+use crate::object::opened::Connect;
+use crate::object::services::profile;
 
 const SETTINGS: &[&str] = &[
     "region",
@@ -49,7 +49,9 @@ pub(crate) fn connector(address: &Address, world: &World) -> Result<Connect> {
     address.allow(SETTINGS)?;
     let builder = builder(address, world)?;
     let place = address.place();
-    Ok(super::connecting(move || builder.clone().build().map_err(|error| unusable(&place, &error)) as Result<AmazonS3>))
+    Ok(crate::object::connecting(move || {
+        builder.clone().build().map_err(|error| unusable(&place, &error)) as Result<AmazonS3>
+    }))
 }
 
 fn builder(address: &Address, world: &World) -> Result<AmazonS3Builder> {

@@ -7,7 +7,7 @@ use futures::channel::oneshot;
 use futures::future::{Either, select};
 use maloko_core::error::{Error, Result};
 
-use super::lease_state::Right;
+use crate::object::lease::standing::Right;
 
 /// A heartbeat that goes on until it is stopped or the right is lost.
 pub(crate) struct Heartbeat {

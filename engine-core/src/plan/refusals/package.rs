@@ -4,11 +4,11 @@
 use crate::builtin;
 use crate::urn::Urn;
 
-use super::default_provider::package_of;
-use super::registration_errors::RegistrationError;
+use crate::plan::providers::default_provider::package_of;
+use crate::plan::refusals::registration::RegistrationError;
 
 impl RegistrationError {
-    pub(super) fn native_package(urn: &Urn, package: &str, version: &str) -> Self {
+    pub(in crate::plan) fn native_package(urn: &Urn, package: &str, version: &str) -> Self {
         let package = named(package, version);
         Self::on(
             urn,
@@ -20,7 +20,7 @@ impl RegistrationError {
         )
     }
 
-    pub(super) fn remote_component(urn: &Urn, package: &str, version: &str) -> Self {
+    pub(in crate::plan) fn remote_component(urn: &Urn, package: &str, version: &str) -> Self {
         let package = named(package, version);
         Self::on(
             urn,
@@ -32,7 +32,7 @@ impl RegistrationError {
         )
     }
 
-    pub(super) fn unknown_built_in(urn: &Urn, kind: &str) -> Self {
+    pub(in crate::plan) fn unknown_built_in(urn: &Urn, kind: &str) -> Self {
         Self::on(
             urn,
             format!(

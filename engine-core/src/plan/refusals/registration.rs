@@ -6,7 +6,7 @@ use crate::message::{Code, Command, Message};
 use crate::provider::CheckFailure;
 use crate::urn::Urn;
 
-use super::names::{did_you_mean, several_bear_it};
+use crate::plan::names::{did_you_mean, several_bear_it};
 
 /// A registration, or a whole run, that cannot go on: the messages are for the user, the resource is at fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct RegistrationError {
 
 /// The options of a registration that name other resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reference {
+pub(in crate::plan) enum Reference {
     Dependency,
     DeletedWith,
     ReplaceWith,
@@ -71,11 +71,11 @@ impl RegistrationError {
         )
     }
 
-    pub(super) fn nameless(urn: &Urn, kind: &str) -> Self {
+    pub(in crate::plan) fn nameless(urn: &Urn, kind: &str) -> Self {
         Self::on(urn, format!("a resource of the type '{kind}' has an empty name; give it a name"))
     }
 
-    pub(super) fn malformed_type(urn: &Urn, kind: &str) -> Self {
+    pub(in crate::plan) fn malformed_type(urn: &Urn, kind: &str) -> Self {
         Self::on(
             urn,
             format!(
@@ -85,11 +85,11 @@ impl RegistrationError {
         )
     }
 
-    pub(super) fn missing_parent(urn: &Urn, parent: &Urn) -> Self {
+    pub(in crate::plan) fn missing_parent(urn: &Urn, parent: &Urn) -> Self {
         Self::on(urn, format!("its parent '{parent}' was not registered before it in this run; make the parent first"))
     }
 
-    pub(super) fn missing_reference(urn: &Urn, reference: Reference, missing: &Urn) -> Self {
+    pub(in crate::plan) fn missing_reference(urn: &Urn, reference: Reference, missing: &Urn) -> Self {
         let option = reference.option();
         Self::on(
             urn,
@@ -105,7 +105,7 @@ impl RegistrationError {
         )
     }
 
-    pub(super) fn duplicate(urn: &Urn, name: &str) -> Self {
+    pub(in crate::plan) fn duplicate(urn: &Urn, name: &str) -> Self {
         Self::on(
             urn,
             format!(
@@ -115,7 +115,7 @@ impl RegistrationError {
         )
     }
 
-    pub(super) fn taken_over(urn: &Urn, other: &Urn) -> Self {
+    pub(in crate::plan) fn taken_over(urn: &Urn, other: &Urn) -> Self {
         Self::on(
             urn,
             format!(
@@ -125,7 +125,7 @@ impl RegistrationError {
         )
     }
 
-    pub(super) fn alias_of_present(urn: &Urn, alias: &Urn) -> Self {
+    pub(in crate::plan) fn alias_of_present(urn: &Urn, alias: &Urn) -> Self {
         Self::on(
             urn,
             format!(
@@ -135,7 +135,7 @@ impl RegistrationError {
         )
     }
 
-    pub(super) fn alias_in_use(urn: &Urn, alias: &Urn, other: &Urn) -> Self {
+    pub(in crate::plan) fn alias_in_use(urn: &Urn, alias: &Urn, other: &Urn) -> Self {
         Self::on(
             urn,
             format!(
@@ -146,7 +146,7 @@ impl RegistrationError {
     }
 
     /// `excluded`: the selection says what is left out, and not what is taken.
-    pub(super) fn needs_left_out(urn: &Urn, missing: &Urn, excluded: bool) -> Self {
+    pub(in crate::plan) fn needs_left_out(urn: &Urn, missing: &Urn, excluded: bool) -> Self {
         let why = if excluded {
             "was excluded by --exclude and does not exist yet; remove it from --exclude".to_owned()
         } else {
@@ -156,7 +156,7 @@ impl RegistrationError {
     }
 
     /// `excluded`: as in [`needs_left_out`](Self::needs_left_out).
-    pub(super) fn circle(urn: &Urn, carried: &Urn, excluded: bool) -> Self {
+    pub(in crate::plan) fn circle(urn: &Urn, carried: &Urn, excluded: bool) -> Self {
         let (why, advice) = if excluded {
             ("was excluded by --exclude", format!("remove '{carried}' from --exclude"))
         } else {
@@ -171,7 +171,7 @@ impl RegistrationError {
         )
     }
 
-    pub(super) fn built_in_import(urn: &Urn, kind: &str) -> Self {
+    pub(in crate::plan) fn built_in_import(urn: &Urn, kind: &str) -> Self {
         Self::on(
             urn,
             format!(
@@ -181,7 +181,7 @@ impl RegistrationError {
         )
     }
 
-    pub(super) fn component_import(urn: &Urn) -> Self {
+    pub(in crate::plan) fn component_import(urn: &Urn) -> Self {
         Self::on(
             urn,
             "the option 'import': a component has no object of its own; leave the option out here, and pass it to the \
@@ -197,7 +197,7 @@ impl RegistrationError {
     }
 
     /// The same where the program gave the id.
-    pub(super) fn nothing_to_import_by_option(urn: &Urn, id: &str) -> Self {
+    pub(in crate::plan) fn nothing_to_import_by_option(urn: &Urn, id: &str) -> Self {
         Self::on(
             urn,
             format!(
@@ -233,7 +233,7 @@ impl RegistrationError {
         )
     }
 
-    pub(super) fn imported_replacement(urn: &Urn, id: &str) -> Self {
+    pub(in crate::plan) fn imported_replacement(urn: &Urn, id: &str) -> Self {
         Self::on(
             urn,
             format!(
@@ -331,14 +331,14 @@ impl RegistrationError {
         )
     }
 
-    pub(super) fn no_provider_object(urn: &Urn) -> Self {
+    pub(in crate::plan) fn no_provider_object(urn: &Urn) -> Self {
         Self::on(
             urn,
             "it is a dynamic resource without a provider object; pass one to the constructor of pulumi.dynamic.Resource",
         )
     }
 
-    pub(super) fn protected_replacement(urn: &Urn) -> Self {
+    pub(in crate::plan) fn protected_replacement(urn: &Urn) -> Self {
         Self::on(
             urn,
             message![
@@ -353,7 +353,7 @@ impl RegistrationError {
         )
     }
 
-    pub(super) fn protected_dependent(urn: &Urn, dependent: &Urn) -> Self {
+    pub(in crate::plan) fn protected_dependent(urn: &Urn, dependent: &Urn) -> Self {
         Self::on(
             urn,
             message![
@@ -386,7 +386,7 @@ impl RegistrationError {
         )
     }
 
-    pub(super) fn untargeted_dependent(urn: &Urn, target: &Urn) -> Self {
+    pub(in crate::plan) fn untargeted_dependent(urn: &Urn, target: &Urn) -> Self {
         Self::on(
             urn,
             format!(
@@ -444,7 +444,7 @@ impl RegistrationError {
         )
     }
 
-    pub(super) fn unknown_trigger(urn: &Urn) -> Self {
+    pub(in crate::plan) fn unknown_trigger(urn: &Urn) -> Self {
         Self::on(
             urn,
             "the option 'replacementTrigger' has an unknown value, because something that it depends on failed; fix \
@@ -452,7 +452,7 @@ impl RegistrationError {
         )
     }
 
-    pub(super) fn check_failures(urn: &Urn, failures: &[CheckFailure]) -> Self {
+    pub(in crate::plan) fn check_failures(urn: &Urn, failures: &[CheckFailure]) -> Self {
         let text = |failure: &CheckFailure| match failure.property.as_str() {
             "" => format!("its inputs are not valid: {}", failure.reason),
             property => format!("property {property} is not valid: {}", failure.reason),
@@ -461,7 +461,7 @@ impl RegistrationError {
     }
 
     /// An answer of another kind than the question: a fault of the host, not of the user.
-    pub(super) fn wrong_answer(urn: &Urn) -> Self {
+    pub(in crate::plan) fn wrong_answer(urn: &Urn) -> Self {
         Self::on(urn, "the provider's answer does not fit the call; this is a bug in maloko")
     }
 
@@ -482,7 +482,7 @@ impl RegistrationError {
 }
 
 /// An option that has to be a URN and is none.
-pub(super) fn not_a_urn(option: &str, text: &str) -> String {
+pub(in crate::plan) fn not_a_urn(option: &str, text: &str) -> String {
     format!(
         "the option '{option}' has '{text}', which is not a URN (urn:pulumi:<stack>::<project>::<type>::<name>); pass the resource or its whole URN"
     )
@@ -498,19 +498,19 @@ pub fn unregistered_hook(name: &str, moment: &str) -> String {
 }
 
 /// A time limit that is none.
-pub(super) fn not_a_duration(text: &str) -> String {
+pub(in crate::plan) fn not_a_duration(text: &str) -> String {
     format!("the option 'customTimeouts' has '{text}', which is not a duration such as 5m or 1h30m")
 }
 
 /// A provider that reached the engine as code and not as an object.
-pub(super) fn serialised_provider() -> String {
+pub(in crate::plan) fn serialised_provider() -> String {
     "the SDK serialised its provider, so maloko did not get the live object; load the resource class after maloko, and \
      use a single copy of the SDK"
         .to_owned()
 }
 
 /// A property of the SDK's that a program set.
-pub(super) fn no_provider_in_reserved_property() -> String {
+pub(in crate::plan) fn no_provider_in_reserved_property() -> String {
     "the reserved property '__provider' holds no provider; give the property another name".to_owned()
 }
 

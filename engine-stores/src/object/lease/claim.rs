@@ -14,13 +14,13 @@ use maloko_core::planted::{self, Bug};
 use maloko_core::state::{Holder, StackName, lock_file};
 use object_store::UpdateVersion;
 
-use super::batch;
-use super::fence::shut_out;
-use super::keys::StackKeys;
-use super::lease::{ObjectLease, Taken};
-use super::locks;
-use super::opened::Opened;
-use super::record::{Record, State, Who};
+use crate::object::batch;
+use crate::object::keys::StackKeys;
+use crate::object::lease::fence::shut_out;
+use crate::object::lease::{ObjectLease, Taken};
+use crate::object::locks;
+use crate::object::opened::Opened;
+use crate::object::record::{Record, State, Who};
 
 /// How often a lease is tried for when others come in between.
 const ATTEMPTS: u32 = 8;

@@ -45,7 +45,7 @@ fn the_second_signal_does_not_wait_for_what_the_first_one_waits_for() {
     let part = if planted::has(Bug::SecondSignalWaits) { "bug" } else { "hang" };
     let mut command = Command::new(std::env::current_exe().unwrap())
         .args([
-            "signals::tests::the_second_signal_does_not_wait_for_what_the_first_one_waits_for",
+            "terminal::signals::tests::the_second_signal_does_not_wait_for_what_the_first_one_waits_for",
             "--exact",
             "--nocapture",
         ])

@@ -5,8 +5,8 @@ use std::io::IsTerminal;
 use dialoguer::theme::ColorfulTheme;
 use dialoguer::{Confirm, FuzzySelect, Input, Password};
 
-use crate::console::Console;
 use crate::failure::{Failure, Result, code};
+use crate::terminal::console::Console;
 
 fn unanswered(error: dialoguer::Error) -> Failure {
     let dialoguer::Error::IO(error) = error;

@@ -3,12 +3,12 @@
 use maloko_core::error::{Error, Result};
 use maloko_core::planted::{self, Bug};
 
-use super::batch;
-use super::bucket::{Bucket, Found};
-use super::keys::StackKeys;
-use super::mark;
-use super::record::Record;
-use super::seal;
+use crate::object::batch;
+use crate::object::bucket::{Bucket, Found};
+use crate::object::keys::StackKeys;
+use crate::object::mark;
+use crate::object::record::Record;
+use crate::object::seal;
 
 /// How often a checkpoint is marked anew when a write of the former holder comes in between: it has one at most.
 const MARK_ATTEMPTS: u32 = 4;

@@ -5,11 +5,16 @@
 //! terminal's until it is given back. The bindings know when somebody begins to read from it, and call [`borrow`] and
 //! [`give_back`] around that. Descriptors belong to the process, and so does this.
 
+pub(crate) mod capture;
+pub(crate) mod console;
+pub(crate) mod prompt;
+pub(crate) mod signals;
+
 use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::capture::{Capture, Lendable, Lent};
 use crate::display::Display;
+use crate::terminal::capture::{Capture, Lendable, Lent};
 
 /// Who reads from the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

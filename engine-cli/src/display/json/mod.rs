@@ -1,5 +1,9 @@
 //! Engine events as JSON, one per line (docs/rules 14.5).
 
+pub(in crate::display) mod preview;
+pub(in crate::display) mod summary;
+pub(in crate::display) mod value;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -11,7 +15,7 @@ use maloko_core::urn::Urn;
 use maloko_core::value::PropertyMap;
 use serde::{Serialize, Serializer};
 
-use super::json_value::{Messages, Properties, SecretForm, Writing};
+use super::json::value::{Messages, Properties, SecretForm, Writing};
 use super::redact::SecretDisplay;
 use super::words::result;
 use super::worker::{Renderer, unix_seconds};

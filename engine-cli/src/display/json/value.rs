@@ -8,13 +8,13 @@ use maloko_core::value::{
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
-use super::redact::{SecretDisplay, Visible};
-use super::values::UNKNOWN;
+use crate::display::redact::{SecretDisplay, Visible};
+use crate::display::values::UNKNOWN;
 use maloko_core::redaction::SECRET_TEXT;
 
 /// What is written for a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SecretForm {
+pub(in crate::display) enum SecretForm {
     /// The signature object with `"ciphertext": "[secret]"`.
     Signature,
     /// The plain string `[secret]`.
@@ -25,15 +25,18 @@ pub(super) enum SecretForm {
 
 /// How values are written.
 #[derive(Clone, Copy)]
-pub(super) struct Writing<'a> {
+pub(in crate::display) struct Writing<'a> {
     /// What may be shown.
-    pub(super) redactor: &'a SecretDisplay,
+    pub(in crate::display) redactor: &'a SecretDisplay,
     /// What is written for the rest.
-    pub(super) secrets: SecretForm,
+    pub(in crate::display) secrets: SecretForm,
 }
 
 /// Properties as they are written.
-pub(super) struct Properties<'a>(pub(super) Writing<'a>, pub(super) &'a PropertyMap);
+pub(in crate::display) struct Properties<'a>(
+    pub(in crate::display) Writing<'a>,
+    pub(in crate::display) &'a PropertyMap,
+);
 
 impl Serialize for Properties<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -43,7 +46,7 @@ impl Serialize for Properties<'_> {
 }
 
 /// A value as it is written.
-pub(super) struct Shown<'a>(pub(super) Writing<'a>, pub(super) &'a Value);
+pub(in crate::display) struct Shown<'a>(pub(in crate::display) Writing<'a>, pub(in crate::display) &'a Value);
 
 impl Serialize for Shown<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -125,7 +128,10 @@ fn serialize_number<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, 
 }
 
 /// A row with all its members (docs/rules 10.2), as the preview document shows it.
-pub(super) struct FullResource<'a>(pub(super) Writing<'a>, pub(super) &'a ResourceState);
+pub(in crate::display) struct FullResource<'a>(
+    pub(in crate::display) Writing<'a>,
+    pub(in crate::display) &'a ResourceState,
+);
 
 impl Serialize for FullResource<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -186,7 +192,10 @@ fn list_if<M: SerializeMap, T: Serialize>(object: &mut M, key: &'static str, lis
 }
 
 /// Texts that a provider wrote.
-pub(super) struct Messages<'a>(pub(super) &'a SecretDisplay, pub(super) &'a [String]);
+pub(in crate::display) struct Messages<'a>(
+    pub(in crate::display) &'a SecretDisplay,
+    pub(in crate::display) &'a [String],
+);
 
 impl Serialize for Messages<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

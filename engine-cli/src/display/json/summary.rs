@@ -9,20 +9,20 @@ use maloko_core::event::{Diagnostic, Event, Op, Outcome, Severity, StepMetadata,
 use maloko_core::urn::Urn;
 use serde::{Serialize, Serializer};
 
-use super::delta::{Body, Change, Kind};
-use super::diff::changes_of;
-use super::drift;
-use super::json::outcome_name;
-use super::json_value::{SecretForm, Shown, Writing};
-use super::order::in_order;
-use super::path;
-use super::preview_json::Kinds;
-use super::redact::SecretDisplay;
-use super::words::result;
-use super::worker::Renderer;
+use crate::display::delta::{Body, Change, Kind};
+use crate::display::diff::changes_of;
+use crate::display::drift;
+use crate::display::json::outcome_name;
+use crate::display::json::preview::Kinds;
+use crate::display::json::value::{SecretForm, Shown, Writing};
+use crate::display::order::in_order;
+use crate::display::path;
+use crate::display::redact::SecretDisplay;
+use crate::display::words::result;
+use crate::display::worker::Renderer;
 
 /// Notes what is done, and writes it down when it is over.
-pub(super) struct SummaryLine {
+pub(in crate::display) struct SummaryLine {
     redactor: SecretDisplay,
     show_sames: bool,
     diff: bool,
@@ -42,7 +42,7 @@ impl SummaryLine {
     /// With `show_sames` unchanged resources are listed too, with `diff` the values that change; without `always` what
     /// succeeds writes nothing.
     #[must_use]
-    pub(super) fn new(redactor: SecretDisplay, show_sames: bool, diff: bool, always: bool) -> Self {
+    pub(in crate::display) fn new(redactor: SecretDisplay, show_sames: bool, diff: bool, always: bool) -> Self {
         Self { redactor, show_sames, diff, always, steps: Vec::new(), errors: Vec::new(), summary: None }
     }
 

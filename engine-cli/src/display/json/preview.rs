@@ -8,13 +8,13 @@ use maloko_core::event::{DetailedDiff, Event, Op, Severity, StepMetadata, Summar
 use maloko_core::urn::Urn;
 use serde::{Serialize, Serializer};
 
-use super::json::{prefix, severity_name};
-use super::json_value::{FullResource, SecretForm, Writing};
-use super::redact::SecretDisplay;
-use super::worker::Renderer;
+use crate::display::json::value::{FullResource, SecretForm, Writing};
+use crate::display::json::{prefix, severity_name};
+use crate::display::redact::SecretDisplay;
+use crate::display::worker::Renderer;
 
 /// Collects a preview and writes it when it is over.
-pub(super) struct PreviewDocument {
+pub(in crate::display) struct PreviewDocument {
     redactor: SecretDisplay,
     show_sames: bool,
     began: bool,
@@ -27,7 +27,7 @@ pub(super) struct PreviewDocument {
 impl PreviewDocument {
     /// With `show_sames` unchanged resources are listed too.
     #[must_use]
-    pub(super) fn new(redactor: SecretDisplay, show_sames: bool) -> Self {
+    pub(in crate::display) fn new(redactor: SecretDisplay, show_sames: bool) -> Self {
         Self {
             redactor,
             show_sames,
@@ -145,7 +145,7 @@ impl<'a> Step<'a> {
 }
 
 /// A detailed diff as documents have it.
-pub(super) struct Kinds<'a>(pub(super) &'a DetailedDiff);
+pub(in crate::display) struct Kinds<'a>(pub(in crate::display) &'a DetailedDiff);
 
 impl Serialize for Kinds<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
