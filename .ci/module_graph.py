@@ -39,10 +39,8 @@ IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*["'](\.[^"']*)["']""")
 KNOTTED = frozenset(
     {
         "engine-core/src/driver",
-        "engine-core/src/environment",
         "engine-core/src/plan",
         "engine-core/src/state",
-        "engine-core/src/state/local",
     }
 )
 """Folders whose files still need each other in a circle: one that is untied leaves the list, and none is added."""

@@ -8,8 +8,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use ring::digest;
 
+use super::disk::SystemFiles;
 use super::files;
-use super::platform::SystemFiles;
 
 /// Keys that are remembered; those of stacks that were removed fall out at last.
 const MAX_KEYS: usize = 64;

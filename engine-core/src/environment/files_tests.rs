@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::*;
-use crate::environment::platform::SystemFiles;
+use crate::environment::disk::SystemFiles;
 
 const DISK: &SystemFiles = &SystemFiles;
 

@@ -2,13 +2,10 @@
 //! randomness, the disk, work beside its own, and who it is.
 #![expect(clippy::disallowed_methods, reason = "what is passed in to everybody else is taken from the machine here")]
 
-#[cfg(unix)]
-mod contained;
 pub(crate) mod derived_keys;
+pub(crate) mod disk;
 pub mod files;
 mod known_keys;
-#[cfg(unix)]
-mod modes;
 pub(crate) mod platform;
 pub mod timer;
 
@@ -24,9 +21,9 @@ use ring::rand::{SecureRandom, SystemRandom};
 use crate::error::{Error, Result};
 use crate::planted;
 
+pub use self::disk::SystemFiles;
 pub use self::files::{FileKind, Files, LockedFile, OpenFile, OpenMode};
 pub use self::known_keys::KnownKeys;
-pub use self::platform::SystemFiles;
 
 /// [`Environment::linger`] of a machine: longer than a program takes from one resource to the next, and shorter than
 /// anybody notices.

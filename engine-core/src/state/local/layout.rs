@@ -9,8 +9,6 @@ use crate::error::{Error, Result};
 use crate::state::backend::StoredStack;
 use crate::state::name::{ORGANIZATION, StackName};
 
-use super::generations;
-
 /// The only version of the layout.
 const VERSION: u64 = 1;
 /// How often a stack is read that changes meanwhile.
@@ -277,9 +275,8 @@ impl StackFiles {
         Ok(())
     }
 
-    /// Puts the staged checkpoint in its place and keeps the one before.
-    pub(super) fn replace(&self, staged: &Path, keep: usize) -> Result<()> {
-        generations::add(self, keep)?;
+    /// Puts the staged checkpoint in its place; the one before is the backup.
+    pub(super) fn replace(&self, staged: &Path) -> Result<()> {
         files::keep_backup(&*self.disk, &self.checkpoint, &self.backup)?;
         files::put_in_place(&*self.disk, staged, &self.checkpoint)?;
         // Pulumi keeps a checksum beside the file, which would now be wrong and may be absent.

@@ -22,6 +22,7 @@ use crate::planted::{self, Bug};
 use crate::state::backend::{Lease, StoredStack};
 
 use super::epoch::{epoch_in, epoch_text};
+use super::generations;
 use super::layout::StackFiles;
 use super::{gate, locks, takeover};
 
@@ -301,7 +302,11 @@ impl Lease for LocalLease {
 
     async fn replace(&self, checkpoint: &[u8], keep: usize) -> Result<()> {
         let staged = self.with(|_| self.files.stage(checkpoint, self.epoch))?;
-        let replaced = self.fenced(|_| self.files.replace(&staged, keep)).await;
+        let keep_and_replace = || {
+            generations::add(&self.files, keep)?;
+            self.files.replace(&staged)
+        };
+        let replaced = self.fenced(|_| keep_and_replace()).await;
         if replaced.is_err() {
             // It may be what filled the disk.
             let _ = self.disk().remove(&staged);

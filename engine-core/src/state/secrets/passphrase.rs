@@ -10,8 +10,8 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use crate::error::{Error, Result};
 
 use crate::environment::Entropy;
+use crate::environment::disk::{self, SystemFiles};
 use crate::environment::files;
-use crate::environment::platform::{self, SystemFiles};
 
 /// Bytes of randomness in a made-up passphrase.
 const RANDOM_LEN: usize = 32;
@@ -113,7 +113,7 @@ impl Passphrase {
 
     fn read_key_file(path: &Path) -> Result<Option<Self>> {
         let Some(bytes) = files::read_if_exists(&SystemFiles, path)? else { return Ok(None) };
-        platform::make_private(path).map_err(|error| files::io_error("make private", path, error))?;
+        disk::make_private(path).map_err(|error| files::io_error("make private", path, error))?;
         let text = trimmed(bytes, path)?;
         if text.is_empty() {
             return Err(Error::Secrets(format!(

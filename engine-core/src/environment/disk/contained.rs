@@ -18,9 +18,9 @@ use rustix::io::Errno;
 use crate::kill_point::{self, KillPoint};
 use crate::planted::{self, Bug};
 
-use super::files::{FileKind, Files, LockedFile, OpenFile, OpenMode};
 use super::modes;
-use super::platform::{FileLock, SystemFiles};
+use super::{FileLock, SystemFiles};
+use crate::environment::files::{FileKind, Files, LockedFile, OpenFile, OpenMode};
 
 /// The disk below a directory.
 ///
