@@ -14,7 +14,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MOST = 20
-KINDS = {".rs": "Rust", ".py": "Python", ".ts": "TypeScript", ".mts": "TypeScript", ".cjs": "TypeScript", ".md": "documents"}
+KINDS = {
+    ".rs": "Rust",
+    ".py": "Python",
+    ".ts": "TypeScript",
+    ".mts": "TypeScript",
+    ".cjs": "TypeScript",
+    ".md": "documents",
+}
 RECORDED = ("conformance", "snapshots", "__snapshots__", "node_modules")
 
 
