@@ -282,8 +282,8 @@ def python_titles() -> Iterator[tuple[str, str]]:
 def node_titles() -> Iterator[tuple[str, str]]:
     """Title and place of each test in node-tests."""
     tests = ROOT / "node-tests"
-    paths = [*tests.glob("*.test.ts"), *tests.glob("hostile/*.test.ts"), *tests.glob("*.jest.cjs")]
-    samples = [*tests.glob("kit-samples/*.sample.ts")]
+    paths = [*tests.glob("*/*.test.ts"), *tests.glob("*/*.jest.cjs")]
+    samples = [*tests.glob("testing_kit/kit-samples/*.sample.ts")]
     for path in sorted([*paths, *samples]):
         text = path.read_text()
         found = [(match.start(), title_at(text, match.end())) for match in CALL.finditer(text)]
@@ -357,9 +357,7 @@ def main() -> int:
             faults.append(f"{place}: '{title}' {why}")
     turns = json.loads((ROOT / ".ci" / "by_turns.json").read_text(encoding="utf-8"))
     for name in [*turns["first"], *turns["second"]]:
-        folder, _, file = name.rpartition("/")
-        places = (ROOT / "python-tests" / folder / f"test_{file}.py", ROOT / "node-tests" / folder / f"{file}.test.ts")
-        if not any(place.exists() for place in places):
+        if not [*ROOT.glob(f"python-tests/*/test_{name}.py"), *ROOT.glob(f"node-tests/*/{name}.test.ts")]:
             faults.append(f".ci/by_turns.json has '{name}', and there is no such file of tests")
     print("\n".join(faults) or "the tests of both languages are twins")
     return 1 if faults else 0
