@@ -291,7 +291,7 @@ test-python-versions: $(STAMPS)/wheel
 		sed -nE 's/^(coverage|debugpy|hypothesis|pulumi|pytest)==/\1<=/p' requirements-dev.txt | \
 			$$venv/bin/python -m pip install --quiet --disable-pip-version-check -r /dev/stdin; \
 		$$venv/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(STAMPS)/wheels/maloko-*.whl; \
-		$$venv/bin/python -m pytest -q -p no:cacheprovider $(TESTED_ON_EACH_PYTHON:%=python-tests/%.py); \
+		$$venv/bin/python -m pytest -q -p no:cacheprovider $(TESTED_ON_EACH_PYTHON:%=python-tests/testing_kit/%.py); \
 	done; test $$tried -gt 0 || { echo "none of these was found: $(PYTHONS)" >&2; exit 1; }; echo "test-python-versions: $$tried versions passed"
 
 test-node: $(STAMPS)/node

@@ -56,8 +56,8 @@ $(NIGHTLY:%=nightly-%): nightly-%: | $(STAMPS)/tools-checked
 
 # A look at each suite: the command line, the engine in process and the testing kit, in each language, and a recorded story.
 smoke: $(STAMPS)/python $(STAMPS)/node
-	$(PY) -m pytest -q $(PYTEST_REPORT) $(addprefix python-tests/test_,results.py cli.py kit_stack.py automation.py)
-	cd node-tests && npx vitest run results cli kit_stack automation.test
+	$(PY) -m pytest -q $(PYTEST_REPORT) $(addprefix python-tests/,providers/test_results.py command_line/test_cli.py testing_kit/test_kit_stack.py automation/test_automation.py)
+	cd node-tests && npx vitest run results.test cli.test kit_stack automation.test
 	$(MAKE) --no-print-directory conformance-python conformance-node CASES="$(wildcard conformance/cases/lifecycle-*.json)"
 
 # The long forms of the tests of reliability (docs/internals/reliability.md), with no bound but their numbers: many hours.

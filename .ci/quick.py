@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 NODE_TESTS = "node-tests"
-FIRST_LOOK = {"python": ["python-tests/test_results.py"], "node": ["results.test.ts"]}
+FIRST_LOOK = {"python": ["python-tests/providers/test_results.py"], "node": ["providers/results.test.ts"]}
 
 
 def output(*words: str) -> list[str]:

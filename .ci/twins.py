@@ -1,16 +1,19 @@
-"""Says which tests of python-tests have no twin of the same title in node-tests, and the other way round, and
-which names of by_turns.json are not there.
+"""Says which tests of python-tests have no twin of the same title in node-tests, and the other way round, which
+twins are in folders of different names, and which names of by_turns.json are not there.
 
 `test("a stack's state is kept", ...)` is the twin of `def test_a_stack_s_state_is_kept`. What differs from row to row
 of a table (`%s`, `${name}`) stands for anything. A test of which the other language can have none stands below with the
 reason; so does one that cannot have the same words.
+
+Each file of tests is in a folder of its topic, which has the same name in both languages: `state/test_refresh.py` and
+`state/refresh.test.ts`.
 """
 
 import ast
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -282,8 +285,8 @@ def python_titles() -> Iterator[tuple[str, str]]:
 def node_titles() -> Iterator[tuple[str, str]]:
     """Title and place of each test in node-tests."""
     tests = ROOT / "node-tests"
-    paths = [*tests.glob("*.test.ts"), *tests.glob("hostile/*.test.ts"), *tests.glob("*.jest.cjs")]
-    samples = [*tests.glob("kit-samples/*.sample.ts")]
+    paths = [*tests.glob("*/*.test.ts"), *tests.glob("*/*.jest.cjs")]
+    samples = [*tests.glob("testing_kit/kit-samples/*.sample.ts")]
     for path in sorted([*paths, *samples]):
         text = path.read_text()
         found = [(match.start(), title_at(text, match.end())) for match in CALL.finditer(text)]
@@ -331,35 +334,67 @@ def end_of(text: str, at: int) -> int:
         at += 1
 
 
+def folder(place: str) -> str:
+    """The topic of a file of tests."""
+    return place.split("/")[1]
+
+
+def files_by_name() -> dict[str, list[str]]:
+    """The files of tests of both languages, by the name that twins share."""
+    found: dict[str, list[str]] = {}
+    for path in sorted([*ROOT.glob("python-tests/**/test_*.py"), *ROOT.glob("node-tests/*/*.test.ts")]):
+        name = path.name.removeprefix("test_").removesuffix(".py").removesuffix(".test.ts")
+        found.setdefault(name, []).append(str(path.relative_to(ROOT)))
+    return found
+
+
+def elsewhere(place: str, twins: Iterable[str]) -> str | None:
+    """Where the twins of a test are, if none of them is in the folder of its topic."""
+    folders = {folder(twin) for twin in twins}
+    return None if folder(place) in folders else f"is in {folder(place)}, and its twin in {', '.join(sorted(folders))}"
+
+
 def main() -> int:
     """Prints every fault with its place; gives 1 when there is one."""
-    python, node = dict(python_titles()), dict(node_titles())
+    python, node = list(python_titles()), list(node_titles())
     faults: list[str] = []
     for name, known, titles in (("PYTHON_ONLY", PYTHON_ONLY, python), ("NODE_ONLY", NODE_ONLY, node)):
-        there = {words(title) for title in titles}
+        there = {words(title) for title, _ in titles}
         gone = [title for listed in known.values() for title in listed if words(title) not in there]
         faults += [f".ci/twins.py: {name} has '{title}', and there is no such test" for title in gone]
     excepted_python = {words(title) for listed in PYTHON_ONLY.values() for title in listed}
     excepted_node = {words(title) for listed in NODE_ONLY.values() for title in listed}
     for its, other in SAME:
-        if words(its) not in python or words(other) not in {words(title) for title in node}:
+        places = [place for title, place in python if title == words(its)]
+        twins = [place for title, place in node if words(title) == words(other)]
+        if not places or not twins:
             faults.append(f".ci/twins.py: SAME has '{its}' and '{other}', and there is no such pair of tests")
+        faults += [f"{place}: '{its}' {why}" for place in places if twins and (why := elsewhere(place, twins))]
         excepted_python.add(words(its))
         excepted_node.add(words(other))
-    patterns = [pattern(title) for title in node]
-    for title, place in python.items():
-        if (title in excepted_python) == any(it.fullmatch(title) for it in patterns):
+    patterns = [(pattern(title), place) for title, place in node]
+    for title, place in python:
+        twins = [other for it, other in patterns if it.fullmatch(title)]
+        if (title in excepted_python) == bool(twins):
             why = "is excepted, and has a twin" if title in excepted_python else "has no twin in node-tests"
             faults.append(f"{place}: '{title}' {why}")
-    for title, place in node.items():
-        if (words(title) in excepted_node) == any(pattern(title).fullmatch(it) for it in python):
+        elif twins and (apart := elsewhere(place, twins)):
+            faults.append(f"{place}: '{title}' {apart}")
+    for (title, place), (its_pattern, _) in zip(node, patterns, strict=True):
+        twins = [other for it, other in python if its_pattern.fullmatch(it)]
+        if (words(title) in excepted_node) == bool(twins):
             why = "is excepted, and has a twin" if words(title) in excepted_node else "has no twin in python-tests"
             faults.append(f"{place}: '{title}' {why}")
+        elif twins and (apart := elsewhere(place, twins)):
+            faults.append(f"{place}: '{title}' {apart}")
+    files = files_by_name()
+    for name, places in files.items():
+        languages = [place.split("/")[0] for place in places]
+        if len(set(languages)) < len(languages) or len({folder(place) for place in places}) > 1:
+            faults.append(f"{' and '.join(places)}: files of tests called '{name}' must be in one folder")
     turns = json.loads((ROOT / ".ci" / "by_turns.json").read_text(encoding="utf-8"))
     for name in [*turns["first"], *turns["second"]]:
-        folder, _, file = name.rpartition("/")
-        places = (ROOT / "python-tests" / folder / f"test_{file}.py", ROOT / "node-tests" / folder / f"{file}.test.ts")
-        if not any(place.exists() for place in places):
+        if name not in files:
             faults.append(f".ci/by_turns.json has '{name}', and there is no such file of tests")
     print("\n".join(faults) or "the tests of both languages are twins")
     return 1 if faults else 0

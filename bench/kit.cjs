@@ -6,7 +6,7 @@ const tests = createRequire(path.join(__dirname, "..", "node-tests", "package.js
 const { checkLaws, checkLifecycle, Kit } = tests("maloko/testing");
 // Not `require` of its own: that has a cache of its own, and there would be two copies of the package.
 tests("tsx/cjs/api").register();
-const { bucketOptions, GoodProvider } = tests("./planted.ts");
+const { bucketOptions, GoodProvider } = tests("./support/planted.ts");
 
 const [rounds, lives] = process.argv.slice(2).map(Number);
 

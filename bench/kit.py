@@ -50,7 +50,7 @@ def median(measures: list[Measure]) -> Measure:
 
 def lifecycles(rounds: int, settle: bool) -> Measure:
     """New stack, `up`, `up` without changes, preview, destroy, of one resource."""
-    sys.path.insert(0, str(ROOT / "python-tests"))
+    sys.path.insert(0, str(ROOT / "python-tests" / "testing_kit"))
     from maloko.testing import Kit
 
     good, cloud = _good()
@@ -123,7 +123,7 @@ def plugin() -> Measure:
 
 
 def python(rounds: int) -> dict[str, Measure]:
-    sys.path.insert(0, str(ROOT / "python-tests"))
+    sys.path.insert(0, str(ROOT / "python-tests" / "testing_kit"))
     plain = lifecycles(rounds, settle=False)
     return {
         "lifecycle": plain,

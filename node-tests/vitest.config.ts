@@ -31,13 +31,13 @@ const commands = [
     "cli",
     "closed_streams",
     "for_pulumi",
-    "hostile/forks",
-    "hostile/interrupts",
-    "hostile/load",
+    "forks",
     "import",
+    "interrupts",
     "kit_cloud",
     "kit_misuse",
     "kit_unresolved_creates",
+    "load",
     "object_stores",
     "output",
     "plans_and_history",
@@ -59,7 +59,8 @@ const commands = [
     "work_beside",
 ];
 
-const files = (names: string[]): string[] => names.map((name) => `${name}.test.ts`);
+/** Files by their names: each is in a folder of its topic. */
+const files = (names: string[]): string[] => names.map((name) => `*/${name}.test.ts`);
 
 /** The files whose twins in Python run in this turn (.ci/by_turns.json): none unless MALOKO_TURN asks for a turn. */
 function leftToPython(): string[] {
@@ -71,7 +72,7 @@ function leftToPython(): string[] {
 const exclude = leftToPython();
 
 // Our package first: then the SDK loads without its serialiser, and quickly.
-const setupFiles = ["./setup.ts"];
+const setupFiles = ["./support/setup.ts"];
 
 export default defineConfig({
     test: {
@@ -85,13 +86,13 @@ export default defineConfig({
                 extends: true,
                 test: {
                     name: "apart",
-                    include: files(["*", "hostile/*"]),
+                    include: files(["*"]),
                     exclude: [...files([...together, ...commands]), ...exclude],
                     setupFiles,
                 },
             },
         ],
-        globalSetup: ["./templates.ts"],
+        globalSetup: ["./support/templates.ts"],
         pool: "forks",
         // A worker more than the two cores that the budget is for: many tests wait.
         maxWorkers: 3,

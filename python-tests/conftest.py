@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -37,7 +36,7 @@ def left_to_node() -> set[Path]:
     """The files whose twins in Node run in this turn (.ci/by_turns.json): none unless MALOKO_TURN asks for a turn."""
     turn = {"1": "second", "2": "first"}.get(os.environ.get("MALOKO_TURN", ""))
     names = json.loads((HERE.parent / ".ci" / "by_turns.json").read_text())[turn] if turn else []
-    return {HERE / f"{name}.py" for name in (re.sub(r"[^/]+$", r"test_\g<0>", name) for name in names)}
+    return {path for name in names for path in HERE.glob(f"*/test_{name}.py")}
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -6,7 +6,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { EmbeddedStack } from "maloko/embedded";
-import { Echo, type Props, Thing } from "../kit";
+import { Echo, type Props, Thing } from "../support/kit";
 
 export type Good = (outs: unknown, id?: unknown) => unknown;
 export type Outcome = "error" | "given up" | "fine";

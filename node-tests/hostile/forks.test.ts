@@ -1,6 +1,6 @@
 // Processes that a program or provider starts: Node's are fresh ones, which know nothing of the run and leave it alone.
 import { expect, test } from "vitest";
-import { project } from "../project";
+import { project } from "../support/project";
 
 const UP = ["up", "--yes", "--skip-preview", "--stack", "dev"];
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EmbeddedStack, type Result } from "maloko/embedded";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { Echo, type Props, Thing } from "../kit";
+import { Echo, type Props, Thing } from "../support/kit";
 import { type Behaviour, expected, type Good, hidesAnObject, TABLE, undone } from "./behaviours";
 import { checkDocument, note } from "./table";
 

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Project, project } from "../project";
+import { type Project, project } from "../support/project";
 
 // Each goes on for ever.
 const STUCK = {

@@ -4,9 +4,9 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
-const TESTS = join(dirname(fileURLToPath(import.meta.url)), "..");
-const WORKER = join(TESTS, "sample-package", "worker.cjs");
-const HELD = join(TESTS, "held.cjs");
+const SUPPORT = join(dirname(fileURLToPath(import.meta.url)), "..", "support");
+const WORKER = join(SUPPORT, "sample-package", "worker.cjs");
+const HELD = join(SUPPORT, "held.cjs");
 const CYCLES = Number(process.env.MALOKO_CYCLES ?? 10);
 
 type Held = { threads: number; files: number };

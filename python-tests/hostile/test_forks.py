@@ -89,7 +89,7 @@ def test_a_child_that_asks_the_engine_is_refused(project: Project) -> None:
 
 SERVER = """
 import os, sys
-sys.path.insert(0, {tests!r})
+sys.path.insert(0, {support!r})
 from kit import Echo, Thing
 from maloko._embedded import Stack
 
@@ -110,7 +110,7 @@ serve()
 
 
 def test_workers_that_a_server_forks_beforehand_run_stacks_of_their_own() -> None:
-    script = SERVER.format(tests=str(Path(__file__).parents[1]))
+    script = SERVER.format(support=str(Path(__file__).parents[1] / "support"))
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stdout) == (0, "[0, 0, 0, 0]\n"), done.stderr
 

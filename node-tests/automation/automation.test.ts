@@ -1,0 +1,455 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as pulumi from "@pulumi/pulumi";
+import * as officialErrors from "@pulumi/pulumi/automation/errors";
+import {
+    CommandError,
+    ConcurrentUpdateError,
+    type EngineEvent,
+    fullyQualifiedStackName,
+    LocalWorkspace,
+    type PreviewResult,
+    RemoteWorkspace,
+    Stack,
+    StackAlreadyExistsError,
+    StackNotFoundError,
+    UnsupportedError,
+    type UpResult,
+} from "maloko/automation";
+import { expect, test } from "vitest";
+import { directory, newStack, placed } from "../support/automation-kit";
+import { Echo, failureOf, type Props, Recording, Thing } from "../support/kit";
+
+const echo = async () => {
+    const thing = new Thing(new Echo(), "a", { text: new pulumi.Config().get("text") ?? "none" });
+    return { text: thing.text, hidden: pulumi.secret("hush"), list: [1, "two"] };
+};
+
+test("a stack is made and its outputs are read", async () => {
+    const stack = await newStack(echo);
+    const result: UpResult = await stack.up({ message: "first" });
+    expect(result.outputs).toEqual({
+        text: { value: "none", secret: false },
+        hidden: { value: "hush", secret: true },
+        list: { value: [1, "two"], secret: false },
+    });
+    expect(await stack.outputs()).toEqual(result.outputs);
+    const { kind, result: how, message, version, resourceChanges, startTime, endTime } = result.summary;
+    expect({ kind, how, message, version }).toEqual({ kind: "update", how: "succeeded", message: "first", version: 1 });
+    expect(resourceChanges).toEqual({ create: 2 });
+    expect(startTime).toBeInstanceOf(Date);
+    expect(endTime.getTime()).toBeGreaterThanOrEqual(startTime.getTime());
+    expect(result.stdout).toContain("2 created");
+    expect(result.stdout + result.stderr).not.toContain("hush");
+});
+
+test("a stack is made once and selected afterwards", async () => {
+    const args = { stackName: "dev", projectName: "project", program: echo };
+    const options = placed();
+    await expect(LocalWorkspace.selectStack(args, options)).rejects.toBeInstanceOf(StackNotFoundError);
+    const made = await LocalWorkspace.createOrSelectStack(args, options);
+    await made.up();
+    const again = await LocalWorkspace.createOrSelectStack(args, options);
+    expect((await again.up()).summary.resourceChanges).toEqual({ same: 2 });
+    await expect(LocalWorkspace.createStack(args, options)).rejects.toBeInstanceOf(StackAlreadyExistsError);
+    expect((await LocalWorkspace.selectStack(args, options)).name).toBe("dev");
+    expect(await again.workspace.listStacks()).toMatchObject([{ name: "dev", current: true, resourceCount: 3 }]);
+    expect((await again.workspace.stack())?.name).toBe("dev");
+});
+
+test("a preview counts what would be done", async () => {
+    const stack = await newStack(echo);
+    const preview: PreviewResult = await stack.preview();
+    expect(preview.changeSummary).toEqual({ create: 2 });
+    expect(preview.stdout).toContain("2 to create");
+    expect(await stack.history()).toEqual([]);
+    await stack.up();
+    expect((await stack.preview()).changeSummary).toEqual({ same: 2 });
+    expect((await stack.previewRefresh()).changeSummary).toEqual({ same: 2 });
+    expect((await stack.previewDestroy()).changeSummary).toEqual({ delete: 2 });
+    expect((await stack.up()).summary.resourceChanges).toEqual({ same: 2 });
+});
+
+test("refresh and destroy run the inline program", async () => {
+    const provider = Object.assign(new Recording(), {
+        read: async (id: string) => ({ id, props: { text: "drifted" } }),
+    });
+    const stack = await newStack(async () => void new Thing(provider, "a", { text: "wanted" }));
+    await stack.up();
+    expect((await stack.refresh()).summary.kind).toBe("refresh");
+    const { deployment } = await stack.exportStack();
+    expect(deployment.resources.at(-1).outputs.text).toBe("drifted");
+    const { summary } = await stack.destroy({ remove: true });
+    expect([summary.kind, summary.resourceChanges]).toEqual(["destroy", { delete: 2 }]);
+    expect(provider.calls.map(([method]) => method)).toContain("delete");
+    expect(await stack.workspace.listStacks()).toEqual([]);
+});
+
+test("configuration is set and read", async () => {
+    const stack = await newStack(echo);
+    await stack.setConfig("text", { value: "plain" });
+    await stack.setConfig("token", { value: "--hush", secret: true });
+    await stack.setConfig("deep.list[0]", { value: "first" }, true);
+    await stack.setAllConfig({ one: { value: "1" }, two: { value: "a=b", secret: true }, "other:key": { value: "x" } });
+    expect(await stack.getConfig("token")).toMatchObject({ value: "--hush", secret: true });
+    expect(await stack.getConfig("deep.list[0]", true)).toMatchObject({ value: "first", secret: false });
+    const keys = ["other:key", "project:deep", "project:one", "project:text", "project:token", "project:two"];
+    expect(Object.keys(await stack.getAllConfig()).sort()).toEqual(keys);
+    expect((await stack.up()).outputs.text?.value).toBe("plain");
+    await stack.removeConfig("deep.list", true);
+    await stack.removeAllConfig(["one", "two"]);
+    await stack.setAllConfigJson(
+        JSON.stringify({ "project:text": { value: "json" }, "project:list": { objectValue: ["a", { "b.c": 1 }] } }),
+    );
+    expect((await stack.getConfig("text")).value).toBe("json");
+    expect(JSON.parse((await stack.getConfig("list")).value)).toEqual(["a", { "b.c": 1 }]);
+    await expect(stack.getConfig("one")).rejects.toBeInstanceOf(CommandError);
+    expect(Object.keys(await stack.refreshConfig()).sort()).toEqual(keys);
+    const settings = readFileSync(join(stack.workspace.workDir, "Pulumi.dev.yaml"), "utf8");
+    expect(settings).not.toContain("hush");
+});
+
+test("the history tells of every operation", async () => {
+    const stack = await newStack(echo);
+    await stack.up({ message: "one" });
+    await stack.setConfig("token", { value: "hush", secret: true });
+    await stack.setConfig("text", { value: "changed" });
+    await stack.up({ message: "two" });
+    await stack.up();
+    await stack.destroy({ message: "three" });
+    const history = await stack.history();
+    expect(history.map(({ message, kind, version }) => [message, kind, version])).toEqual([
+        ["three", "destroy", 4],
+        ["", "update", 3],
+        ["two", "update", 2],
+        ["one", "update", 1],
+    ]);
+    expect((await stack.history(1, 3)).map(({ message }) => message)).toEqual(["two"]);
+    expect((await stack.info())?.environment["exec.kind"]).toBe("auto.inline");
+    expect((await stack.info())?.config["project:token"]).toMatchObject({ value: "hush", secret: true });
+    expect((await stack.info(false))?.config["project:token"]?.value).toBeUndefined();
+});
+
+test("output and events are told while an operation goes on", async () => {
+    const [told, events]: [string[], EngineEvent[]] = [[], []];
+    let hear = () => {};
+    const heard = new Promise<void>((resolve) => {
+        hear = resolve;
+    });
+    const provider = {
+        create: async (inputs: Props) => {
+            // The event of its beginning is told while the call goes on.
+            await heard;
+            return { id: "made", outs: inputs };
+        },
+    };
+    const stack = await newStack(async () => void new Thing(provider, "a"));
+    const result = await stack.up({
+        onOutput: (text) => told.push(text),
+        onEvent: (event) => {
+            events.push(event);
+            if (event.resourcePreEvent?.metadata.urn.endsWith("::a")) {
+                hear();
+            }
+        },
+    });
+    expect(told.join("")).toBe(result.stdout);
+    expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index));
+    expect(events.flatMap(({ summaryEvent }) => summaryEvent?.resourceChanges ?? [])).toEqual([{ create: 2 }]);
+    expect(events.at(-1)?.cancelEvent).toBeDefined();
+});
+
+test("what a listener throws comes after the end", async () => {
+    const boom = new Error("boom");
+    const stack = await newStack(echo);
+    const onOutput = () => {
+        throw boom;
+    };
+    expect(await failureOf(stack.up({ onOutput }))).toBe(boom);
+    expect((await stack.up()).summary.resourceChanges).toEqual({ same: 2 });
+});
+
+class QuotaExceeded extends Error {}
+
+test("the error of a provider is the cause", async () => {
+    const boom = new QuotaExceeded("too many");
+    const stack = await newStack(async () => void new Thing({ create: () => Promise.reject(boom) }, "a"));
+    const error = await failureOf(stack.up());
+    expect(error).toBeInstanceOf(CommandError);
+    expect(error).toBeInstanceOf(officialErrors.CommandError);
+    const { cause, urn, method, code, stdout } = error as CommandError;
+    expect(cause).toBe(boom);
+    expect([urn, method, code]).toEqual(["urn:pulumi:dev::project::pulumi-nodejs:dynamic:Resource::a", "create", 1]);
+    expect(stdout).toContain("QuotaExceeded: too many");
+    expect(error.message).toContain("QuotaExceeded: too many");
+    expect((await stack.info())?.result).toBe("failed");
+});
+
+test("the error of a program is the cause", async () => {
+    const boom = new QuotaExceeded("too many");
+    const stack = await newStack(async () => {
+        throw boom;
+    });
+    const error = (await failureOf(stack.preview())) as CommandError;
+    expect(error.cause).toBe(boom);
+    expect([error.urn, error.method]).toEqual([undefined, undefined]);
+    expect(error.stdout).toContain("QuotaExceeded: too many");
+});
+
+test("an error that nobody catches fails its own run only", async () => {
+    const boom = new Error("boom");
+    const bad = await newStack(async () => {
+        const thing = new Thing(new Echo(), "a", { n: 1 });
+        thing.n.apply(() => {
+            throw boom;
+        });
+    });
+    const good = await newStack(echo);
+    const [failed, done] = await Promise.all([failureOf(bad.up()), good.up()]);
+    expect((failed as CommandError).cause).toBe(boom);
+    expect(done.summary.result).toBe("succeeded");
+});
+
+test("a program that ends the process fails its own run only", async () => {
+    const stack = await newStack(async () => process.exit(3));
+    expect((await failureOf(stack.up())).message).toContain("the program ended with process.exit(3)");
+});
+
+test("changes that nobody expects are an error", async () => {
+    const stack = await newStack(echo);
+    const error = (await failureOf(stack.preview({ expectNoChanges: true }))) as CommandError;
+    expect([error.name, error.code]).toEqual(["CommandError", 7]);
+    await stack.up();
+    expect((await stack.up({ expectNoChanges: true })).summary.resourceChanges).toEqual({ same: 2 });
+});
+
+test("targets excludes and replacements are named", async () => {
+    const stack = await newStack(async () => {
+        new Thing(new Echo(), "a");
+        new Thing(new Echo(), "b");
+    });
+    const urn = (name: string) => `urn:pulumi:dev::project::pulumi-nodejs:dynamic:Resource::${name}`;
+    await stack.up({ target: [urn("a")] });
+    expect((await stack.preview({ exclude: [urn("b")] })).changeSummary.create).toBeUndefined();
+    await stack.up({ parallel: 1, continueOnError: true, color: "never", suppressOutputs: true });
+    expect((await stack.up({ replace: [urn("b")] })).summary.resourceChanges).toMatchObject({ same: 2, replace: 1 });
+});
+
+test("a plan is followed", async () => {
+    const stack = await newStack(echo);
+    const plan = join(stack.workspace.workDir, "plan.json");
+    await stack.preview({ plan });
+    await stack.setConfig("text", { value: "changed" });
+    expect(await failureOf(stack.up({ plan }))).toBeInstanceOf(CommandError);
+    await stack.preview({ plan });
+    expect((await stack.up({ plan })).outputs.text?.value).toBe("changed");
+});
+
+test("a signal ends an operation gracefully", async () => {
+    const stop = new AbortController();
+    const made: string[] = [];
+    const provider = {
+        create: async (inputs: Props) => {
+            made.push(inputs.name);
+            stop.abort();
+            return { id: "made", outs: inputs };
+        },
+    };
+    const stack = await newStack(async () => {
+        const first = new Thing(provider, "a", { name: "a" });
+        new Thing(provider, "b", { name: first.name.apply(() => "b") });
+    });
+    const error = (await failureOf(stack.up({ signal: stop.signal }))) as CommandError;
+    expect([error.name, error.code, error.cause]).toEqual(["CommandError", 8, stop.signal.reason]);
+    expect(made).toEqual(["a"]);
+    const { deployment } = await stack.exportStack();
+    expect(deployment.resources.map(({ urn }: { urn: string }) => urn.split("::").at(-1))).toContain("a");
+    expect((await failureOf(stack.up({ signal: stop.signal }))) instanceof CommandError).toBe(true);
+});
+
+test("cancel ends what this process does to the stack", async () => {
+    const options = placed();
+    let other: Stack | undefined;
+    const provider = {
+        create: async (inputs: Props) => {
+            await other?.cancel();
+            return { id: "made", outs: inputs };
+        },
+    };
+    const program = async () => {
+        const first = new Thing(provider, "a", { text: "1" });
+        new Thing(provider, "b", { text: first.text });
+    };
+    const stack = await newStack(program, options);
+    other = await Stack.select("dev", await LocalWorkspace.create(options));
+    expect(((await failureOf(stack.up())) as CommandError).code).toBe(8);
+    const { deployment } = await stack.exportStack();
+    const names = deployment.resources.map(({ urn }: { urn: string }) => urn.split("::").at(-1));
+    // What was in flight is recorded.
+    expect([names.includes("a"), names.includes("b")]).toEqual([true, false]);
+    await stack.cancel();
+});
+
+test("a stack that is worked on is refused to others", async () => {
+    const options = placed();
+    let [began, finish] = [() => {}, () => {}];
+    const beginning = new Promise<void>((resolve) => {
+        began = resolve;
+    });
+    const end = new Promise<void>((resolve) => {
+        finish = resolve;
+    });
+    const provider = {
+        create: async (inputs: Props) => {
+            began();
+            await end;
+            return { id: "made", outs: inputs };
+        },
+    };
+    const stack = await newStack(async () => void new Thing(provider, "a"), options);
+    const first = stack.up();
+    await beginning;
+    const error = await failureOf(stack.up());
+    finish();
+    expect(error).toBeInstanceOf(ConcurrentUpdateError);
+    expect((await first).summary.result).toBe("succeeded");
+});
+
+test("a state is exported and imported", async () => {
+    const stack = await newStack(echo);
+    await stack.up();
+    const state = await stack.exportStack();
+    expect([state.version, state.deployment.resources.length]).toEqual([3, 3]);
+    await stack.destroy();
+    await stack.importStack(state);
+    expect((await stack.exportStack()).deployment.resources.length).toBe(3);
+    expect((await stack.outputs()).hidden).toEqual({ value: "hush", secret: true });
+});
+
+test("a stack is renamed and removed", async () => {
+    const stack = await newStack(echo);
+    await stack.up();
+    const { summary } = await stack.rename({ stackName: "prod" });
+    expect([stack.name, summary.kind]).toEqual(["prod", "rename"]);
+    await expect(stack.workspace.removeStack("prod")).rejects.toBeInstanceOf(CommandError);
+    await stack.workspace.removeStack("prod", { force: true });
+    expect(await stack.workspace.listStacks()).toEqual([]);
+});
+
+test("objects that exist are taken over", async () => {
+    class Found extends Echo {
+        async read(id: string) {
+            return { id, props: { text: `of ${id}` } };
+        }
+    }
+    const provider = new Found();
+    let wanted = false;
+    const stack = await newStack(async () => {
+        new Thing(provider, "known", { text: "k" });
+        if (wanted) {
+            new Thing(provider, "taken", { text: "of 7" });
+        }
+    });
+    await stack.up();
+    wanted = true;
+    const result = await stack.import({
+        resources: [{ type: "pulumi-nodejs:dynamic:Resource", name: "taken", id: "7" }],
+        protect: false,
+    });
+    expect(result.summary.resourceChanges).toMatchObject({ import: 1 });
+    expect((await stack.up()).summary.resourceChanges).toEqual({ same: 3 });
+});
+
+test("settings of projects and stacks are files", async () => {
+    const options = placed({
+        projectSettings: { name: "named", runtime: "nodejs", description: "of a test" },
+        stackSettings: { dev: { config: { "named:text": "from settings" } } },
+    });
+    const stack = await newStack(echo, options);
+    expect(await stack.workspace.projectSettings()).toEqual(options.projectSettings);
+    expect((await stack.up()).outputs.text?.value).toBe("from settings");
+    const settings = await stack.workspace.stackSettings("dev");
+    expect(Object.keys(settings)).toContain("encryptionSalt");
+    await stack.workspace.saveStackSettings("dev", { ...settings, config: { "named:text": "saved" } });
+    expect(await stack.workspace.stackSettings("dev")).toEqual({ ...settings, config: { "named:text": "saved" } });
+    expect(readFileSync(join(stack.workspace.workDir, "Pulumi.dev.yaml"), "utf8")).toContain("encryptionsalt: v1:");
+    expect((await stack.up()).outputs.text?.value).toBe("saved");
+    await expect(stack.workspace.stackSettings("none")).rejects.toThrow("failed to find stack settings file");
+    writeFileSync(join(stack.workspace.workDir, "Pulumi.dev.yaml"), "config: [");
+    await expect(stack.workspace.stackSettings("dev")).rejects.toThrow(/Pulumi\.dev\.yaml cannot be read/);
+});
+
+test("variables of a workspace are not those of the process", async () => {
+    const before = { ...process.env };
+    const stack = await newStack(async () => ({ passphrase: process.env.PULUMI_CONFIG_PASSPHRASE ?? "not set" }));
+    expect((await stack.up()).outputs.passphrase?.value).toBe("not set");
+    expect({ ...process.env }).toEqual(before);
+});
+
+test("the state of a temporary workspace must have a place", async () => {
+    const { envVars } = placed();
+    const args = { stackName: "dev", projectName: "project", program: echo };
+    const { PULUMI_BACKEND_URL: url = "", ...without } = envVars ?? {};
+    const home = { HOME: directory(), XDG_CONFIG_HOME: directory() };
+    await expect(
+        LocalWorkspace.createStack(args, { envVars: { ...without, ...home, PULUMI_BACKEND_URL: "" } }),
+    ).rejects.toThrow("a temporary directory that nothing finds again");
+    const stack = await LocalWorkspace.createStack(args, {
+        projectSettings: { name: "project", runtime: "nodejs", backend: { url } },
+        envVars: { ...without, PULUMI_BACKEND_URL: "" },
+    });
+    await stack.up();
+    expect(existsSync(join(url.slice("file://".length), ".pulumi"))).toBe(true);
+});
+
+test("what only pulumi cloud can do is an error of its own", async () => {
+    const stack = await newStack(echo);
+    for (const asked of [
+        () => stack.addEnvironments("prod"),
+        () => stack.listEnvironments(),
+        () => stack.setTag("a", "b"),
+        () => stack.listTags(),
+        () => stack.orgGetDefault(),
+        () => RemoteWorkspace.selectStack({ stackName: "dev" }),
+        () => stack.up({ policyPacks: ["pack"] }),
+    ]) {
+        expect(await failureOf(asked())).toBeInstanceOf(UnsupportedError);
+    }
+    const warnings: string[] = [];
+    const listen = (warning: Error) => warnings.push(warning.message);
+    process.on("warning", listen);
+    await stack.preview({ logVerbosity: 3 });
+    await stack.workspace.installPlugin("aws", "v4.0.0");
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off("warning", listen);
+    expect(warnings.join()).toMatch(/`logVerbosity` has no effect.*maloko needs no plugins/);
+    expect(await stack.workspace.listPlugins()).toEqual([]);
+    expect(fullyQualifiedStackName("organization", "project", "dev")).toBe("organization/project/dev");
+});
+
+test("wrong arguments are told", async () => {
+    await expect(LocalWorkspace.create({ workDir: "/does/not/exist" })).rejects.toThrow(
+        "'/does/not/exist' does not exist",
+    );
+    await expect(LocalWorkspace.createStack({ stackName: "dev" } as never)).rejects.toThrow("not by { stackName }");
+    const error = await failureOf(
+        newStack(echo, placed({ projectSettings: { name: "bad name!", runtime: "nodejs" } })),
+    );
+    expect(error.message).toContain("Pulumi.yaml");
+    const stack = await newStack(echo, placed());
+    for (const wrong of ["bug", 3, undefined] as never[]) {
+        const told = `the value of 'k' is ${JSON.stringify(wrong)}; it has to be { value, secret }`;
+        await expect(stack.setConfig("k", wrong)).rejects.toThrow(told);
+        await expect(stack.setAllConfig({ k: wrong })).rejects.toThrow(told);
+    }
+    await expect(stack.setConfig("k", { value: 3 as never })).rejects.toThrow(
+        "the value of 'k' is { value: 3 }, which is no text",
+    );
+    expect(await stack.getAllConfig()).toEqual({});
+    await expect(stack.up({ target: "urn:pulumi:one" as never })).rejects.toThrow(
+        '`target` takes a list of URNs, not "urn:pulumi:one": write { target: ["urn:pulumi:one"] }',
+    );
+    await expect(
+        LocalWorkspace.createStack({ stackName: "dev", projectName: "project", program: "index.ts" as never }),
+    ).rejects.toThrow('`program` must be a function, and is "index.ts"');
+});

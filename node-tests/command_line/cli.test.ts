@@ -1,0 +1,152 @@
+import { chmodSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Project, project } from "../support/project";
+
+const PRINTING = `import * as pulumi from "@pulumi/pulumi"; import { spawnSync } from "child_process";
+class Printing { async create() {
+    console.log("printed by the provider"); process.stderr.write("on stderr\\n");
+    spawnSync("echo", ["from a child"], { stdio: "inherit" });
+    return { id: "made", outs: {} };
+} }
+class Thing extends pulumi.dynamic.Resource { constructor(name: string) { super(new Printing(), name, {}); } }
+new Thing("a");
+console.log("printed by the program");
+export const n = 1;`;
+
+test("up, preview and destroy", () => {
+    const it = project({ "index.ts": PRINTING });
+    expect(it.ok("preview", "--stack", "dev")).toContain("2 to create");
+    it.up();
+    expect(it.outputs()).toEqual({ n: 1 });
+    expect(it.ok("up", "--yes", "--stack", "dev")).toContain("2 unchanged");
+    it.ok("refresh", "--yes", "--skip-preview", "--stack", "dev");
+    it.ok("destroy", "--yes", "--skip-preview", "--stack", "dev");
+    expect(it.resources()).toEqual([]);
+});
+
+test("no secret is ever in plain text in the state", () => {
+    const it = project({
+        "index.ts": PRINTING.replace("name, {}", "name, { token }").replace(
+            "class Thing",
+            "const token = new pulumi.Config().requireSecret('token');\nclass Thing",
+        ),
+    });
+    it.ok("config", "set", "--secret", "token", "very-secret-token", "--stack", "dev");
+    it.up();
+    expect(it.resources()).toEqual(["a"]);
+    const state = join(it.directory, ".maloko", ".pulumi");
+    const kept = readdirSync(state, { recursive: true, encoding: "utf8" }).map((name) => join(state, name));
+    const files = [...kept, join(it.directory, "Pulumi.dev.yaml")].filter((file) => statSync(file).isFile());
+    expect(files.length).toBeGreaterThan(1);
+    expect(files.filter((file) => readFileSync(file, "utf8").includes("very-secret-token"))).toEqual([]);
+});
+
+test("a provider that raises fails the command and names the resource", () => {
+    const it = project({ "index.ts": PRINTING.replace("return { id", "throw new Error('no route'); return { id") });
+    const { status, output } = it.run("up", "--yes", "--skip-preview", "--stack", "dev");
+    expect(status).not.toBe(0);
+    expect(output).toContain("Error: no route");
+    expect(output).toMatch(/Resource a/);
+});
+
+test("an error that nobody waits for is a warning of the resource in whose call it was raised", () => {
+    const it = project({
+        "index.ts": PRINTING.replace("return { id", "void Promise.reject(new Error('left alone')); return { id"),
+    });
+    const said = it.ok("up", "--yes", "--skip-preview", "--stack", "dev");
+    expect(said).toMatch(/warning: .*an error was raised in `create` that nobody waits for/);
+    expect(said).toContain("Error: left alone");
+    expect(said).not.toContain("Failed:");
+});
+
+test("JSON events stay whole, whatever is printed", () => {
+    const it = project({ "index.ts": PRINTING });
+    const lines = it.ok("up", "--yes", "--skip-preview", "--json", "--stack", "dev").trim().split("\n");
+    const events = lines.map((line) => JSON.parse(line) as Record<string, { message?: string; urn?: string }>);
+    const messages = events.flatMap(({ diagnosticEvent }) => diagnosticEvent ?? []);
+    const printed = messages.find(({ message }) => message?.includes("printed by the provider"));
+    expect(printed?.urn).toMatch(/::a$/);
+    expect(messages.map(({ message }) => message).join("\n")).toContain("from a child");
+    expect(messages.map(({ message }) => message).join("\n")).toContain("printed by the program");
+});
+
+test("the editor of state edit shares the streams", () => {
+    const files = {
+        "index.ts": PRINTING,
+        edit: '#!/bin/sh\nset -e\n: <&0\necho seen on stdout\necho seen on stderr >&2\nsed -i \'s/"made"/"made anew"/\' "$1"\n',
+    };
+    const it = new Project(files, undefined, { EDITOR: "./edit" });
+    it.up();
+    chmodSync(join(it.directory, "edit"), 0o755);
+    const said = it.ok("state", "edit", "--stack", "dev");
+    expect(said).toContain("seen on stdout");
+    expect(it.ok("stack", "--show-ids", "--stack", "dev")).toContain("made anew");
+});
+
+test("nodeargs of the runtime options are in force", () => {
+    const it = project({
+        "Pulumi.yaml": "name: test\nruntime:\n  name: nodejs\n  options:\n    nodeargs: --max-old-space-size=321\n",
+        "index.js": "exports.flags = process.execArgv.join(' ');",
+    });
+    it.up();
+    expect(it.outputs()).toEqual({ flags: "--max-old-space-size=321" });
+});
+
+test("version and about name the interpreter and the SDK", () => {
+    const it = project({ "index.js": "" });
+    const { version } = createRequire(import.meta.url)("maloko/package.json");
+    expect(it.ok("version")).toContain(version);
+    const about = it.ok("about");
+    expect(about).toContain(process.version);
+    expect(about).toContain("3.270.0");
+});
+
+test("commands that need no program do not load the SDK", () => {
+    const it = project({
+        "hook.cjs": `process.on("exit", () => {
+            const loaded = Object.keys(require.cache).filter((file) => file.includes("@pulumi"));
+            require("fs").writeFileSync("loaded", JSON.stringify(loaded));
+        });`,
+    });
+    const { status } = it.runWith({ NODE_OPTIONS: `--require ${join(it.directory, "hook.cjs")}` }, "version");
+    expect(status).toBe(0);
+    expect(JSON.parse(it.read("loaded"))).toEqual([]);
+});
+
+const SLOW = `const pulumi = require("@pulumi/pulumi"); const fs = require("fs");
+const provider = { async create() {
+    fs.writeFileSync("started", "");
+    while (!fs.existsSync("go")) await new Promise((resolve) => setTimeout(resolve, 5));
+    return { id: "made", outs: {} };
+} };
+class Thing extends pulumi.dynamic.Resource {}
+const first = new Thing(provider, "first", {});
+new Thing(provider, "second", { after: first.id });`;
+const UP = ["up", "--yes", "--skip-preview", "--stack", "dev"];
+
+test("Ctrl-C lets the call in flight end and keeps what it made", async () => {
+    const it = project({ "index.js": SLOW });
+    const { status, output } = await it.interrupted(UP, async (command) => {
+        command.signal();
+        await command.said("cancelling");
+        it.write({ go: "" });
+    });
+    expect(status).not.toBe(0);
+    expect(output).toContain("cancel");
+    expect(it.resources()).toEqual(["first"]);
+});
+
+test("a second Ctrl-C leaves at once and the create is not forgotten", async () => {
+    const it = project({ "index.js": SLOW });
+    const { status } = await it.interrupted(UP, async (command) => {
+        command.signal();
+        await command.said("cancelling");
+        command.signal();
+    });
+    expect(status).not.toBe(0);
+    it.write({ go: "" });
+    const { output } = it.run(...UP);
+    expect(output).toContain("its outcome is unknown");
+});

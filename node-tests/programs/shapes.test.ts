@@ -1,0 +1,54 @@
+// Programs that are long or deep: no recursion limit is met.
+import { expect, test } from "vitest";
+import { project } from "../support/project";
+
+const ITEM = `
+const pulumi = require("@pulumi/pulumi");
+class Provider { async create(inputs) { return { id: String(inputs.n), outs: { ...inputs } }; } }
+class Item extends pulumi.dynamic.Resource {
+    constructor(name, props, opts) { super(new Provider(), name, props, opts); }
+}
+`;
+
+test("a chain of 1500 resources", () => {
+    const it = project({
+        "index.js": `${ITEM}
+let last = new Item("item-0", { n: 0 });
+for (let n = 1; n < 1500; n++) last = new Item("item-" + n, { n, after: last.n });
+exports.last = last.n;`,
+    });
+    it.up();
+    expect(it.outputs()).toEqual({ last: 1499 });
+    expect(it.up()).toContain("1,501 unchanged");
+    it.run("destroy", "--yes", "--skip-preview");
+});
+
+test("a circle of dependencies is an error", () => {
+    const it = project({
+        "index.js": `${ITEM}
+let link;
+const waiting = new Promise((resolve) => { link = resolve; });
+const first = new Item("first", { n: 1 }, { dependsOn: pulumi.output(waiting) });
+const second = new Item("second", { n: 2 }, { dependsOn: [first] });
+link([second]);`,
+    });
+    const { status, output } = it.run("up", "--yes", "--skip-preview", "--stack", "dev");
+    expect(status).not.toBe(0);
+    expect(output).toContain("ended before these resources could be registered");
+    expect(output).toContain("* first [pulumi-nodejs:dynamic:Resource]");
+    expect(output).toContain("* second [pulumi-nodejs:dynamic:Resource]");
+});
+
+test("components 500 deep", () => {
+    const it = project({
+        "index.js": `${ITEM}
+let parent;
+for (let depth = 0; depth < 500; depth++) {
+    parent = new pulumi.ComponentResource("deep:index:Level", "level-" + depth, {}, { parent });
+}
+new Item("item", { n: 1 }, { parent });`,
+    });
+    it.up();
+    expect(it.up()).toContain("502 unchanged");
+    it.run("destroy", "--yes", "--skip-preview");
+});

@@ -1,0 +1,104 @@
+// Stacks that refer to each other, and values that are kept.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { type Project, project } from "../support/project";
+
+const PROGRAM = `import * as pulumi from "@pulumi/pulumi";
+async function details(network: pulumi.StackReference) {
+    const [secret, plain] = [await network.getOutputDetails("token"), await network.getOutputDetails("id")];
+    const or = (value: any) => value ?? null;
+    return [or(secret.value), secret.secretValue === "t0p-secret", or(plain.value), or(plain.secretValue)];
+}
+function outputs(): Record<string, any> {
+    if (pulumi.getStack() === "prod") {
+        return { id: "net-1", token: pulumi.secret("t0p-secret"), list: [1, { a: [null, true] }] };
+    }
+    const network = new pulumi.StackReference("network", { name: new pulumi.Config().require("other") });
+    return {
+        id: network.requireOutput("id"),
+        token: network.getOutput("token"),
+        list: network.getOutput("list"),
+        missing: network.getOutput("gone").apply((value) => value === undefined),
+        details: details(network),
+    };
+}
+export = outputs();`;
+
+const STASH = `import * as pulumi from "@pulumi/pulumi";
+const stash = new pulumi.Stash("kept", { input: new pulumi.Config().requireObject("value") });
+export const input = stash.input;
+export const output = stash.output;`;
+
+/** A project whose stack `prod` is deployed. */
+function network(): Project {
+    const it = project({ "index.ts": PROGRAM });
+    it.ok("stack", "init", "prod");
+    it.ok("up", "--yes", "--stack", "prod");
+    return it;
+}
+
+function outputs(it: Project, ...args: string[]): Record<string, unknown> {
+    return JSON.parse(it.ok("stack", "output", "--json", "--stack", "dev", ...args));
+}
+
+function failing(it: Project, ...args: string[]): string {
+    const { status, output } = it.run(...args);
+    expect(status, output).not.toBe(0);
+    return output;
+}
+
+test("a stack reference gives the outputs of another stack by every form of its name", () => {
+    const it = network();
+    for (const name of ["prod", "organization/prod", "organization/test/prod"]) {
+        it.ok("config", "set", "other", name, "--stack", "dev");
+        it.up();
+        const given = outputs(it);
+        expect(given.id).toBe("net-1");
+        expect(given.list).toEqual([1, { a: [null, true] }]);
+        expect(given.missing).toBe(true);
+        expect(given.details).toEqual([null, true, "net-1", null]);
+    }
+    it.ok("refresh", "--yes", "--skip-preview", "--stack", "dev");
+    it.ok("preview", "--stack", "dev", "--expect-no-changes");
+    it.ok("destroy", "--yes", "--skip-preview", "--stack", "dev");
+});
+
+test("secret outputs of another stack stay secret", () => {
+    const it = network();
+    it.ok("config", "set", "other", "prod", "--stack", "dev");
+    const said = it.run("up", "--yes", "--diff", "--stack", "dev").output;
+    expect(outputs(it).token).toBe("[secret]");
+    expect(outputs(it, "--show-secrets").token).toBe("t0p-secret");
+    const state = join(it.directory, ".maloko", ".pulumi");
+    const files = readdirSync(state, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const kept = files.map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"));
+    expect(kept.filter((text) => text.includes("t0p-secret"))).toEqual([]);
+    expect(said).not.toContain("t0p-secret");
+});
+
+test("a reference to a stack that is not there names it and the way to write names", () => {
+    const it = project({ "index.ts": PROGRAM });
+    it.ok("config", "set", "other", "organization/other/prod", "--stack", "dev");
+    const said = failing(it, "preview", "--stack", "dev");
+    expect(said).toContain("there is no stack 'organization/other/prod' in file://");
+    expect(said).toContain("organization/<project>/<stack>");
+});
+
+test("a stash keeps its first value until it is replaced", () => {
+    const it = project({ "index.ts": STASH });
+    for (const value of [{ n: [1, null] }, { n: [2] }]) {
+        it.ok("config", "set", "value", JSON.stringify(value), "--stack", "dev");
+        it.ok("up", "--yes", "--stack", "dev");
+        expect(outputs(it)).toEqual({ input: value, output: { n: [1, null] } });
+    }
+    it.ok("up", "--yes", "--stack", "dev", "--replace", "urn:pulumi:dev::test::pulumi:index:Stash::kept");
+    expect(outputs(it).output).toEqual({ n: [2] });
+});
+
+test("functions of native packages are refused with the packages name", () => {
+    const program = `import * as pulumi from "@pulumi/pulumi";
+export const bucket = pulumi.runtime.invoke("aws:s3/getBucket:getBucket", {});`;
+    const said = failing(project({ "index.ts": program }), "preview", "--stack", "dev");
+    expect(said).toContain("'aws:s3/getBucket:getBucket' belongs to the package 'aws', which is not a dynamic one");
+});

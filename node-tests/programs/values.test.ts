@@ -1,0 +1,242 @@
+import * as pulumi from "@pulumi/pulumi";
+import { expect, test } from "vitest";
+import { creating, Echo, failureOf, newStack, type Props, Thing } from "../support/kit";
+
+const SIGNATURE = "4dabf18193072939515e22adb298388d";
+
+/** What is in the state of a resource whose `create` returns these outputs. */
+async function kept(outs: unknown): Promise<Props> {
+    const stack = newStack();
+    await stack.up(() => void new Thing(creating(outs), "a"));
+    const { __provider, ...outputs } = (stack.resources().a?.outputs ?? {}) as Props;
+    return outputs;
+}
+
+function refusal(outs: unknown): Promise<string> {
+    return failureOf(newStack().up(() => void new Thing(creating(outs), "a"))).then(({ message }) => message);
+}
+
+test("plain data is kept as it is", async () => {
+    const data = {
+        text: "ž\u{1F40E}",
+        n: 1.5,
+        big: 2 ** 53,
+        no: false,
+        list: [1, [null, {}]],
+        object: { "odd key": [] },
+    };
+    expect(await kept(data)).toEqual(data);
+});
+
+test("undefined members are left out", async () => {
+    expect(await kept({ a: undefined, b: { c: undefined, d: null }, list: [undefined] })).toEqual({
+        b: { d: null },
+        list: [null],
+    });
+});
+
+test("instances of classes count as their data", async () => {
+    class Point {
+        constructor(
+            readonly x: number,
+            readonly y: number,
+        ) {}
+    }
+    expect(await kept({ point: new Point(1, 2) })).toEqual({ point: { x: 1, y: 2 } });
+});
+
+const cyclic: Props = { name: "loop" };
+cyclic.nested = { back: cyclic };
+let deep: Props = {};
+for (let level = 0; level < 200; level++) {
+    deep = { deep };
+}
+
+test.each([
+    [Buffer.from("x"), "outs.value holds bytes"],
+    [new Uint8Array(1), "outs.value holds bytes"],
+    [1n, "outs.value is the bigint 1n"],
+    [() => 1, "outs.value is a function"],
+    [Symbol("s"), "outs.value is a symbol"],
+    [new Map(), "outs.value is a Map"],
+    [new Set(), "outs.value is a Set"],
+    [new Date(0), "outs.value is a Date"],
+    [Promise.resolve(1), "outs.value is a Promise"],
+    [{ list: [0, { when: new Date(0) }] }, "outs.value.list[1].when is a Date"],
+    [{ "odd key": 1n }, 'outs.value["odd key"] is the bigint'],
+    ["\ud800", "outs.value holds half of a surrogate pair"],
+])("what cannot be kept is refused with its place: %#", async (value, reason) => {
+    const message = await refusal({ value });
+    expect(message).toContain("`create` of");
+    expect(message).toContain(reason);
+});
+
+test("a cycle is refused", async () => {
+    expect(await refusal({ value: cyclic })).toContain("outs.value.nested.back refers back");
+});
+
+test("endless nesting is refused", async () => {
+    expect(await refusal({ value: deep })).toContain("nested more than");
+});
+
+test("NaN is kept with a warning", async () => {
+    const stack = newStack();
+    let summary = await stack.up(() => void new Thing(creating({ nan: Number.NaN, inf: -Infinity }), "a"));
+    expect(summary.outcome).toBe("succeeded");
+    const seen: Props[] = [];
+    const diff = async (_id: string, olds: Props) => {
+        seen.push(olds);
+        return { changes: false };
+    };
+    const provider = { ...creating({}), diff };
+    summary = await stack.up(() => void new Thing(provider, "a"));
+    expect(seen).toEqual([{ nan: Number.NaN, inf: -Infinity }]);
+});
+
+test("the sign of a zero is kept", async () => {
+    // toEqual tells -0 from 0.
+    expect(await kept({ zero: -0, list: [-0, 0] })).toEqual({ zero: -0, list: [-0, 0] });
+});
+
+test.each([[undefined], [null], [""], [5], [{}]])("a create without a usable id fails: %s", async (id) => {
+    const stack = newStack();
+    const error = await failureOf(stack.up(() => void new Thing(creating({}, id), "a")));
+    expect(error.message).toMatch(/id/);
+    expect(stack.resources()).toEqual({});
+});
+
+test.each([[undefined], [null], ["text"], [[]]])("a create that returns something else fails: %s", async (result) => {
+    const provider = { create: async () => result };
+    const error = await failureOf(newStack().up(() => void new Thing(provider, "a")));
+    expect(error.message).toContain("not an object with `id` and `outs`");
+});
+
+test("outputs that are no object are refused", async () => {
+    expect(await refusal(["a"])).toContain("outs must be an object");
+    expect(await refusal("a")).toContain("outs must be an object");
+});
+
+test("enormous outputs are kept", async () => {
+    const text = "x".repeat(5_000_000);
+    expect((await kept({ text })).text).toHaveLength(5_000_000);
+});
+
+test("check and diff and read that return nothing usable are refused", async () => {
+    const stack = newStack();
+    const message = async (provider: object) =>
+        (await failureOf(stack.up(() => void new Thing(provider, "a", { n: 1 })))).message;
+    expect(await message({ ...creating({}), check: async () => undefined })).toContain(
+        "`check` of the provider returned",
+    );
+    await stack.up(() => void new Thing(creating({}), "a", { n: 1 }));
+    expect(await message({ ...creating({}), diff: async () => null })).toContain("`diff` of the provider returned");
+    expect(await message({ ...creating({}), diff: async () => ({ replaces: "n" }) })).toContain(
+        "replaces must be a list",
+    );
+});
+
+test("secret inputs are secret in the state", async () => {
+    const stack = newStack();
+    await stack.up(() => void new Thing(new Echo(), "a", { token: pulumi.secret("hush"), plain: "seen" }));
+    const { inputs, outputs } = stack.resources().a ?? {};
+    const secret = { [SIGNATURE]: "1b47061264138c4ac30d75fd1eb44270" };
+    expect(inputs).toMatchObject({ plain: "seen", token: secret });
+    expect(outputs).toMatchObject({ plain: "seen", token: secret });
+});
+
+test("outputs that the class does not declare are told once per class", async () => {
+    const summary = await newStack().up(() => {
+        new Thing(creating({ declared: 1, hidden: 2 }), "a", {}, {}, ["declared"]);
+        new Thing(creating({ declared: 1, hidden: 2 }), "b", {}, {}, ["declared"]);
+    });
+    const warnings = summary.diagnostics.filter(({ message }) => message.includes("does not declare"));
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]?.message).toContain("hidden");
+    expect(warnings[0]?.message).toContain("hidden: undefined");
+});
+
+const undeclared = (summary: { diagnostics: { message: string }[] }): string[] =>
+    summary.diagnostics.map(({ message }) => message).filter((message) => message.includes("ndeclare"));
+
+test("outputs that a class does not declare are told when they are made and not again", async () => {
+    const stack = newStack();
+    const program = () => void new Thing(creating({ extra: 1 }), "a");
+    for (const expected of [1, 0]) {
+        const told = (await stack.up(program)).diagnostics.filter(({ message }) =>
+            message.includes("does not declare"),
+        );
+        expect(told).toHaveLength(expected);
+    }
+});
+
+test("each class is told of its own outputs", async () => {
+    class Plain extends Thing {}
+    class Telling extends Thing {}
+    const summary = await newStack().up(() => {
+        new Plain(creating({ n: 1 }), "plain", { n: 1 });
+        new Telling(creating({ hidden: 1 }), "telling");
+    });
+    const told = summary.diagnostics.filter(({ message }) => message.includes("does not declare"));
+    expect(told.map(({ message }) => message)).toEqual([expect.stringContaining("Telling does not declare: hidden")]);
+});
+
+test("warnings of undeclared outputs can be switched off", async () => {
+    const told = async (setting?: string) => {
+        const stack = newStack(setting === undefined ? {} : { config: { "maloko:undeclaredOutputs": setting } });
+        return undeclared(await stack.run("update", () => void new Thing(creating({ extra: 1 }), "a")));
+    };
+    expect((await told())[0]).toContain("maloko config set maloko:undeclaredOutputs ignore");
+    expect(await told("ignore")).toEqual([]);
+    expect((await told("off"))[0]).toContain("'maloko:undeclaredOutputs' is 'off', and can only be 'ignore'");
+});
+
+test("declared outputs are no reason for a warning", async () => {
+    const summary = await newStack().up(() => void new Thing(new Echo(), "a", { n: 1 }));
+    expect(summary.diagnostics.filter(({ message }) => message.includes("does not declare"))).toEqual([]);
+});
+
+test("an asset with new content is a change and one with the same is none", async () => {
+    const seen: boolean[] = [];
+    const comparing = {
+        create: async (props: Props) => ({ id: "x", outs: props }),
+        diff: async (_id: string, olds: Props, news: Props) => {
+            seen.push(olds.asset.hash === news.asset.hash);
+            return {};
+        },
+        update: async (_id: string, _olds: Props, news: Props) => ({ outs: news }),
+    };
+    const stack = newStack();
+    for (const [text, changes] of [
+        ["one", "create"],
+        ["one", "same"],
+        ["two", "update"],
+    ] as const) {
+        const result = await stack.up(
+            () => void new Thing(comparing, "a", { asset: new pulumi.asset.StringAsset(text) }),
+        );
+        expect(result.changes, changes).toHaveProperty(changes);
+    }
+    expect(seen).toEqual([true, false]);
+});
+
+test("an asset that cannot be read is an error that names resource and property", async () => {
+    const gone = new pulumi.asset.FileAsset("gone.txt");
+    const message = (await failureOf(newStack().up(() => void new Thing(new Echo(), "a", { in: [gone] })))).message;
+    expect(message).toContain("'a': property 'in[0]': the file of an asset cannot be read: ");
+    expect(message).toContain("gone.txt");
+});
+
+test.each([
+    60, 1000,
+])("inputs that are nested too deeply are errors that name resource and property %#", async (levels) => {
+    let value: unknown = "x";
+    for (let level = 0; level < levels; level++) {
+        value = { deep: value };
+    }
+    const stack = newStack();
+    const { message } = await failureOf(stack.up(() => void new Thing(new Echo(), "a", { flat: 1, v: value })));
+    expect(message).toContain(
+        "resource 'a': property 'v' is nested too deeply: values may hold about 30 levels of objects",
+    );
+    await stack.up(() => void new Thing(new Echo(), "a", { v: [[[{ a: [[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]] }]]] }));
+});

@@ -1,0 +1,195 @@
+import { createRequire } from "node:module";
+import * as net from "node:net";
+import { Worker } from "node:worker_threads";
+import * as pulumi from "@pulumi/pulumi";
+import { expect, test } from "vitest";
+import { failureOf, newStack, type Props, Recording, Thing } from "../support/kit";
+
+const require = createRequire(import.meta.url);
+
+test("an object literal is called live", async () => {
+    const calls: Props[] = [];
+    const literal = {
+        async create(inputs: Props) {
+            calls.push(inputs);
+            return { id: "1", outs: inputs };
+        },
+    };
+    await newStack().up(() => void new Thing(literal, "a", { n: 1 }));
+    expect(calls).toEqual([{ n: 1 }]);
+});
+
+test("a provider that is local to a function is called live", async () => {
+    let created = 0;
+    function program() {
+        class Local {
+            async create() {
+                created++;
+                return { id: "1", outs: {} };
+            }
+        }
+        new Thing(new Local(), "a");
+    }
+    await newStack().up(program);
+    expect(created).toBe(1);
+});
+
+test("locks, sockets, clients, closures and cycles are no obstacle", async () => {
+    const server = net.createServer((socket) => socket.end("pong")).listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    class Client {
+        readonly self = this;
+        readonly map = new Map([["a", () => 1n]]);
+        readonly server = server;
+
+        ask(): Promise<string> {
+            const { port } = this.server.address() as net.AddressInfo;
+            return new Promise((resolve) => {
+                net.connect(port, "127.0.0.1").on("data", (data) => resolve(data.toString()));
+            });
+        }
+    }
+    const client = new Client();
+    const provider = { client, create: async () => ({ id: await client.ask(), outs: {} }) };
+    const stack = newStack();
+    await stack.up(() => void new Thing(provider, "a"));
+    server.close();
+    expect(stack.resources().a?.id).toBe("pong");
+});
+
+test("private fields and arrow methods of instances work", async () => {
+    class Private {
+        #count = 0;
+        create = async () => ({ id: `id-${++this.#count}`, outs: {} });
+    }
+    const stack = newStack();
+    await stack.up(() => void new Thing(new Private(), "a"));
+    expect(stack.resources().a?.id).toBe("id-1");
+});
+
+test("the SDK never serialises a provider, and its serialiser is never loaded", async () => {
+    await newStack().up(() => void new Thing(new Recording(), "a"));
+    const loaded = Object.keys(require.cache);
+    expect(loaded.filter((file) => /node_modules[\\/](typescript|@npmcli)[\\/]/.test(file))).toEqual([]);
+    const root = require.resolve("@pulumi/pulumi/package.json").replace("package.json", "");
+    const serialiser = require(`${root}runtime/closure/serializeClosure`) as { serializeFunction: unknown };
+    expect(String(serialiser.serializeFunction)).not.toContain("closure");
+});
+
+test("other functions are still serialised by the real serialiser", async () => {
+    const serialised = await pulumi.runtime.serializeFunction(() => 42);
+    expect(serialised.text).toContain("42");
+});
+
+test("one object shared by many resources stays one object", async () => {
+    const seen = new Set<unknown>();
+    const provider = {
+        async create(this: unknown) {
+            seen.add(this);
+            return { id: `id-${seen.size}`, outs: {} };
+        },
+    };
+    await newStack().up(() => {
+        for (let n = 0; n < 20; n++) {
+            new Thing(provider, `r${n}`);
+        }
+    });
+    expect([...seen]).toEqual([provider]);
+});
+
+test("a program that reads a WeakMap right after the SDK's option is not disturbed", async () => {
+    const key = { create: "no function" };
+    const map = new WeakMap([[key, "value"]]);
+    let got: unknown;
+    await newStack().up(() => {
+        (pulumi.runtime as unknown as { cacheDynamicProviders(): boolean }).cacheDynamicProviders();
+        got = map.get(key);
+    });
+    expect(got).toBe("value");
+});
+
+test("output get answers inside a provider method", async () => {
+    const stack = newStack();
+    await stack.up(() => {
+        const first = new Thing(new Recording(), "first", { size: 7 });
+        class Reader {
+            constructor(readonly size: pulumi.Output<number>) {}
+
+            async create() {
+                return { id: `size-${this.size.get()}`, outs: {} };
+            }
+        }
+        new Thing(new Reader(first.size), "second");
+    });
+    expect(stack.resources().second?.id).toBe("size-7");
+});
+
+test("output get of a closed over output answers too", async () => {
+    const stack = newStack();
+    await stack.up(() => {
+        const first = new Thing(new Recording(), "first", { size: 7, color: "red" });
+        const color = () => first.color.get();
+        const provider = { create: async () => ({ id: `${first.size.get()} ${color()}`, outs: {} }) };
+        new Thing(provider, "second");
+    });
+    expect(stack.resources().second).toMatchObject({ id: "7 red" });
+    expect(JSON.stringify(stack.resources().second?.dependencies)).toContain("::first");
+});
+
+test("output get in the program is still an error", async () => {
+    const error = await failureOf(newStack().up(() => pulumi.output(1).get()));
+    expect(error.message).toContain("Cannot call '.get' during update or preview");
+});
+
+test("programs run inside worker threads", async () => {
+    const worker = new Worker(new URL("../support/sample-package/worker.cjs", import.meta.url));
+    const ids = await new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject));
+    await worker.terminate();
+    expect(ids).toEqual({ a: "from the worker" });
+});
+
+test("a class that gets a method while the program runs has it for the objects made later", async () => {
+    const checked: unknown[] = [];
+    class Growing {
+        declare check?: (olds: Props, news: Props) => Promise<{ inputs: Props; failures: [] }>;
+
+        async create(inputs: Props) {
+            return { id: String(inputs.name), outs: {} };
+        }
+    }
+    const stack = newStack();
+    await stack.up(() => {
+        new Thing(new Growing(), "a", { name: "a" });
+        Growing.prototype.check = async (_olds, news) => {
+            checked.push(news.name);
+            return { inputs: news, failures: [] };
+        };
+        new Thing(new Growing(), "b", { name: "b" });
+    });
+    expect(checked).toContain("b");
+    expect([stack.resources().a?.id, stack.resources().b?.id]).toEqual(["a", "b"]);
+});
+
+test("an object may have a method of its own that others of its class lack", async () => {
+    const checked: unknown[] = [];
+    class Plain {
+        declare check?: (olds: Props, news: Props) => Promise<{ inputs: Props; failures: [] }>;
+
+        async create(inputs: Props) {
+            return { id: String(inputs.name), outs: {} };
+        }
+    }
+    await newStack().up(() => {
+        for (const name of ["a", "b", "c"]) {
+            const provider = new Plain();
+            if (name === "b") {
+                provider.check = async (_olds, news) => {
+                    checked.push(news.name);
+                    return { inputs: news, failures: [] };
+                };
+            }
+            new Thing(provider, name, { name });
+        }
+    });
+    expect(checked).toEqual(["b"]);
+});

@@ -1,0 +1,115 @@
+// The SDK's `stateMigrations`: functions of the program that rewrite the state before it is compared.
+import * as pulumi from "@pulumi/pulumi";
+import { expect, test } from "vitest";
+import { Echo, newStack, type Props, Thing } from "../support/kit";
+
+class Group extends pulumi.ComponentResource {
+    constructor(name: string, opts?: pulumi.ComponentResourceOptions) {
+        super("tests:index:Group", name, {}, opts);
+    }
+}
+
+/** Runs a program whose first resource has the migration; previews first, which must say the same. */
+async function migrated(
+    stack: ReturnType<typeof newStack>,
+    program: (opts: pulumi.ResourceOptions) => void,
+    migration: pulumi.StateMigration,
+    expected: Record<string, number>,
+): Promise<void> {
+    const withMigration = () => program({ stateMigrations: [migration] });
+    expect((await stack.run("update", withMigration, { dryRun: true })).changes).toEqual(expected);
+    expect((await stack.up(withMigration)).changes).toEqual(expected);
+}
+
+function errors(result: { diagnostics: { severity: string; message: string }[] }): string {
+    return result.diagnostics
+        .filter(({ severity }) => severity === "error")
+        .map(({ message }) => message)
+        .join();
+}
+
+test("a migration rewrites inputs before they are compared", async () => {
+    const stack = newStack();
+    const token = () => pulumi.secret("s3cret");
+    await stack.up(() => void new Thing(new Echo(), "a", { size: 1, token: token() }));
+    const seen: string[] = [];
+    const rename: pulumi.StateMigration = ({ urn, oldState }) => {
+        seen.push(urn);
+        const [row] = oldState as [{ inputs: Props; outputs: Props }];
+        if (!("size" in row.inputs)) {
+            return undefined;
+        }
+        for (const bag of [row.inputs, row.outputs]) {
+            bag.width = bag.size;
+            delete bag.size;
+        }
+        expect(JSON.stringify(row.inputs.token)).toContain("s3cret");
+        return { newState: [row] };
+    };
+    const program = (opts: pulumi.ResourceOptions) =>
+        void new Thing(new Echo(), "a", { width: 1, token: token() }, opts);
+    await migrated(stack, program, rename, { same: 2 });
+    expect(stack.resources().a?.inputs).toMatchObject({ width: 1 });
+    expect(stack.resources().a?.inputs).not.toHaveProperty("size");
+    expect(seen[0]).toMatch(/::a$/);
+    // It is called again, finds nothing to do, and leaves everything alone.
+    await migrated(stack, program, rename, { same: 2 });
+    expect(seen).toHaveLength(4);
+    expect(JSON.stringify(stack.resources().a?.inputs)).toContain("1b47061264138c4ac30d75fd1eb44270");
+});
+
+test("a migration moves a child and references follow", async () => {
+    const stack = newStack();
+    await stack.up(() => {
+        const parent = new Group("team");
+        const child = new Thing(new Echo(), "child", { n: 1 }, { parent });
+        new Thing(new Echo(), "after", { n: 2 }, { dependsOn: [child] });
+    });
+    const made = stack.resources().child?.id;
+    const rename: pulumi.StateMigration = ({ oldState }) => {
+        const successors: Record<string, string> = {};
+        for (const row of oldState as { urn: string }[]) {
+            if (row.urn.endsWith("::child")) {
+                const renamed = row.urn.replace(/child$/, "renamed");
+                successors[row.urn] = renamed;
+                row.urn = renamed;
+            }
+        }
+        return Object.keys(successors).length > 0 ? { newState: oldState, successors } : undefined;
+    };
+    const program = (opts: pulumi.ResourceOptions) => {
+        const parent = new Group("team", opts);
+        const child = new Thing(new Echo(), "renamed", { n: 1 }, { parent });
+        new Thing(new Echo(), "after", { n: 2 }, { dependsOn: [child] });
+    };
+    await migrated(stack, program, rename, { same: 4 });
+    expect(Object.keys(stack.resources()).sort()).toEqual(["after", "renamed", "team"]);
+    expect(stack.resources().renamed?.id).toBe(made);
+});
+
+test("a migration that forgets an object is refused", async () => {
+    const stack = newStack();
+    await stack.up(() => void new Thing(new Echo(), "a", { n: 1 }));
+    const before = stack.resources();
+    const forget: pulumi.StateMigration = () => ({ newState: [] });
+    const opts = { stateMigrations: [forget] };
+    const result = await stack.run("update", () => void new Thing(new Echo(), "a", { n: 2 }, opts));
+    expect(result.outcome).toBe("failed");
+    expect(errors(result)).toContain("the option `stateMigrations` of");
+    expect(errors(result)).toContain("is left out: return it, or name what succeeds it");
+    expect(stack.resources()).toEqual(before);
+});
+
+test("a migration that raises fails the run with its error", async () => {
+    const stack = newStack();
+    await stack.up(() => void new Thing(new Echo(), "a", { n: 1 }));
+    const broken: pulumi.StateMigration = () => {
+        throw new Error("no such shape");
+    };
+    const opts = { stateMigrations: [broken] };
+    const result = await stack.run("update", () => void new Thing(new Echo(), "a", { n: 2 }, opts));
+    expect(result.outcome).toBe("failed");
+    expect(errors(result)).toContain("a state migration of 'a' failed");
+    expect(errors(result)).toContain("no such shape");
+    expect(stack.resources().a?.inputs).toMatchObject({ n: 1 });
+});

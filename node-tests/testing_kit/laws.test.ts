@@ -1,0 +1,229 @@
+// The laws of providers: each catches the provider that breaks it, and they are silent on good ones.
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { promisify } from "node:util";
+import fc from "fast-check";
+import {
+    checkLaws,
+    expect,
+    LAW_NAMES,
+    type LawOptions,
+    LawSuite,
+    type LawVerdict,
+    type ProviderSource,
+    test,
+} from "maloko/vitest";
+import { onTestFinished } from "vitest";
+import type { Props } from "../support/kit";
+import { bucketOptions, GoodProvider, PLANTED } from "../support/planted";
+
+const run = promisify(execFile);
+const require = createRequire(import.meta.url);
+const RUNNERS = {
+    vitest: [join(dirname(require.resolve("vitest/package.json")), "vitest.mjs"), "run", "--reporter=json", "--config"],
+    jest: [join(dirname(require.resolve("jest/package.json")), "bin", "jest.js"), "--json", "--config"],
+};
+
+function others(verdicts: LawVerdict[]): string[] {
+    return verdicts.filter(({ status }) => status !== "holds").map(({ status, text }) => `${status}: ${text}`);
+}
+
+async function verdictOf(provider: ProviderSource, options: LawOptions, law: (typeof LAW_NAMES)[number]) {
+    const [verdict] = await checkLaws(provider, options, { only: [law] });
+    return verdict as LawVerdict;
+}
+
+for (const { law, what, provider } of PLANTED) {
+    test(`${law} catches ${what}, and no other law does`, async () => {
+        const verdicts = await checkLaws(provider, { ...bucketOptions, examples: 4 });
+        expect(others(verdicts)).toEqual([expect.stringContaining(`broken: ${law} `)]);
+        const { text = "" } = verdicts.find((it) => it.law === law) ?? {};
+        for (const word of [
+            "property: ",
+            "expected: ",
+            "found: ",
+            ...(law === "L16" ? [] : ["again: MALOKO_REPLAY=20,"]),
+        ]) {
+            expect(text).toContain(word);
+        }
+    });
+}
+
+test("a provider in memory that is right keeps all laws", async () => {
+    const verdicts = await checkLaws(GoodProvider, bucketOptions);
+    expect(others(verdicts)).toEqual([]);
+    expect(verdicts.map(({ law }) => law)).toEqual(LAW_NAMES);
+});
+
+test("a failure is shrunk and names the property", async () => {
+    const { provider } = PLANTED[3] as (typeof PLANTED)[number];
+    const verdict = await verdictOf(provider, bucketOptions, "L4");
+    expect(verdict.text).toContain("property: size\n");
+    expect(verdict.text).toContain('first:    {"acl": "public", "name": "aaa", "password": "aaaaaaaa", "size": 2}');
+    expect(verdict.text).toContain('then:     {"acl": "public", "name": "aaa", "password": "aaaaaaaa", "size": 1}');
+});
+
+test("a failure can be replayed", async () => {
+    const { provider } = PLANTED[3] as (typeof PLANTED)[number];
+    const { text } = await verdictOf(provider, { ...bucketOptions, seed: undefined } as unknown as LawOptions, "L4");
+    const [, line] = /again: MALOKO_REPLAY=(\S+)/.exec(text) ?? [];
+    onTestFinished(() => {
+        delete process.env.MALOKO_REPLAY;
+    });
+    process.env.MALOKO_REPLAY = line;
+    const again = await verdictOf(provider, bucketOptions, "L4");
+    const plain = (it: string): string => it.replace(/again: .*/, "");
+    expect(plain(again.text)).toBe(plain(text));
+    process.env.MALOKO_REPLAY = "rubbish";
+    await expect(verdictOf(provider, bucketOptions, "L4")).rejects.toThrow("MALOKO_REPLAY=rubbish is not SEED,PATH");
+});
+
+for (const runner of ["vitest", "jest"] as const) {
+    test(`each law is a test: ${runner}`, async () => {
+        const config = { vitest: "kit-samples/laws.config.ts", jest: "kit-samples/laws.jest.config.cjs" }[runner];
+        const { stdout } = await run(process.execPath, [...RUNNERS[runner], config], { cwd: import.meta.dirname });
+        const { testResults } = JSON.parse(stdout.slice(stdout.indexOf("{"))) as {
+            testResults: { assertionResults: { title: string; status: string }[] }[];
+        };
+        const all = testResults.flatMap(({ assertionResults }) => assertionResults);
+        expect(all.filter(({ status }) => status === "passed")).toHaveLength(15);
+        expect(all.filter(({ status }) => status !== "passed").map(({ title }) => title)).toEqual([
+            "L12 secrets stay secret (needs `secret`: the names of the inputs that are secret, or none of them)",
+            "L13 a create that is cut off makes one object (waived: the service has no idempotency key)",
+            "L16 outs of the previous release still fit (needs `baseline`: what the previous release has left in a state, as a file or data)",
+        ]);
+    });
+}
+
+test("a waived law says why", async () => {
+    const waive = { L13: "the service has no idempotency key" };
+    const { status, text } = await verdictOf(GoodProvider, { ...bucketOptions, waive }, "L13");
+    expect([status, text]).toEqual(["waived", "L13 is waived: the service has no idempotency key"]);
+});
+
+test("a waiver without a reason is refused", () => {
+    const suite = (waive: Record<string, string>) => () => new LawSuite(GoodProvider, { ...bucketOptions, waive });
+    expect(suite({ L13: " " })).toThrow("`waive` of L13 has no reason");
+    expect(suite({ L18: "there is none" })).toThrow('there is no law "L18": there are L1, L2');
+});
+
+test("a law whose data is missing says what it needs", async () => {
+    const bare = { create: async (inputs: Props) => ({ id: "it", outs: inputs }) };
+    const verdicts = await checkLaws(bare, { inputs: [{ size: 1 }] });
+    const needs = Object.fromEntries(
+        verdicts.map(({ law, status, text }) => [law, status === "needs" ? text : status]),
+    );
+    expect(needs).toMatchObject({
+        L1: "L1 needs `check`, which the provider does not have: without one the inputs stay as they are",
+        L2: "holds",
+        L3: "L3 needs `read`, which the provider does not have: without one what is stored counts as what is there",
+        L8: "L8 needs `read`, which the provider does not have: to see whether it says that the object is gone",
+        L9: "L9 needs `read`, which the provider does not have: an import is a read by id alone",
+        L11: "L11 needs `world`, to change an object behind the provider's back",
+        L12: expect.stringContaining("L12 needs `secret`"),
+        L13: "L13 needs `world`, to count the objects",
+        L16: expect.stringContaining("L16 needs `baseline`"),
+    });
+    expect((await verdictOf(bare, { inputs: [{ size: 1 }], secret: [] }, "L12")).status).toBe("holds");
+    expect((await verdictOf(bare, { inputs: [{ size: 1 }, { size: 1 }] }, "L4")).text).toBe(
+        "L4 needs two `inputs` that differ; there is one",
+    );
+});
+
+test("settings that make no sense are told", async () => {
+    const attempt = (options: object, provider: unknown = GoodProvider) =>
+        checkLaws(provider as ProviderSource, options as LawOptions, { only: ["L2"] });
+    await expect(attempt({})).rejects.toThrow("laws needs `inputs`: an arbitrary of fast-check");
+    await expect(attempt({ inputs: "abc" })).rejects.toThrow('it was given "abc"');
+    await expect(attempt({ inputs: [] })).rejects.toThrow("a list of examples with at least one in it");
+    await expect(attempt(bucketOptions, "Good")).rejects.toThrow(
+        "laws takes a provider object, its class, or a function",
+    );
+    await expect(attempt({ inputs: [{}] })).rejects.toThrow("GoodProvider is to be given a world, and there is none");
+    await expect(attempt({ ...bucketOptions, world: class {} })).resolves.toBeDefined();
+    await expect(
+        checkLaws(GoodProvider, { ...bucketOptions, baseline: "none.json" }, { only: ["L16"] }),
+    ).rejects.toThrow("the baseline none.json cannot be read");
+});
+
+test("what a baseline recorded is what law 16 reads", async ({ stack }) => {
+    const directory = mkdtempSync(join(tmpdir(), "maloko-baseline-"));
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const baseline = join(directory, "v1.json");
+    const [inputs] = bucketOptions.baseline.map((row) => row.inputs);
+    const s = stack(new GoodProvider(new bucketOptions.world()), { inputs: inputs ?? {} });
+    await s.up();
+    s.saveBaseline(baseline);
+    expect((await verdictOf(GoodProvider, { ...bucketOptions, baseline }, "L16")).status).toBe("holds");
+    const { provider } = PLANTED.find(({ law }) => law === "L16") ?? { provider: GoodProvider };
+    expect((await verdictOf(provider, { ...bucketOptions, baseline }, "L16")).status).toBe("broken");
+});
+
+test("a provider that refuses everything breaks the law", async () => {
+    const refusing = {
+        check: async (_olds: Props, news: Props) => ({
+            inputs: news,
+            failures: [{ property: "size", reason: "no room" }],
+        }),
+        create: async (inputs: Props) => ({ id: "it", outs: inputs }),
+    };
+    const verdict = await verdictOf(refusing, { inputs: [{ size: 1 }, { size: 2 }] }, "L2");
+    expect(verdict.status).toBe("broken");
+    expect(verdict.text).toContain("refuses all 2 example inputs");
+    expect(verdict.text).toContain("no room");
+});
+
+test("an exception of the provider keeps its identity", async () => {
+    const lost = new Error("the connection");
+    class Failing extends GoodProvider {
+        override update(): never {
+            throw lost;
+        }
+    }
+    const verdict = await verdictOf(Failing, bucketOptions, "L4");
+    expect(verdict.text).toContain("L4 diff and update agree: Failing raised Error: the connection");
+    expect(verdict.error?.cause).toBe(lost);
+});
+
+test("examples in a list need no fast-check", async () => {
+    const inputs = fc.sample(bucketOptions.inputs, { numRuns: 4, seed: 1 });
+    expect(others(await checkLaws(GoodProvider, { ...bucketOptions, inputs }))).toEqual([]);
+});
+
+test("a connection while planning is refused and told", async () => {
+    let refused: unknown;
+    class Connecting extends GoodProvider {
+        override async diff(id: string, olds: Props, news: Props) {
+            const socket = connect(80, "192.0.2.1");
+            [refused] = await once(socket, "error").catch((error: unknown) => [error]);
+            socket.destroy();
+            return super.diff(id, olds, news);
+        }
+    }
+    const { text, status } = await verdictOf(Connecting, bucketOptions, "L10");
+    expect(status).toBe("broken");
+    expect(text).toContain("property: diff\n");
+    expect(text).toContain("expected: no use of the network: it runs in previews, too");
+    expect(String(refused)).toContain("planning is not to touch the network");
+});
+
+test("the laws wait for async methods", async () => {
+    class Waiting extends GoodProvider {
+        override async create(inputs: Props) {
+            await setTimeout(1);
+            return super.create(inputs);
+        }
+
+        override async delete(id: string, props: Props) {
+            await setTimeout(1);
+            return super.delete(id, props);
+        }
+    }
+    expect(others(await checkLaws(Waiting, { ...bucketOptions, examples: 3 }))).toEqual([]);
+});

@@ -1,0 +1,220 @@
+// Random lifecycles of a provider on a real engine.
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import {
+    checkLifecycle,
+    expect,
+    exportedInputs,
+    lifecycleCommands,
+    RULES,
+    runLifecycle,
+    type Step,
+    test,
+} from "maloko/vitest";
+import { onTestFinished } from "vitest";
+import type { Props } from "../support/kit";
+import { bucketInputs, GoodProvider, PLANTED, Service } from "../support/planted";
+
+// Set by `make nightly`: all seeds, and not every eighth.
+const LONG = Boolean(process.env.MALOKO_LONG);
+
+const options = { inputs: bucketInputs, world: Service, seed: 20 };
+
+function planted(law: string) {
+    const found = PLANTED.find((it) => it.law === law);
+    if (found === undefined) {
+        throw new Error(`nothing is planted for ${law}`);
+    }
+    return found.provider;
+}
+
+test("a provider that is right goes through all its lifecycles", async () => {
+    const { error, examples, rules } = await checkLifecycle(GoodProvider, { ...options, examples: 60 });
+    expect(error).toBeUndefined();
+    expect(examples).toBe(60);
+    expect(Object.keys(rules).sort()).toEqual([...RULES].sort());
+});
+
+test("a lifecycle that goes wrong is made short and told as a test", async () => {
+    const { error } = await checkLifecycle(planted("L13"), options);
+    expect(error?.message).toContain("lifecycle of MakesTwo: it goes wrong in 2 steps");
+    expect(error?.message).toContain("expected: no object that the stack does not know");
+    expect(error?.message).toMatch(
+        /\["edit", "[abc]", \{ name: "aaa", acl: "public", size: 1, password: "aaaaaaaa" \}\],/,
+    );
+    expect(error?.message).toMatch(/\["(crash", \d+, "\w+|lose_answer)"\],\n {8}\]\)\);$/);
+});
+
+test("the line of a lifecycle that went wrong runs it again", async () => {
+    const { error } = await checkLifecycle(planted("L13"), options);
+    const [, replay] = /again: MALOKO_REPLAY=(\S+)/.exec(error?.message ?? "") ?? [];
+    onTestFinished(() => {
+        delete process.env.MALOKO_REPLAY;
+    });
+    process.env.MALOKO_REPLAY = replay;
+    const again = await checkLifecycle(planted("L13"), options);
+    expect(again.examples).toBe(1);
+    expect(again.error?.message).toBe(error?.message);
+});
+
+test("the steps of a lifecycle are a test of their own", async () => {
+    const inputs = { name: "one", acl: "public", size: 1, password: "hunter22" };
+    await runLifecycle(GoodProvider, { world: Service }, [
+        ["edit", "a", inputs],
+        ["second_writer", "during"],
+        ["edit", "b", inputs],
+        ["edit", "a", { ...inputs, size: 2 }],
+        ["crash", 5, "kill"],
+        ["edit", "a", { ...inputs, name: "two" }],
+        ["lose_answer"],
+        ["edit", "b", { ...inputs, size: 3 }],
+        ["second_writer", "before"],
+        ["drift", "a"],
+        ["up"],
+        ["import", "c", inputs],
+        ["restart"],
+        ["vanish", "b"],
+        ["refresh"],
+        ["preview"],
+        ["remove", "c"],
+    ]);
+    // The third point of a create is that after its call.
+    const answerLost: Step[] = [
+        ["edit", "a", inputs],
+        ["crash", 3, "kill"],
+    ];
+    await runLifecycle(GoodProvider, { world: Service }, answerLost);
+    const broken = runLifecycle(planted("L13"), { world: Service }, answerLost);
+    await expect(broken).rejects.toThrow("property: crash, at after create of a");
+    await expect(broken).rejects.toThrow("expected: no object that the stack does not know");
+    const flood = [["crash", 1, "flood"]] as unknown as Step[];
+    await expect(runLifecycle(GoodProvider, { world: Service }, flood)).rejects.toThrow(
+        "'flood' is no kind of crash: there are kill, raise_before",
+    );
+    await expect(runLifecycle(GoodProvider, { world: Service }, [["remove", "a"]])).rejects.toThrow(
+        'the step ["remove", "a"] cannot be done here',
+    );
+});
+
+test("a rule is left out for a reason", async () => {
+    const reason = "the service has no idempotency keys";
+    const without = { crash: reason, lose_answer: reason };
+    const { error, rules } = await checkLifecycle(planted("L13"), { ...options, without, examples: 30 });
+    expect(error).toBeUndefined();
+    expect(rules.crash).toBeUndefined();
+    await expect(checkLifecycle(GoodProvider, { ...options, without: { crash: "" } })).rejects.toThrow(
+        "`without` of crash has no reason",
+    );
+});
+
+test("a delete that fails when the object is gone is found by a lifecycle", async () => {
+    // A seed that comes upon it early.
+    const { error } = await checkLifecycle(planted("L8"), { ...options, seed: 12, examples: 200 });
+    expect(error?.message).toMatch(/\["vanish", "[abc]"\]/);
+    expect(error?.message).toContain("404: there is no bucket");
+});
+
+/** An update leaves one field as it was, and says what the service has then. */
+class KeepsSize extends GoodProvider {
+    override async update(id: string, olds: Props, news: Props) {
+        return super.update(id, olds, { ...news, size: this.service.buckets.get(id)?.size });
+    }
+}
+
+/** The same, and it says what it was asked for. */
+class ClaimsSize extends KeepsSize {
+    override async update(id: string, olds: Props, news: Props) {
+        const { outs } = await super.update(id, olds, news);
+        return { outs: { ...outs, size: news.size } };
+    }
+}
+
+test("an update that forgets one field is found within thirty examples over twenty seeds", async () => {
+    // The last one forgets a field that the inputs do not have.
+    for (const provider of [KeepsSize, ClaimsSize, planted("L5")]) {
+        const missed: number[] = [];
+        for (let seed = 1; seed <= 20; seed += LONG ? 1 : 8) {
+            const { fc, commands, setup, close } = await lifecycleCommands(provider, { ...options, seed });
+            const life = fc.asyncProperty(commands, async (all) => {
+                const made = await setup();
+                await fc.asyncModelRun(() => made, all as Parameters<typeof fc.asyncModelRun>[1]);
+                await made.real.end(made.model);
+            });
+            const { failed } = await fc.check(life, { seed, numRuns: 30, endOnFailure: true });
+            await close();
+            if (!failed) {
+                missed.push(seed);
+            }
+        }
+        expect(missed, `${provider.name}: the seeds that do not find it`).toEqual([]);
+    }
+}, 120_000);
+
+test("an edit keeps names and mostly changes one property", async () => {
+    const { fc, commands, setup, close } = await lifecycleCommands(GoodProvider, options);
+    const before = { name: "one", acl: "public", size: 1, password: "hunter22" };
+    const made = await setup();
+    for (const name of ["a", "b", "c"]) {
+        made.model.program.set(name, before);
+    }
+    const changed: string[][] = [];
+    for (const command of fc.sample(commands, { numRuns: 400, seed: 20 }).flatMap((all) => [...all])) {
+        const taken: Step[] = [];
+        const real = { can: (step: Step) => step[0] === "edit", take: async (step: Step) => void taken.push(step) };
+        await command.run(made.model, real as unknown as typeof made.real);
+        for (const [, , after] of taken as Extract<Step, readonly ["edit", ...unknown[]]>[]) {
+            changed.push(Object.entries(before).flatMap(([key, was]) => (after[key] === was ? [] : [key])));
+        }
+    }
+    await close();
+    expect(changed.length).toBeGreaterThan(100);
+    expect(changed.filter((keys) => keys.length === 1).length).toBeGreaterThan(changed.length / 2);
+    expect(changed.filter((keys) => keys.includes("name")).length).toBeLessThan(changed.length / 3);
+});
+
+function exported(...resources: { name: string; type: string; inputs: Record<string, unknown> }[]): string {
+    const rows = resources.map(({ name, ...row }) => ({
+        urn: `urn:pulumi:dev::shop::${row.type}::${name}`,
+        custom: true,
+        ...row,
+    }));
+    const directory = fs.mkdtempSync(path.join(os.tmpdir(), "maloko-export-"));
+    onTestFinished(() => fs.rmSync(directory, { recursive: true }));
+    const file = path.join(directory, "export.json");
+    fs.writeFileSync(file, JSON.stringify({ version: 3, deployment: { resources: rows } }));
+    return file;
+}
+
+const SECRET = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", ciphertext: "v1:abc" };
+const ASSET = { "4dabf18193072939515e22adb298388d": "c44067f5952c0a294b673a41bacd8c17", hash: "ab" };
+const BOX = { name: "one", acl: "public", size: 1 };
+
+test("lifecycles begin with the inputs of an exported stack", async () => {
+    const first = { __provider: "code", ...BOX, password: SECRET };
+    const file = exported(
+        { name: "a", type: "box", inputs: first },
+        { name: "b", type: "box", inputs: first },
+        { name: "c", type: "box", inputs: { ...BOX, size: 2, password: "plain" } },
+        { name: "d", type: "other", inputs: { content: ASSET } },
+        { name: "p", type: "pulumi:providers:box", inputs: {} },
+    );
+    const inputs = exportedInputs(file, { ofType: "box" });
+    expect(inputs).toEqual([
+        { ...BOX, password: "[secret]" },
+        { ...BOX, size: 2, password: "plain" },
+    ]);
+    expect(exportedInputs(file, { names: ["c"] })).toEqual(inputs.slice(1));
+    const { error, examples } = await checkLifecycle(GoodProvider, { inputs, world: Service, seed: 20, examples: 5 });
+    expect(error).toBeUndefined();
+    expect(examples).toBe(5);
+});
+
+test("an export without the resources that are asked for is told", () => {
+    const file = exported({ name: "d", type: "other", inputs: { files: [{ content: ASSET }] } });
+    expect(() => exportedInputs(file, { ofType: "box", names: ["a", "b"] })).toThrow(
+        /export\.json has no custom resource of type box named a or b/,
+    );
+    expect(() => exportedInputs(file)).toThrow(/d\.files\[0\]\.content is an asset/);
+    expect(() => exportedInputs("missing.json")).toThrow(/missing\.json cannot be read as an exported stack/);
+});

@@ -1,0 +1,53 @@
+"""What reads the documents notices what it is there for: the site's tabs, its requests, dead links."""
+
+import runpy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CI = Path(__file__).parents[2] / ".ci"
+
+
+def tool(name: str) -> dict[str, Any]:
+    return runpy.run_path(str(CI / f"{name}.py"))
+
+
+def test_blocks_and_paragraphs_per_language_become_tabs() -> None:
+    with_tabs: Callable[[str], str] = tool("site_hooks")["with_tabs"]
+    code = "Text\n\n```python\na = 1\n\nb = 2\n```\n\n```ts\nlet a;\n```\n\n"
+    commands = "```console python\n$ pytest\n```\n\n```console ts\n$ npx vitest\n```\n\n```console\n$ ls\n```\n"
+    python = "    ```python\n    a = 1\n\n    b = 2\n    ```\n\n    ```console\n    $ pytest\n    ```\n\n"
+    typescript = "    ```ts\n    let a;\n    ```\n\n    ```console\n    $ npx vitest\n    ```\n\n"
+    tabs = f'===! "Python"\n\n{python}=== "TypeScript"\n\n{typescript}'
+    assert with_tabs(code + commands) == f"Text\n\n{tabs}```console\n$ ls\n```\n"
+    labels = "**Python**\n\none\n\n**TypeScript**\n\ntwo\n\n## Next\n\nthree\n"
+    assert with_tabs(labels) == '===! "Python"\n\n    one\n\n=== "TypeScript"\n\n    two\n\n## Next\n\nthree\n'
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        '<script src="https://a.example/x.js"></script>',
+        '<link rel="stylesheet" href="//a.example/x.css">',
+        '<p style="background: url(https://a.example/x.png)">',
+        "<style>@import 'https://a.example/x.css';</style>",
+    ],
+)
+def test_a_request_of_a_page_to_another_host_is_noticed(tmp_path: Path, asked: str) -> None:
+    main: Callable[[Path], int] = tool("site")["main"]
+    page = tmp_path / "index.html"
+    page.write_text('<script src="x.js"></script><a href="https://a.example/">a link</a>')
+    assert main(tmp_path) == 0
+    page.write_text(asked)
+    assert main(tmp_path) == 1
+
+
+def test_a_dead_link_is_noticed() -> None:
+    fault: Callable[[Path, str], str | None] = tool("links")["fault"]
+    page = CI.parent / "docs" / "index.md"
+    assert fault(page, "reference/state.md#seals") is None
+    assert fault(page, "https://a.example/") is None
+    assert fault(page, "reference/nothing.md") == "there is no such file"
+    assert fault(page, "reference/state.md#nothing") == "docs/reference/state.md has no such heading"
