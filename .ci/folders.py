@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Fails where a folder has more than twenty files of one kind side by side: nobody finds a file among so many.
 
-Kinds: sources, their tests, documents, by language. What tools write (snapshots, generated types, recorded stories) is not
-counted.
+Kinds: sources, their tests, documents, by language. What tools write (snapshots, recorded stories) is not counted.
 
     folders.py          names the folders that have too many
 """
