@@ -110,7 +110,7 @@ test("a waived law says why", async () => {
 test("a waiver without a reason is refused", () => {
     const suite = (waive: Record<string, string>) => () => new LawSuite(GoodProvider, { ...bucketOptions, waive });
     expect(suite({ L13: " " })).toThrow("`waive` of L13 has no reason");
-    expect(suite({ L18: "there is none" })).toThrow('there is no law "L18": there are L1, L2');
+    expect(suite({ L99: "there is none" })).toThrow('there is no law "L99": there are L1, L2');
 });
 
 test("a law whose data is missing says what it needs", async () => {

@@ -8,8 +8,9 @@ import pytest
 from corpus import CASES, INPUTS, PREVIOUS, Box, Props, Shop, provider_of
 
 from maloko.testing import ProviderLaws
+from maloko.testing._judgement import ask
 
-LAWS = [f"L{number}" for number in range(1, 18)]
+LAWS = [law["name"] for law in ask("laws")]
 
 
 def judged(case: Props) -> dict[str, Any]:
