@@ -183,6 +183,8 @@ def test_a_dynamic_resource_outside_of_the_run_is_refused(stack: Stack) -> None:
     raised = []
 
     def outside() -> None:
+        # Where another test has set the SDK's mocks, a new thread would find those.
+        pulumi.runtime.settings.SETTINGS.monitor = None
         try:
             Thing(Echo(), "stray")
         except Exception as error:
