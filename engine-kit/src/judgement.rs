@@ -38,7 +38,7 @@ enum Question {
     CrashPoints { steps: Vec<(String, String)>, kind: Interruption },
     /// What unresolved creates a teardown leaves: `{ "left", "forgotten", "text" }`.
     Unresolved { creates: Vec<Unresolved>, calls: Vec<Asked>, settled: Vec<String>, command: String },
-    /// The laws, in order: `[{ "name", "title", "inputs", "share", "showsInputs" }]`.
+    /// The laws, in order: `[{ "name", "title", "inputs", "share", "showsInputs", "shrinks" }]`.
     Laws,
     /// What a law lacks of a provider, as text, or `null`.
     LawLacks { law: String, subject: Subject },

@@ -164,12 +164,13 @@ class Box implements pulumi.dynamic.ResourceProvider {
         this.last = props;
         await this.begin("create", props, taken && !boxes.has(known) ? "taken" : undefined);
         if (shares) {
-            // The request that all calls share once others have come: always the same one.
-            this.requests.push(props);
+            // The request that all calls under way share: always the same one, whichever came first.
+            const own = props;
+            this.requests.push(own);
             await others();
-            [props = props] = [...this.requests].sort((one, other) =>
-                String(one.color) < String(other.color) ? -1 : 1,
-            );
+            [props = own] = [...this.requests].sort((one, other) => (String(one.color) < String(other.color) ? -1 : 1));
+            await others();
+            this.requests.splice(this.requests.indexOf(own), 1);
         }
         if (!boxes.has(known)) {
             this.shop.made++;

@@ -1,4 +1,5 @@
 // The laws of providers: each catches the provider that breaks it, and they are silent on good ones.
+
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -8,6 +9,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
+import type * as pulumi from "@pulumi/pulumi";
 import fc from "fast-check";
 import {
     checkLaws,
@@ -226,4 +228,23 @@ test("the laws wait for async methods", async () => {
         }
     }
     expect(others(await checkLaws(Waiting, { ...bucketOptions, examples: 3 }))).toEqual([]);
+});
+
+test("check has its configuration under the first law", async () => {
+    class Configured extends GoodProvider {
+        prefix: string | undefined;
+
+        configure({ config }: pulumi.dynamic.ConfigureRequest) {
+            this.prefix = config.get("prefix");
+        }
+
+        override async check(olds: Props, news: Props) {
+            if (this.prefix === undefined) {
+                throw new Error("check came before configure");
+            }
+            return super.check(olds, news);
+        }
+    }
+    const options = { ...bucketOptions, config: { prefix: "team-" } };
+    expect((await verdictOf(Configured, options, "L1")).status).toBe("holds");
 });

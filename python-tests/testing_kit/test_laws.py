@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 from kit import Thing
 from law_breakers import BASELINE, BREAKERS, EXAMPLES, Cloud, Good, NeverGivesUp, SeesNoLabel
-from pulumi.dynamic import CreateResult, DiffResult, ResourceProvider
+from pulumi.dynamic import CheckResult, ConfigureRequest, CreateResult, DiffResult, ResourceProvider
 
 from maloko import MalokoError
 from maloko.testing import Kit, ProviderLaws
@@ -358,3 +358,21 @@ def test_the_laws_wait_for_async_methods() -> None:
         provider = Waiting
 
     assert {law: it.text for law, it in Laws.verdicts().items() if it.outcome != "holds"} == {}
+
+
+def test_check_has_its_configuration_under_the_first_law() -> None:
+    class Configured(Good):
+        prefix: str | None = None
+
+        def configure(self, req: ConfigureRequest) -> None:
+            self.prefix = req.config.get("prefix")
+
+        def check(self, olds: dict[str, Any], news: dict[str, Any]) -> CheckResult:
+            assert self.prefix is not None, "check came before configure"
+            return super().check(olds, news)
+
+    class Laws(Boxes):
+        provider: Any = Configured
+        config: Any = {"prefix": "team-"}  # noqa: RUF012
+
+    assert Laws.verdicts("L1")["L1"].outcome == "holds"

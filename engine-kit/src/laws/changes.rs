@@ -44,7 +44,7 @@ impl Changes {
         Ok(Some((inputs, host.make(&Inputs::of(0)).await?)))
     }
 
-    /// Takes what came of a change. Fails with what ends the example.
+    /// Notes the outcome of a change. Fails where that ends the example.
     pub(super) fn judged(&mut self, held: Held) -> Held {
         match held {
             Ok(()) => self.held = true,
@@ -57,7 +57,7 @@ impl Changes {
         Ok(())
     }
 
-    /// What came of them all.
+    /// The outcome of all changes.
     pub(super) fn ended(self) -> Held {
         match self.passed_over {
             _ if self.held => Ok(()),

@@ -50,30 +50,27 @@ pub(super) async fn diff_and_update_agree(host: &Host) -> Held {
 }
 
 async fn agrees(host: &Host, inputs: &Inputs) -> Held {
-    match updated(host, inputs).await? {
-        Some(_) => stays(host, "update").await,
-        None => {
-            overlooked_nothing(host, inputs).await?;
-            Err(pass_over(AN_UPDATE))
-        }
+    let (made, changed) = updated(host, inputs).await?;
+    if changed {
+        return stays(host, "update").await;
     }
+    overlooked_nothing(host, inputs, &made).await?;
+    Err(pass_over(AN_UPDATE))
 }
 
-/// Edits the program and deploys it: the object after an update; `None` where `diff` sees no change. Passes over what replaces
+/// Edits the program and deploys it: the object after that, and whether `diff` has seen a change. Passes over what replaces
 /// the resource.
-async fn updated(host: &Host, inputs: &Inputs) -> Held<Option<Made>> {
+async fn updated(host: &Host, inputs: &Inputs) -> Held<(Made, bool)> {
     let step = host.edit(inputs).await?;
     if step.action == "replace" {
         return Err(pass_over(AN_UPDATE));
     }
     let mut ran = host.must_run(Operation::Up).await?;
-    Ok(if step.action == "same" { None } else { ran.resources.remove(NAME) })
+    Ok((ran.resources.remove(NAME).unwrap_or_default(), step.action != "same"))
 }
 
 /// Where `diff` sees no change, `update` is never called: so what differs in the inputs must make no difference.
-async fn overlooked_nothing(host: &Host, inputs: &Inputs) -> Held {
-    let mut ran = host.must_run(Operation::Preview).await?;
-    let kept = ran.resources.remove(NAME).unwrap_or_default();
+async fn overlooked_nothing(host: &Host, inputs: &Inputs, kept: &Made) -> Held {
     host.renew().await;
     let fresh = host.make(inputs).await?;
     for property in inputs.changed(&host.subject) {
@@ -81,7 +78,7 @@ async fn overlooked_nothing(host: &Host, inputs: &Inputs) -> Held {
             outputs: made.outputs.get(&property).map_or_else(|| json!({}), |value| json!({ &property: value })),
             ..made.clone()
         };
-        let difference = first_difference_of(&of_property(&fresh), &of_property(&kept), &host.subject.volatile);
+        let difference = first_difference_of(&of_property(&fresh), &of_property(kept), &host.subject.volatile);
         if let Some(it) = difference {
             return Err(broken(&Finding::Overlooked { property: it.path, fresh: it.expected, kept: it.found }));
         }
@@ -99,7 +96,10 @@ pub(super) async fn update_ends_where_create_does(host: &Host) -> Held {
 }
 
 async fn ends_where_create_does(host: &Host, inputs: &Inputs) -> Held {
-    let updated = updated(host, inputs).await?.ok_or_else(|| pass_over(AN_UPDATE))?;
+    let (updated, changed) = updated(host, inputs).await?;
+    if !changed {
+        return Err(pass_over(AN_UPDATE));
+    }
     host.renew().await;
     let created = host.make(inputs).await?;
     match first_difference_of(&created, &updated, &host.subject.volatile) {

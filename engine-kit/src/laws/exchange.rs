@@ -266,7 +266,7 @@ pub struct PlannedChange {
     pub new: Option<Json>,
 }
 
-/// What came of a run that was cancelled.
+/// The outcome of a run that was cancelled.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Cancelled {
     /// Did it end in the time that the author allows?

@@ -10,7 +10,7 @@ use super::host::{Host, Inputs, NAME};
 pub(super) async fn read_equals_the_outs(host: &Host) -> Held {
     let made = host.make(&Inputs::of(0)).await?;
     reads_back(host, made, "create").await?;
-    // What becomes of the outputs without an `update` is law 5's.
+    // Law 5 judges the outputs where there is no `update`.
     if !host.has("update") || host.subject.changed().is_empty() {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! Laws of what becomes of the service: planning, drift, a lost answer, a cancelled call, many calls at once.
+//! Laws of the service behind a provider: planning, drift, a lost answer, a cancelled call, many calls at once.
 
 use std::collections::BTreeMap;
 

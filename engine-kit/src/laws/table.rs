@@ -22,7 +22,7 @@ pub struct Law {
     pub title: &'static str,
     /// How many inputs an example of it has.
     pub inputs: usize,
-    /// So many times the usual number of examples are tried.
+    /// Multiplies the usual number of examples.
     pub share: f64,
     /// Do the inputs of an example say anything of what was found?
     pub shows_inputs: bool,

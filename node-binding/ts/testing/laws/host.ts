@@ -144,6 +144,7 @@ class Host {
     // Without an engine.
 
     async #check(olds: Which, news: Which): Promise<unknown> {
+        await this.trial.configure();
         const provider = this.trial.provider as { check: (olds: unknown, news: unknown) => unknown };
         let given: unknown;
         let left: () => unknown = () => given;

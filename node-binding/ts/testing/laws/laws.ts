@@ -31,7 +31,7 @@ export interface Law {
     title: string;
     /** How many inputs an example of it has. */
     inputs: number;
-    /** So many times the usual number of examples are tried. */
+    /** Multiplies the usual number of examples. */
     share: number;
     /** Do the inputs of an example say anything of what was found? */
     showsInputs: boolean;

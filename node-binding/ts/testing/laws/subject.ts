@@ -1,4 +1,4 @@
-// What the engine's side is told of a provider before a law is tried on it.
+// Describes a provider to the engine's side, before a law is tried on it.
 import { METHODS } from "../../sdk/methods";
 import type { Inputs } from "../stack/subject";
 import type { World } from "../worlds";

@@ -49,6 +49,7 @@ export class Trial {
     /** What the engine would warn of. */
     readonly warnings: string[] = [];
     readonly #before: Set<string>;
+    #configured: Promise<void> | undefined;
 
     private constructor(
         readonly laboratory: Laboratory,
@@ -79,10 +80,16 @@ export class Trial {
         return this.world === undefined ? [] : objectsOf(this.world).filter((id) => !this.#before.has(id));
     }
 
+    /** Configures the provider for what is asked of it without an engine; once. */
+    configure(): Promise<void> {
+        this.#configured ??= this.direct.configure(this.config);
+        return this.#configured;
+    }
+
     /** Makes an object without an engine. */
     async create(news: Inputs): Promise<Made> {
         try {
-            await this.direct.configure(this.config);
+            await this.configure();
             const { inputs, failures } = await this.direct.check({}, news);
             const [failure] = failures;
             if (failure !== undefined) {

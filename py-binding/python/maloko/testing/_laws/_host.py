@@ -34,9 +34,6 @@ from maloko.testing._laws._worlds import Needs, picture_of
 from maloko.testing._operations._runs import Run
 from maloko.testing._operations._stack import Stack
 
-_OPERATIONS = {"refreshed-preview": "preview"}
-"""What an operation is a form of."""
-
 
 def try_law(law: str, trial: Trial, inputs: tuple[Inputs, ...], listed: int | None) -> None:
     """
@@ -160,7 +157,7 @@ class _Host:
                 meanwhile.enter_context(stack.fault(NAME, "create", raises=lost, after=True))
             if self._together:
                 meanwhile.enter_context(self._all_at_once(len(stack.wanted)))  # type: ignore[attr-defined]
-            run = stack.run(_OPERATIONS.get(operation, operation), **options)
+            run = stack.run(operation.removeprefix("refreshed-"), **options)
         return self._answer(run)
 
     def _answer(self, run: Run) -> dict[str, Any]:
@@ -230,7 +227,7 @@ class _Host:
         self._stack.restore(self._saved)
 
     def _reload(self) -> None:
-        self._stack.restore(json.loads(json.dumps(self._stack.export())))
+        self._stack.restore(self._stack.export())
 
     def _put_former(self, number: int) -> None:
         if not self._saved:

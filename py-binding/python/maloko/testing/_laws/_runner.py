@@ -35,7 +35,7 @@ class Law:
     inputs: int
     """How many inputs an example of it has."""
     share: float
-    """So many times the usual number of examples."""
+    """Multiplies the usual number of examples."""
     shows_inputs: bool
     """Do the inputs of an example say anything of what was found?"""
     shrinks: bool
