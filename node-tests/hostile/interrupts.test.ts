@@ -80,10 +80,10 @@ test.each([
     "holds the interpreter",
 ])("a call is given up at its time limit whatever the provider does: %s", (kind) => {
     const its = stuck(kind);
-    its.ok("config", "set", "maloko:callLimit", "500ms", "--stack", "dev");
+    its.ok("config", "set", "maloko:callLimit", "2s", "--stack", "dev");
     const { status, output } = its.run(...UP);
     expect(output).toContain(
-        "create of 'first' took longer than the 500ms that the configuration 'maloko:callLimit' gives it",
+        "create of 'first' took longer than the 2s that the configuration 'maloko:callLimit' gives it",
     );
     expect(status).toBe(1);
     isNamedAndMade(its);

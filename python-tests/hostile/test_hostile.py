@@ -12,7 +12,8 @@ from hostile.behaviours import HANGS, METHODS, TABLE, Behaviour, undone
 from hostile.table import check_document, note
 from maloko._embedded import Result, Stack
 
-LIMIT = "500ms"
+# Far above what a good call takes on a busy machine: such a call must not be given up in place of the hostile one.
+LIMIT = "1500ms"
 
 
 def good_answer(method: str) -> Callable[..., Any]:
@@ -60,12 +61,16 @@ def up(stack: Stack, provider: Any, n: int) -> Result:
     return stack.run("update", program)
 
 
-def run_with(stack: Stack, method: str, provider: Any) -> Result:
-    """Brings the resource into the state in which the method is called, and runs with it."""
+def prepare(stack: Stack, method: str) -> None:
+    """Brings the resource into the state in which the method is called."""
     if method in ("configure", "check", "create"):
         assert stack.run("update", bystander).outcome == "succeeded"
-        return up(stack, provider, 2)
-    assert up(stack, Good(), 1).outcome == "succeeded"
+    else:
+        assert up(stack, Good(), 1).outcome == "succeeded"
+
+
+def run_with(stack: Stack, method: str, provider: Any) -> Result:
+    """Runs with the resource in the state in which the method is called."""
     if method in ("read", "delete"):
         kind = {"read": "refresh", "delete": "update"}[method]
         if method == "read":
@@ -102,6 +107,7 @@ def pending(stack: Stack) -> list[str]:
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("behaviour", TABLE, ids=lambda behaviour: behaviour.name)
 def test_hostile(stack: Stack, behaviour: Behaviour, method: str) -> None:
+    prepare(stack, method)
     if behaviour.kind == HANGS:
         stack.config["maloko:callLimit"] = LIMIT
     play = behaviour.play

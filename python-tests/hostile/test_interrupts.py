@@ -145,13 +145,13 @@ def test_under_nohup_a_closed_terminal_is_nothing(project: Project) -> None:
 @pytest.mark.parametrize("kind", ["sleeps", "spins", "holds the interpreter"])
 def test_a_call_is_given_up_at_its_time_limit_whatever_the_provider_does(project: Project, kind: str) -> None:
     project.write("__main__.py", PROGRAM.format(method=STUCK[kind]))
-    project.run("config", "set", "maloko:callLimit", "500ms")
+    project.run("config", "set", "maloko:callLimit", "2s")
     done = project.run(*UP, code=1)
     said = done.stdout + done.stderr
     if kind == "holds the interpreter":
         assert "left at once during create of 'first'" in said
     else:
-        assert "create of 'first' took longer than the 500ms that the configuration 'maloko:callLimit' gives it" in said
+        assert "create of 'first' took longer than the 2s that the configuration 'maloko:callLimit' gives it" in said
     is_named_and_made(project)
 
 

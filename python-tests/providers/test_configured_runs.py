@@ -457,7 +457,7 @@ def test_a_method_that_was_given_up_keeps_its_object() -> None:
 
     provider = Hanging()
     before = {thread for thread in threading.enumerate() if thread.name == "maloko-worker"}
-    stack = Stack(config={"token": "first", "maloko:callLimit": "1s"})
+    stack = Stack(config={"token": "first", "maloko:callLimit": "3s"})
     result = stack.run("update", lambda: Thing(provider, "a", {"name": "a"}))
     assert "was given up" in (result.error or "")
     # It still runs with what it was configured with.
