@@ -1,5 +1,6 @@
 //! The native half of the Python package `maloko`. The package `maloko` is the public face; this module is private.
 
+mod answer;
 mod automation;
 mod callback;
 mod convert;
@@ -58,6 +59,10 @@ mod _maloko {
 
     #[pymodule_export]
     use super::Pool;
+    #[pymodule_export]
+    use super::answer::{
+        Cause, Checked, Created, Diffed, Done, Failed, FailedInPart, Rejected, Seen, Serialized, Unusable, Updated,
+    };
     #[pymodule_export]
     use super::automation::LibraryRun;
     #[pymodule_export]

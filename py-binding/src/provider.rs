@@ -12,9 +12,13 @@ use maloko_core::provider::{
     ProviderErrorKind, ProviderHost, ProviderReference, SerializedProvider,
 };
 use maloko_core::{Engine, PropertyMap};
+use pyo3::PyClass;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
+use crate::answer::{
+    Cause, Checked, Created, Diffed, Done, Failed, FailedInPart, Rejected, Seen, Serialized, Unusable, Updated,
+};
 use crate::callback::call_python;
 use crate::convert::{Reader, Refused, Style, properties_to_python};
 use crate::described::Described;
@@ -98,78 +102,102 @@ impl PythonHost {
     }
 }
 
-/// Reads what `maloko._providers.calls` made of a method's result: a tuple that begins with its kind.
+/// Reads what `maloko._providers.calls` made of a method's result: one of the classes of `answer.rs`.
 fn decode(
     method: &str,
     answer: &Bound<'_, PyAny>,
     warnings: &mut Vec<String>,
 ) -> Result<Result<Answer, ProviderError>, Refused> {
-    let answer = answer.cast::<PyTuple>().map_err(PyErr::from)?;
-    let item = |index: usize| answer.get_item(index);
-    let kind: String = item(0)?.extract()?;
-    Ok(Ok(match kind.as_str() {
-        "configured" => Answer::Configured,
-        "checked" => Answer::Checked {
-            inputs: Reader::new("inputs", true, warnings).properties(&item(1)?)?,
-            failures: item(2)?
-                .extract::<Vec<(String, String)>>()?
-                .into_iter()
-                .map(|(property, reason)| CheckFailure { property, reason })
-                .collect(),
-        },
-        "diffed" => Answer::Diffed(DiffAnswer {
-            changes: item(1)?.extract()?,
-            replaces: item(2)?.extract()?,
-            stables: item(3)?.extract()?,
-            delete_before_replace: item(4)?.extract()?,
-        }),
-        "created" => {
-            let id: String = item(1)?.extract()?;
-            match outputs(method, &id, &item(2)?, warnings) {
-                Ok(outputs) => Answer::Created { id, outputs },
+    let py = answer.py();
+    if let Ok(failed) = answer.cast::<Failed>() {
+        return Ok(Err(failure(failed.get(), py)));
+    }
+    if let Ok(partial) = answer.cast::<FailedInPart>() {
+        return Ok(Err(failed_in_part(method, partial.get(), py, warnings)));
+    }
+    if let Ok(unusable) = answer.cast::<Unusable>() {
+        return Ok(Err(not_usable(unusable.get())));
+    }
+    Ok(Ok(match method {
+        "configure" => expect::<Done>(answer).map(|_| Answer::Configured)?,
+        "delete" => expect::<Done>(answer).map(|_| Answer::Deleted)?,
+        "close" => expect::<Done>(answer).map(|_| Answer::Closed)?,
+        "check" => {
+            let Checked { inputs, failures } = expect(answer)?;
+            Answer::Checked {
+                inputs: Reader::new("inputs", true, warnings).properties(inputs.bind(py))?,
+                failures: failures.iter().map(|it| it.get().into()).collect(),
+            }
+        }
+        "diff" => {
+            let Diffed { changes, replaces, stables, delete_before_replace } = expect(answer)?;
+            Answer::Diffed(DiffAnswer {
+                changes: *changes,
+                replaces: replaces.clone(),
+                stables: stables.clone(),
+                delete_before_replace: *delete_before_replace,
+            })
+        }
+        "create" => {
+            let Created { id, outs } = expect(answer)?;
+            match outputs(method, id, outs.bind(py), warnings) {
+                Ok(outputs) => Answer::Created { id: id.clone(), outputs },
                 Err(error) => return Ok(Err(error)),
             }
         }
-        "read" => Answer::Read {
-            id: item(1)?.extract()?,
-            outputs: optional(&item(2)?, |outs| Reader::new("outs", false, warnings).properties(outs))?,
-            inputs: optional(&item(3)?, |inputs| Reader::new("inputs", false, warnings).properties(inputs))?,
-        },
-        "updated" => match outputs(method, "", &item(1)?, warnings) {
+        "update" => match outputs(method, "", expect::<Updated>(answer)?.outs.bind(py), warnings) {
             Ok(outputs) => Answer::Updated { outputs },
             Err(error) => return Ok(Err(error)),
         },
-        "deleted" => Answer::Deleted,
-        "closed" => Answer::Closed,
-        "bad" => return Ok(Err(ProviderError::new(ProviderErrorKind::BadReturn, item(1)?.extract::<String>()?))),
-        "unreadable" => {
-            let kind = ProviderErrorKind::Unreadable { returned: item(2)?.extract()?, id: item(3)?.extract()? };
-            return Ok(Err(ProviderError::new(kind, item(1)?.extract::<String>()?)));
+        _ => {
+            let Seen { id, outs, inputs } = expect(answer)?;
+            let mut bag = |name, bag: &Option<Py<PyAny>>| {
+                bag.as_ref().map(|bag| Reader::new(name, false, warnings).properties(bag.bind(py))).transpose()
+            };
+            Answer::Read { id: id.clone(), outputs: bag("outs", outs)?, inputs: bag("inputs", inputs)? }
         }
-        "raised" => return Ok(Err(raised(answer)?)),
-        // Nothing was called: this run can have no object of its own.
-        "refused" => {
-            return Ok(Err(ProviderError { kind: ProviderErrorKind::NoProvider, ..raised(answer)? }));
-        }
-        "interrupted" => {
-            return Ok(Err(ProviderError { kind: ProviderErrorKind::Interrupted, ..raised(answer)? }));
-        }
-        "partial" => {
-            let mut error = raised(answer)?;
-            let id: String = item(4)?.extract()?;
-            let mut reasons: Vec<String> = item(6)?.extract()?;
-            let properties = outputs(method, &id, &item(5)?, warnings).unwrap_or_else(|unusable| {
-                reasons.push(unusable.message.into());
-                match unusable.kind {
-                    ProviderErrorKind::UnusableOutputs { properties, .. } => properties,
-                    _ => PropertyMap::new(),
-                }
-            });
-            error.kind = ProviderErrorKind::NotInitialized { id, properties, reasons };
-            return Ok(Err(error));
-        }
-        other => return Err(Refused(format!("the answer '{other}' to {method} is not one of ours"))),
     }))
+}
+
+/// The answer as the class that the method has.
+fn expect<'a, Kind>(answer: &'a Bound<'_, PyAny>) -> Result<&'a Kind, Refused>
+where
+    Kind: PyClass<Frozen = pyo3::pyclass::boolean_struct::True> + Sync,
+{
+    let of_kind = answer.cast::<Kind>().map_err(PyErr::from)?;
+    Ok(of_kind.get())
+}
+
+impl From<&Rejected> for CheckFailure {
+    fn from(Rejected { name, reason }: &Rejected) -> Self {
+        Self { property: name.clone(), reason: reason.clone() }
+    }
+}
+
+fn not_usable(Unusable { message, returned, id }: &Unusable) -> ProviderError {
+    let kind = match returned {
+        Some(returned) => ProviderErrorKind::Unreadable { returned: returned.clone(), id: id.clone() },
+        None => ProviderErrorKind::BadReturn,
+    };
+    ProviderError::new(kind, message.clone())
+}
+
+fn failed_in_part(
+    method: &str,
+    partial: &FailedInPart,
+    py: Python<'_>,
+    warnings: &mut Vec<String>,
+) -> ProviderError {
+    let mut reasons = partial.reasons.clone();
+    let properties = outputs(method, &partial.id, partial.outs.bind(py), warnings).unwrap_or_else(|unusable| {
+        reasons.push(unusable.message.into());
+        match unusable.kind {
+            ProviderErrorKind::UnusableOutputs { properties, .. } => properties,
+            _ => PropertyMap::new(),
+        }
+    });
+    let kind = ProviderErrorKind::NotInitialized { id: partial.id.clone(), properties, reasons };
+    ProviderError { kind, ..failure(partial.failure.get(), py) }
 }
 
 /// The outputs of a create or update. Where not all of them can be kept, the object that was made must not be lost.
@@ -193,30 +221,26 @@ fn not_kept(method: &str, Refused(reason): &Refused) -> String {
     format!("{method} returned a value that cannot be kept: {reason}")
 }
 
-fn optional<T>(
-    object: &Bound<'_, PyAny>,
-    read: impl FnOnce(&Bound<'_, PyAny>) -> Result<T, Refused>,
-) -> Result<Option<T>, Refused> {
-    if object.is_none() { Ok(None) } else { read(object).map(Some) }
-}
-
-/// The error in `(kind, message, traceback, exception, ...)`.
-fn raised(answer: &Bound<'_, PyTuple>) -> PyResult<ProviderError> {
-    Ok(ProviderError {
-        kind: ProviderErrorKind::Raised,
-        message: answer.get_item(1)?.extract::<String>()?.into(),
-        traceback: answer.get_item(2)?.extract()?,
-        source: Some(host_error(answer.get_item(3)?.unbind())),
-    })
-}
-
-/// Why an object was not found or made again: a factory raised, or the module could not be loaded.
-fn not_rebuilt(answer: &Bound<'_, PyTuple>) -> PyResult<ProviderError> {
-    let mut error = raised(answer)?;
-    if answer.get_item(0)?.extract::<String>()? == "unloadable" {
-        error.kind = ProviderErrorKind::NoProvider;
+/// The engine's error for an exception.
+fn failure(failed: &Failed, py: Python<'_>) -> ProviderError {
+    ProviderError {
+        kind: match failed.cause {
+            Cause::Raised => ProviderErrorKind::Raised,
+            Cause::Refused | Cause::Unloadable => ProviderErrorKind::NoProvider,
+            Cause::Interrupted => ProviderErrorKind::Interrupted,
+        },
+        message: failed.message.clone().into(),
+        traceback: failed.traceback.clone(),
+        source: Some(host_error(failed.error.clone_ref(py))),
     }
-    Ok(error)
+}
+
+/// The engine's error for an answer that has to be an exception, as it is nothing else.
+fn must_be_failure(answer: &Bound<'_, PyAny>) -> ProviderError {
+    match answer.cast::<Failed>() {
+        Ok(failed) => failure(failed.get(), answer.py()),
+        Err(error) => internal_error(answer.py(), &error.into()),
+    }
 }
 
 impl PythonHost {
@@ -240,9 +264,8 @@ impl PythonHost {
                 self.bridge.bind(py).call_method1(method, arguments).map(|answer| Some(answer.unbind()))
             },
             |py, answer| {
-                if answer.is_instance_of::<PyTuple>() {
-                    let answer = answer.cast::<PyTuple>().map_err(|error| internal_error(py, &error.into()))?;
-                    return Err(not_rebuilt(answer).unwrap_or_else(|error| internal_error(py, &error)));
+                if let Ok(failed) = answer.cast::<Failed>() {
+                    return Err(failure(failed.get(), py));
                 }
                 answer.extract().map_err(|error: PyErr| internal_error(py, &error))
             },
@@ -291,12 +314,9 @@ impl ProviderHost for PythonHost {
                 self.pool.keep_one_idle(py)?;
                 self.bridge.bind(py).call_method1("serialize", (object,)).map(|it| Some(it.unbind()))
             },
-            |py, answer| {
-                if let Ok((text, secret)) = answer.extract::<(String, bool)>() {
-                    return Ok(SerializedProvider { text, secret });
-                }
-                let answer = answer.cast::<PyTuple>().map_err(|error| internal_error(py, &error.into()))?;
-                Err(raised(answer).unwrap_or_else(|error| internal_error(py, &error)))
+            |_py, answer| match answer.cast::<Serialized>() {
+                Ok(it) => Ok(SerializedProvider { text: it.get().text.clone(), secret: it.get().secret }),
+                Err(_) => Err(must_be_failure(answer)),
             },
         )
         .await
@@ -324,7 +344,8 @@ impl ProviderHost for PythonHost {
                     Err(error) => {
                         let text =
                             format!("what became of {method} is not known, because maloko's own code failed: {error}");
-                        Ok(Some(("bad", text).into_pyobject(py)?.into_any().unbind()))
+                        let unusable = Unusable { message: text, returned: None, id: String::new() };
+                        Ok(Some(Py::new(py, unusable)?.into_any()))
                     }
                 }
             },
@@ -340,12 +361,9 @@ impl ProviderHost for PythonHost {
                 self.bridge.bind(py).call_method1("callback", (token, request, completion))?;
                 Ok(None)
             },
-            |py, answer| {
-                if let Ok(bytes) = answer.cast::<PyBytes>() {
-                    return Ok(bytes.as_bytes().to_vec());
-                }
-                let answer = answer.cast::<PyTuple>().map_err(|error| internal_error(py, &error.into()))?;
-                Err(raised(answer).unwrap_or_else(|error| internal_error(py, &error)))
+            |_py, answer| match answer.cast::<PyBytes>() {
+                Ok(bytes) => Ok(bytes.as_bytes().to_vec()),
+                Err(_) => Err(must_be_failure(answer)),
             },
         )
         .await

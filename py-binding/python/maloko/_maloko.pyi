@@ -2,12 +2,55 @@ from _typeshed import SupportsGetItem
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["VERSION", "Completion", "Engine", "LawTrial", "LibraryRun", "Pool", "TestRun", "TestStack", "borrow_terminal", "cli_main", "converted", "give_back_terminal", "kit_answer", "law_text", "lends_terminal", "require_main_interpreter"]
+__all__ = ["VERSION", "Cause", "Checked", "Completion", "Created", "Diffed", "Done", "Engine", "Failed", "FailedInPart", "LawTrial", "LibraryRun", "Pool", "Rejected", "Seen", "Serialized", "TestRun", "TestStack", "Unusable", "Updated", "borrow_terminal", "cli_main", "converted", "give_back_terminal", "kit_answer", "law_text", "lends_terminal", "require_main_interpreter"]
 
 VERSION: Final[str]
 """
 The version of the package.
 """
+
+@final
+class Cause:
+    """
+    Why there is no answer but an exception.
+    """
+    Interrupted: Final[Cause]
+    """
+    The call was cancelled, and ended by that.
+    """
+    Raised: Final[Cause]
+    """
+    User code raised it.
+    """
+    Refused: Final[Cause]
+    """
+    Nothing was called: the run can have no object of its own.
+    """
+    Unloadable: Final[Cause]
+    """
+    The module of the provider could not be loaded.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __int__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+
+@final
+class Checked:
+    """
+    `check` answered.
+    """
+    def __new__(cls, /, inputs: "object", failures: "list[Rejected]") -> Checked: ...
+    @property
+    def failures(self, /) -> list[Rejected]:
+        """
+        What is wrong with the inputs: the property and the reason of each.
+        """
+    @property
+    def inputs(self, /) -> Any:
+        """
+        What the resource is made of; `None` where there are failures only.
+        """
 
 @final
 class Completion:
@@ -22,6 +65,57 @@ class Completion:
         """
         Takes what is to be called when nobody waits for the answer any more.
         """
+
+@final
+class Created:
+    """
+    `create` answered.
+    """
+    def __new__(cls, /, id: "str", outs: "object") -> Created: ...
+    @property
+    def id(self, /) -> str:
+        """
+        The object's id.
+        """
+    @property
+    def outs(self, /) -> Any:
+        """
+        Its outputs, as the method returned them.
+        """
+
+@final
+class Diffed:
+    """
+    `diff` answered.
+    """
+    def __new__(cls, /, changes: bool | None, replaces: SupportsGetItem[int, str], stables: SupportsGetItem[int, str], delete_before_replace: bool | None) -> Diffed: ...
+    @property
+    def changes(self, /) -> bool | None:
+        """
+        Is anything to be done? `None`: the engine is to compare.
+        """
+    @property
+    def delete_before_replace(self, /) -> bool | None:
+        """
+        Is the old object to go before the new one is made?
+        """
+    @property
+    def replaces(self, /) -> list[str]:
+        """
+        The properties whose change replaces the object.
+        """
+    @property
+    def stables(self, /) -> list[str]:
+        """
+        The outputs that stay as they are.
+        """
+
+@final
+class Done:
+    """
+    `configure`, `delete` or `close` came to its end.
+    """
+    def __new__(cls, /) -> Done: ...
 
 @final
 class Engine:
@@ -103,6 +197,60 @@ class Engine:
         """
 
 @final
+class Failed:
+    """
+    A call, or a look for an object, ended with an exception.
+    """
+    def __new__(cls, /, cause: "Cause", message: "str", traceback: "str", error: "BaseException") -> Failed: ...
+    @property
+    def cause(self, /) -> Cause:
+        """
+        Why.
+        """
+    @property
+    def error(self, /) -> Any:
+        """
+        The exception.
+        """
+    @property
+    def message(self, /) -> str:
+        """
+        What it says.
+        """
+    @property
+    def traceback(self, /) -> str:
+        """
+        Its traceback, without our own frames.
+        """
+
+@final
+class FailedInPart:
+    """
+    A call raised `PartialFailure`: the object is there, and not as it should be.
+    """
+    def __new__(cls, /, failure: "Failed", id: "str", outs: "object", reasons: "list[str]") -> FailedInPart: ...
+    @property
+    def failure(self, /) -> Failed:
+        """
+        How it failed.
+        """
+    @property
+    def id(self, /) -> str:
+        """
+        The object's id.
+        """
+    @property
+    def outs(self, /) -> Any:
+        """
+        Its outputs so far.
+        """
+    @property
+    def reasons(self, /) -> list[str]:
+        """
+        What is left to do, in words.
+        """
+
+@final
 class LawTrial:
     """
     One example of a law: it says what the kit is to do, and takes the answer.
@@ -157,6 +305,62 @@ class Pool:
     def work(self, /) -> None:
         """
         Polls the engine's tasks on this thread until the pool is closed.
+        """
+
+@final
+class Rejected:
+    """
+    One input that `check` does not accept.
+    """
+    def __new__(cls, /, name: str, reason: str) -> Rejected: ...
+    @property
+    def name(self, /) -> str:
+        """
+        The property's name; empty where it is about all of them.
+        """
+    @property
+    def reason(self, /) -> str:
+        """
+        What is wrong with it.
+        """
+
+@final
+class Seen:
+    """
+    `read` or `find` answered.
+    """
+    def __new__(cls, /, id: "str", outs: "object | None", inputs: "object | None") -> Seen: ...
+    @property
+    def id(self, /) -> str:
+        """
+        The object's id; empty where there is no object.
+        """
+    @property
+    def inputs(self, /) -> Any | None:
+        """
+        Its inputs, where the method says them.
+        """
+    @property
+    def outs(self, /) -> Any | None:
+        """
+        Its outputs, as the method returned them.
+        """
+
+@final
+class Serialized:
+    """
+    An object as the SDK itself would have stored it.
+    """
+    def __new__(cls, /, text: str, secret: bool) -> Serialized: ...
+    @property
+    def secret(self, /) -> bool:
+        """
+        Is it to be a secret?
+        """
+    @property
+    def text(self, /) -> str:
+        """
+        The text.
         """
 
 @final
@@ -240,6 +444,40 @@ class TestStack:
     def without(self, /, urns: SupportsGetItem[int, str]) -> TestStack:
         """
         Another stack, with what these resources (URNs) need, and without them.
+        """
+
+@final
+class Unusable:
+    """
+    A method returned what cannot be used.
+    """
+    def __new__(cls, /, message: "str", returned: "str | None" = None, id: "str" = ...) -> Unusable: ...
+    @property
+    def id(self, /) -> str:
+        """
+        For a `create`: the id that seems to be in what it returned; empty when there is none.
+        """
+    @property
+    def message(self, /) -> str:
+        """
+        What is wrong with it.
+        """
+    @property
+    def returned(self, /) -> str | None:
+        """
+        For a `create`, whose object is there all the same: what it returned.
+        """
+
+@final
+class Updated:
+    """
+    `update` answered.
+    """
+    def __new__(cls, /, outs: "object") -> Updated: ...
+    @property
+    def outs(self, /) -> Any:
+        """
+        The object's outputs, as the method returned them.
         """
 
 def borrow_terminal(debugger: bool) -> bool:

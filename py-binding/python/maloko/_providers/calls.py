@@ -13,10 +13,23 @@ import inspect
 import reprlib
 import sys
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from maloko._current import CURRENT_CALL, ProviderCall
 from maloko._errors import PartialFailure
+from maloko._maloko import (
+    Cause,
+    Checked,
+    Created,
+    Diffed,
+    Done,
+    Failed,
+    FailedInPart,
+    Rejected,
+    Seen,
+    Unusable,
+    Updated,
+)
 from maloko._process.forks import OwnProcess
 from maloko._process.tracebacks import as_text, format_error, message_of, message_with_causes
 from maloko._providers.described import describe, id_in
@@ -26,8 +39,10 @@ if TYPE_CHECKING:
     from maloko._maloko import Completion
     from maloko._process.event_loops import ProviderLoop
 
-Answer = tuple[Any, ...]
-"""A kind followed by its fields; py-binding/src/provider.rs reads it."""
+Result: TypeAlias = "Checked | Diffed | Created | Seen | Updated | Done"
+"""What a method answered."""
+Answer: TypeAlias = "Result | Unusable | Failed | FailedInPart"
+"""What a call came to."""
 
 
 class BadReturnError(Exception):
@@ -55,26 +70,27 @@ def call_provider(
         try:
             _end_printed_lines()
             if fault is not None:
-                return ("bad", f"looking at what {call.method} returned raised {message_of(fault)}")
+                return Unusable(f"looking at what {call.method} returned raised {message_of(fault)}")
             return made_of(result, error)
         except BaseException as fault:  # the method was called: what it made may be there
-            return ("bad", f"what became of {call.method} could not be read: {message_of(fault)}")
+            return Unusable(f"what became of {call.method} could not be read: {message_of(fault)}")
         finally:
             ended()
 
     def made_of(result: Any, error: BaseException | None) -> Answer:
         if error is not None:
             if issubclass(type(error), asyncio.CancelledError) and call.was_cancelled():
-                return ("interrupted", *raised(error)[1:])
+                return failed(error, Cause.Interrupted)
             return raised(error, call.method)
         try:
-            return _READERS[call.method](result)
+            return READERS[call.method](result)
         except BadReturnError as error:
             problem = as_text(str(error))
         except BaseException as error:  # results are user objects: reading them may raise anything
             # The method itself did not raise: what it made is there.
             problem = f"reading what {call.method} returned raised {message_of(error)}"
-        return ("unreadable", problem, describe(result), id_in(result)) if call.method == "create" else ("bad", problem)
+        # What `create` made is there, whatever it returned.
+        return Unusable(problem, describe(result), id_in(result)) if call.method == "create" else Unusable(problem)
 
     def start() -> Answer | None:
         CURRENT_CALL.set(call)
@@ -106,17 +122,20 @@ def _end_printed_lines() -> None:
             end_call()
 
 
-def raised(error: BaseException, method: str = "") -> Answer:
+def failed(error: BaseException, cause: Cause = Cause.Raised) -> Failed:
+    """The answer for an exception."""
+    return Failed(cause, message_with_causes(error), format_error(error), error)
+
+
+def raised(error: BaseException, method: str = "") -> Failed | FailedInPart:
     """The answer of a call that raised. Only `create`, `update`, `read` and `find` can fail in part."""
-    # The frames that are ours are of no use to anybody who catches the error later.
-    message = message_with_causes(error)
-    described = ("raised", message, format_error(error), error)
+    failure = failed(error)
     # By its real class: what it says of its class may be anything.
     if issubclass(type(error), PartialFailure) and method in ("create", "update", "read", "find"):
         partial = cast("PartialFailure", error)
-        reasons = [_reason(reason) for reason in partial.reasons] or [message]
-        return ("partial", *described[1:], _text_id(partial.id) or "", partial.outs, reasons)
-    return described
+        reasons = [_reason(reason) for reason in partial.reasons] or [failure.message]
+        return FailedInPart(failure, _text_id(partial.id) or "", partial.outs, reasons)
+    return failure
 
 
 def _reason(reason: Any) -> str:
@@ -126,14 +145,9 @@ def _reason(reason: Any) -> str:
         return f"a reason that cannot be shown: {message_of(error)}"
 
 
-def refused(error: BaseException) -> Answer:
+def refused(error: BaseException) -> Failed:
     """The answer when nothing was called, because the run can have no object of its own."""
-    return ("refused", as_text(str(error)), "", error)
-
-
-def unloadable(error: BaseException) -> Answer:
-    """The answer when the module of a provider could not be loaded."""
-    return ("unloadable", *raised(error)[1:4])
+    return Failed(Cause.Refused, as_text(str(error)), "", error)
 
 
 def _method(provider: Any, name: str) -> Callable[..., Any]:
@@ -182,20 +196,16 @@ def _shown(value: Any) -> str:
     return reprlib.repr(value)
 
 
-def _configured(_result: Any) -> Answer:
-    return ("configured",)
-
-
-def _checked(result: Any) -> Answer:
+def _checked(result: Any) -> Checked:
     wanted = "a CheckResult(inputs, failures)"
     failures = []
     for failure in _field(result, "check", "failures", wanted) or ():
         reason = _field(failure, "check", "reason", "failures that are CheckFailure(property, reason)")
-        failures.append((str(getattr(failure, "property", None) or ""), str(reason)))
+        failures.append(Rejected(str(getattr(failure, "property", None) or ""), str(reason)))
     inputs = _field(result, "check", "inputs", wanted)
     if inputs is None and not failures:
         raise BadReturnError("check returned no inputs; return CheckResult(news, []) to go on with the given ones")
-    return ("checked", inputs, failures)
+    return Checked(inputs, failures)
 
 
 def _names(result: Any, name: str) -> list[str]:
@@ -211,11 +221,10 @@ def _names(result: Any, name: str) -> list[str]:
     return names
 
 
-def _diffed(result: Any) -> Answer:
+def _diffed(result: Any) -> Diffed:
     changes = _field(result, "diff", "changes", "a DiffResult")
     first = getattr(result, "delete_before_replace", None)
-    return (
-        "diffed",
+    return Diffed(
         None if changes is None else bool(changes),
         _names(result, "replaces"),
         _names(result, "stables"),
@@ -223,7 +232,7 @@ def _diffed(result: Any) -> Answer:
     )
 
 
-def _created(result: Any) -> Answer:
+def _created(result: Any) -> Created:
     value = _field(result, "create", "id", "a CreateResult(id, outs)")
     id_ = _text_id(value)
     if id_ is None and value is not None:
@@ -231,7 +240,7 @@ def _created(result: Any) -> Answer:
     if not id_:
         raise BadReturnError("create returned no id; return one that finds the object again: CreateResult(id, outs)")
     _refuse_surrogates(id_)
-    return ("created", id_, getattr(result, "outs", None))
+    return Created(id_, getattr(result, "outs", None))
 
 
 def _refuse_surrogates(id_: str) -> None:
@@ -243,43 +252,40 @@ def _refuse_surrogates(id_: str) -> None:
         ) from None
 
 
-def _read(result: Any) -> Answer:
+def _read(result: Any) -> Seen:
     return _looked_up(result, "read")
 
 
-def _found(result: Any) -> Answer:
-    return ("read", "", None, None) if result is None else _looked_up(result, "find")
+def _found(result: Any) -> Seen:
+    return Seen("", None, None) if result is None else _looked_up(result, "find")
 
 
-def _looked_up(result: Any, method: str) -> Answer:
+def _looked_up(result: Any, method: str) -> Seen:
     wanted = "a ReadResult(id, outs)" if method == "read" else "a ReadResult(id, outs), or None"
     value = _field(result, method, "id", wanted)
     id_ = _text_id(value)
     if id_ is None and value is not None:
         raise BadReturnError(f"{method} returned the id {_shown(value)}; ids are texts: use str()")
-    return ("read", id_ or "", getattr(result, "outs", None), getattr(result, "inputs", None))
+    return Seen(id_ or "", getattr(result, "outs", None), getattr(result, "inputs", None))
 
 
-def _updated(result: Any) -> Answer:
-    return ("updated", _field(result, "update", "outs", "an UpdateResult(outs)"))
+def _updated(result: Any) -> Updated:
+    return Updated(_field(result, "update", "outs", "an UpdateResult(outs)"))
 
 
-def _deleted(_result: Any) -> Answer:
-    return ("deleted",)
+def _done(_result: Any) -> Done:
+    return Done()
 
 
-def _closed(_result: Any) -> Answer:
-    return ("closed",)
-
-
-_READERS: dict[str, Callable[[Any], Answer]] = {
-    "configure": _configured,
+READERS: dict[str, Callable[[Any], Result]] = {
+    "configure": _done,
     "check": _checked,
     "diff": _diffed,
     "create": _created,
     "read": _read,
     "find": _found,
     "update": _updated,
-    "delete": _deleted,
-    "close": _closed,
+    "delete": _done,
+    "close": _done,
 }
+"""What reads the result of each method; it raises `BadReturnError` for one that is of no use."""

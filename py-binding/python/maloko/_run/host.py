@@ -11,9 +11,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from maloko._current import ProviderCall
+from maloko._maloko import Cause, Failed, Serialized
 from maloko._process.event_loops import ProviderLoop, leave_to_parent
 from maloko._process.forks import leave_to_parent_on_fork
-from maloko._providers.calls import Answer, call_provider, raised, refused, unloadable
+from maloko._providers.calls import Answer, call_provider, failed, refused
 from maloko._providers.changed_variables import Traps
 from maloko._providers.configured import Claims
 from maloko._providers.copies import Shared
@@ -166,39 +167,39 @@ class Host:
 
     def rebuild(
         self, language: str, module: str, name: str, attributes: str | None, incomplete: str | None
-    ) -> int | Answer | None:
+    ) -> int | Failed | None:
         """The number of the object that a stored reference stands for, `None` when it cannot be found."""
         if language != "python":
             return None
         try:
             return self.context.copy().run(self.registry.rebuild, Reference(module, name, attributes, incomplete))
         except Unloadable as error:
-            return unloadable(error.__cause__ or error)
+            return failed(error.__cause__ or error, Cause.Unloadable)
         except BaseException as error:  # the user's factory may raise anything
-            return raised(error)
+            return failed(error)
 
     def named(
         self, language: str, module: str, name: str, _attributes: str | None, _incomplete: str | None
-    ) -> int | Answer | None:
+    ) -> int | Failed | None:
         """The number of the provider that a user named by its place, `None` when there is none."""
         if language != "python":
             return None
         try:
             return self.context.copy().run(self.registry.named, module, name)
         except BaseException as error:  # the user's module or constructor may raise anything
-            return raised(error)
+            return failed(error)
 
-    def serialize(self, number: int) -> tuple[str, bool] | Answer:
+    def serialize(self, number: int) -> Serialized | Failed:
         """The object as the SDK itself would have stored it, and whether that is to be a secret."""
         from maloko._sdk.serializer import serialized
 
         provider = self.registry.entry(number).provider
 
-        def serialize() -> tuple[str, bool]:
+        def serialize() -> Serialized:
             # The serialiser waits for the Outputs that the object has captured, on the loop that they belong to.
             asyncio.set_event_loop(self.loop)
             try:
-                return serialized(provider)
+                return Serialized(*serialized(provider))
             finally:
                 asyncio.set_event_loop(None)
 
@@ -207,7 +208,7 @@ class Host:
             try:
                 return self.context.copy().run(serialize)
             except BaseException as error:  # what is in the object may raise anything
-                return raised(error)
+                return failed(error)
 
     def call(
         self,
@@ -245,7 +246,7 @@ class Host:
                 )
             except BaseException as error:  # the user's factory may raise anything
                 left()
-                return refused(error) if isinstance(error, Shared) else raised(error)
+                return refused(error) if isinstance(error, Shared) else failed(error)
         return call_provider(provider, call, arguments, context or self.context, self._provider_loop, complete, ended)
 
     def cancel(self, numbers: list[int]) -> None:
@@ -265,15 +266,16 @@ class Host:
                 function = self.callbacks[token]
                 answer: Any = (await function(request)).SerializeToString()
             except BaseException as error:  # the callback's error is the answer
-                kind, message, *rest = raised(error)
+                answer = failed(error)
                 name = self.callback_names.get(token)
-                answer = (kind, message if name is None else f"{name}: {message}", *rest)
+                if name is not None:
+                    answer = Failed(answer.cause, f"{name}: {answer.message}", answer.traceback, error)
             complete(answer)
 
         loop = self.loop
         context = self.callbacks.contexts.get(token, self.context).copy()
         if loop is None:
-            complete(raised(RuntimeError("no program is running that could answer a callback")))
+            complete(failed(RuntimeError("no program is running that could answer a callback")))
         elif not self.calls_on_loop.begin(loop, context, run):
             # The program has ended; a delete hook is called all the same.
             with self._outside_loop:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from maloko._errors import MalokoError
-from maloko._providers.calls import _READERS, BadReturnError
+from maloko._providers.calls import READERS, BadReturnError
 from maloko._providers.configured import Claims, taken_of
 from maloko._providers.methods import has_method
 from maloko.testing._operations._runs import on_a_free_thread
@@ -116,19 +116,20 @@ class Direct:
         """Calls `check`; without one the inputs stay as they are."""
         if not has_method(self.provider, "check"):
             return Checked(_bag(news, "inputs"), [])
-        _, inputs, failures = self._call("check", _bag(olds, "olds"), _bag(news, "news"))
-        return Checked(_bag(inputs or {}, "inputs"), failures)
+        it = self._call("check", _bag(olds, "olds"), _bag(news, "news"))
+        return Checked(_bag(it.inputs or {}, "inputs"), [(failure.name, failure.reason) for failure in it.failures])
 
     def diff(self, id_: str, olds: Mapping[str, Any], news: Mapping[str, Any]) -> Differs:
         """Calls `diff`; without one the engine compares itself."""
         if not has_method(self.provider, "diff"):
             return Differs(None, [], [], None)
-        return Differs(*self._call("diff", id_, _bag(olds, "olds"), _bag(news, "news"))[1:])
+        it = self._call("diff", id_, _bag(olds, "olds"), _bag(news, "news"))
+        return Differs(it.changes, it.replaces, it.stables, it.delete_before_replace)
 
     def create(self, inputs: Mapping[str, Any]) -> Made:
         """Calls `create`."""
-        _, id_, outs = self._call("create", _bag(inputs, "inputs"))
-        return Made(id_, _bag(outs or {}, "outs"))
+        it = self._call("create", _bag(inputs, "inputs"))
+        return Made(it.id, _bag(it.outs or {}, "outs"))
 
     def read(self, id_: str, props: Mapping[str, Any] | None = None) -> Looked:
         """Calls `read`; without one what is stored counts as what is there."""
@@ -144,7 +145,7 @@ class Direct:
         """Calls `update` and gives the outputs; without one they are the new inputs."""
         if not has_method(self.provider, "update"):
             return _bag(news, "news")
-        return _bag(self._call("update", id_, _bag(olds, "olds"), _bag(news, "news"))[1] or {}, "outs")
+        return _bag(self._call("update", id_, _bag(olds, "olds"), _bag(news, "news")).outs or {}, "outs")
 
     def delete(self, id_: str, props: Mapping[str, Any] | None = None) -> None:
         """Calls `delete`, if there is one."""
@@ -152,17 +153,19 @@ class Direct:
             self._call("delete", id_, _bag(props or {}, "props"))
 
     def _looked(self, method: str, *arguments: Any) -> Looked:
-        _, id_, outs, inputs = self._call(method, *arguments)
+        it = self._call(method, *arguments)
         return Looked(
-            id_, None if outs is None else _bag(outs, "outs"), None if inputs is None else _bag(inputs, "inputs")
+            it.id,
+            None if it.outs is None else _bag(it.outs, "outs"),
+            None if it.inputs is None else _bag(it.inputs, "inputs"),
         )
 
-    def _call(self, method: str, *arguments: Any) -> tuple[Any, ...]:
+    def _call(self, method: str, *arguments: Any) -> Any:
         if getattr(self.provider, method, None) is None:
             raise MalokoError(f"the provider {type(self.provider).__qualname__} has no method '{method}'")
         result = self._made(lambda provider: getattr(provider, method)(*arguments), method, None)
         try:
-            return _READERS[method](result)
+            return READERS[method](result)
         except BadReturnError as error:
             raise BadReturn(str(error)) from None
 

@@ -102,10 +102,10 @@ class _Host:
             self._direct = self._opened.enter_context(Direct(self._trial.provider, config=config))
         arguments = {"olds": self._bag(olds), "news": self._bag(news)}
         given = plain(arguments)
-        _, inputs, failures = self._direct._call("check", arguments["olds"], arguments["news"])
-        kept = {} if failures else _bag(inputs or {}, "what check returned")
+        checked = self._direct._call("check", arguments["olds"], arguments["news"])
+        kept = {} if checked.failures else _bag(checked.inputs or {}, "what check returned")
         self._returned.append(kept)
-        refused = [[str(name), str(reason)] for name, reason in failures]
+        refused = [[failure.name, failure.reason] for failure in checked.failures]
         return {"inputs": plain(kept), "failures": refused, "given": given, "left": plain(arguments)}
 
     def _bag(self, which: Any) -> dict[str, Any]:
