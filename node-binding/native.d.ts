@@ -136,3 +136,73 @@ export declare class LawTrial {
     */
     next(answer: string): string
 }
+
+/** What `check` answered (JSON). */
+export interface Checked {
+    /** What the resource is made of. */
+    inputs: Record<string, unknown>
+    /** What is wrong with the inputs. */
+    failures: Array<Rejected>
+}
+
+/** One input that `check` does not accept. */
+export interface Rejected {
+    /** The property's name; empty where it is about all of them. */
+    property: string
+    /** What is wrong with it. */
+    reason: string
+}
+
+/** What `diff` answered (JSON). */
+export interface Diffed {
+    /** Is anything to be done? `null`: the engine is to compare. */
+    changes?: boolean | null
+    /** The properties whose change replaces the object. */
+    replaces: Array<string>
+    /** The outputs that stay as they are. */
+    stables: Array<string>
+    /** Is the old object to go before the new one is made? */
+    deleteBeforeReplace?: boolean | null
+}
+
+/** What `create` answered (JSON). */
+export interface Created {
+    /** The object's id. */
+    id: string
+    /** Its outputs. */
+    outs: Record<string, unknown>
+}
+
+/** What `read` or `find` answered (JSON). */
+export interface Seen {
+    /** The object's id; empty where there is no object. */
+    id: string
+    /** Its outputs. */
+    props?: Record<string, unknown> | null
+    /** Its inputs, where the method says them. */
+    inputs?: Record<string, unknown> | null
+}
+
+/** What `update` answered (JSON). */
+export interface Updated {
+    /** The object's outputs. */
+    outs: Record<string, unknown>
+}
+
+/** An object as the SDK itself would have stored it (JSON). */
+export interface Serialized {
+    /** The text. */
+    text: string
+    /** Is it to be a secret? */
+    secret: boolean
+}
+
+/** A failed call as the package describes it (JSON). */
+export type Failure =
+    | { kind: 'raised'; message: string; traceback: string }
+    | { kind: 'badReturn'; message: string }
+    | { kind: 'unreadable'; message: string; returned: string; id: string }
+    | { kind: 'unusableOutputs'; message: string; id: string; properties: Record<string, unknown> }
+    | { kind: 'notInitialized'; message: string; traceback: string; id: string; properties: Record<string, unknown>; reasons: Array<string> }
+    | { kind: 'noProvider'; message: string; traceback: string }
+    | { kind: 'interrupted'; message: string; traceback: string }

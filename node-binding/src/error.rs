@@ -6,9 +6,8 @@
 use std::sync::Arc;
 
 use maloko_core::provider::{HostError, ProviderError, ProviderErrorKind};
-use serde::Deserialize;
 
-use crate::convert::Properties;
+use crate::transfer::Failure;
 
 /// Number of an error object that the JavaScript side keeps; 0 stands for none.
 pub(crate) struct ErrorNumber(pub(crate) u32);
@@ -23,57 +22,28 @@ pub(crate) fn error_number(error: Option<&HostError>) -> u32 {
     error.and_then(|error| error.downcast_ref::<ErrorNumber>()).map_or(0, |number| number.0)
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-enum Kind {
-    Raised,
-    BadReturn,
-    Unreadable,
-    UnusableOutputs,
-    NotInitialized,
-    NoProvider,
-    Interrupted,
-}
-
-/// A failed call as the package describes it.
-#[derive(Deserialize)]
-struct Failure {
-    kind: Kind,
-    message: String,
-    #[serde(default)]
-    traceback: String,
-    #[serde(default)]
-    returned: String,
-    #[serde(default)]
-    id: String,
-    #[serde(default)]
-    properties: Properties,
-    #[serde(default)]
-    reasons: Vec<String>,
-}
-
 /// The error of a failed call.
 pub(crate) fn provider_error(description: &str, error: u32) -> ProviderError {
     let failure = match serde_json::from_str::<Failure>(description) {
         Ok(failure) => failure,
         Err(fault) => return bad_answer(&fault),
     };
-    let kind = match failure.kind {
-        Kind::Raised => ProviderErrorKind::Raised,
-        Kind::BadReturn => ProviderErrorKind::BadReturn,
-        Kind::Unreadable => ProviderErrorKind::Unreadable { returned: failure.returned, id: failure.id },
-        Kind::UnusableOutputs => {
-            ProviderErrorKind::UnusableOutputs { id: failure.id, properties: failure.properties.0 }
+    let (kind, message, traceback) = match failure {
+        Failure::Raised { message, traceback } => (ProviderErrorKind::Raised, message, traceback),
+        Failure::BadReturn { message } => (ProviderErrorKind::BadReturn, message, String::new()),
+        Failure::Unreadable { message, returned, id } => {
+            (ProviderErrorKind::Unreadable { returned, id }, message, String::new())
         }
-        Kind::NoProvider => ProviderErrorKind::NoProvider,
-        Kind::Interrupted => ProviderErrorKind::Interrupted,
-        Kind::NotInitialized => ProviderErrorKind::NotInitialized {
-            id: failure.id,
-            properties: failure.properties.0,
-            reasons: failure.reasons,
-        },
+        Failure::UnusableOutputs { message, id, properties } => {
+            (ProviderErrorKind::UnusableOutputs { id, properties: properties.0 }, message, String::new())
+        }
+        Failure::NotInitialized { message, traceback, id, properties, reasons } => {
+            (ProviderErrorKind::NotInitialized { id, properties: properties.0, reasons }, message, traceback)
+        }
+        Failure::NoProvider { message, traceback } => (ProviderErrorKind::NoProvider, message, traceback),
+        Failure::Interrupted { message, traceback } => (ProviderErrorKind::Interrupted, message, traceback),
     };
-    ProviderError { kind, message: failure.message.into(), traceback: failure.traceback, source: host_error(error) }
+    ProviderError { kind, message: message.into(), traceback, source: host_error(error) }
 }
 
 /// The error of an answer that cannot be read.

@@ -15,6 +15,7 @@ mod language_host;
 mod provider;
 mod runtime;
 mod thread;
+mod transfer;
 
 pub use engine::Bridge;
 pub use kit::{LawTrial, Stored, TestStack, kit_answer, law_text};

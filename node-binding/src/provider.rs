@@ -9,17 +9,17 @@ use futures::future::BoxFuture;
 use maloko_cli::Language;
 use maloko_core::message::Code;
 use maloko_core::provider::{
-    Answer, CallLimits, CheckFailure, DiffAnswer, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
-    ProviderErrorKind, ProviderHost, ProviderReference, SerializedProvider,
+    Answer, CallLimits, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderErrorKind,
+    ProviderHost, ProviderReference, SerializedProvider,
 };
 use napi::bindgen_prelude::Buffer;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 use crate::callback::{Crossing, Message, Reply, number};
-use crate::convert::{Outgoing, Properties};
 use crate::error::{bad_answer, provider_error, thread_ended};
 use crate::runtime::spawn;
+use crate::transfer::{Arguments, Serialized, answer};
 
 /// What the package has said about the provider objects of this thread, by their numbers.
 #[derive(Default)]
@@ -94,151 +94,6 @@ impl JsHost {
     }
 }
 
-#[derive(Serialize)]
-struct ConfigureArguments<'a> {
-    config: &'a std::collections::BTreeMap<String, String>,
-    project: &'a str,
-}
-
-#[derive(Serialize)]
-struct Arguments<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    key: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    olds: Option<Outgoing<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    news: Option<Outgoing<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    props: Option<Outgoing<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    timeout: Option<f64>,
-}
-
-impl<'a> Arguments<'a> {
-    fn of(
-        id: Option<&'a str>,
-        olds: Option<Outgoing<'a>>,
-        news: Option<Outgoing<'a>>,
-        props: Option<Outgoing<'a>>,
-        timeout: Option<f64>,
-    ) -> Self {
-        Self { id, key: None, olds, news, props, timeout }
-    }
-}
-
-/// The arguments of a method as JSON. As with the official server, what a provider is only to compare or to remove
-/// shows assets by their hashes, and what it is to check or to make shows them whole.
-fn arguments(method: &Method) -> serde_json::Result<String> {
-    let arguments = match method {
-        Method::Close => return Ok("{}".to_owned()),
-        Method::Configure { config, project } => {
-            return serde_json::to_string(&ConfigureArguments { config, project });
-        }
-        Method::Check { olds, news } => {
-            Arguments::of(None, Some(Outgoing::whole(olds)), Some(Outgoing::whole(news)), None, None)
-        }
-        Method::Diff { id, olds, news } => {
-            Arguments::of(Some(id), Some(Outgoing::hashes(olds)), Some(Outgoing::hashes(news)), None, None)
-        }
-        Method::Create { inputs, timeout, .. } => {
-            Arguments::of(None, None, None, Some(Outgoing::whole(inputs)), Some(*timeout))
-        }
-        Method::Find { key, inputs, timeout } => {
-            let arguments = Arguments::of(None, None, None, Some(Outgoing::whole(inputs)), Some(*timeout));
-            Arguments { key: Some(key), ..arguments }
-        }
-        Method::Read { id, props, timeout } | Method::Delete { id, props, timeout } => {
-            Arguments::of(Some(id), None, None, Some(Outgoing::hashes(props)), Some(*timeout))
-        }
-        Method::Update { id, olds, news, timeout } => {
-            let (olds, news) = (Outgoing::hashes(olds), Outgoing::whole(news));
-            Arguments::of(Some(id), Some(olds), Some(news), None, Some(*timeout))
-        }
-    };
-    serde_json::to_string(&arguments)
-}
-
-#[derive(Deserialize)]
-struct Checked {
-    inputs: Properties,
-    failures: Vec<CheckFailureText>,
-}
-
-#[derive(Deserialize)]
-struct CheckFailureText {
-    property: String,
-    reason: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Diffed {
-    changes: Option<bool>,
-    replaces: Vec<String>,
-    stables: Vec<String>,
-    delete_before_replace: Option<bool>,
-}
-
-#[derive(Deserialize)]
-struct Created {
-    id: String,
-    outs: Properties,
-}
-
-#[derive(Deserialize)]
-struct Read {
-    id: String,
-    props: Option<Properties>,
-    inputs: Option<Properties>,
-}
-
-#[derive(Deserialize)]
-struct Serialized {
-    text: String,
-    secret: bool,
-}
-
-#[derive(Deserialize)]
-struct Updated {
-    outs: Properties,
-}
-
-fn answer(method: &str, text: &str) -> serde_json::Result<Answer> {
-    Ok(match method {
-        "configure" => Answer::Configured,
-        "check" => {
-            let checked: Checked = serde_json::from_str(text)?;
-            let failures = checked.failures.into_iter();
-            Answer::Checked {
-                inputs: checked.inputs.0,
-                failures: failures.map(|it| CheckFailure { property: it.property, reason: it.reason }).collect(),
-            }
-        }
-        "diff" => {
-            let diffed: Diffed = serde_json::from_str(text)?;
-            Answer::Diffed(DiffAnswer {
-                changes: diffed.changes,
-                replaces: diffed.replaces,
-                stables: diffed.stables,
-                delete_before_replace: diffed.delete_before_replace,
-            })
-        }
-        "create" => {
-            let created: Created = serde_json::from_str(text)?;
-            Answer::Created { id: created.id, outputs: created.outs.0 }
-        }
-        "read" | "find" => {
-            let read: Read = serde_json::from_str(text)?;
-            Answer::Read { id: read.id, outputs: read.props.map(|it| it.0), inputs: read.inputs.map(|it| it.0) }
-        }
-        "update" => Answer::Updated { outputs: serde_json::from_str::<Updated>(text)?.outs.0 },
-        "close" => Answer::Closed,
-        _ => Answer::Deleted,
-    })
-}
-
 #[async_trait]
 impl ProviderHost for JsHost {
     fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError> {
@@ -274,7 +129,7 @@ impl ProviderHost for JsHost {
     }
 
     async fn call(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
-        let arguments = arguments(&call.method).map_err(|fault| bad_answer(&fault))?;
+        let arguments = serde_json::to_string(&Arguments::from(&call.method)).map_err(|fault| bad_answer(&fault))?;
         let method = call.method.name();
         let operation_key = match &call.method {
             Method::Create { key, .. } => key.clone(),

@@ -182,12 +182,7 @@ fn not_usable(Unusable { message, returned, id }: &Unusable) -> ProviderError {
     ProviderError::new(kind, message.clone())
 }
 
-fn failed_in_part(
-    method: &str,
-    partial: &FailedInPart,
-    py: Python<'_>,
-    warnings: &mut Vec<String>,
-) -> ProviderError {
+fn failed_in_part(method: &str, partial: &FailedInPart, py: Python<'_>, warnings: &mut Vec<String>) -> ProviderError {
     let mut reasons = partial.reasons.clone();
     let properties = outputs(method, &partial.id, partial.outs.bind(py), warnings).unwrap_or_else(|unusable| {
         reasons.push(unusable.message.into());

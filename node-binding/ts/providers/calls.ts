@@ -1,6 +1,7 @@
 // Calls the methods of live provider objects and turns what they return or throw into answers for the engine.
 
 import { types } from "node:util";
+import type { Checked, Created, Diffed, Failure, Seen, Updated } from "../../native";
 import { isInterruption } from "../current";
 import { describe, describeWithCauses, tracebackOf } from "../process/errors";
 import { toJsonText } from "../process/originals";
@@ -12,18 +13,6 @@ import { typedInputs } from "./typed";
 
 /** A provider object as the SDK's `pulumi.dynamic.ResourceProvider` describes it; everything may be missing. */
 export type ProviderObject = { [method: string]: unknown };
-
-/** What a failed call means; the shape that error.rs reads. */
-export interface Failure {
-    kind: "raised" | "badReturn" | "unreadable" | "unusableOutputs" | "notInitialized" | "noProvider" | "interrupted";
-    message: string;
-    traceback?: string;
-    /** What `create` returned, in words. */
-    returned?: string;
-    id?: string;
-    properties?: Bag;
-    reasons?: string[];
-}
 
 /** A call that failed, with the very object that was thrown. */
 export class CallFailed extends Error {
@@ -177,31 +166,38 @@ function unusable(provider: object, method: string, result: unknown, fault: unkn
     const reason = fault instanceof BadValue ? fault.message : describe(fault);
     const message = `\`${method}\` of ${labelOf(provider)} returned something that cannot be used: ${reason}`;
     const thrown = new TypeError(message, { cause: fault instanceof BadValue ? undefined : fault });
-    const failure: Failure = { kind: "badReturn", message };
-    if (method === "create") {
-        Object.assign(failure, { kind: "unreadable", returned: describeResult(result), id: idIn(result) });
-    }
-    if (method === "create" || method === "update") {
-        Object.assign(failure, whatWasMade(method, result, outputs));
-    }
-    return new CallFailed(failure, thrown);
+    return new CallFailed(unusableFailure(method, message, result, outputs), thrown);
 }
 
-function whatWasMade(method: string, result: unknown, outputs: Outputs): Partial<Failure> {
+function unusableFailure(method: string, message: string, result: unknown, outputs: Outputs): Failure {
+    const made = method === "create" || method === "update" ? whatWasMade(method, result, outputs) : undefined;
+    if (made !== undefined) {
+        return { kind: "unusableOutputs", message, ...made };
+    }
+    return method === "create"
+        ? { kind: "unreadable", message, returned: describeResult(result), id: idIn(result) }
+        : { kind: "badReturn", message };
+}
+
+function whatWasMade(
+    method: "create" | "update",
+    result: unknown,
+    outputs: Outputs,
+): { id: string; properties: Bag } | undefined {
     if (result === null || typeof result !== "object") {
-        return {};
+        return undefined;
     }
     try {
         const { id, outs } = result as { id?: unknown; outs?: unknown };
         if (method === "update") {
-            return { kind: "unusableOutputs", id: "", properties: usable(outs, outputs) };
+            return { id: "", properties: usable(outs, outputs) };
         }
         return typeof id === "string" && id !== "" && id.isWellFormed()
-            ? { kind: "unusableOutputs", id, properties: usable(outs, outputs) }
-            : {};
+            ? { id, properties: usable(outs, outputs) }
+            : undefined;
     } catch {
         // A getter of the result throws.
-        return {};
+        return undefined;
     }
 }
 
@@ -247,12 +243,12 @@ function answerOf(result: unknown, method: string, args: Arguments, notes: Reser
             if (!id.isWellFormed()) {
                 throw new BadValue("the result", "has an id that is no valid text: it holds half a character");
             }
-            return toJsonText({ id, outs: bagOrEmpty(outs, "outs", notes) });
+            return toJsonText({ id, outs: bagOrEmpty(outs, "outs", notes) } satisfies Created);
         }
         case "update": {
             const { outs } =
                 result === undefined || result === null ? { outs: undefined } : members(result, "`{ outs }`");
-            return toJsonText({ outs: bagOrEmpty(outs, "outs", notes) });
+            return toJsonText({ outs: bagOrEmpty(outs, "outs", notes) } satisfies Updated);
         }
         case "read":
             return toJsonText(
@@ -261,7 +257,7 @@ function answerOf(result: unknown, method: string, args: Arguments, notes: Reser
         case "find":
             return toJsonText(
                 result === undefined || result === null
-                    ? { id: "", props: null, inputs: null }
+                    ? ({ id: "", props: null, inputs: null } satisfies Seen)
                     : readAnswer(members(result, "an object with `id` and `props`, or undefined"), notes),
             );
         default:
@@ -280,7 +276,7 @@ function bagOrEmpty(value: unknown, path: string, notes: Reservations): Bag {
     return value === undefined || value === null ? {} : toBag(value, path, notes);
 }
 
-function checkAnswer(result: Record<string, unknown>, news: Bag, notes: Reservations): object {
+function checkAnswer(result: Record<string, unknown>, news: Bag, notes: Reservations): Checked {
     const failures = result.failures ?? [];
     if (!Array.isArray(failures)) {
         throw new BadValue("failures", `must be a list, but is ${nameOf(failures)}`);
@@ -304,7 +300,7 @@ function textOrEmpty(value: unknown): string {
     return value === undefined || value === null ? "" : String(value);
 }
 
-function diffAnswer(result: Record<string, unknown>): object {
+function diffAnswer(result: Record<string, unknown>): Diffed {
     const { changes, deleteBeforeReplace } = result;
     return {
         changes: typeof changes === "boolean" ? changes : null,
@@ -325,7 +321,7 @@ function names(value: unknown, path: string): string[] {
     return value;
 }
 
-function readAnswer(result: Record<string, unknown>, notes: Reservations): object {
+function readAnswer(result: Record<string, unknown>, notes: Reservations): Seen {
     const { id, props, inputs } = result;
     if (id !== undefined && id !== null && typeof id !== "string") {
         throw new BadValue("the result", `has ${nameOf(id)} as id: it must be a text`);
@@ -339,7 +335,8 @@ function readAnswer(result: Record<string, unknown>, notes: Reservations): objec
 
 function failureOf(thrown: unknown, method: string, outputs: Outputs): Failure {
     const message = describeWithCauses(thrown);
-    const failure: Failure = { kind: "raised", message, traceback: tracebackOf(thrown) };
+    const traceback = tracebackOf(thrown);
+    const failure: Failure = { kind: "raised", message, traceback };
     const partial = thrown as { id?: unknown; properties?: unknown; reasons?: unknown } | null | undefined;
     if (
         !["create", "update", "read", "find"].includes(method) ||
@@ -366,7 +363,7 @@ function failureOf(thrown: unknown, method: string, outputs: Outputs): Failure {
         reasons.push(describe(fault));
         properties = usableIn(partial, outputs);
     }
-    return { ...failure, kind: "notInitialized", id: String(partial.id), properties, reasons };
+    return { kind: "notInitialized", message, traceback, id: String(partial.id), properties, reasons };
 }
 
 function usableIn(partial: { properties?: unknown }, outputs: Outputs): Bag {

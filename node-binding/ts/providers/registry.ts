@@ -131,7 +131,7 @@ export class ProviderRegistry {
         );
         return made.catch((thrown: unknown) => {
             throw thrown instanceof Shared
-                ? new CallFailed({ kind: "noProvider", message: thrown.message }, thrown)
+                ? new CallFailed({ kind: "noProvider", message: thrown.message, traceback: "" }, thrown)
                 : thrown;
         });
     }

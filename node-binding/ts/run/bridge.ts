@@ -1,10 +1,11 @@
 // This thread's end of the crossing to the engine: numbers requests, hands out messages, keeps the process alive.
 
+import type { Failure } from "../../native";
 import type { ProviderCall } from "../current";
 import { loadAddon, type NativeBridge, type NativeMessage, type NativeStack } from "../native";
 import { describe, textOf, tracebackOf } from "../process/errors";
 import { parseJson, toJsonText } from "../process/originals";
-import { CallFailed, type Failure } from "../providers/calls";
+import { CallFailed } from "../providers/calls";
 import type { ProviderReference, ProviderRegistry } from "../providers/registry";
 import { CallbackFailed, type SerializedProvider } from "../sdk";
 import type { ResourceClass } from "./resource-classes";
@@ -424,14 +425,15 @@ export class Bridge {
 
 // Half of a surrogate pair is no text that anybody else can read.
 function wellFormed(failure: Failure): Failure {
-    const { message, traceback, id, reasons } = failure;
-    return {
-        ...failure,
-        message: message.toWellFormed(),
-        ...(traceback === undefined ? {} : { traceback: traceback.toWellFormed() }),
-        ...(id === undefined ? {} : { id: id.toWellFormed() }),
-        ...(reasons === undefined ? {} : { reasons: reasons.map((reason) => reason.toWellFormed()) }),
-    };
+    const formed: Record<string, unknown> = { ...failure };
+    for (const [name, value] of Object.entries(failure)) {
+        if (typeof value === "string") {
+            formed[name] = value.toWellFormed();
+        } else if (name === "reasons") {
+            formed[name] = (value as string[]).map((reason) => reason.toWellFormed());
+        }
+    }
+    return formed as unknown as Failure;
 }
 
 // The same memory, as the addon takes it.

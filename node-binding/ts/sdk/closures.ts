@@ -2,6 +2,7 @@
 import * as fs from "node:fs";
 import Module from "node:module";
 import * as path from "node:path";
+import type { Serialized } from "../../native";
 
 import { isOutput } from "./captured-outputs";
 import { withoutShortcuts } from "./speed";
@@ -83,10 +84,7 @@ export function stubClosures(root: string): void {
 }
 
 /** A provider as the SDK stores it: the text of a module that makes it again. */
-export interface SerializedProvider {
-    text: string;
-    secret: boolean;
-}
+export type SerializedProvider = Serialized;
 
 /** What the serialiser of the SDK at `root` makes of a provider. */
 export async function serializeProvider(root: string, provider: object): Promise<SerializedProvider> {
