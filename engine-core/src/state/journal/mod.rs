@@ -16,9 +16,7 @@
 //! crash may do so, too.
 
 pub(super) mod recovery;
-pub(super) mod run_note;
 pub(super) mod unfinished;
-pub(super) mod writer;
 
 use serde::{Deserialize, Serialize};
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::digest::sha256_hex;
 use crate::error::Result;
 use crate::message::Message;
 use crate::planted::{self, Bug};
@@ -11,7 +12,7 @@ use crate::urn::Urn;
 use crate::state::Snapshot;
 use crate::state::backend::StoredStack;
 use crate::state::checkpoint::Checkpoint;
-use crate::state::integrity::{complete_old_rows, sha256_hex};
+use crate::state::integrity::complete_old_rows;
 use crate::state::journal::unfinished;
 use crate::state::journal::{self, Journal};
 use crate::state::ledger::{Change, Ledger, ResourceNumber};

@@ -2,21 +2,21 @@
 
 use serde_json::Value as Json;
 
+use crate::digest::sha256_hex;
 use crate::error::{Error, Result};
 use crate::message;
 use crate::message::{Command, Message};
 
 use crate::state::backend::{Backend, Generation, Lease};
 use crate::state::checkpoint::Checkpoint;
-use crate::state::integrity::{complete_old_rows, sha256_hex};
+use crate::state::integrity::{check_on_load, complete_old_rows};
 use crate::state::journal;
 use crate::state::journal::unfinished::{self, Unfinished};
 use crate::state::name::StackName;
 use crate::state::seal::difference::differ_in_time_alone;
 use crate::state::seal::{self, Before, Sealer};
 use crate::state::secrets::Crypter;
-use crate::state::session::SessionOptions;
-use crate::state::stack::{check_on_load, crypter_of};
+use crate::state::session_options::SessionOptions;
 
 /// What is said of a stack that was removed and is there again.
 fn removed() -> Message {
@@ -109,7 +109,7 @@ pub async fn restore_stack(
     let bytes = backend.load_generation(stack, number).await?;
     let checkpoint = decode(&bytes, stack, &format!("of generation {number}"), options.check_integrity)?;
     options.crypter.verify()?;
-    let theirs = crypter_of(&checkpoint.snapshot, &options.crypter)?;
+    let theirs = checkpoint.snapshot.own_crypter(&options.crypter)?;
     if theirs.salt() != options.crypter.salt() && theirs.verify().is_err() {
         return Err(Error::Secrets(message![
             format!("generation {number} is encrypted under a key from before "),

@@ -16,13 +16,13 @@ use crate::planted::{self, Bug};
 use crate::environment::platform::OwnProcess;
 use crate::environment::{Clock, Environment, Worker};
 use crate::state::backend::Lease;
-use crate::state::journal::run_note::RunNote;
 use crate::state::journal::{Header, LineWriter};
 use crate::state::seal::RunningSeal;
+use crate::state::seal::run_note::RunNote;
 use crate::state::secrets::Crypter;
 
 /// Where the outcome of a write goes; an error is its text, because many wait for one write.
-pub(in crate::state) type Reply = oneshot::Sender<std::result::Result<(), Arc<str>>>;
+pub(super) type Reply = oneshot::Sender<std::result::Result<(), Arc<str>>>;
 
 struct Job {
     record: Record,
@@ -31,15 +31,15 @@ struct Job {
 
 /// What is to be recorded.
 #[derive(Debug, Default)]
-pub(in crate::state) struct Record {
+pub(super) struct Record {
     /// The record without its frame.
-    pub(in crate::state) content: Vec<u8>,
+    pub(super) content: Vec<u8>,
     /// The operations that begin with it: a provider is called once it is durable.
-    pub(in crate::state) begins: Vec<u32>,
+    pub(super) begins: Vec<u32>,
     /// The operations whose outcome it holds.
-    pub(in crate::state) ends: Vec<u32>,
+    pub(super) ends: Vec<u32>,
     /// Does nobody wait for it? Then it may wait for a record that somebody waits for.
-    pub(in crate::state) patient: bool,
+    pub(super) patient: bool,
 }
 
 /// Room that is kept in the journal for the outcome of a call, beside twice what its intent takes: for outputs that are
@@ -51,7 +51,7 @@ const FRAME: usize = 64;
 const FIRST_LINE: usize = 1024;
 
 /// The writing end of a journal. The worker, and with it the journal, begins with the first record.
-pub(in crate::state) struct JournalWriter {
+pub(super) struct JournalWriter {
     state: Mutex<State>,
     owner: OwnProcess,
 }
@@ -78,7 +78,7 @@ enum State {
 impl JournalWriter {
     /// `seal` is told that there is a journal. `crypter` is the one of the records' secrets: its key authenticates the
     /// records.
-    pub(in crate::state) fn new(
+    pub(super) fn new(
         lease: Arc<dyn Lease>,
         header: Header,
         seal: Option<RunningSeal>,
@@ -90,7 +90,7 @@ impl JournalWriter {
     }
 
     /// Hands a record over; the answer comes when it is durable or cannot be. Records keep the order of these calls.
-    pub(in crate::state) fn send(&self, record: Record, reply: Reply) {
+    pub(super) fn send(&self, record: Record, reply: Reply) {
         if !self.owner.is_here() {
             let _ = reply.send(Err("a process that was forked off a run cannot record anything".into()));
             return;
@@ -140,12 +140,12 @@ impl JournalWriter {
     }
 
     /// Was anything sent?
-    pub(in crate::state) fn is_used(&self) -> bool {
+    pub(super) fn is_used(&self) -> bool {
         matches!(*self.lock(), State::Running { .. } | State::Stopping { .. })
     }
 
     /// Takes no more, and waits until all that was sent is written.
-    pub(in crate::state) async fn close(&self) {
+    pub(super) async fn close(&self) {
         if !self.owner.is_here() {
             return;
         }
@@ -171,7 +171,7 @@ impl JournalWriter {
     }
 
     /// Like [`JournalWriter::close`], for those who cannot await.
-    pub(in crate::state) fn stop(&self) {
+    pub(super) fn stop(&self) {
         if !self.owner.is_here() {
             return;
         }
@@ -199,7 +199,7 @@ impl Drop for JournalWriter {
 }
 
 /// The error that those who wait for a record get.
-pub(in crate::state) fn not_recorded(cause: &str) -> Error {
+pub(super) fn not_recorded(cause: &str) -> Error {
     Error::BadState(format!(
         "what happened could not be recorded in the journal, so nothing new is begun: {cause}. What was recorded before \
          is safe"

@@ -1,5 +1,7 @@
 //! A stack's state as one operation uses it.
 
+mod journal_writer;
+
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
@@ -10,6 +12,7 @@ use std::task::{Context, Poll};
 use serde_json::json;
 use tokio::sync::oneshot;
 
+use crate::digest::sha256_hex;
 use crate::error::{Error, Result};
 use crate::kill_point::{self, KillPoint};
 use crate::message;
@@ -17,21 +20,21 @@ use crate::message::{Command, Message};
 use crate::provider::StoredProvider;
 use crate::resource_state::ResourceState;
 
-use super::backend::{Backend, Lease};
-use super::checkpoint::Checkpoint;
-use super::format::{Encoder, SecretText};
-use super::integrity::{check, sha256_hex};
-use super::journal::recovery::{JournalFate, Recovered, Run, recover};
-use super::journal::unfinished::Unfinished;
-use super::journal::writer::{JournalWriter, Record, not_recorded};
-use super::journal::{self, Header, encode_changes, encode_compaction};
-use super::name::StackName;
-use super::order::canonical;
-use super::seal::{self, Before, RunningSeal, Sealer};
-use super::secrets::{Crypter, reference_text};
-use super::stack::{bring_under, check_on_load, crypter_of, stamp};
-use super::{Change, Snapshot};
 use crate::environment::Environment;
+use crate::state::backend::{Backend, Lease};
+use crate::state::checkpoint::Checkpoint;
+use crate::state::format::{Encoder, SecretText};
+use crate::state::integrity::{check, check_on_load};
+use crate::state::journal::recovery::{JournalFate, Recovered, Run, recover};
+use crate::state::journal::unfinished::Unfinished;
+use crate::state::journal::{self, Header, encode_changes, encode_compaction};
+use crate::state::name::StackName;
+use crate::state::order::canonical;
+use crate::state::seal::{self, Before, RunningSeal, Sealer};
+use crate::state::secrets::{Crypter, reference_text};
+use crate::state::session_options::SessionOptions;
+use crate::state::{Change, Snapshot};
+use journal_writer::{JournalWriter, Record, not_recorded};
 
 /// Becomes ready when the changes that it was given for are durable; may be dropped when nobody needs to know.
 pub struct Durability(Outcome);
@@ -54,24 +57,6 @@ impl Future for Durability {
             }),
         }
     }
-}
-
-/// How a session is opened.
-#[derive(Clone, Debug)]
-pub struct SessionOptions {
-    /// Encrypts what is written. Reads it too, unless the state was written with another salt: then the same
-    /// passphrase with that salt.
-    pub crypter: Crypter,
-    /// The machine: clock, randomness, disk.
-    pub environment: Environment,
-    /// Check the state's integrity, and that it is what was sealed (off: `--disable-integrity-checking`; what is found
-    /// of the seal is a notice then).
-    pub check_integrity: bool,
-    /// The command's name: shown to others while it holds the stack, noted in the journal, and in the state when it is
-    /// written although its integrity is broken.
-    pub command: String,
-    /// How many former checkpoints are kept; the least is [`MIN_GENERATIONS`](super::backend::LEAST_GENERATIONS).
-    pub keep_generations: usize,
 }
 
 /// The state of a stack, opened for one operation.
@@ -157,7 +142,7 @@ impl Session {
         }
         let Recovered { mut checkpoint, mut hash, fate, mut notices } = recover(&stored, Run::Killed)?;
         let crypter = options.crypter.clone();
-        let theirs = crypter_of(&checkpoint.snapshot, &crypter)?;
+        let theirs = checkpoint.snapshot.own_crypter(&crypter)?;
         let examined = seal::examine(&stored, stack);
         notices.extend(examined.judge(
             stack,
@@ -172,9 +157,9 @@ impl Session {
         if let (JournalFate::Fold(journal), Some(bytes)) = (&fate, &stored.journal) {
             journal::verify(bytes, journal, theirs.seal_key()?, &stored.journal_place)?;
         }
-        let rekeyed = bring_under(&crypter, &mut checkpoint.snapshot)?;
+        let rekeyed = checkpoint.snapshot.bring_under(&crypter)?;
         if matches!(fate, JournalFate::Fold(_)) || rekeyed {
-            stamp(&mut checkpoint.snapshot, &options.environment);
+            checkpoint.snapshot.stamp(&options.environment);
             let bytes = checkpoint.encode(&crypter)?;
             hash = sha256_hex(&bytes);
             if let JournalFate::Fold(journal) = &fate {
@@ -296,7 +281,7 @@ impl Session {
         if differs {
             snapshot.rows = canonical(&snapshot.rows);
             broken = store.note_unsound(&mut snapshot);
-            stamp(&mut snapshot, &store.options.environment);
+            snapshot.stamp(&store.options.environment);
             let bytes = store.encode(snapshot)?;
             if used {
                 let written =
