@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::duration::parse_duration;
-use crate::provider::{ObjectId, parse_handle};
+use crate::provider::{DYNAMIC_PACKAGES, ObjectId, parse_handle};
 use crate::resource_state::{CustomTimeouts, HookMoment, Hooks};
 use crate::urn::Urn;
 use crate::value::{Archive, ArchiveSource, OutputValue, PROVIDER_KEY, PropertyMap, Value};
@@ -167,6 +167,24 @@ impl Goal {
                 .unwrap_or_default(),
             stack_trace: stack_texts(request.stack_trace, project_root),
         })
+    }
+
+    /// Every resource that the registration refers to.
+    pub(super) fn references(&self) -> impl Iterator<Item = Urn> + '_ {
+        let properties = self.property_dependencies.values().flatten();
+        let provider = self.provider.rsplit_once("::").map(|(urn, _)| Urn::unchecked(urn));
+        let lists = self.dependencies.iter().chain(properties).chain(&self.parent);
+        lists.chain(&self.deleted_with).chain(&self.replace_with).cloned().chain(provider)
+    }
+
+    /// The package that the resource is the provider of, if it is one.
+    pub(super) fn package_of_provider(&self) -> Option<&str> {
+        self.kind.strip_prefix("pulumi:providers:").filter(|_| self.custom)
+    }
+
+    /// Is it a provider resource of a dynamic package?
+    pub(super) fn is_dynamic_provider(&self) -> bool {
+        self.package_of_provider().is_some_and(|package| DYNAMIC_PACKAGES.contains(&package))
     }
 }
 

@@ -4,9 +4,9 @@ use crate::autonaming::Autonaming;
 use crate::resource_state::ResourceState;
 use crate::value::{PropertyMap, Value};
 
-use super::planner::Planner;
-use super::refusals::registration::RegistrationError;
-use super::registration::Registration;
+use crate::plan::planner::Planner;
+use crate::plan::refusals::registration::RegistrationError;
+use crate::plan::registration::progress::Registration;
 
 impl Registration {
     /// Does the program name the object, and as it is named already? Then two of them cannot be there at a time.

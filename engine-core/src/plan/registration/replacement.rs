@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use crate::event::Op;
 use crate::planted::{self, Bug};
+use crate::resource_state::ResourceState;
 use crate::urn::UrnSet;
 
-use super::cascade::Cascade;
-use super::planner::Planner;
-use super::refusals::registration::RegistrationError;
-use super::registration::{Next, Phase, Registration};
-use super::step::{IMPLIED, Step};
+use crate::plan::planner::Planner;
+use crate::plan::refusals::registration::RegistrationError;
+use crate::plan::registration::cascade::Cascade;
+use crate::plan::registration::progress::{Phase, Registration};
+use crate::plan::registration::question::Next;
+use crate::plan::step::{IMPLIED, Step};
 
 impl Planner {
     /// Decides the order of a replacement once its inputs are checked.
@@ -77,5 +79,31 @@ impl Planner {
         steps.push(Step { op: Op::Replace, ..create.clone() });
         steps.push(create);
         Ok(Next::Act(steps))
+    }
+
+    /// Refuses the replacement of a protected resource.
+    pub(super) fn guard_protected(
+        &self,
+        registration: &mut Registration,
+        old: &ResourceState,
+    ) -> Result<(), RegistrationError> {
+        let ignored = self.operation.ignore_protect || planted::has(Bug::ProtectIgnoredOnReplacement);
+        if !old.protect || !registration.goal.protect.unwrap_or(false) || ignored {
+            return Ok(());
+        }
+        Err(RegistrationError::protected_replacement(&registration.urn))
+    }
+
+    /// Refuses the replacement of a resource whose program still names the object that it was imported from.
+    pub(super) fn guard_imported(&self, registration: &mut Registration) -> Result<(), RegistrationError> {
+        if registration.goal.import_id.is_empty() {
+            return Ok(());
+        }
+        let refusal = RegistrationError::imported_replacement(&registration.urn, &registration.goal.import_id);
+        if !self.operation.dry_run {
+            return Err(refusal);
+        }
+        registration.warnings.extend(refusal.messages);
+        Ok(())
     }
 }

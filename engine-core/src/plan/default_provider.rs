@@ -7,30 +7,20 @@ use crate::builtin;
 use crate::event::Op;
 use crate::provider::DYNAMIC_PACKAGES;
 use crate::resource_state::ResourceState;
-use crate::urn::Urn;
+use crate::urn::{Urn, package_of};
 use crate::value::{PropertyMap, Value};
 
-use crate::plan::goal::Goal;
-use crate::plan::planner::{Planner, Seen};
-use crate::plan::providers::resource::{is_dynamic, package_of_provider};
-use crate::plan::refusals::registration::RegistrationError;
-use crate::plan::step::Step;
-
-/// The package of a type.
-pub(in crate::plan) fn package_of(kind: &str) -> &str {
-    kind.split(':').next().unwrap_or_default()
-}
+use super::goal::Goal;
+use super::planner::{Planner, Seen};
+use super::refusals::registration::RegistrationError;
+use super::step::Step;
 
 impl Planner {
     /// The reference to the provider resource that a registration's row will have, with the steps that make it.
-    pub(in crate::plan) fn provider_for(
-        &mut self,
-        urn: &Urn,
-        goal: &Goal,
-    ) -> Result<(String, Vec<Step>), RegistrationError> {
+    pub(super) fn provider_for(&mut self, urn: &Urn, goal: &Goal) -> Result<(String, Vec<Step>), RegistrationError> {
         let package = package_of(&goal.kind);
-        if let Some(package) = package_of_provider(goal) {
-            if !is_dynamic(goal) {
+        if let Some(package) = goal.package_of_provider() {
+            if !goal.is_dynamic_provider() {
                 return Err(RegistrationError::native_package(urn, package, &goal.package_version));
             }
             if !goal.import_id.is_empty() {

@@ -9,10 +9,10 @@ use crate::state::ResourceNumber;
 use crate::urn::{Urn, UrnSet};
 use crate::value::{PropertyMap, Value};
 
-use super::diff_result::{Compared, judge};
-use super::planner::Planner;
-use super::registration::Question;
-use super::secrecy::for_provider;
+use crate::plan::diff_result::{Compared, judge};
+use crate::plan::planner::Planner;
+use crate::plan::registration::question::Question;
+use crate::plan::secrecy::for_provider;
 
 /// The search for dependents that must go first: it walks the rows in state order and asks of each candidate what its
 /// provider would say if the values that it takes from condemned resources were unknown.

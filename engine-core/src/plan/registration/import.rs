@@ -5,49 +5,21 @@
 
 use std::sync::Arc;
 
-use crate::diff::{PropertyPath, Segment, diff_properties, reset_ignored};
+use crate::diff::reset_ignored;
 use crate::event::Op;
 use crate::provider::{Answer, DiffAnswer, Method};
 use crate::resource_state::ResourceState;
-use crate::update_plan::shown_value;
 use crate::urn::Urn;
-use crate::value::{PropertyMap, Value};
+use crate::value::Value;
 
-use super::diff_result::{Compared, judge};
-use super::planner::Planner;
-use super::refusals::registration::RegistrationError;
-use super::registration::{Next, Phase, Question, Registration};
-use super::secrecy::{copy_secrets, mark_outputs};
-use super::step::Step;
-
-/// What `read` told of an object that is to be taken over.
-#[derive(Debug)]
-pub(super) struct Found {
-    id: String,
-    /// `None`: the provider does not tell its inputs from its outputs.
-    inputs: Option<PropertyMap>,
-    outputs: PropertyMap,
-}
-
-impl Found {
-    /// The object's inputs, as far as they are comparable with the program's.
-    fn inputs_like(&self, wanted: &PropertyMap) -> PropertyMap {
-        let kept = |(key, value): (&String, &Value)| wanted.contains_key(key).then(|| (key.clone(), value.clone()));
-        self.inputs.clone().unwrap_or_else(|| self.outputs.iter().filter_map(kept).collect())
-    }
-
-    /// The properties in which the object is not as the program says. Where the inputs that `read` told of are the same,
-    /// those of its outputs are looked at that have the names of inputs.
-    fn differences(&self, ours: &PropertyMap, ignored: &[String]) -> Vec<Difference> {
-        let by_inputs = differences(&self.inputs_like(ours), ours, ignored);
-        if !by_inputs.is_empty() || self.inputs.is_none() {
-            return by_inputs;
-        }
-        let told: PropertyMap = ours.iter().filter(|(key, _)| self.outputs.contains_key(*key)).map(owned).collect();
-        let theirs = self.outputs.iter().filter(|(key, _)| ours.contains_key(*key)).map(owned).collect();
-        differences(&theirs, &told, ignored)
-    }
-}
+use crate::plan::diff_result::{Compared, judge};
+use crate::plan::planner::Planner;
+use crate::plan::refusals::registration::RegistrationError;
+use crate::plan::registration::found_object::{Difference, FoundObject};
+use crate::plan::registration::progress::{Phase, Registration};
+use crate::plan::registration::question::{Next, Question};
+use crate::plan::secrecy::{copy_secrets, mark_outputs};
+use crate::plan::step::Step;
 
 impl Planner {
     /// Has the registration an object to take over? The option may stay in the program for ever: once that was done, it
@@ -88,7 +60,7 @@ impl Planner {
                 &registration.goal.import_id,
             ));
         };
-        let found = Found { id, inputs, outputs };
+        let found = FoundObject { id, inputs, outputs };
         let mut inputs = registration.goal.inputs.clone();
         let theirs = found.inputs_like(&inputs);
         registration.not_applicable = reset_ignored(&theirs, &mut inputs, &registration.goal.ignore_changes);
@@ -99,7 +71,7 @@ impl Planner {
         Ok(registration.check(theirs))
     }
 
-    pub(super) fn compare_found(registration: &mut Registration, found: Found) -> Next {
+    pub(super) fn compare_found(registration: &mut Registration, found: FoundObject) -> Next {
         let method = Method::Diff {
             id: found.id.clone(),
             olds: found.outputs.clone(),
@@ -113,7 +85,7 @@ impl Planner {
     pub(super) fn adopt(
         &mut self,
         registration: &mut Registration,
-        found: Found,
+        found: FoundObject,
         answer: &DiffAnswer,
     ) -> Result<Next, RegistrationError> {
         let theirs = found.inputs_like(&registration.checked);
@@ -138,8 +110,8 @@ impl Planner {
         self.import_steps(registration, found)
     }
 
-    fn import_steps(&mut self, registration: &mut Registration, found: Found) -> Result<Next, RegistrationError> {
-        let Found { id, mut outputs, .. } = found;
+    fn import_steps(&mut self, registration: &mut Registration, found: FoundObject) -> Result<Next, RegistrationError> {
+        let FoundObject { id, mut outputs, .. } = found;
         copy_secrets(&registration.checked, &mut outputs);
         let mut row = ResourceState {
             import_id: registration.goal.import_id.clone(),
@@ -166,60 +138,6 @@ impl Planner {
         let replace = Step { op: Op::Replace, ..import.clone() };
         Ok(Next::Act(vec![import, replace]))
     }
-
-    /// Refuses the replacement of a resource whose program still names the object that it was imported from.
-    pub(super) fn guard_imported(&self, registration: &mut Registration) -> Result<(), RegistrationError> {
-        if registration.goal.import_id.is_empty() {
-            return Ok(());
-        }
-        let refusal = RegistrationError::imported_replacement(&registration.urn, &registration.goal.import_id);
-        if !self.operation.dry_run {
-            return Err(refusal);
-        }
-        registration.warnings.extend(refusal.messages);
-        Ok(())
-    }
-}
-
-fn owned((key, value): (&String, &Value)) -> (String, Value) {
-    (key.clone(), value.clone())
-}
-
-/// A property in which the object is not as the program says.
-struct Difference {
-    /// The input that it belongs to.
-    property: String,
-    /// What each has.
-    line: String,
-}
-
-/// Every property in which the object is not as the program says, as far as both are known.
-fn differences(theirs: &PropertyMap, ours: &PropertyMap, ignored: &[String]) -> Vec<Difference> {
-    let mut ours = ours.clone();
-    reset_ignored(theirs, &mut ours, ignored);
-    let paths = diff_properties(theirs, &ours).into_keys();
-    paths
-        .filter_map(|path| {
-            let parsed = path.parse::<PropertyPath>().ok();
-            let value = |properties: &PropertyMap| parsed.as_ref().and_then(|path| value_at(properties, path));
-            let (wanted, actual) = (value(&ours), value(theirs));
-            if matches!(wanted, Some(Value::Unknown)) {
-                return None;
-            }
-            let secret = [&wanted, &actual].into_iter().flatten().any(Value::contains_secret);
-            let shown = |value: Option<Value>| match value {
-                None => "none".to_owned(),
-                Some(_) if secret => "[secret]".to_owned(),
-                Some(value) => shown_value(&value),
-            };
-            let property = match parsed.as_ref().and_then(|path| path.0.first()) {
-                Some(Segment::Key(key)) => key.clone(),
-                _ => path.clone(),
-            };
-            let line = format!("{path}: the program has {}, the object has {}", shown(wanted), shown(actual));
-            Some(Difference { property, line })
-        })
-        .collect()
 }
 
 /// The refusal to take over an object that is not as the program says. Its first line says all, for a summary; `keys` are
@@ -230,23 +148,4 @@ fn mismatch(urn: &Urn, id: &str, differences: &[Difference], keys: &[String]) ->
     let names = if differences.is_empty() { keys.iter().map(String::as_str).collect() } else { names };
     let lines: Vec<&str> = differences.iter().map(|difference| difference.line.as_str()).collect();
     RegistrationError::import_mismatch(urn, id, &names, &lines)
-}
-
-/// The value at a path; secret if anything on the way to it is.
-fn value_at(properties: &PropertyMap, path: &PropertyPath) -> Option<Value> {
-    let (Segment::Key(first), rest) = path.0.split_first()? else { return None };
-    let mut value = properties.get(first)?;
-    let mut secret = false;
-    for segment in rest {
-        while let Value::Secret(inner) = value {
-            secret = true;
-            value = inner;
-        }
-        value = match (value, segment) {
-            (Value::Object(members), Segment::Key(key)) => members.get(key)?,
-            (Value::Array(items), Segment::Index(index)) => items.get(*index)?,
-            _ => return None,
-        };
-    }
-    Some(if secret { Value::secret(value.clone()) } else { value.clone() })
 }
