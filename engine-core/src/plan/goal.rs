@@ -9,8 +9,8 @@ use crate::resource_state::{CustomTimeouts, HookMoment, Hooks};
 use crate::urn::Urn;
 use crate::value::{Archive, ArchiveSource, OutputValue, PROVIDER_KEY, PropertyMap, Value};
 use crate::wire::{
-    AliasKind, AliasParent, HookBindings, RegisterResourceRequest, SourcePosition, StackTrace, WireTimeouts, WireValue,
-    decode_properties, decode_value,
+    AliasKind, AliasParent, HookBindings, RegisterResourceRequest, SourcePosition, StackTrace, Struct, WireTimeouts,
+    WireValue, decode_properties, decode_value,
 };
 
 use super::refusals::registration::{no_provider_in_reserved_property, not_a_duration, not_a_urn, serialised_provider};
@@ -186,6 +186,16 @@ impl Goal {
     pub(super) fn is_dynamic_provider(&self) -> bool {
         self.package_of_provider().is_some_and(|package| DYNAMIC_PACKAGES.contains(&package))
     }
+}
+
+/// Properties of a component or the stack as the program registers them.
+pub(crate) fn registered_outputs(outputs: Option<Struct>) -> Result<PropertyMap, String> {
+    let mut outputs = decode_properties(outputs.unwrap_or_default())?;
+    for value in outputs.values_mut() {
+        lower(value, &mut Vec::new());
+    }
+    outputs.retain(|_, value| !matches!(value, Value::Sealed(_)));
+    Ok(outputs)
 }
 
 /// Takes the live provider's handle out of the inputs.

@@ -57,4 +57,4 @@ pub use secrecy::{copy_secrets, for_provider, mark_outputs, needs_marks};
 pub use step::{IMPLIED, Step};
 pub use targets::{Leftovers, is_unmatched};
 
-pub(crate) use goal::{lower, make_set, optional_urn, position_text, stack_texts, take_object, urns};
+pub(crate) use goal::{make_set, optional_urn, position_text, registered_outputs, stack_texts, take_object, urns};

@@ -13,7 +13,7 @@ use crate::urn::UrnSet;
 use crate::value::{Archive, ArchiveSource, PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY, Value};
 
 use super::format::secret_from_json;
-use super::ledger::{PendingKind, PendingOperation};
+use super::pending_operation::{PendingKind, PendingOperation};
 use super::secrets::Crypter;
 use super::unresolved_create::UnresolvedCreate;
 

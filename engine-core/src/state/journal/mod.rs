@@ -26,7 +26,8 @@ use crate::message::Command;
 use crate::planted::{self, Bug};
 
 use super::format::{Encoder, StoredResource, StoredUnresolvedCreate, write_string};
-use super::ledger::{Change, PendingKind, PendingOperation, ResourceNumber};
+use super::ledger::{Change, ResourceNumber};
+use super::pending_operation::{PendingKind, PendingOperation};
 use super::secrets::SealKey;
 use super::unresolved_create::Attempt;
 

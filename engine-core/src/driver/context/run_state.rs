@@ -3,6 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use futures::channel::oneshot;
+use futures::future::Shared;
+
 use crate::event::{Op, StepMetadata};
 use crate::hash::FixedMap;
 use crate::operation::Operation;
@@ -12,49 +15,51 @@ use crate::state::{Attempt, Change, Ledger, PendingKind, PendingOperation, Resou
 use crate::urn::{Urn, UrnMap, UrnSet};
 use crate::value::PropertyMap;
 
-use crate::driver::calls::late::LateCalls;
-use crate::driver::deletion::deletions_first::DeletionsOver;
+use crate::driver::context::late_calls::LateCalls;
+
+/// Ends when the deletions of one replacement are over.
+pub(in crate::driver) type DeletionsOver = Shared<oneshot::Receiver<()>>;
 
 /// The books of one run. Every change of the ledger goes through here, and comes out as changes for the journal.
-pub(super) struct RunState {
-    pub(super) planner: Planner,
-    pub(super) ledger: Ledger,
+pub(in crate::driver) struct RunState {
+    pub(in crate::driver) planner: Planner,
+    pub(in crate::driver) ledger: Ledger,
     /// Where the row of a resource of this run stands.
-    pub(super) numbers: UrnMap<ResourceNumber>,
+    pub(in crate::driver) numbers: UrnMap<ResourceNumber>,
     /// Rows that are in the ledger only, because nothing happened to them that must survive a crash, with the row
     /// whose place they took.
     unjournalled: FixedMap<ResourceNumber, Option<ResourceNumber>>,
     /// Makes operation keys: random, and never twice the same.
-    pub(super) new_key: Arc<dyn Fn() -> String + Send + Sync>,
-    pub(super) counts: BTreeMap<&'static str, u64>,
-    pub(super) maybe_corrupt: bool,
+    pub(in crate::driver) new_key: Arc<dyn Fn() -> String + Send + Sync>,
+    pub(in crate::driver) counts: BTreeMap<&'static str, u64>,
+    pub(in crate::driver) maybe_corrupt: bool,
     /// Components, and the stack, whose outputs were not registered yet.
-    pub(super) open: UrnMap<StepMetadata>,
+    pub(in crate::driver) open: UrnMap<StepMetadata>,
     /// Resources that failed or were left out, with continue-on-error.
-    pub(super) failed: UrnSet,
+    pub(in crate::driver) failed: UrnSet,
     /// Resources that got a step, in a run that keeps to a plan.
-    pub(super) planned: UrnSet,
+    pub(in crate::driver) planned: UrnSet,
     /// Outputs of the stack as the program gave them.
-    pub(super) stack_outputs: Option<PropertyMap>,
-    pub(super) root: Option<Urn>,
+    pub(in crate::driver) stack_outputs: Option<PropertyMap>,
+    pub(in crate::driver) root: Option<Urn>,
     /// The rows whose objects a replacement of another resource is deleting.
-    pub(super) deleting: FixedMap<ResourceNumber, DeletionsOver>,
+    pub(in crate::driver) deleting: FixedMap<ResourceNumber, DeletionsOver>,
     /// In an import: the inputs that the program gives its resources.
-    pub(super) wanted: UrnMap<PropertyMap>,
+    pub(in crate::driver) wanted: UrnMap<PropertyMap>,
     /// What must not be deleted only because this run did not register it, with the reasons.
-    pub(super) guarded: UrnMap<String>,
+    pub(in crate::driver) guarded: UrnMap<String>,
     /// The provider classes of which was said that they have no `read`.
-    pub(super) told_no_read: BTreeSet<String>,
+    pub(in crate::driver) told_no_read: BTreeSet<String>,
     /// Creates that raised in an earlier run and are made again.
-    pub(super) made_again: BTreeSet<Urn>,
+    pub(in crate::driver) made_again: BTreeSet<Urn>,
     /// Creates that raised in an earlier run, and whose objects their providers do not find.
-    pub(super) not_found: BTreeSet<Urn>,
-    pub(super) late: LateCalls,
+    pub(in crate::driver) not_found: BTreeSet<Urn>,
+    pub(in crate::driver) late: LateCalls,
 }
 
 impl RunState {
     /// `new_id` makes random names, never twice the same.
-    pub(super) fn new(
+    pub(in crate::driver) fn new(
         operation: &Arc<Operation>,
         snapshot: &Snapshot,
         new_id: &Arc<dyn Fn() -> String + Send + Sync>,
@@ -84,14 +89,14 @@ impl RunState {
     }
 
     /// Counts a step that was done.
-    pub(super) fn count(&mut self, op: Op, urn: &Urn) {
+    pub(in crate::driver) fn count(&mut self, op: Op, urn: &Urn) {
         if op.is_logical() && !urn.is_default_provider() {
             *self.counts.entry(op.name()).or_default() += 1;
         }
     }
 
     /// Notes that a provider is about to be called; gives the operation's number and the change to journal.
-    pub(super) fn begin(
+    pub(in crate::driver) fn begin(
         &mut self,
         kind: PendingKind,
         row: Arc<ResourceState>,
@@ -103,18 +108,18 @@ impl RunState {
     }
 
     /// Notes that the outcome of a call is known.
-    pub(super) fn end(&mut self, operation: u32) -> Change {
+    pub(in crate::driver) fn end(&mut self, operation: u32) -> Change {
         self.apply(Change::End { operation })
     }
 
     /// Makes a change, and gives it for the journal.
-    pub(super) fn apply(&mut self, change: Change) -> Change {
+    pub(in crate::driver) fn apply(&mut self, change: Change) -> Change {
         self.ledger.apply(change.clone());
         change
     }
 
     /// Adds a finished row, perhaps in place of another.
-    pub(super) fn put(&mut self, row: Arc<ResourceState>, in_place_of: Option<ResourceNumber>) -> Change {
+    pub(in crate::driver) fn put(&mut self, row: Arc<ResourceState>, in_place_of: Option<ResourceNumber>) -> Change {
         let number = self.ledger.next_number();
         self.numbers.insert(row.urn.clone(), number);
         self.apply(Change::Put { number, row, in_place_of })
@@ -123,7 +128,7 @@ impl RunState {
     /// Adds the new object of a replacement; the old object waits for its deletion. Under a new URN the new object takes the
     /// place of the old one, which then comes back as an old object: so rows that the run does not come to follow it to
     /// its URN.
-    pub(super) fn put_replacement(
+    pub(in crate::driver) fn put_replacement(
         &mut self,
         row: Arc<ResourceState>,
         number: ResourceNumber,
@@ -135,13 +140,13 @@ impl RunState {
     }
 
     /// Adds a row that is as it was, which no journal needs to know.
-    pub(super) fn keep(&mut self, row: Arc<ResourceState>, in_place_of: Option<ResourceNumber>) {
+    pub(in crate::driver) fn keep(&mut self, row: Arc<ResourceState>, in_place_of: Option<ResourceNumber>) {
         self.put(row, in_place_of);
         self.unjournalled.insert(self.ledger.next_number() - 1, in_place_of);
     }
 
     /// Changes a row where it stands.
-    pub(super) fn set(&mut self, number: ResourceNumber, row: Arc<ResourceState>) -> Change {
+    pub(in crate::driver) fn set(&mut self, number: ResourceNumber, row: Arc<ResourceState>) -> Change {
         let change = match self.unjournalled.remove(&number) {
             Some(in_place_of) => Change::Put { number, row, in_place_of },
             None => Change::Set { number, row },
@@ -150,24 +155,24 @@ impl RunState {
     }
 
     /// Removes a row.
-    pub(super) fn remove(&mut self, number: ResourceNumber) -> Change {
+    pub(in crate::driver) fn remove(&mut self, number: ResourceNumber) -> Change {
         self.apply(Change::Remove { number })
     }
 
     /// Takes what a refresh found for the row that this run goes on from.
-    pub(super) fn renew(&mut self, number: ResourceNumber, row: Arc<ResourceState>) -> Change {
+    pub(in crate::driver) fn renew(&mut self, number: ResourceNumber, row: Arc<ResourceState>) -> Change {
         self.planner.renew(number, Arc::clone(&row));
         self.set(number, row)
     }
 
     /// Forgets a row whose object is gone.
-    pub(super) fn vanish(&mut self, number: ResourceNumber) -> Change {
+    pub(in crate::driver) fn vanish(&mut self, number: ResourceNumber) -> Change {
         self.planner.forget(number);
         self.remove(number)
     }
 
     /// The row of a resource that was registered in this run.
-    pub(super) fn row(&self, urn: &Urn) -> Option<(ResourceNumber, &Arc<ResourceState>)> {
+    pub(in crate::driver) fn row(&self, urn: &Urn) -> Option<(ResourceNumber, &Arc<ResourceState>)> {
         let number = *self.numbers.get(urn)?;
         self.ledger.get(number).map(|row| (number, row))
     }

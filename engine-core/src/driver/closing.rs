@@ -3,24 +3,11 @@
 use std::time::Duration;
 
 use crate::event::Severity;
-use crate::provider::ObjectId;
-use crate::urn::Urn;
 
-use crate::driver::run::context::Context;
+use crate::driver::context::Context;
 
 /// So long a `close` may take; less where the configuration's `maloko:callLimit` is shorter.
 const CLOSING: Duration = Duration::from_secs(10);
-
-/// A provider that was configured in this run, and has a `close`.
-pub(in crate::driver) struct Closable {
-    pub(in crate::driver) object: ObjectId,
-    /// The number of the call.
-    pub(in crate::driver) number: u64,
-    /// The resource on whose behalf it was configured.
-    pub(in crate::driver) urn: Urn,
-    /// How messages name it.
-    pub(in crate::driver) class: String,
-}
 
 impl Context {
     /// Closes each provider that was configured, all at once. It comes after the last other call of the run, also where

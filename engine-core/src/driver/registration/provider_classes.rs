@@ -1,72 +1,19 @@
 //! Reports about provider classes, once per class and run: code that differs from the code which last changed a resource,
 //! and provider objects that a later run cannot find again.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
-
-use atomic_refcell::{AtomicRefCell, AtomicRefMut};
 
 use crate::event::{Op, Severity};
 use crate::message;
 use crate::message::Command;
 use crate::operation::CODE_CHANGES;
 use crate::plan::{CodeChange, Registration, Step, changed_classes, kept_revision};
-use crate::provider::{ProviderReference, StoredProvider};
+use crate::provider::StoredProvider;
 use crate::urn::Urn;
 
 use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider};
-use crate::driver::run::context::Context;
-
-/// What was noticed in this run.
-#[derive(Default)]
-pub(in crate::driver) struct Classes(AtomicRefCell<Noticed>);
-
-#[derive(Default)]
-struct Noticed {
-    /// By module and name of the class.
-    classes: BTreeMap<String, Class>,
-    /// Resources whose code reads differently, by the name of each class that does.
-    changed: BTreeMap<String, usize>,
-}
-
-#[derive(Default)]
-struct Class {
-    name: String,
-    language: String,
-    /// Resources whose version rose or fell, by the versions before and after.
-    versions: BTreeMap<(u64, u64), usize>,
-    unfindable: Option<Unfindable>,
-}
-
-/// Objects that could not be found again.
-struct Unfindable {
-    reference: Arc<ProviderReference>,
-    /// The first resource that one of them made.
-    first: Urn,
-    resources: usize,
-}
-
-impl Classes {
-    fn lock(&self) -> AtomicRefMut<'_, Noticed> {
-        self.0.borrow_mut()
-    }
-
-    fn note(&self, reference: &ProviderReference, note: impl FnOnce(&mut Class)) {
-        let mut noticed = self.lock();
-        let class = noticed.classes.entry(reference.place()).or_default();
-        class.name.clone_from(&reference.name);
-        class.language.clone_from(&reference.language);
-        note(class);
-    }
-
-    fn note_changed(&self, reference: &ProviderReference, classes: Vec<Option<&str>>) {
-        let mut noticed = self.lock();
-        for class in classes {
-            let name = class_name(class.unwrap_or(&reference.name)).to_owned();
-            *noticed.changed.entry(name).or_default() += 1;
-        }
-    }
-}
+use crate::driver::context::Context;
+use crate::driver::context::noticed_classes::{Noticed, Unfindable, class_name};
 
 impl Context {
     /// Compares the provider that serves a registration with the one that made or last changed the resource.
@@ -184,10 +131,6 @@ impl Context {
         );
         self.diagnose(Some(first), Severity::Warning, message);
     }
-}
-
-fn class_name(name: &str) -> &str {
-    if name.is_empty() { "an object without a class" } else { name }
 }
 
 fn resources(count: usize) -> String {

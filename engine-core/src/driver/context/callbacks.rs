@@ -4,14 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use atomic_refcell::{AtomicRefCell, AtomicRefMut};
-use prost::Message;
 
-use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::urn::{Urn, UrnMap};
 use crate::wire::{Callback, RegisterErrorHookRequest, RegisterResourceHookRequest};
 
-use crate::driver::RpcError;
-use crate::driver::run::context::Context;
+use crate::driver::answers::RpcError;
 
 /// A transform and where it was given: `None` for one of the stack's.
 #[derive(Clone)]
@@ -106,28 +103,4 @@ impl Callbacks {
 
 fn registered_twice(what: &str, name: &str) -> RpcError {
     RpcError { code: 6, message: format!("a {what} named '{name}' is registered already; give each a name of its own") }
-}
-
-impl Context {
-    /// Calls a function of the program with a message and takes its answer. `label` is how errors name it.
-    pub(in crate::driver) async fn call_back<M: Message + Default>(
-        &self,
-        label: &str,
-        token: &str,
-        request: &impl Message,
-    ) -> Result<M, ProviderError> {
-        let named = |message: &str| format!("{label} failed: {message}");
-        let answer = self.exchange.call_back(token, request.encode_to_vec()).await;
-        let bytes = answer.map_err(|error| ProviderError {
-            kind: match error.kind {
-                ProviderErrorKind::Cancelled => ProviderErrorKind::Cancelled,
-                _ => ProviderErrorKind::Hook,
-            },
-            message: named(&error.message).into(),
-            ..error
-        })?;
-        M::decode(&bytes[..]).map_err(|error| {
-            ProviderError::new(ProviderErrorKind::Hook, named(&format!("its answer cannot be decoded: {error}")))
-        })
-    }
 }

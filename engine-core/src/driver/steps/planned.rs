@@ -4,8 +4,8 @@ use crate::plan::{RegistrationError, Step};
 use crate::urn::Urn;
 use crate::value::PropertyMap;
 
-use crate::driver::RpcError;
-use crate::driver::run::context::Context;
+use crate::driver::answers::RpcError;
+use crate::driver::context::Context;
 
 impl Context {
     /// Refuses a step that was not planned, before anything of it is done.

@@ -1,6 +1,7 @@
 use futures::FutureExt;
+use futures::channel::mpsc::UnboundedReceiver;
 
-use crate::driver::run::actions::Action;
+use crate::driver::actions::Action;
 use crate::driver::tests::outside_world::OutsideWorld;
 use crate::event::Op;
 use crate::operation::{Operation, OperationKind};

@@ -5,10 +5,9 @@
 //! a step is done waits for the disk, and reports of steps keep their order.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use atomic_refcell::{AtomicRefCell, AtomicRefMut};
-use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
+use futures::channel::mpsc::unbounded;
 use futures::channel::oneshot;
 use futures::stream::StreamExt;
 
@@ -16,66 +15,14 @@ use crate::event::{Event, StepMetadata};
 use crate::kill_point::{self, KillPoint};
 use crate::plan::Step;
 use crate::planted::{self, Bug};
+use crate::provider::ProviderError;
 use crate::resource_state::ResourceState;
-use crate::urn::{Urn, UrnMap};
+use crate::urn::Urn;
 
-use crate::driver::run::actions::FlowId;
-use crate::driver::run::context::{Begun, Context};
-use crate::driver::run::exchange::Written;
-
-/// Reports of steps that wait for the disk, and those behind them.
-#[derive(Default)]
-pub(in crate::driver) struct DurableEvents(AtomicRefCell<Books>);
-
-#[derive(Default)]
-struct Books {
-    /// The flow that tells of them, and what it is handed.
-    reporting: Option<(FlowId, UnboundedSender<Message>)>,
-    /// By resource: the latest step that began and was not told of yet.
-    unreported: UrnMap<Arc<Beginning>>,
-}
-
-/// A step whose beginning is still to be told. Its call may overtake that: it waits for its own record to be durable,
-/// the telling for those of others.
-#[derive(Default)]
-struct Beginning(AtomicRefCell<Told>);
-
-#[derive(Default)]
-struct Told {
-    told: bool,
-    /// When its provider was called.
-    called: Option<Instant>,
-}
-
-/// What the flow is handed that tells of steps.
-pub(in crate::driver) struct Reporting(UnboundedReceiver<Message>);
-
-enum Message {
-    /// A step has begun.
-    Started(Box<StepMetadata>, Arc<Beginning>),
-    /// A step that is done once its outcome is durable.
-    Done { step: Box<Step>, row: Arc<ResourceState>, written: Written },
-    /// What comes after all that was sent before.
-    Event(Box<Event>),
-    /// Somebody waits until all that was sent before was told.
-    Told(oneshot::Sender<()>),
-}
-
-impl DurableEvents {
-    fn books(&self) -> AtomicRefMut<'_, Books> {
-        self.0.borrow_mut()
-    }
-
-    /// Hands it to the flow that tells of steps; `false` when there is none yet.
-    fn send(&self, message: impl FnOnce(&mut Books) -> Message) -> bool {
-        let mut books = self.books();
-        let Some((_, queue)) = books.reporting.clone() else { return false };
-        let message = message(&mut books);
-        // The flow lives as long as the run.
-        drop(queue.unbounded_send(message));
-        true
-    }
-}
+use crate::driver::actions::FlowId;
+use crate::driver::context::event_queue::{Beginning, Books, Message, Reporting};
+use crate::driver::context::{Begun, Context};
+use crate::driver::exchange::Written;
 
 impl Context {
     /// Tells of a step, after all that was said of steps before.
@@ -94,6 +41,11 @@ impl Context {
         {
             self.exchange.tell(event);
         }
+    }
+
+    pub(in crate::driver) fn failed(&self, step: &Step, error: &ProviderError) {
+        self.note_failure(&step.urn, error);
+        self.tell(Event::StepFailed(step.metadata(step.new.clone())));
     }
 
     /// Tells that the provider of a resource is called now, at once if its step was told of, else right behind that.

@@ -8,21 +8,12 @@ use serde_json::json;
 use crate::provider::{ObjectId, ProviderError, SerializedProvider, StoredProvider};
 use crate::resource_state::ResourceState;
 use crate::state::Snapshot;
-use crate::urn::Urn;
 use crate::value::{SECRET_SIGNATURE, SIGNATURE_KEY};
 
+use crate::driver::answers::NotSerialized;
 use crate::driver::calls::no_provider::is_foreign;
 use crate::driver::calls::resolved_provider::ProviderKind;
-use crate::driver::run::context::Context;
-
-/// A resource whose provider could not be serialised, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotSerialized {
-    /// The resource.
-    pub urn: Urn,
-    /// What the serialiser said, or why there is no object to serialise.
-    pub reason: String,
-}
+use crate::driver::context::Context;
 
 impl Context {
     /// Puts the SDK's own serialised form in the place of each reference to a provider object: for a run of kind

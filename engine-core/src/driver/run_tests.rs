@@ -17,8 +17,8 @@ use crate::value::{PROVIDER_KEY, PropertyMap, Value};
 use crate::wire::{Accepts, RegisterResourceRequest, encode_properties};
 
 use crate::driver::ProgramEnd;
-use crate::driver::run::actions::{Outcome, Ticket, Work};
-use crate::driver::run::context::Given;
+use crate::driver::actions::{Outcome, Ticket, Work};
+use crate::driver::context::Given;
 use crate::driver::tests::outside_world::moment;
 
 use super::*;

@@ -9,17 +9,13 @@ use crate::hash::FixedSet;
 use crate::operation::OperationKind;
 use crate::plan::{IMPLIED, Leftovers, RegistrationError, Step};
 use crate::planted::{self, Bug};
-use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::schedule::deletion_levels;
-use crate::state::{Change, PendingKind, ResourceNumber};
+use crate::state::ResourceNumber;
 use crate::urn::{Urn, UrnMap, UrnSet};
 
-use crate::driver::RpcError;
-use crate::driver::calls::late::LateOutcome;
-use crate::driver::program::hooks::{Occasion, moments};
-use crate::driver::run::context::Context;
-use crate::driver::steps::write_ahead::Journalled;
+use crate::driver::context::Context;
+use crate::driver::steps::delete::deletion_op;
 
 impl Context {
     /// Deletes every row that the program no longer has, and those that wait for their deletion.
@@ -100,12 +96,6 @@ impl Context {
         going
     }
 
-    /// Does the run refuse to delete the row, unless it is the old object of a replacement?
-    fn is_protected(&self, row: &ResourceState) -> bool {
-        let op = deletion_op(row);
-        row.protect && op == Op::Delete && !self.operation.ignore_protect
-    }
-
     /// Refuses the deletions if one of them is of a resource that the host has taken under its guard.
     fn refuse_guarded(&self, condemned: &Leftovers) -> bool {
         let guarded = std::mem::take(&mut self.run_state().guarded);
@@ -167,124 +157,6 @@ impl Context {
         failed.extend(join_all(running).await.into_iter().filter(|(_, deleted)| !deleted).map(|(number, _)| number));
         failed
     }
-
-    /// Takes one deletion step; `true` when the row is gone (or marked, where its replacement follows).
-    pub(in crate::driver) async fn delete_one(&self, step: Step) -> Result<bool, RpcError> {
-        self.go_on()?;
-        self.keep_to_plan(&step)?;
-        let Some((number, row)) = step.old.clone() else { return Ok(true) };
-        self.tell(Event::StepStarted(step.metadata(None)));
-        let hooks = moments(step.op).filter(|_| !row.hooks.is_empty());
-        let occasion = Occasion { old: Some(&row), new: None };
-        if let Some((before, _)) = hooks
-            && let Err(error) = Box::pin(self.run_hooks(&row.urn, &row.hooks, before, occasion)).await
-        {
-            self.failed(&step, &error);
-            return Ok(false);
-        }
-        if step.op == Op::Delete && self.is_protected(&row) {
-            return Ok(self.refuse_protected(&step, &row));
-        }
-        let without_call = !row.custom
-            || row.urn.provider_package().is_some()
-            || (row.retain_on_delete
-                && !(step.op == Op::DeleteReplaced && planted::has(Bug::RetainIgnoredForOldObject)))
-            || step.note == IMPLIED
-            || !matches!(step.op, Op::Delete | Op::DeleteReplaced);
-        let outcome = match (without_call, self.operation.dry_run) {
-            (true, _) => Ok(Vec::new()),
-            (false, true) => self.providers.can_resolve(&row).await.map(|()| Vec::new()),
-            (false, false) => self.call_delete(&step, number, &row).await,
-        };
-        match outcome {
-            Ok(mut changes) => {
-                changes.push(self.book_deletion(&step, number, &row));
-                if !self.operation.dry_run
-                    && let Err(error) = self.record(changes).await
-                {
-                    self.failed(&step, &error);
-                    return Ok(false);
-                }
-                self.tell(Event::StepDone(step.metadata(None)));
-                if let Some((_, after)) = hooks {
-                    // It is gone all the same; the run knows of the failure.
-                    let _ = Box::pin(self.run_after_hooks(&row.urn, &row.hooks, after, occasion)).await;
-                }
-                Ok(true)
-            }
-            Err(error) if error.kind == ProviderErrorKind::NoProvider => {
-                // Nothing was attempted: the resource stays, and all else goes on.
-                self.run_state().failed.insert(step.urn.clone());
-                self.report_failure(&step.urn, &error, false);
-                self.tell(Event::StepFailed(step.metadata(None)));
-                Ok(false)
-            }
-            Err(error) => {
-                self.failed(&step, &error);
-                Ok(false)
-            }
-        }
-    }
-
-    pub(in crate::driver) fn book_deletion(
-        &self,
-        step: &Step,
-        number: ResourceNumber,
-        row: &Arc<ResourceState>,
-    ) -> Change {
-        let mut run_state = self.run_state();
-        run_state.count(step.op, &step.urn);
-        if step.keep_until_replaced {
-            let marked = ResourceState { pending_replacement: true, ..(**row).clone() };
-            run_state.set(number, Arc::new(marked))
-        } else {
-            run_state.remove(number)
-        }
-    }
-
-    async fn call_delete(
-        &self,
-        step: &Step,
-        number: ResourceNumber,
-        row: &Arc<ResourceState>,
-    ) -> Result<Vec<Change>, ProviderError> {
-        let resolved = self.providers.resolve(row).await?;
-        let method = Method::Delete {
-            id: row.id.clone(),
-            props: resolved.shown(&row.outputs_or_empty()),
-            timeout: row.custom_timeouts.delete,
-        };
-        let call = Journalled {
-            resolved: &resolved,
-            kind: PendingKind::Deleting,
-            row,
-            occasion: Occasion { old: Some(row), new: None },
-            late: &|operation| LateOutcome::Deletion { step: step.clone(), number, operation },
-        };
-        let (operation, answer) = self.call_retried(call, method).await?;
-        if let Err(error) = &answer
-            && matches!(error.kind, ProviderErrorKind::TimedOut | ProviderErrorKind::Interrupted)
-        {
-            // The object may be gone: the operation stays pending, and the next run names it.
-            return Err(error.clone());
-        }
-        let ended = self.run_state().end(operation);
-        match answer {
-            Ok(Answer::Deleted) => Ok(vec![ended]),
-            Ok(_) => Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call")),
-            Err(error) => {
-                self.record(vec![ended]).await?;
-                Err(error)
-            }
-        }
-    }
-
-    /// A protected resource stays, and the run goes on with what it does not need.
-    fn refuse_protected(&self, step: &Step, row: &ResourceState) -> bool {
-        self.complain(&RegistrationError::protected_deletion(&row.urn));
-        self.tell(Event::StepFailed(step.metadata(None)));
-        false
-    }
 }
 
 /// The owners that go in one level of deletions or a later one.
@@ -301,16 +173,6 @@ impl Going {
     fn takes_along(&self, number: ResourceNumber, owner: &Urn) -> bool {
         let owners = if self.old_halves.contains(&number) { &self.all } else { &self.living };
         owners.contains(owner) != planted::has(Bug::DeletedWithInverted)
-    }
-}
-
-fn deletion_op(row: &ResourceState) -> Op {
-    match (row, row.delete) {
-        (row, true) if row.external => Op::DiscardReplaced,
-        (_, true) => Op::DeleteReplaced,
-        (row, false) if row.pending_replacement => Op::RemovePendingReplace,
-        (row, false) if row.external => Op::Discard,
-        _ => Op::Delete,
     }
 }
 

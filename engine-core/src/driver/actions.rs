@@ -5,8 +5,6 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use crate::driver::calls::closing::Closable;
-use crate::driver::{NotSerialized, ProgramEnd, Report, RpcError};
 use crate::error::Result;
 use crate::event::Event;
 use crate::provider::{
@@ -16,6 +14,8 @@ use crate::resource_state::ResourceState;
 use crate::state::{Change, Durability, Snapshot};
 use crate::urn::Urn;
 use crate::value::PropertyMap;
+
+use crate::driver::answers::{NotSerialized, ProgramEnd, Report, RpcError};
 
 /// Something that the run does from its beginning to its end, such as a registration.
 pub(in crate::driver) type FlowId = u64;
@@ -97,6 +97,17 @@ pub(in crate::driver) enum Action {
     Forgotten(FlowId),
     /// The run cannot go on.
     Halt,
+}
+
+/// A provider that was configured in this run, and has a `close`.
+pub(in crate::driver) struct Closable {
+    pub(in crate::driver) object: ObjectId,
+    /// The number of the call.
+    pub(in crate::driver) number: u64,
+    /// The resource on whose behalf it was configured.
+    pub(in crate::driver) urn: Urn,
+    /// How messages name it.
+    pub(in crate::driver) class: String,
 }
 
 /// Something outside of the run that takes time.

@@ -18,8 +18,7 @@ use crate::state::{Change, Snapshot};
 use crate::urn::Urn;
 use crate::value::PropertyMap;
 
-use crate::driver::calls::closing::Closable;
-use crate::driver::run::actions::{Action, FlowId, Moment, Outcome, Ticket, Work};
+use crate::driver::actions::{Action, Closable, FlowId, Moment, Outcome, Ticket, Work};
 
 /// What flows leave, and what they wait for.
 pub(in crate::driver) struct Exchange(AtomicRefCell<Books>);

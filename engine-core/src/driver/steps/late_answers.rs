@@ -1,47 +1,13 @@
 //! Answers that come after their call was given up: the run still goes on, so they count.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::event::Severity;
-use crate::plan::Step;
-use crate::provider::{Answer, Method, ProviderError};
-use crate::resource_state::ResourceState;
-use crate::state::ResourceNumber;
-use crate::value::PropertyMap;
+use crate::provider::{Answer, ProviderError};
 
-use crate::driver::calls::shown_assets::shown_assets;
-use crate::driver::run::context::{Begun, Context};
-use crate::driver::steps::execute::Settled;
-
-/// What a late answer leads to.
-#[derive(Clone)]
-pub(in crate::driver) enum LateOutcome {
-    /// The row of a create or update.
-    Change { step: Step, row: Arc<ResourceState>, operation: u32 },
-    /// The end of a row.
-    Deletion { step: Step, number: ResourceNumber, operation: u32 },
-}
-
-/// A call whose answer may still come.
-pub(in crate::driver) struct LateAnswer {
-    method: &'static str,
-    shown: Vec<PropertyMap>,
-    outcome: LateOutcome,
-}
-
-impl LateAnswer {
-    pub(in crate::driver) fn of(method: &Method, outcome: LateOutcome) -> Self {
-        Self { method: method.name(), shown: shown_assets(method), outcome }
-    }
-}
-
-/// The calls that were given up, by number, and the answers that came before that was noted.
-#[derive(Default)]
-pub(in crate::driver) struct LateCalls {
-    expected: HashMap<u64, LateAnswer>,
-    early: HashMap<u64, Result<Answer, ProviderError>>,
-}
+use crate::driver::context::late_calls::{LateAnswer, LateOutcome};
+use crate::driver::context::{Begun, Context};
+use crate::driver::steps::outcomes::Settled;
 
 impl Context {
     /// Notes that a call was given up and may still be answered.

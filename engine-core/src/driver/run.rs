@@ -4,11 +4,6 @@
 //! What a run does (a registration, a deletion, the end) is written as a flow, an `async fn` over the run's
 //! [`Context`]. The run alone polls its flows, one after the other, and only when something came in.
 
-pub(super) mod actions;
-pub(super) mod context;
-pub(super) mod exchange;
-pub(super) mod permits;
-
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -18,9 +13,8 @@ use std::task::{Context as TaskContext, Poll, Wake, Waker};
 use atomic_refcell::AtomicRefCell;
 use futures::future::BoxFuture;
 
-use actions::{Action, FlowId, Input, Moment, Request, Response};
-use context::Context;
-
+use crate::driver::actions::{Action, FlowId, Input, Moment, Request, Response};
+use crate::driver::context::{Begun, Context};
 use crate::driver::stop::{Failure, panicked};
 
 /// See the module's text.
@@ -171,6 +165,14 @@ impl Run {
 }
 
 impl Context {
+    /// Goes through a flow that the run itself began.
+    pub(in crate::driver) async fn follow(&self, begun: Begun) {
+        match begun {
+            Begun::Reporting(reporting) => self.report(reporting).await,
+            Begun::Late(late, answer) => self.take_late(*late, answer).await,
+        }
+    }
+
     /// Answers a request of the host.
     fn answer(self: Arc<Self>, request: Request) -> BoxFuture<'static, Option<Response>> {
         match request {

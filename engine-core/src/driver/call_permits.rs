@@ -7,10 +7,10 @@ use futures::future::{Either, select};
 use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::urn::Urn;
 
-use crate::driver::RpcError;
+use crate::driver::answers::RpcError;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::run::context::Context;
-use crate::driver::run::permits::Permit;
+use crate::driver::context::Context;
+use crate::driver::permits::Permit;
 
 /// Held while a call goes on.
 pub(in crate::driver) struct CallPermit {

@@ -1,5 +1,13 @@
 //! What the flows of a run see: what the run knows, and the way to what is outside.
 
+pub(super) mod call_pace;
+pub(super) mod callbacks;
+pub(super) mod event_queue;
+pub(super) mod late_calls;
+pub(super) mod noticed_classes;
+pub(super) mod refresh_first;
+pub(super) mod run_state;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,19 +20,20 @@ use crate::operation::Operation;
 use crate::provider::{Answer, ProviderError};
 use crate::state::{Crypter, Snapshot};
 use crate::urn::Urn;
+use crate::value::{PropertyMap, Value};
 
-use crate::driver::calls::classes::Classes;
-use crate::driver::calls::late::LateAnswer;
+use crate::driver::actions::{FlowId, Moment};
 use crate::driver::calls::providers::Providers;
-use crate::driver::program::callbacks::Callbacks;
-use crate::driver::refresh::refresh_first::RefreshFirst;
-use crate::driver::run::actions::{FlowId, Moment};
-use crate::driver::run::exchange::Exchange;
-use crate::driver::run::permits::{Once, Permits, SharedOrAlone};
-use crate::driver::run_state::RunState;
-use crate::driver::steps::durable_events::{DurableEvents, Reporting};
-use crate::driver::steps::write_ahead::WriteAheadPace;
+use crate::driver::exchange::Exchange;
+use crate::driver::permits::{Once, Permits, SharedOrAlone};
 use crate::driver::stop::Stop;
+use call_pace::WriteAheadPace;
+use callbacks::Callbacks;
+use event_queue::{DurableEvents, Reporting};
+use late_calls::LateAnswer;
+use noticed_classes::Classes;
+use refresh_first::RefreshFirst;
+use run_state::RunState;
 
 /// See the module's text.
 pub(in crate::driver) struct Context {
@@ -105,14 +114,6 @@ impl Context {
         std::mem::take(&mut *self.beginning.borrow_mut())
     }
 
-    /// Goes through a flow that the run itself began.
-    pub(in crate::driver) async fn follow(&self, begun: Begun) {
-        match begun {
-            Begun::Reporting(reporting) => self.report(reporting).await,
-            Begun::Late(late, answer) => self.take_late(*late, answer).await,
-        }
-    }
-
     /// A message from the program or from provider code; `urn` empty: from the run as a whole.
     pub(in crate::driver) fn log(&self, urn: &str, severity: Severity, message: &str, ephemeral: bool) {
         self.exchange.tell(logged(urn, severity, message, ephemeral));
@@ -128,6 +129,13 @@ impl Context {
     /// what providers returned. What is written down of a provider's exception goes through here.
     pub(in crate::driver) fn redacted<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.operation.redactor.message(text)
+    }
+
+    /// Has the secrets that a provider returned hidden from now on.
+    pub(in crate::driver) fn learn_secrets_of(&self, properties: &PropertyMap) {
+        if properties.values().any(Value::contains_secret) {
+            self.operation.redactor.learn_properties(properties);
+        }
     }
 
     /// The present time as rows keep it.
