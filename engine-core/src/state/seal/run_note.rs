@@ -6,7 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::state::backend::StoredStack;
-use crate::state::journal::{self, Header};
+use crate::state::journal::header::Header;
+use crate::state::journal::reading::header_of;
 
 /// The run that keeps a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +28,7 @@ impl RunNote {
     /// SHA-256 of its checkpoint, with which that run began.
     pub(in crate::state) fn problem(&self, stored: &StoredStack, hash: &str) -> Option<String> {
         let found = stored.journal.as_deref();
-        let header = found.and_then(journal::header_of);
+        let header = found.and_then(header_of);
         if header.is_some_and(|header| header.epoch == self.epoch && header.base == hash) {
             return None;
         }

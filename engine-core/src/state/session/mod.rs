@@ -25,9 +25,11 @@ use crate::state::backend::{Backend, Lease};
 use crate::state::checkpoint::Checkpoint;
 use crate::state::format::{Encoder, SecretText};
 use crate::state::integrity::{check, check_on_load};
+use crate::state::journal::changes::{encode_changes, encode_compaction};
+use crate::state::journal::header::Header;
+use crate::state::journal::reading;
 use crate::state::journal::recovery::{JournalFate, Recovered, Run, recover};
 use crate::state::journal::unfinished::Unfinished;
-use crate::state::journal::{self, Header, encode_changes, encode_compaction};
 use crate::state::name::StackName;
 use crate::state::order::canonical;
 use crate::state::seal::{self, Before, RunningSeal, Sealer};
@@ -155,7 +157,7 @@ impl Session {
             check_on_load(&checkpoint, stack, &stored.checkpoint_place)?;
         }
         if let (JournalFate::Fold(journal), Some(bytes)) = (&fate, &stored.journal) {
-            journal::verify(bytes, journal, theirs.seal_key()?, &stored.journal_place)?;
+            reading::verify(bytes, journal, theirs.seal_key()?, &stored.journal_place)?;
         }
         let rekeyed = checkpoint.snapshot.bring_under(&crypter)?;
         if matches!(fate, JournalFate::Fold(_)) || rekeyed {

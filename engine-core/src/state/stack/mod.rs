@@ -11,7 +11,7 @@ use super::Snapshot;
 use super::backend::{Backend, Holder, Lease, MIN_GENERATIONS, StoredStack};
 use super::checkpoint::Checkpoint;
 use super::integrity::{check, check_on_load};
-use super::journal;
+use super::journal::reading;
 use super::journal::recovery::{JournalFate, Run, recover};
 use super::name::StackName;
 use super::seal::difference::differ_in_time_alone;
@@ -109,7 +109,7 @@ async fn read(
     let key = theirs.as_ref().filter(|_| examined.needs_key()).map(Crypter::seal_key).transpose()?;
     notices.extend(examined.judge(stack, &stored.checkpoint_place, key, !check_integrity)?);
     if let (JournalFate::Fold(journal), Some(bytes), Some(theirs)) = (&recovered.fate, &stored.journal, &theirs) {
-        journal::verify(bytes, journal, theirs.seal_key()?, &stored.journal_place)?;
+        reading::verify(bytes, journal, theirs.seal_key()?, &stored.journal_place)?;
     }
     if check_integrity {
         check_on_load(&recovered.checkpoint, stack, &stored.checkpoint_place)?;
@@ -182,7 +182,7 @@ pub async fn reseal_stack(backend: &dyn Backend, stack: &StackName, options: &Se
     let examined = seal::examine(&stored, stack);
     let mut accepted = Vec::new();
     if let (JournalFate::Fold(journal), Some(bytes)) = (&recovered.fate, &stored.journal)
-        && journal::verify(bytes, journal, key, &stored.journal_place).is_err()
+        && reading::verify(bytes, journal, key, &stored.journal_place).is_err()
     {
         let place = lease.set_journal_aside().await?;
         accepted
