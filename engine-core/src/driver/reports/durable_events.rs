@@ -43,6 +43,7 @@ impl Context {
         }
     }
 
+    /// Notes that a step failed, and tells of it.
     pub(in crate::driver) fn failed(&self, step: &Step, error: &ProviderError) {
         self.note_failure(&step.urn, error);
         self.tell(Event::StepFailed(step.metadata(step.new.clone())));

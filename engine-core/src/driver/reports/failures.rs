@@ -42,6 +42,7 @@ impl Context {
         self.stop.fail(Failure { urn: refusal.urn.clone(), ..Failure::new(message) }, halt);
     }
 
+    /// Ends the run because a resource could not be planned.
     pub(in crate::driver) fn fail_planning(&self, urn: &Urn, error: &ProviderError) -> RpcError {
         self.report_failure(urn, error, true);
         RpcError::unavailable()
@@ -87,6 +88,7 @@ impl Context {
         self.report_failure(urn, error, !self.operation.continue_on_error);
     }
 
+    /// Ends the run because nothing can be recorded any more.
     pub(in crate::driver) fn state_failure(&self, error: &Error) -> ProviderError {
         let message = message!["the state cannot be written, so nothing more is begun: ", error];
         self.stop.fail(Failure::new(message.clone()), true);

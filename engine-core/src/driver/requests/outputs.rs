@@ -1,9 +1,13 @@
 //! The outputs of components and of the stack, as the program registers them.
 
+use std::sync::Arc;
+
 use crate::event::{Event, StepMetadata};
 use crate::operation::OperationKind;
 use crate::plan::registered_outputs;
+use crate::resource_state::ResourceState;
 use crate::urn::Urn;
+use crate::value::PropertyMap;
 use crate::wire::RegisterResourceOutputsRequest;
 
 use crate::driver::answers::RpcError;
@@ -34,7 +38,7 @@ impl Context {
     }
 
     /// Keeps outputs that were registered. Gives the step of a component, which is done now.
-    fn take_outputs(&self, urn: &Urn, outputs: crate::PropertyMap) -> Result<Option<StepMetadata>, RpcError> {
+    fn take_outputs(&self, urn: &Urn, outputs: PropertyMap) -> Result<Option<StepMetadata>, RpcError> {
         let mut run_state = self.run_state();
         if run_state.root.as_ref() == Some(urn) {
             run_state.stack_outputs = Some(outputs);
@@ -50,10 +54,7 @@ impl Context {
             )));
         };
         let changed = *row.outputs_or_empty() != outputs;
-        let row = std::sync::Arc::new(crate::resource_state::ResourceState {
-            outputs: Some(outputs.into()),
-            ..(*row).clone()
-        });
+        let row = Arc::new(ResourceState { outputs: Some(outputs.into()), ..(*row).clone() });
         let metadata = run_state.open.remove(urn);
         if changed {
             let change = run_state.set(number, row.clone());

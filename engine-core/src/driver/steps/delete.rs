@@ -125,6 +125,7 @@ impl Context {
     }
 }
 
+/// How a row goes that is no longer wanted.
 pub(in crate::driver) fn deletion_op(row: &ResourceState) -> Op {
     match (row, row.delete) {
         (row, true) if row.external => Op::DiscardReplaced,
