@@ -18,6 +18,6 @@ pub struct SessionOptions {
     /// The command's name: shown to others while it holds the stack, noted in the journal, and in the state when it is
     /// written although its integrity is broken.
     pub command: String,
-    /// How many former checkpoints are kept; the least is [`MIN_GENERATIONS`](super::backend::LEAST_GENERATIONS).
+    /// How many former checkpoints are kept; the least is [`MIN_GENERATIONS`](super::backend::MIN_GENERATIONS).
     pub keep_generations: usize,
 }

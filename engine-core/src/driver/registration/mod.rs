@@ -1,4 +1,4 @@
-//! A resource's way from its goal to what comes of it: made, changed, taken over or looked up.
+//! A resource's way from its goal to its answer: made, changed, taken over or looked up.
 
 pub(super) mod adoptions;
 pub(super) mod import;
