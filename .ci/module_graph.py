@@ -6,8 +6,7 @@ A duty is a folder, or a file that stands alone, of a crate's `src`, of `py-bind
 crate::state::Session` in Rust, `from maloko._sdk import load` in Python, `import { Run } from "./run"` in TypeScript.
 Imports for types alone count as well: a reader follows them all the same. Tests may name anything.
 
-In a folder of a Rust crate the files are compared as well, but for its `mod.rs`, which belongs to all of them. Folders
-that are not clean yet stand in `KNOTTED`.
+In a folder of a Rust crate the files are compared as well, but for its `mod.rs`, which belongs to all of them.
 
 A run (`engine-core/src/driver` without `outside`) has no thread, lock, clock, host or disk: it may not even name them.
 
@@ -35,15 +34,6 @@ AROUND_A_RUN = re.compile(
     r"\b(?:tokio|Mutex|RwLock|Condvar|std::thread|Instant::now|Timestamp::now|SystemTime|ProviderHost|Session)\b"
 )
 IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*["'](\.[^"']*)["']""")
-
-KNOTTED = frozenset(
-    {
-        "engine-core/src/driver",
-        "engine-core/src/plan",
-        "engine-core/src/state",
-    }
-)
-"""Folders whose files still need each other in a circle: one that is untied leaves the list, and none is added."""
 
 Edge = tuple[str, str]
 Places = dict[Edge, list[str]]
@@ -78,8 +68,7 @@ def folders(crate: str) -> Iterator[tuple[str, ...]]:
     """The folders of a crate's `src` whose files are compared with each other, by their parts."""
     source = ROOT / crate / "src"
     for folder in sorted({file.parent.relative_to(source) for file in source.rglob("*.rs")}):
-        place = f"{crate}/src/{folder.as_posix()}"
-        if folder.parts and not IS_TEST.search(f"{folder.as_posix()}/") and place not in KNOTTED:
+        if folder.parts and not IS_TEST.search(f"{folder.as_posix()}/"):
             yield folder.parts
 
 

@@ -11,6 +11,7 @@ pub mod autonaming;
 pub mod builtin;
 pub mod config_value;
 pub mod diff;
+mod digest;
 pub mod driver;
 pub(crate) mod duration;
 pub mod environment;

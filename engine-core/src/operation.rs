@@ -163,6 +163,11 @@ impl Operation {
         }
     }
 
+    /// The configuration as programs and providers get it.
+    pub(crate) fn plain_config(&self) -> BTreeMap<String, String> {
+        self.config.iter().map(|(key, entry)| (key.clone(), entry.value.clone())).collect()
+    }
+
     /// How long a call of a provider may take where the option `customTimeouts` says nothing; `None` without a limit. An
     /// error says what is wrong with the configuration.
     pub fn call_limit(&self) -> Result<Option<Duration>, Message> {

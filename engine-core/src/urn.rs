@@ -112,6 +112,11 @@ impl Urn {
     }
 }
 
+/// The package of a type, `package:module:Name`.
+pub(crate) fn package_of(kind: &str) -> &str {
+    kind.split(':').next().unwrap_or_default()
+}
+
 impl Default for Urn {
     fn default() -> Self {
         static EMPTY: std::sync::LazyLock<Arc<str>> = std::sync::LazyLock::new(|| Arc::from(""));

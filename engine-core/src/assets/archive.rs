@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{Cursor, Read};
 use std::path::Path;
 
+use crate::digest::sha256_hex;
 use crate::value::{Archive, ArchiveSource, PropertyMap, Value};
 
 use super::content;
@@ -36,11 +37,9 @@ fn format_of(name: &str) -> Option<Format> {
 pub(super) fn hash(source: &ArchiveSource, directory: &Path) -> Result<String, String> {
     match source {
         ArchiveSource::Path(path) if format_of(path).is_some() => {
-            Ok(content::sha256_hex(&content::of_file(&directory.join(path), "archive")?))
+            Ok(sha256_hex(&content::of_file(&directory.join(path), "archive")?))
         }
-        ArchiveSource::Uri(uri) if format_of(uri).is_some() => {
-            Ok(content::sha256_hex(&content::of_uri(uri, "archive")?))
-        }
+        ArchiveSource::Uri(uri) if format_of(uri).is_some() => Ok(sha256_hex(&content::of_uri(uri, "archive")?)),
         source => {
             let mut entries = Entries { tar: TarHash::new(), seen: BTreeSet::new(), directory };
             entries.add(source, "")?;

@@ -3,19 +3,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use ring::digest::{SHA256, digest};
-
 use crate::value::{Asset, AssetSource};
-
-/// Lowercase hex SHA-256.
-pub(super) fn sha256_hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    digest(&SHA256, bytes).as_ref().iter().fold(String::with_capacity(64), |mut text, byte| {
-        // Writing into memory cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
 
 /// The content of an asset.
 pub(super) fn of_asset<'a>(asset: &'a Asset, directory: &Path) -> Result<Cow<'a, [u8]>, String> {

@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use crate::diff::{PropertyPath, Segment};
+use crate::digest::sha256_hex;
 use crate::value::{Archive, ArchiveSource, Asset, AssetSource, PropertyMap, Value};
 
 /// Hash of an archive without entries.
@@ -60,9 +61,9 @@ fn complete_members(members: &mut PropertyMap, directory: &Path, path: &mut Vec<
 
 fn complete_asset(asset: &mut Asset, directory: &Path) -> Result<(), String> {
     match &asset.source {
-        AssetSource::Text(text) => asset.hash = content::sha256_hex(text.as_bytes()),
+        AssetSource::Text(text) => asset.hash = sha256_hex(text.as_bytes()),
         AssetSource::Path(_) | AssetSource::Uri(_) if asset.hash.is_empty() => {
-            asset.hash = content::sha256_hex(&content::of_asset(asset, directory)?);
+            asset.hash = sha256_hex(&content::of_asset(asset, directory)?);
         }
         AssetSource::Elided if asset.hash.is_empty() => {
             return Err("an asset needs a text, a path or a URI".to_owned());

@@ -154,7 +154,7 @@ fn archive_files_are_hashed_whole_and_unpacked_inside_others() {
     std::fs::write(root.join("f.tar.gz"), tar.into_inner().unwrap().finish().unwrap()).unwrap();
 
     for name in ["f.zip", "f.tar.gz"] {
-        let whole = super::content::sha256_hex(&std::fs::read(root.join(name)).unwrap());
+        let whole = crate::digest::sha256_hex(&std::fs::read(root.join(name)).unwrap());
         assert_eq!(hash(path(name), root).unwrap(), whole, "{name}");
         let inside = hash(assets([("in", path(name))]), root).unwrap();
         assert_eq!(inside, tar_hash(&[("in/a.txt", "A")]), "{name}");

@@ -4,7 +4,7 @@ use crate::event::{Event, Severity};
 use crate::operation::Operation;
 use crate::state::Snapshot;
 
-use crate::driver::run::context::Context;
+use crate::driver::context::Context;
 use crate::driver::stop::Failure;
 
 impl Context {

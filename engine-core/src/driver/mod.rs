@@ -1,82 +1,37 @@
 //! Operations on a stack: what the program asks for is planned, done and recorded. `run` decides, `outside` does what takes
 //! time, and the other folders are the flows of a run, by what happens.
+//!
+//! `docs/explanation/architecture.md` has a table of them: each may use those before it.
 
+mod actions;
+mod answers;
 mod begin;
+mod call_permits;
 mod calls;
+mod closing;
+mod context;
 mod deletion;
+mod exchange;
 mod finish;
 mod outside;
+mod permits;
 mod program;
 mod recovery;
 mod refresh;
 mod registration;
+mod reports;
+mod requests;
 mod run;
-mod run_state;
+mod selection;
 mod steps;
 mod stop;
 
 #[cfg(test)]
+mod call_permits_tests;
+#[cfg(test)]
+mod closing_tests;
+#[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
-
-use crate::event::Summary;
-use crate::message::Message;
-use crate::operation::Operation;
-use crate::provider::HostError;
-use crate::urn::Urn;
-
-pub use calls::serialize::NotSerialized;
+pub use answers::{NotSerialized, ProgramEnd, Report, RpcError};
 pub use outside::Engine;
-
-/// How the program ended.
-#[derive(Clone, Default)]
-pub struct ProgramEnd {
-    /// `None`: it ran to its end. Otherwise the error as the user should see it, with its traceback.
-    pub error: Option<String>,
-    /// The host's own error object, to be raised again by a library.
-    pub source: Option<HostError>,
-}
-
-/// What came of an operation.
-#[derive(Clone)]
-pub struct Report {
-    /// The counts and the outcome.
-    pub summary: Summary,
-    /// Was anything written to the state? Not in a preview, nor in a run that found everything as it should be.
-    pub state_written: bool,
-    /// The first error that the host raised, as the object that it raised.
-    pub source: Option<HostError>,
-    /// The first error in words; `None` when nothing failed.
-    pub error: Option<Message>,
-    /// The resource that the first error is about.
-    pub urn: Option<Urn>,
-    /// The provider's method from which the first error came, such as `create`.
-    pub method: Option<&'static str>,
-}
-
-/// Why a request of the program was not answered.
-#[derive(Clone, Debug)]
-pub struct RpcError {
-    /// gRPC status code: 2 unknown, 3 invalid argument, 5 not found, 12 unimplemented, 13 internal, 14 unavailable
-    /// (the run is over: the SDKs take it as "the engine is shutting down").
-    pub code: i32,
-    /// What to tell the program's author.
-    pub message: String,
-}
-
-impl RpcError {
-    /// The run is over.
-    fn unavailable() -> Self {
-        Self { code: 14, message: "the deployment has been stopped".to_owned() }
-    }
-
-    fn invalid(message: impl Into<String>) -> Self {
-        Self { code: 3, message: message.into() }
-    }
-}
-
-/// The configuration as programs and providers get it.
-fn plain_config(operation: &Operation) -> BTreeMap<String, String> {
-    operation.config.iter().map(|(key, entry)| (key.clone(), entry.value.clone())).collect()
-}

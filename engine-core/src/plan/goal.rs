@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::duration::parse_duration;
-use crate::provider::{ObjectId, parse_handle};
+use crate::provider::{DYNAMIC_PACKAGES, ObjectId, parse_handle};
 use crate::resource_state::{CustomTimeouts, HookMoment, Hooks};
 use crate::urn::Urn;
 use crate::value::{Archive, ArchiveSource, OutputValue, PROVIDER_KEY, PropertyMap, Value};
 use crate::wire::{
-    AliasKind, AliasParent, HookBindings, RegisterResourceRequest, SourcePosition, StackTrace, WireTimeouts, WireValue,
-    decode_properties, decode_value,
+    AliasKind, AliasParent, HookBindings, RegisterResourceRequest, SourcePosition, StackTrace, Struct, WireTimeouts,
+    WireValue, decode_properties, decode_value,
 };
 
 use super::refusals::registration::{no_provider_in_reserved_property, not_a_duration, not_a_urn, serialised_provider};
@@ -168,6 +168,34 @@ impl Goal {
             stack_trace: stack_texts(request.stack_trace, project_root),
         })
     }
+
+    /// Every resource that the registration refers to.
+    pub(super) fn references(&self) -> impl Iterator<Item = Urn> + '_ {
+        let properties = self.property_dependencies.values().flatten();
+        let provider = self.provider.rsplit_once("::").map(|(urn, _)| Urn::unchecked(urn));
+        let lists = self.dependencies.iter().chain(properties).chain(&self.parent);
+        lists.chain(&self.deleted_with).chain(&self.replace_with).cloned().chain(provider)
+    }
+
+    /// The package that the resource is the provider of, if it is one.
+    pub(super) fn package_of_provider(&self) -> Option<&str> {
+        self.kind.strip_prefix("pulumi:providers:").filter(|_| self.custom)
+    }
+
+    /// Is it a provider resource of a dynamic package?
+    pub(super) fn is_dynamic_provider(&self) -> bool {
+        self.package_of_provider().is_some_and(|package| DYNAMIC_PACKAGES.contains(&package))
+    }
+}
+
+/// Properties of a component or the stack as the program registers them.
+pub(crate) fn registered_outputs(outputs: Option<Struct>) -> Result<PropertyMap, String> {
+    let mut outputs = decode_properties(outputs.unwrap_or_default())?;
+    for value in outputs.values_mut() {
+        lower(value, &mut Vec::new());
+    }
+    outputs.retain(|_, value| !matches!(value, Value::Sealed(_)));
+    Ok(outputs)
 }
 
 /// Takes the live provider's handle out of the inputs.

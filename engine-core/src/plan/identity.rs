@@ -1,5 +1,10 @@
 //! Which row of the state a registration is about: URNs and aliases (docs/rules 1.1, 2.3).
 
+use std::sync::Arc;
+
+use crate::planted::{self, Bug};
+use crate::resource_state::ResourceState;
+use crate::state::ResourceNumber;
 use crate::urn::Urn;
 
 use super::goal::{Alias, Goal};
@@ -17,6 +22,37 @@ impl Planner {
     pub fn urn_for(&self, parent: Option<&Urn>, kind: &str, name: &str) -> Urn {
         let parent_type = parent.map_or("", |parent| parent.qualified_type());
         Urn::new(&self.operation.stack, &self.operation.project, parent_type, kind, name)
+    }
+
+    /// The URN of a registration and its old row, without planning anything: for runs in which the program only brings
+    /// its live providers.
+    #[must_use]
+    pub fn locate(&self, goal: &Goal) -> (Urn, Option<(ResourceNumber, Arc<ResourceState>)>) {
+        let urn = self.urn_of(goal);
+        let old = self.old_row(&urn);
+        let old = old.or_else(|| self.former_urns(&urn, goal).iter().find_map(|former| self.old_row(former)));
+        (urn, old)
+    }
+
+    /// The row that a registration goes on from; where it is that of a former URN, no other registration may take it.
+    pub(super) fn find_old(
+        &mut self,
+        urn: &Urn,
+        goal: &Goal,
+    ) -> Result<Option<(ResourceNumber, Arc<ResourceState>)>, RegistrationError> {
+        if let Some(old) = self.old_row(urn) {
+            return Ok(Some(old));
+        }
+        for former in self.former_urns(urn, goal) {
+            if planted::has(Bug::AliasIgnored) {
+                break;
+            }
+            if let Some(old) = self.old_row(&former) {
+                self.claim(&former, urn)?;
+                return Ok(Some(old));
+            }
+        }
+        Ok(None)
     }
 
     /// Every former URN of a registration, in the order in which they are tried.

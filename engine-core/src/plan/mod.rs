@@ -1,21 +1,17 @@
 //! Deciding what to do with a registration (docs/rules 2, 3, 4). Pure: a [`Planner`] is given registrations and providers'
 //! answers, and says what to ask next and which steps to take.
 
-mod cascade;
 mod code_change;
 mod constraint;
+mod default_provider;
 mod diff_result;
 mod goal;
 mod identity;
-mod import;
 mod migration;
 mod names;
-mod naming;
 mod planner;
-mod providers;
 mod refusals;
 mod registration;
-mod replacement;
 mod secrecy;
 mod step;
 mod targets;
@@ -55,9 +51,10 @@ pub use names::{bearers, did_you_mean, first_few, several_bear_it};
 pub use planner::{Inherited, Planner};
 pub use refusals::package::{function_not_hosted, package_not_hosted};
 pub use refusals::registration::{RegistrationError, not_a_path, unregistered_hook};
-pub use registration::{Next, Question, Registration};
+pub use registration::progress::Registration;
+pub use registration::question::{Next, Question};
 pub use secrecy::{copy_secrets, for_provider, mark_outputs, needs_marks};
 pub use step::{IMPLIED, Step};
 pub use targets::{Leftovers, is_unmatched};
 
-pub(crate) use goal::{lower, make_set, optional_urn, position_text, stack_texts, take_object, urns};
+pub(crate) use goal::{make_set, optional_urn, position_text, registered_outputs, stack_texts, take_object, urns};

@@ -6,15 +6,11 @@ use std::sync::Arc;
 use crate::autonaming::{NamingConfig, StackFacts};
 use crate::hash::FixedSet;
 use crate::operation::Operation;
-use crate::planted::{self, Bug};
 use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
 use crate::urn::{Urn, UrnMap, UrnSet};
 
-use super::goal::Goal;
-use super::providers::default_provider::package_of;
-use super::refusals::registration::{Reference, RegistrationError};
-use super::registration::Registration;
+use super::refusals::registration::RegistrationError;
 use super::step::Step;
 use super::targets::{Leftovers, Targets, matches_any};
 
@@ -28,7 +24,7 @@ pub(super) struct Seen {
     /// The URN of its old row, where that is another one.
     pub(super) formerly: Option<Urn>,
     /// What its row will refer to; kept only in runs that select resources.
-    needs: Vec<Urn>,
+    pub(super) needs: Vec<Urn>,
 }
 
 /// Options that children take from their parent when they do not say themselves.
@@ -52,7 +48,7 @@ pub struct Planner {
     /// Rows of objects that this run found, beside those that it began with.
     taken_in: UrnMap<(ResourceNumber, Arc<ResourceState>)>,
     /// Rows that are no targets and stay as they were.
-    carried: FixedSet<ResourceNumber>,
+    pub(super) carried: FixedSet<ResourceNumber>,
     pub(super) seen: UrnMap<Seen>,
     pub(super) claimed: UrnMap<Urn>,
     pub(super) replaced: UrnSet,
@@ -148,20 +144,6 @@ impl Planner {
         self.taken_in.insert(row.urn.clone(), (number, row));
     }
 
-    /// Plans a registration once more: what it was about to create was found, and has this row now.
-    pub fn begin_again(
-        &mut self,
-        registration: &mut Registration,
-        steps: &[Step],
-        number: ResourceNumber,
-        row: &Arc<ResourceState>,
-    ) {
-        self.take_back(&registration.urn, steps);
-        self.take_in(number, Arc::clone(row));
-        self.handled.insert(number);
-        registration.start_over((number, Arc::clone(row)));
-    }
-
     /// Was the row dealt with by this run?
     #[must_use]
     pub fn is_handled(&self, number: ResourceNumber) -> bool {
@@ -177,79 +159,6 @@ impl Planner {
     /// The resources that were registered or read in this run.
     pub fn all_seen(&self) -> impl Iterator<Item = &Urn> {
         self.seen.keys()
-    }
-
-    /// The URN of a registration and its old row, without planning anything: for runs in which the program only brings
-    /// its live providers.
-    #[must_use]
-    pub fn locate(&self, goal: &Goal) -> (Urn, Option<(ResourceNumber, Arc<ResourceState>)>) {
-        let urn = self.urn_of(goal);
-        let old = self.old_row(&urn);
-        let old = old.or_else(|| self.former_urns(&urn, goal).iter().find_map(|former| self.old_row(former)));
-        (urn, old)
-    }
-
-    /// Begins a registration: finds its identity, its old row and its provider. The default provider's own steps, if
-    /// it is needed for the first time, come along in [`Registration::before`].
-    pub fn begin(&mut self, mut goal: Goal) -> Result<Registration, RegistrationError> {
-        let urn = self.urn_of(&goal);
-        if goal.name.is_empty() {
-            return Err(RegistrationError::nameless(&urn, &goal.kind));
-        }
-        if (goal.custom || goal.remote) && (goal.kind.split(':').count() != 3 || goal.kind.starts_with(':')) {
-            return Err(RegistrationError::malformed_type(&urn, &goal.kind));
-        }
-        if goal.remote {
-            return Err(RegistrationError::remote_component(&urn, package_of(&goal.kind), &goal.package_version));
-        }
-        if let Some(parent) = &goal.parent
-            && !self.seen.contains_key(parent)
-        {
-            return Err(RegistrationError::missing_parent(&urn, parent));
-        }
-        self.guard_references(&urn, &goal)?;
-        if self.seen.contains_key(&urn) {
-            return Err(RegistrationError::duplicate(&urn, &goal.name));
-        }
-        if let Some(other) = self.claimed.get(&urn) {
-            return Err(RegistrationError::taken_over(&urn, other));
-        }
-        let old = self.find_old(&urn, &goal)?;
-        if !goal.custom && !goal.import_id.is_empty() {
-            return Err(RegistrationError::component_import(&urn));
-        }
-        self.inherit_options(&mut goal);
-        let (provider, before) =
-            if goal.custom { self.provider_for(&urn, &goal)? } else { (String::new(), Vec::new()) };
-        let formerly = old.as_ref().map(|(_, row)| row.urn.clone()).filter(|former| *former != urn);
-        self.seen.insert(
-            urn.clone(),
-            Seen {
-                protect: goal.protect.unwrap_or(false),
-                retain_on_delete: goal.retain_on_delete.unwrap_or(false),
-                deleted_with: goal.deleted_with.clone(),
-                provider: provider.clone(),
-                formerly,
-                needs: Vec::new(),
-            },
-        );
-        if let Some((number, _)) = &old {
-            self.handled.insert(*number);
-        }
-        let targeted = self.targets.includes(&urn, edges(&goal));
-        self.note_needs(&urn, &goal, old.as_ref().filter(|_| !targeted).map(|(_, row)| &**row));
-        let mut complaints = Vec::new();
-        if targeted {
-            self.object(self.guard_left_out(&urn, &goal), &mut complaints)?;
-            self.object(self.guard_circle(&urn, old.as_ref().map(|(_, row)| &row.urn)), &mut complaints)?;
-        } else if let Some((number, _)) = &old {
-            self.carried.insert(*number);
-        } else {
-            self.targets.skipped.insert(urn.clone());
-        }
-        let mut registration = Registration::new(urn, goal, old, provider, before, targeted, self.operation.dry_run);
-        registration.complaints = complaints;
-        Ok(registration)
     }
 
     /// Ends a registration because of a refusal; a preview only notes it, so that all of them are seen at once
@@ -274,17 +183,6 @@ impl Planner {
         self.seen.get(urn)?.formerly.as_ref()
     }
 
-    /// Notes that the resource is only looked up: targets or not, it is read, and there for those that refer to it.
-    pub fn looks_up(&mut self, registration: &mut Registration) -> Result<(), RegistrationError> {
-        // What is only looked up is never deleted, so it takes no `deletedWith` from its parent.
-        registration.goal.deleted_with = None;
-        self.targets.skipped.remove(&registration.urn);
-        if let Some((number, _)) = &registration.old {
-            self.carried.remove(number);
-        }
-        self.guard_left_out(&registration.urn, &registration.goal)
-    }
-
     /// Takes back what was planned for a registration, because it is left out after all, or because it failed before
     /// these steps.
     pub fn take_back(&mut self, urn: &Urn, steps: &[Step]) {
@@ -297,95 +195,10 @@ impl Planner {
         }
     }
 
-    /// Refuses options that name a resource which this run has not come to: their order would not hold in the state.
-    fn guard_references(&self, urn: &Urn, goal: &Goal) -> Result<(), RegistrationError> {
-        let properties = goal.property_dependencies.values().flatten();
-        let dependencies = goal.dependencies.iter().chain(properties).map(|urn| (Reference::Dependency, urn));
-        let deleted_with = goal.deleted_with.iter().map(|urn| (Reference::DeletedWith, urn));
-        let replace_with = goal.replace_with.iter().map(|urn| (Reference::ReplaceWith, urn));
-        let provider = goal.provider.rsplit_once("::").map(|(urn, _)| Urn::unchecked(urn)).filter(|_| goal.custom);
-        let provider = provider.iter().map(|urn| (Reference::Provider, urn));
-        match dependencies
-            .chain(deleted_with)
-            .chain(replace_with)
-            .chain(provider)
-            .find(|(_, named)| !self.seen.contains_key(*named))
-        {
-            None => Ok(()),
-            Some((reference, missing)) => Err(RegistrationError::missing_reference(urn, reference, missing)),
-        }
-    }
-
-    /// Refuses a resource that needs a new one which was left out, because it is no target.
-    fn guard_left_out(&self, urn: &Urn, goal: &Goal) -> Result<(), RegistrationError> {
-        match edges(goal).find(|edge| self.targets.skipped.contains(edge)) {
-            None => Ok(()),
-            Some(missing) => Err(RegistrationError::needs_left_out(urn, &missing, self.operation.targets.is_empty())),
-        }
-    }
-
-    /// Keeps what a resource will refer to: what the program says, or what the row says that stays as it was.
-    fn note_needs(&mut self, urn: &Urn, goal: &Goal, carried: Option<&ResourceState>) {
-        if self.targets.is_everything() {
-            return;
-        }
-        if let Some(seen) = self.seen.get_mut(urn) {
-            seen.needs = carried.map_or_else(|| edges(goal).collect(), |row| row.references().collect());
-        }
-    }
-
-    /// Refuses a resource that comes to depend on one which is no target, and whose row therefore still depends on it:
-    /// neither could stand before the other in the state.
-    fn guard_circle(&self, urn: &Urn, formerly: Option<&Urn>) -> Result<(), RegistrationError> {
-        let needs = |urn: &Urn| -> Vec<Urn> {
-            match self.seen.get(urn) {
-                Some(seen) => seen.needs.clone(),
-                None => self.old_row(urn).map(|(_, row)| row.references().collect()).unwrap_or_default(),
-            }
-        };
-        let mut known = UrnSet::default();
-        // With each, the resource of this run that leads there: that one can be selected.
-        let mut open: Vec<(Urn, Urn)> = needs(urn).into_iter().map(|other| (other.clone(), other)).collect();
-        while let Some((other, mut by)) = open.pop() {
-            if !known.insert(other.clone()) {
-                continue;
-            }
-            let behind = needs(&other);
-            if self.seen.contains_key(&other) {
-                by = other;
-            }
-            if behind.iter().any(|needed| needed == urn || Some(needed) == formerly) {
-                return Err(RegistrationError::circle(urn, &by, self.operation.targets.is_empty()));
-            }
-            open.extend(behind.into_iter().map(|needed| (needed, by.clone())));
-        }
-        Ok(())
-    }
-
     /// Was the resource left out, because it is new and no target?
     #[must_use]
     pub fn is_left_out(&self, urn: &Urn) -> bool {
         self.targets.skipped.contains(urn)
-    }
-
-    fn find_old(
-        &mut self,
-        urn: &Urn,
-        goal: &Goal,
-    ) -> Result<Option<(ResourceNumber, Arc<ResourceState>)>, RegistrationError> {
-        if let Some(old) = self.old_row(urn) {
-            return Ok(Some(old));
-        }
-        for former in self.former_urns(urn, goal) {
-            if planted::has(Bug::AliasIgnored) {
-                break;
-            }
-            if let Some(old) = self.old_row(&former) {
-                self.claim(&former, urn)?;
-                return Ok(Some(old));
-            }
-        }
-        Ok(None)
     }
 
     /// The options that children of a resource of this run take over; `None` when it was not registered.
@@ -396,19 +209,6 @@ impl Planner {
             retain_on_delete: seen.retain_on_delete,
             deleted_with: seen.deleted_with.clone(),
         })
-    }
-
-    /// Options that a resource takes from its parent when it does not say itself.
-    fn inherit_options(&self, goal: &mut Goal) {
-        let Some(parent) = goal.parent.as_ref().and_then(|parent| self.seen.get(parent)) else { return };
-        goal.protect = goal.protect.or(Some(parent.protect));
-        goal.retain_on_delete = goal.retain_on_delete.or(Some(parent.retain_on_delete));
-        if goal.deleted_with.is_none() {
-            goal.deleted_with.clone_from(&parent.deleted_with);
-        }
-        if !goal.custom && goal.provider.is_empty() {
-            goal.provider.clone_from(&parent.provider);
-        }
     }
 
     /// Does the run replace the resource, because it is asked to or because the row is marked?
@@ -458,12 +258,4 @@ impl Planner {
     pub fn selects(&mut self, row: &ResourceState) -> bool {
         self.targets.selects(row)
     }
-}
-
-/// Every resource that a registration refers to.
-fn edges(goal: &Goal) -> impl Iterator<Item = Urn> + '_ {
-    let properties = goal.property_dependencies.values().flatten();
-    let provider = goal.provider.rsplit_once("::").map(|(urn, _)| Urn::unchecked(urn));
-    let lists = goal.dependencies.iter().chain(properties).chain(&goal.parent);
-    lists.chain(&goal.deleted_with).chain(&goal.replace_with).cloned().chain(provider)
 }

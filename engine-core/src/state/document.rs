@@ -10,7 +10,8 @@ use serde_json::Map;
 use crate::resource_state::ResourceState;
 
 use super::format::{StoredResource, StoredUnresolvedCreate};
-use super::{PendingKind, PendingOperation, Snapshot};
+use super::pending_operation::{PendingKind, PendingOperation};
+use super::snapshot::Snapshot;
 
 /// The member of a deployment that lists unresolved creates. Other tools pass over it.
 pub(super) const SUSPECTS_KEY: &str = "maloko_suspects";

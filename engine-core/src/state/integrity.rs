@@ -1,33 +1,25 @@
 //! What must hold of the rows of a state, and how to put it right (docs/rules 10.3, 1.6).
 
 use std::collections::{HashMap, HashSet};
-use std::fmt::Write as _;
 use std::sync::Arc;
 
-use ring::digest::{SHA256, digest};
 use serde_json::Value as Json;
 
+use crate::digest::sha256_hex;
+use crate::error::Error;
+use crate::message;
+use crate::message::Command;
 use crate::provider::DYNAMIC_PACKAGES;
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 use crate::value::Value;
 
-use super::Snapshot;
+use super::checkpoint::Checkpoint;
+
+use super::name::StackName;
 use super::order::canonical;
 use super::references::references;
-
-/// Lowercase hex SHA-256.
-pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
-    hex(digest(&SHA256, bytes).as_ref())
-}
-
-/// Bytes in lower case hex digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
-}
+use super::snapshot::Snapshot;
 
 /// Checks a whole snapshot; the error says which row breaks which rule.
 pub fn check(snapshot: &Snapshot) -> Result<(), String> {
@@ -215,6 +207,49 @@ fn default_provider(row: &ResourceState, package: &str) -> ResourceState {
     let id = format!("{}-{}-{}-{}-{}", &hash[..8], &hash[8..12], &hash[12..16], &hash[16..20], &hash[20..32]);
     let outputs = Some(Arc::new(std::collections::BTreeMap::<String, Value>::new()));
     ResourceState { urn, custom: true, id, kind, outputs, ..ResourceState::default() }
+}
+
+/// Refuses the file of another stack, and one whose rows are not sound. `place` names it in the error.
+pub(super) fn check_on_load(checkpoint: &Checkpoint, stack: &StackName, place: &str) -> Result<(), Error> {
+    check_owner(checkpoint, stack, place)?;
+    check(&checkpoint.snapshot).map_err(|violation| {
+        Error::BadState(message![
+            format!("the state in {place} is not sound: {violation}. Nothing was changed. Mend it with "),
+            Command::new("state repair"),
+            ", or by hand between ",
+            Command::new("stack export"),
+            " and ",
+            Command::new("stack import"),
+            "; or go on at your own risk with --disable-integrity-checking"
+        ])
+    })
+}
+
+/// Refuses the file of another stack: its rows would all be deleted, and those of the program made a second time. The
+/// name in the file alone proves nothing, for tools that rename stacks may leave it.
+fn check_owner(checkpoint: &Checkpoint, stack: &StackName, place: &str) -> Result<(), Error> {
+    let named = &checkpoint.stack;
+    if named.is_empty() || *named == stack.to_string() || named == stack.stack() {
+        return Ok(());
+    }
+    if named.eq_ignore_ascii_case(&stack.to_string()) {
+        return Err(Error::Configuration(format!(
+            "{place} is the file of the stack '{named}'; this disk does not tell it from '{stack}'. Write the name as it is"
+        ).into()));
+    }
+    let foreign = |row: &&Arc<ResourceState>| row.urn.stack() != stack.stack() || row.urn.project() != stack.project();
+    match checkpoint.snapshot.rows.iter().find(foreign) {
+        None => Ok(()),
+        Some(row) => Err(Error::BadState(message![
+            format!(
+                "{place} is the file of the stack '{named}', not of '{stack}': it holds {}. Nothing was changed. ",
+                row.urn
+            ),
+            Command::new("state restore"),
+            " brings back a generation of this stack; a copy of its own is taken over with ",
+            Command::new("stack import").with("--file <copy>")
+        ])),
+    }
 }
 
 #[cfg(test)]

@@ -9,59 +9,14 @@ use std::sync::Arc;
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 
-use super::Snapshot;
+use super::pending_operation::{PendingKind, PendingOperation};
 use super::rename::{self, Renamed};
+use super::snapshot::Snapshot;
 use super::unresolved_create::{Attempt, UnresolvedCreate};
 
 /// The number of a row within one operation: rows of the starting snapshot come first, in their order; rows made by
 /// the operation follow.
 pub type ResourceNumber = u32;
-
-/// What was begun.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PendingKind {
-    /// `create`.
-    Creating,
-    /// `update`.
-    Updating,
-    /// `delete`.
-    Deleting,
-    /// `read`.
-    Reading,
-    /// An import.
-    Importing,
-}
-
-impl PendingKind {
-    /// The name in the state file.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Creating => "creating",
-            Self::Updating => "updating",
-            Self::Deleting => "deleting",
-            Self::Reading => "reading",
-            Self::Importing => "importing",
-        }
-    }
-
-    /// The kind of that name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Creating, Self::Updating, Self::Deleting, Self::Reading, Self::Importing]
-            .into_iter()
-            .find(|kind| kind.name() == name)
-    }
-}
-
-/// An operation whose end is not known.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PendingOperation {
-    /// The row as it will be (or, for a deletion, as it was).
-    pub row: Arc<ResourceState>,
-    /// What was begun.
-    pub kind: PendingKind,
-}
 
 /// One change of the ledger. Changes that belong together are appended to the journal as one record.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json, json};
 
+use crate::digest::sha256_hex;
+use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::provider::StoredProvider;
 use crate::resource_state::ResourceState;
@@ -11,9 +13,12 @@ use crate::urn::UrnSet;
 use crate::value::{Archive, ArchiveSource, PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY, Value};
 
 use super::format::secret_from_json;
-use super::ledger::{PendingKind, PendingOperation};
+use super::pending_operation::{PendingKind, PendingOperation};
 use super::secrets::Crypter;
 use super::unresolved_create::UnresolvedCreate;
+
+/// What versions of states that maloko writes end with.
+pub(super) const OWN_MARK: &str = "+maloko";
 
 /// The content of a checkpoint (`latest`) or of an exported deployment.
 #[derive(Clone, Debug, Default)]
@@ -128,8 +133,33 @@ impl Snapshot {
         self.has_sealed_values() || self.all_rows().any(sealed)
     }
 
-    fn own_crypter(&self, crypter: &Crypter) -> Result<Crypter> {
+    /// The crypter of the snapshot as it was read: the same passphrase, with its own salt.
+    pub(super) fn own_crypter(&self, crypter: &Crypter) -> Result<Crypter> {
         self.salt()?.map_or_else(|| Ok(crypter.clone()), |salt| crypter.with_salt(salt))
+    }
+
+    /// Sees to it that everything is encrypted under the crypter's key; says whether it was not.
+    pub(super) fn bring_under(&mut self, crypter: &Crypter) -> Result<bool> {
+        match self.salt()? {
+            Some(salt) if salt != crypter.salt() => {
+                self.unseal_all(crypter)?;
+                self.secrets_provider = Some(crypter.secrets_provider());
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Notes who writes the state, and when.
+    pub(super) fn stamp(&mut self, environment: &Environment) {
+        let version = concat!("v", env!("CARGO_PKG_VERSION")).to_owned() + OWN_MARK;
+        let manifest = self.other.entry("manifest").or_insert_with(|| json!({}));
+        if !manifest.is_object() {
+            *manifest = json!({});
+        }
+        manifest["time"] = json!(environment.clock.now().to_string());
+        manifest["magic"] = json!(sha256_hex(version.as_bytes()));
+        manifest["version"] = json!(version);
     }
 
     fn unseal_returned(&mut self, crypter: &Crypter) -> Result<()> {

@@ -86,7 +86,7 @@ struct ChangeFile {
 /// The text of a plan's file. `time` is when it was made, RFC 3339.
 pub fn encode_plan(plan: &UpdatePlan, crypter: &Crypter, time: &str) -> Result<String> {
     let version = concat!("v", env!("CARGO_PKG_VERSION"));
-    let magic = crate::state::integrity::sha256_hex(version.as_bytes());
+    let magic = crate::digest::sha256_hex(version.as_bytes());
     let mut file = PlanFile {
         manifest: Manifest { time: time.to_owned(), magic, version: version.to_owned() },
         config: BTreeMap::new(),

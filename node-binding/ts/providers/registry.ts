@@ -19,7 +19,7 @@ import { fingerprintOf, type Revision, versionOf } from "./revision";
 
 const HANDLE_PREFIX = "maloko:object:";
 
-/** What stands for a provider object in the state; provider.rs of the engine explains the members. */
+/** What stands for a provider object in the state; provider/reference.rs of the engine explains the members. */
 export interface ProviderReference {
     maloko: 1;
     language: "nodejs";

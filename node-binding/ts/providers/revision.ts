@@ -11,7 +11,7 @@ import { childrenOf, isTree, type Tree } from "../process/syntax";
 import { labelOf } from "./calls";
 import { membersOf } from "./exported";
 
-/** What is noted of a provider's code; provider.rs of the engine explains the members. */
+/** What is noted of a provider's code; provider/reference.rs of the engine explains the members. */
 export interface Revision {
     version?: number;
     code?: string;

@@ -93,3 +93,13 @@ fn returned(answer: &mut Answer) -> Vec<&mut PropertyMap> {
         Answer::Configured | Answer::Diffed(_) | Answer::Deleted | Answer::Closed => Vec::new(),
     }
 }
+
+/// A `read` or `find` found an object and told nothing of it.
+pub(in crate::driver) fn no_outputs(method: &str) -> ProviderError {
+    ProviderError::new(
+        ProviderErrorKind::BadReturn,
+        format!(
+            "{method} returned an id without properties: return the object's properties too, or no id when there is none"
+        ),
+    )
+}

@@ -8,15 +8,15 @@ use atomic_refcell::AtomicRefCell;
 
 use crate::provider::CallLimits;
 
-use crate::driver::run::permits::Permits;
+use crate::driver::permits::Permits;
 
 /// The calls that all objects of one provider class make, where the class limits them.
 pub(in crate::driver) struct ClassPermits {
     /// One permit for each call that may run at a time; `None` when any number may.
-    pub(super) slots: Option<Permits>,
+    pub(in crate::driver) slots: Option<Permits>,
     interval: Duration,
     /// Held by the next call of the class while it waits for its time, so that the class's calls begin one by one.
-    pub(super) next: Permits,
+    pub(in crate::driver) next: Permits,
     /// When the latest call began.
     latest: AtomicRefCell<Option<Instant>>,
 }
@@ -32,12 +32,12 @@ impl ClassPermits {
     }
 
     /// How long the next call has still to wait.
-    pub(super) fn wait(&self, now: Instant) -> Option<Duration> {
+    pub(in crate::driver) fn wait(&self, now: Instant) -> Option<Duration> {
         let wait = (*self.latest.borrow())?.checked_add(self.interval)?.saturating_duration_since(now);
         (!wait.is_zero()).then_some(wait)
     }
 
-    pub(super) fn begin(&self, now: Instant) {
+    pub(in crate::driver) fn begin(&self, now: Instant) {
         *self.latest.borrow_mut() = Some(now);
     }
 }

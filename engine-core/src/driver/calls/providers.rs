@@ -18,14 +18,13 @@ use crate::state::{Crypter, unseal};
 use crate::urn::{Urn, UrnMap};
 use crate::value::PropertyMap;
 
+use crate::driver::actions::Closable;
 use crate::driver::calls::class_permits::PermitsByClass;
-use crate::driver::calls::closing::Closable;
 use crate::driver::calls::no_provider::{explained, foreign, not_found, plain_reference};
 use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider, class_of};
 use crate::driver::calls::shown_assets::shown_assets;
-use crate::driver::plain_config;
-use crate::driver::run::exchange::Exchange;
-use crate::driver::run::permits::Once;
+use crate::driver::exchange::Exchange;
+use crate::driver::permits::Once;
 
 /// The live objects of one run.
 pub(in crate::driver) struct Providers {
@@ -72,7 +71,7 @@ impl Providers {
         Self {
             exchange,
             crypter,
-            config: Arc::new(plain_config(operation)),
+            config: Arc::new(operation.plain_config()),
             project: operation.project.clone(),
             redactor: Arc::clone(&operation.redactor),
             known: AtomicRefCell::default(),

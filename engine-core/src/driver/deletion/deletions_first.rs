@@ -1,16 +1,14 @@
 //! Deletions that a replacement makes before itself (docs/rules 4.2): whose object one of them takes waits for it.
 
 use futures::channel::oneshot;
-use futures::future::{FutureExt, Shared};
+use futures::future::FutureExt;
 
 use crate::plan::{Registration, Step};
 use crate::state::ResourceNumber;
 use crate::urn::Urn;
 
-use crate::driver::run::context::Context;
-
-/// Ends when the deletions of one replacement are over.
-pub(in crate::driver) type DeletionsOver = Shared<oneshot::Receiver<()>>;
+use crate::driver::context::Context;
+use crate::driver::context::run_state::DeletionsOver;
 
 /// The deletions of one replacement that are still to be made. When this is dropped, those count as not made.
 pub(in crate::driver) struct DeletionsFirst<'a> {

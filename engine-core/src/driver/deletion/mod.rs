@@ -1,7 +1,7 @@
 //! Deleting what is no longer wanted, and what a replacement deletes before itself.
 
-pub(super) mod deletes;
 pub(super) mod deletions_first;
+pub(super) mod leftovers;
 
 #[cfg(test)]
 mod deletion_tests;

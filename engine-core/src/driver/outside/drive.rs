@@ -9,8 +9,8 @@ use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
 
 use crate::driver::Engine;
+use crate::driver::actions::{FlowId, Input, Outcome, Response, Ticket, Work};
 use crate::driver::outside::post::{Letter, Post};
-use crate::driver::run::actions::{FlowId, Input, Outcome, Response, Ticket, Work};
 
 /// Resolves with the flow's answer; `None` when the run is gone. When it is dropped, the flow is given up.
 pub(in crate::driver) struct Driver {

@@ -25,11 +25,11 @@ use crate::provider::ProviderHost;
 use crate::state::{Session, Snapshot};
 use crate::urn::Urn;
 
+use crate::driver::actions::{Action, FlowId, Input, Moment, Request, Response, Work};
+use crate::driver::answers::{NotSerialized, ProgramEnd, Report, RpcError};
+use crate::driver::context::{Context, Given, logged};
 use crate::driver::run::Run;
-use crate::driver::run::actions::{Action, FlowId, Input, Moment, Request, Response, Work};
-use crate::driver::run::context::{Context, Given, logged};
 use crate::driver::stop::panicked;
-use crate::driver::{NotSerialized, ProgramEnd, Report, RpcError};
 
 use drive::Driver;
 use layers::bounded::BoundedErrors;

@@ -11,8 +11,8 @@ use crate::builtin;
 use crate::value::PropertyMap;
 
 use crate::driver::Engine;
+use crate::driver::actions::{Outcome, Work};
 use crate::driver::outside::closing::close_all;
-use crate::driver::run::actions::{Outcome, Work};
 
 impl Work {
     /// Can it hold the thread that polls it, because it calls code of the user?

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-use crate::driver::run::actions::{FlowId, Response, Ticket, Work};
+use crate::driver::actions::{FlowId, Response, Ticket, Work};
 
 /// See the module's text.
 #[derive(Default)]

@@ -12,8 +12,8 @@ use crate::wire::{
     Accepts, ErrorHookRequest, ErrorHookResponse, ResourceHookRequest, ResourceHookResponse, Struct, encode_properties,
 };
 
-use crate::driver::RpcError;
-use crate::driver::run::context::Context;
+use crate::driver::answers::RpcError;
+use crate::driver::context::Context;
 
 /// How often an operation may fail before its error stands, whatever the error hooks say.
 const MAX_FAILURES: usize = 100;

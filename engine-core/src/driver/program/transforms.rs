@@ -10,9 +10,9 @@ use crate::wire::{
     TransformInvokeResponse, TransformRequest, TransformResponse, WireAlias, WireOptions, as_outputs,
 };
 
-use crate::driver::RpcError;
-use crate::driver::program::callbacks::Transform;
-use crate::driver::run::context::Context;
+use crate::driver::answers::RpcError;
+use crate::driver::context::Context;
+use crate::driver::context::callbacks::Transform;
 
 /// The transforms of one registration, in their order.
 pub(in crate::driver) struct Transforms {

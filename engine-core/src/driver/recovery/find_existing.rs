@@ -14,11 +14,11 @@ use crate::state::{Change, ResourceNumber, UnknownOutcome, UnresolvedCreate};
 use crate::urn::{Urn, UrnSet};
 use crate::value::PropertyMap;
 
-use crate::driver::RpcError;
+use crate::driver::answers::RpcError;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::run::context::Context;
-use crate::driver::run_state::RunState;
-use crate::driver::steps::execute::stamp;
+use crate::driver::context::Context;
+use crate::driver::context::run_state::RunState;
+use crate::driver::steps::rows::stamp;
 
 /// An object as its provider tells of it.
 #[derive(Default)]
@@ -110,7 +110,9 @@ impl Context {
         };
         let found = match answer {
             Ok(Answer::Read { id, .. }) if id.is_empty() => return Ok(Probed::NotThere),
-            Ok(Answer::Read { outputs: None, .. }) => return Err(crate::driver::registration::read::no_outputs(name)),
+            Ok(Answer::Read { outputs: None, .. }) => {
+                return Err(crate::driver::calls::answer_validation::no_outputs(name));
+            }
             Ok(Answer::Read { id, outputs, inputs }) => {
                 FoundObject { id, outputs: outputs.unwrap_or_default(), inputs, init_errors: Vec::new() }
             }

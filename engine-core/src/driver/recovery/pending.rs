@@ -8,8 +8,8 @@ use crate::provider::{Answer, Method, ProviderError};
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 
-use crate::driver::run::context::Context;
-use crate::driver::steps::execute::stamp;
+use crate::driver::context::Context;
+use crate::driver::steps::rows::stamp;
 
 impl Context {
     /// Takes over the objects that interrupted creations made, by the ids that the user found.

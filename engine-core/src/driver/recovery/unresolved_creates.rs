@@ -9,109 +9,17 @@ use crate::message;
 use crate::message::{Command, Message};
 use crate::operation::OperationKind;
 use crate::plan::first_few;
-use crate::planted::{self, Bug};
-use crate::provider::{ProviderError, ProviderErrorKind};
-use crate::state::{Attempt, Change, PendingKind, UnknownOutcome, UnresolvedCreate};
+use crate::state::{PendingKind, UnknownOutcome, UnresolvedCreate};
 use crate::urn::Urn;
-use crate::value::Value;
 
-use crate::driver::run::context::Context;
-use crate::driver::run_state::RunState;
+use crate::driver::context::Context;
 
-/// So much of an error, and of what was returned, is kept in a record (characters).
-const MAX_TEXT_LENGTH: usize = 4000;
 /// So many unresolved creates are named at the end of a run.
 const NAMED: usize = 20;
 /// So many are named in a line that tells of several.
 const NAMED_IN_A_LINE: usize = 3;
 
-impl RunState {
-    /// What the next create of a resource is named by: as the one before it, until that is known to have succeeded.
-    pub(in crate::driver) fn operation_key(&self, urn: &Urn) -> String {
-        let known = self.ledger.unresolved(urn).map(|unresolved| unresolved.key.clone());
-        let known = known.filter(|key| !key.is_empty() && !planted::has(Bug::KeyOfEachAttempt));
-        known.unwrap_or_else(|| (self.new_key)())
-    }
-
-    /// Notes that it is known what became of all creates of a resource so far.
-    pub(in crate::driver) fn resolve(&mut self, urn: &Urn) -> Vec<Change> {
-        let open: Vec<u32> = self.ledger.pending_creates(urn).collect();
-        let mut changes: Vec<Change> = open.into_iter().map(|operation| self.end(operation)).collect();
-        if self.ledger.unresolved(urn).is_some() {
-            changes.push(self.apply(Change::Cleared(urn.clone())));
-        }
-        changes
-    }
-
-    /// Notes what is known of a create.
-    pub(in crate::driver) fn unresolved(&mut self, unresolved: UnresolvedCreate) -> Change {
-        self.apply(Change::UnresolvedCreate(Arc::new(unresolved)))
-    }
-}
-
 impl Context {
-    /// The changes that say how a create failed. `operation`: the call is over, and is no longer pending.
-    pub(in crate::driver) fn unknown_outcome(
-        &self,
-        urn: &Urn,
-        error: &ProviderError,
-        operation: Option<u32>,
-    ) -> Vec<Change> {
-        // Its record was made when the call began.
-        let begun = self.run_state().ledger.unresolved(urn).map(|unresolved| (**unresolved).clone());
-        let mut record = begun.and_then(|begun| self.record_of_failure(begun, error));
-        if planted::has(Bug::RaisedCreateForgotten) && error.kind == ProviderErrorKind::Raised {
-            record = None;
-        }
-        if planted::has(Bug::UnreadableCreateForgotten) && matches!(error.kind, ProviderErrorKind::Unreadable { .. }) {
-            record = None;
-        }
-        let mut run_state = self.run_state();
-        let mut changes: Vec<Change> = operation.map(|operation| run_state.end(operation)).into_iter().collect();
-        changes.extend(record.map(|record| run_state.unresolved(record)));
-        changes
-    }
-
-    fn record_of_failure(&self, mut unresolved: UnresolvedCreate, error: &ProviderError) -> Option<UnresolvedCreate> {
-        unresolved.error = self.kept_text(&error.message);
-        unresolved.unknown_outcome = match &error.kind {
-            ProviderErrorKind::Raised | ProviderErrorKind::Hook => UnknownOutcome::Raised,
-            ProviderErrorKind::TimedOut => UnknownOutcome::TimedOut,
-            ProviderErrorKind::Interrupted => UnknownOutcome::Cancelled,
-            ProviderErrorKind::Unreadable { returned, id } => {
-                unresolved.returned = Value::secret(Value::String(self.kept_text(returned)));
-                if !id.is_empty() {
-                    Arc::make_mut(&mut unresolved.row).id.clone_from(id);
-                }
-                UnknownOutcome::Unreadable
-            }
-            ProviderErrorKind::BadReturn
-            | ProviderErrorKind::UnusableOutputs { .. }
-            | ProviderErrorKind::NotInitialized { .. } => UnknownOutcome::Unreadable,
-            // The method was not called after all: what is left are the attempts before.
-            ProviderErrorKind::NoProvider | ProviderErrorKind::NoMethod | ProviderErrorKind::Cancelled => {
-                unresolved.attempts = unresolved.attempts.checked_sub(1).filter(|attempts| *attempts > 0)?;
-                UnknownOutcome::Raised
-            }
-        };
-        Some(unresolved)
-    }
-
-    /// A text fit to be kept in the state: without known secrets, and not too long.
-    fn kept_text(&self, text: &str) -> String {
-        let mut text = self.redacted(text).into_owned();
-        if let Some((longest, _)) = text.char_indices().nth(MAX_TEXT_LENGTH) {
-            text.truncate(longest);
-            text.push_str(" ...");
-        }
-        text
-    }
-
-    /// A new attempt at a create; `None` for calls that are named by no key.
-    pub(in crate::driver) fn attempt(&self, key: &str) -> Option<Attempt> {
-        (!key.is_empty()).then(|| Attempt { key: key.to_owned(), since: self.now() })
-    }
-
     /// Names what an earlier run began without learning how it ended (docs/rules 8.6): a line for each, and one on what to do.
     pub(in crate::driver) fn tell_of_interrupted_operations(&self) {
         if self.operation.dry_run {

@@ -13,9 +13,9 @@ use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
 
+use crate::driver::calls::answer_validation::no_outputs;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::registration::read::no_outputs;
-use crate::driver::run::context::Context;
+use crate::driver::context::Context;
 
 /// Rows with the numbers that they have in the ledger.
 pub(in crate::driver) type NumberedResources = Vec<(ResourceNumber, Arc<ResourceState>)>;

@@ -6,10 +6,7 @@
 //! every other one needs, is answered before and planned afterwards. What is served by an object that cannot be told by
 //! its reference is read when its resource is registered, and what the program no longer has before it is deleted.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
-
-use atomic_refcell::{AtomicRefCell, AtomicRefMut};
 
 use crate::operation::{Operation, OperationKind};
 use crate::plan::Goal;
@@ -17,26 +14,9 @@ use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
 use crate::urn::{STACK_TYPE, Urn};
 
-use crate::driver::RpcError;
+use crate::driver::answers::RpcError;
+use crate::driver::context::Context;
 use crate::driver::refresh::read_objects::{NumberedResources, has_object};
-use crate::driver::run::context::Context;
-use crate::driver::run::permits::Once;
-
-/// What is left to be done of the refresh before an update.
-#[derive(Default)]
-pub(in crate::driver) struct RefreshFirst {
-    begun: Once<()>,
-    /// The stack's registration, until the first rows are read.
-    stack: AtomicRefCell<Option<Goal>>,
-    /// Rows whose live object is not known yet.
-    deferred: AtomicRefCell<BTreeMap<ResourceNumber, Urn>>,
-}
-
-impl RefreshFirst {
-    fn deferred(&self) -> AtomicRefMut<'_, BTreeMap<ResourceNumber, Urn>> {
-        self.deferred.borrow_mut()
-    }
-}
 
 /// Is the operation an update that refreshes first?
 pub(in crate::driver) fn refreshes_first(operation: &Operation) -> bool {

@@ -17,9 +17,9 @@ use crate::state::ResourceNumber;
 use crate::urn::{STACK_TYPE, Urn, UrnSet};
 use crate::value::{PropertyMap, Value};
 
-use crate::driver::RpcError;
+use crate::driver::answers::RpcError;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::run::context::Context;
+use crate::driver::context::Context;
 
 /// Why an object was not taken over.
 enum Trouble {

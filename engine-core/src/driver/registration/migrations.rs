@@ -10,8 +10,8 @@ use crate::state::{Change, rows_from_json, rows_to_json};
 use crate::urn::Urn;
 use crate::wire::{StateMigrationRequest, StateMigrationResponse};
 
-use crate::driver::RpcError;
-use crate::driver::run::context::Context;
+use crate::driver::answers::RpcError;
+use crate::driver::context::Context;
 
 impl Context {
     /// Runs the migrations of a registration over the state that it goes on from.

@@ -1,9 +1,10 @@
-//! A resource's way from its registration to its answer: made, changed, taken over or looked up.
+//! A resource's way from its goal to its answer: made, changed, taken over or looked up.
 
 pub(super) mod adoptions;
 pub(super) mod import;
 pub(super) mod migrations;
-pub(super) mod planned;
+pub(super) mod numbers;
+pub(super) mod provider_classes;
 pub(super) mod read;
 pub(super) mod register;
 pub(super) mod registered;
@@ -12,3 +13,5 @@ pub(super) mod registered;
 mod adoptions_tests;
 #[cfg(test)]
 mod import_tests;
+#[cfg(test)]
+mod provider_classes_tests;

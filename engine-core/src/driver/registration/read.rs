@@ -6,17 +6,18 @@ use crate::event::{Event, Op, Severity};
 use crate::message;
 use crate::operation::OperationKind;
 use crate::plan::{
-    Goal, RegistrationError, Step, make_set, optional_urn, position_text, stack_texts, take_object, urns,
+    Goal, RegistrationError, Step, make_set, optional_urn, position_text, registered_outputs, stack_texts, take_object,
+    urns,
 };
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 use crate::wire::{Accepts, ReadResourceRequest, ReadResourceResponse, encode_properties};
 
-use crate::driver::RpcError;
+use crate::driver::answers::RpcError;
+use crate::driver::calls::answer_validation::no_outputs;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::registration::register::registered_outputs;
-use crate::driver::run::context::Context;
+use crate::driver::context::Context;
 use crate::driver::stop::Failure;
 
 impl Context {
@@ -189,16 +190,6 @@ impl Context {
         self.tell(Event::StepDone(step.metadata(Some(Arc::clone(&row)))));
         row
     }
-}
-
-/// A `read` or `find` found an object and told nothing of it.
-pub(in crate::driver) fn no_outputs(method: &str) -> ProviderError {
-    ProviderError::new(
-        ProviderErrorKind::BadReturn,
-        format!(
-            "{method} returned an id without properties: return the object's properties too, or no id when there is none"
-        ),
-    )
 }
 
 fn answer(urn: &Urn, outputs: &crate::PropertyMap, accepts: Accepts) -> ReadResourceResponse {

@@ -1,30 +1,20 @@
 //! A registration's way through: plan, ask, act, answer.
 
-use std::sync::Arc;
-
 use crate::diff::PropertyPath;
 use crate::event::{Event, Op, Severity};
-use crate::message;
-use crate::message::Message;
 use crate::operation::OperationKind;
-use crate::plan::{
-    Goal, Next, Question, Registration, RegistrationError, Step, copy_secrets, mark_outputs, not_a_path,
-};
+use crate::plan::{Goal, Next, Question, Registration, Step, not_a_path};
 use crate::planted::{self, Bug};
-use crate::provider::{Answer, HostError, ProviderError, ProviderErrorKind, StoredProvider};
-use crate::resource_state::ResourceState;
+use crate::provider::{Answer, ProviderError, ProviderErrorKind, StoredProvider};
 use crate::urn::Urn;
-use crate::value::{PropertyMap, Value};
-use crate::wire::{Accepts, RegisterResourceRequest, RegisterResourceResponse, RegistrationResult, encode_properties};
 
-use crate::driver::RpcError;
+use crate::driver::answers::RpcError;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
+use crate::driver::context::Context;
 use crate::driver::deletion::deletions_first::{self, DeletionsFirst};
+use crate::driver::permits::Permit;
 use crate::driver::registration::import::ImportFailure;
 use crate::driver::registration::registered::Registered;
-use crate::driver::run::context::Context;
-use crate::driver::run::permits::Permit;
-use crate::driver::stop::Failure;
 
 /// What is to be done for a registration.
 enum Planned {
@@ -40,64 +30,6 @@ struct Guard {
 }
 
 impl Context {
-    pub(in crate::driver) async fn register_resource(
-        &self,
-        request: RegisterResourceRequest,
-    ) -> Result<RegisterResourceResponse, RpcError> {
-        let accepts = Accepts { secrets: request.accept_secrets, resources: request.accept_resources };
-        let custom = request.custom;
-        let (kind, name) = (request.r#type.clone(), request.name.clone());
-        let partial = request.supports_partial_values;
-        // In a box of its own: most programs have no transforms, and requests are many.
-        let request = match self.transforms_of(&request) {
-            Some(transforms) => Box::pin(self.transform(request, transforms)).await?,
-            None => request,
-        };
-        let answers_failure_with_object = request.object.is_some() && self.operation.continue_on_error;
-        let refused = |reason: String| RegistrationError::undecodable(&kind, &name, &reason);
-        let goal = Goal::decode(request, &self.operation.project_root);
-        // In a box while files are read: every request's future would have to make room for a second one.
-        let mut goal = Box::new(goal.map_err(|reason| self.refuse(&refused(reason)))?);
-        if self.operation.kind == OperationKind::Update {
-            self.guard_hooks(&goal.hooks).map_err(|reason| self.refuse(&refused(reason)))?;
-            let completed = self.providers.complete_assets(&mut goal.inputs).await;
-            completed.map_err(|reason| self.refuse(&refused(reason)))?;
-        }
-        self.learn_secrets_of(&goal.inputs);
-        let goal = match self.hold_stack(*goal) {
-            Ok(goal) => goal,
-            Err(urn) => {
-                return Ok(RegisterResourceResponse { urn: urn.to_string(), ..RegisterResourceResponse::default() });
-            }
-        };
-        self.begin_with_refresh().await?;
-        self.refresh_registered(&goal).await?;
-        let (urn, registered) = match self.operation.kind {
-            OperationKind::Update => self.plan_and_act(goal).await?,
-            OperationKind::Refresh | OperationKind::Destroy | OperationKind::Import | OperationKind::Load => {
-                self.answer_from_state(&goal).await?
-            }
-        };
-        let mut response = RegisterResourceResponse { urn: urn.to_string(), ..RegisterResourceResponse::default() };
-        match registered {
-            Registered::Done(row) => {
-                response.id.clone_from(&row.id);
-                let mut outputs = if custom { row.outputs_or_empty() } else { Arc::default() };
-                if !partial && outputs.values().any(Value::contains_unknown) {
-                    Arc::make_mut(&mut outputs).retain(|_, value| !value.contains_unknown());
-                }
-                response.object = Some(encode_properties(&outputs, accepts));
-            }
-            Registered::Unknown => response.unknown = true,
-            Registered::Failed => {
-                response.result = RegistrationResult::Fail as i32;
-                response.object = answers_failure_with_object.then(crate::wire::Struct::default);
-            }
-            Registered::Skipped => response.result = RegistrationResult::Skip as i32,
-        }
-        Ok(response)
-    }
-
     /// In a refresh or destroy the program only brings its live providers: it is answered with what is stored.
     pub(in crate::driver) async fn answer_from_state(&self, goal: &Goal) -> Result<(Urn, Registered), RpcError> {
         let (urn, old) = self.run_state().planner.locate(goal);
@@ -290,7 +222,7 @@ impl Context {
     }
 
     fn tell_of_inexact_numbers(&self, registration: &Registration) {
-        let paths = crate::driver::program::numbers::inexact(&registration.goal.inputs);
+        let paths = crate::driver::registration::numbers::inexact(&registration.goal.inputs);
         if !paths.is_empty() {
             let message = format!(
                 "whole numbers beyond 2^53 lose their last digits on their way from the program; pass these inputs as \
@@ -346,32 +278,6 @@ impl Context {
         answer.map_err(|error| self.fail_planning(&urn, &error))
     }
 
-    /// Gives a row the outputs that its provider told: secret is also what was secret in `like`.
-    pub(in crate::driver) fn renew_outputs(
-        &self,
-        row: &mut ResourceState,
-        mut outputs: PropertyMap,
-        like: &PropertyMap,
-    ) {
-        copy_secrets(like, &mut outputs);
-        // A provider gives plain values back: only now is known which of them are secret.
-        self.learn_secrets_of(&outputs);
-        row.outputs = Some(Arc::new(outputs));
-        mark_outputs(row);
-    }
-
-    /// Has the secrets that a provider returned hidden from now on.
-    pub(in crate::driver) fn learn_secrets_of(&self, properties: &crate::PropertyMap) {
-        if properties.values().any(crate::Value::contains_secret) {
-            self.operation.redactor.learn_properties(properties);
-        }
-    }
-
-    /// Ends a request when the run was stopped.
-    pub(in crate::driver) fn go_on(&self) -> Result<(), RpcError> {
-        if self.stop.is_halted() { Err(RpcError::unavailable()) } else { Ok(()) }
-    }
-
     fn depends_on_failure(&self, registration: &Registration) -> bool {
         let run_state = self.run_state();
         if run_state.failed.is_empty() || planted::has(Bug::DependentsOfFailureRun) {
@@ -386,78 +292,9 @@ impl Context {
             .chain(&goal.replace_with)
             .any(|urn| run_state.failed.contains(urn))
     }
-
-    /// Ends the run because of a registration that cannot be fulfilled; every message is shown.
-    pub(in crate::driver) fn refuse(&self, refusal: &RegistrationError) -> RpcError {
-        self.tell_refusal(refusal, true);
-        RpcError::unavailable()
-    }
-
-    /// Tells of what is refused and goes on: the run fails at its end.
-    pub(in crate::driver) fn complain(&self, refusal: &RegistrationError) {
-        self.tell_refusal(refusal, false);
-    }
-
-    fn tell_refusal(&self, refusal: &RegistrationError, halt: bool) {
-        for message in &refusal.messages {
-            self.diagnose(refusal.urn.as_ref(), Severity::Error, message.clone());
-        }
-        let reasons = Message::join(&refusal.messages, "; ");
-        let message = match &refusal.urn {
-            Some(urn) => message![format!("{urn}: "), reasons],
-            None => reasons,
-        };
-        self.stop.fail(Failure { urn: refusal.urn.clone(), ..Failure::new(message) }, halt);
-    }
-
-    pub(in crate::driver) fn fail_planning(&self, urn: &Urn, error: &ProviderError) -> RpcError {
-        self.report_failure(urn, error, true);
-        RpcError::unavailable()
-    }
-
-    /// Shows a failed provider call on its resource and notes it as the run's failure.
-    pub(in crate::driver) fn report_failure(&self, urn: &Urn, error: &ProviderError, halt: bool) {
-        if error.kind == ProviderErrorKind::Cancelled {
-            return;
-        }
-        let text = match (&error.kind, error.traceback.is_empty()) {
-            (ProviderErrorKind::NotInitialized { reasons, .. }, _) => {
-                let count = if reasons.len() == 1 { "1 error".to_owned() } else { format!("{} errors", reasons.len()) };
-                let list = reasons.join("\n    * ");
-                format!("the object is there but did not start: {count} occurred:\n    * {list}").into()
-            }
-            (ProviderErrorKind::UnusableOutputs { id, .. }, _) if id.is_empty() => {
-                message![&error.message, ". The object was changed; the next run updates it once more"]
-            }
-            (ProviderErrorKind::UnusableOutputs { id, .. }, _) => message![
-                &error.message,
-                format!(". The object was made and is kept in the state with its id '{id}'; the next run updates it")
-            ],
-            (ProviderErrorKind::Interrupted, _) => {
-                "it was cancelled before it ended; what it has done is not known, and the next run names it".into()
-            }
-            (_, true) => error.message.clone(),
-            (_, false) => message![&error.message, "\n", &error.traceback],
-        };
-        self.diagnose(Some(urn), Severity::Error, text);
-        let source: Option<HostError> = error.source.clone();
-        let method = self.providers.failed_method(urn);
-        let message = message![format!("{urn}: "), &error.message];
-        self.stop.fail(Failure { message, source, urn: Some(urn.clone()), method }, halt);
-    }
 }
 
 /// The step that makes an object, if there is one.
 fn creates(steps: &[Step]) -> Option<&Step> {
     steps.iter().find(|step| matches!(step.op, Op::Create | Op::CreateReplacement))
-}
-
-/// Properties of a component or the stack as the program registers them.
-pub(in crate::driver) fn registered_outputs(outputs: Option<crate::wire::Struct>) -> Result<PropertyMap, String> {
-    let mut outputs = crate::wire::decode_properties(outputs.unwrap_or_default())?;
-    for value in outputs.values_mut() {
-        crate::plan::lower(value, &mut Vec::new());
-    }
-    outputs.retain(|_, value| !matches!(value, Value::Sealed(_)));
-    Ok(outputs)
 }

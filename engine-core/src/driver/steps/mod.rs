@@ -1,5 +1,13 @@
-//! Taking steps: each call is journalled before and after, and told of when it is durable.
+//! Taking steps: each call is journalled before and after.
 
-pub(super) mod durable_events;
+pub(super) mod adopt;
+pub(super) mod create_records;
+pub(super) mod delete;
 pub(super) mod execute;
+pub(super) mod journal;
+pub(super) mod late_answers;
+pub(super) mod outcomes;
+pub(super) mod planned;
+pub(super) mod retry;
+pub(super) mod rows;
 pub(super) mod write_ahead;

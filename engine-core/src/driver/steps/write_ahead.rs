@@ -5,21 +5,19 @@
 //! next ones are written ahead of their permits.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use atomic_refcell::AtomicRefCell;
 use futures::FutureExt;
 
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::state::{Change, PendingKind, UnresolvedCreate};
 
-use crate::driver::calls::call_permits::stopped_before_call;
-use crate::driver::calls::late::{LateAnswer, LateOutcome};
+use crate::driver::call_permits::stopped_before_call;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
+use crate::driver::context::Context;
+use crate::driver::context::late_calls::{LateAnswer, LateOutcome};
+use crate::driver::permits::Permit;
 use crate::driver::program::hooks::Occasion;
-use crate::driver::run::context::Context;
-use crate::driver::run::permits::{Permit, Permits};
 
 /// A call of a provider that the journal is to know of.
 #[derive(Clone, Copy)]
@@ -32,40 +30,6 @@ pub(in crate::driver) struct Journalled<'a> {
     pub(in crate::driver) occasion: Occasion<'a>,
     /// What becomes of an answer that comes after the time limit, by the number of the journalled operation.
     pub(in crate::driver) late: &'a (dyn Fn(u32) -> LateOutcome + Sync),
-}
-
-/// The most intents that are written ahead. A killed run leaves them unresolved, although their calls were not made; with
-/// fewer, runs of many small calls would wait for the disk.
-const AHEAD: usize = 64;
-/// Calls are quick when they take less than this in the mean, their wait for the program's own thread included.
-const QUICK: Duration = Duration::from_millis(100);
-/// The mean while no call has ended.
-const UNKNOWN: u64 = u64::MAX;
-
-/// How quick the calls of a run are, and which are next.
-pub(in crate::driver) struct WriteAheadPace {
-    /// One permit for each call that comes next.
-    next: Permits,
-    /// How long the latest calls took, in microseconds; later ones count for more.
-    mean: AtomicRefCell<u64>,
-    /// Is there more than one turn? With one, everything happens one after the other.
-    side_by_side: bool,
-}
-
-impl WriteAheadPace {
-    pub(in crate::driver) fn new(parallel: usize) -> Self {
-        Self { next: Permits::new(AHEAD), mean: AtomicRefCell::new(UNKNOWN), side_by_side: parallel > 1 }
-    }
-
-    fn is_quick(&self) -> bool {
-        self.side_by_side && Duration::from_micros(*self.mean.borrow()) < QUICK
-    }
-
-    fn note(&self, took: Duration) {
-        let took = u64::try_from(took.as_micros()).unwrap_or(UNKNOWN - 1);
-        let mut mean = self.mean.borrow_mut();
-        *mean = if *mean == UNKNOWN { took } else { *mean - *mean / 8 + took / 8 };
-    }
 }
 
 impl Context {

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use futures::future::{BoxFuture, FutureExt, join_all};
 
-use crate::driver::calls::call_permits::CallPermit;
+use crate::driver::actions::{Action, Outcome};
+use crate::driver::call_permits::CallPermit;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::run::actions::{Action, Outcome};
+use crate::driver::context::call_pace::AHEAD;
 use crate::driver::tests::outside_world::OutsideWorld;
 use crate::event::Op;
 use crate::operation::{Operation, OperationKind};
@@ -203,18 +204,4 @@ fn a_run_that_stops_doubts_no_more_than_before_of_a_call_that_was_not_made() {
 
 fn attempt() -> crate::state::Attempt {
     crate::state::Attempt { key: "key".to_owned(), since: "2026-01-01T00:00:00Z".to_owned() }
-}
-
-#[test]
-fn later_calls_count_for_more_and_one_after_the_other_nothing_is_written_ahead() {
-    let pace = WriteAheadPace::new(PARALLEL);
-    pace.note(Duration::from_secs(1));
-    assert!(!pace.is_quick());
-    (0..40).for_each(|_| pace.note(Duration::from_millis(1)));
-    assert!(pace.is_quick());
-    pace.note(Duration::from_secs(1));
-    assert!(!pace.is_quick());
-    let alone = WriteAheadPace::new(1);
-    alone.note(Duration::ZERO);
-    assert!(!alone.is_quick());
 }

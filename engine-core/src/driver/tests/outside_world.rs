@@ -13,8 +13,8 @@ use crate::state::Snapshot;
 use crate::urn::Urn;
 use crate::value::PropertyMap;
 
-use crate::driver::run::actions::{Action, Moment, Outcome, Ticket, Work};
-use crate::driver::run::context::{Context, Given};
+use crate::driver::actions::{Action, Moment, Outcome, Ticket, Work};
+use crate::driver::context::{Context, Given};
 
 /// See the module's text.
 pub(crate) struct OutsideWorld {

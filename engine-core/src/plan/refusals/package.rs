@@ -2,9 +2,8 @@
 //! packages made from a parameter.
 
 use crate::builtin;
-use crate::urn::Urn;
+use crate::urn::{Urn, package_of};
 
-use crate::plan::providers::default_provider::package_of;
 use crate::plan::refusals::registration::RegistrationError;
 
 impl RegistrationError {

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use crate::error::Result;
 use crate::provider::StoredProvider;
 use crate::resource_state::{CustomTimeouts, Hooks, ResourceState};
-use crate::state::PendingOperation;
+use crate::state::pending_operation::PendingOperation;
 use crate::urn::Urn;
 use crate::value::{PROVIDER_KEY, PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY};
 

@@ -1,10 +1,14 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use super::*;
+use super::changes::{encode_changes, encode_compaction};
+use super::header::{Header, VERSION};
+use super::lines::{CHECKSUM_LEN, End, LineWriter, chained, split_code};
+use super::reading::{SECTOR, read, verify};
 use crate::environment::Environment;
 use crate::state::fixtures::{python_crypter, row};
-use crate::state::format::SecretText;
-use crate::state::{Crypter, Passphrase};
+use crate::state::format::{Encoder, SecretText};
+use crate::state::secrets::SealKey;
+use crate::state::{Change, Crypter, Passphrase, PendingKind, PendingOperation, ResourceNumber};
 use crate::value::Value;
 
 fn content(changes: &[Change]) -> Vec<u8> {

@@ -3,19 +3,20 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::digest::sha256_hex;
 use crate::error::Result;
 use crate::message::Message;
 use crate::planted::{self, Bug};
 use crate::urn::Urn;
 
-use crate::state::Snapshot;
 use crate::state::backend::StoredStack;
 use crate::state::checkpoint::Checkpoint;
-use crate::state::integrity::{complete_old_rows, sha256_hex};
+use crate::state::integrity::complete_old_rows;
+use crate::state::journal::reading::{self, Journal};
 use crate::state::journal::unfinished;
-use crate::state::journal::{self, Journal};
 use crate::state::ledger::{Change, Ledger, ResourceNumber};
 use crate::state::order::canonical;
+use crate::state::snapshot::Snapshot;
 use crate::state::unresolved_create::UnresolvedCreate;
 
 /// What to do with the journal that was found.
@@ -62,7 +63,7 @@ pub(in crate::state) fn recover(stored: &StoredStack, run: Run) -> Result<Recove
     let hash = sha256_hex(&stored.checkpoint);
     let mut recovered = Recovered { checkpoint, hash, fate: JournalFate::Absent, notices: Vec::new() };
     let Some(bytes) = &stored.journal else { return Ok(recovered) };
-    let Some(journal) = journal::read(bytes, &stored.journal_place)? else {
+    let Some(journal) = reading::read(bytes, &stored.journal_place)? else {
         // Nobody can tell the two apart, so it is said, and kept where there is anything to keep.
         let fate = match run {
             Run::Killed => Some("was interrupted"),

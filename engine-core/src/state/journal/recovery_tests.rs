@@ -8,7 +8,9 @@ use super::*;
 use crate::resource_state::ResourceState;
 use crate::state::fixtures::{PULUMI_PYTHON, provider_row, python_crypter, row, urn};
 use crate::state::format::{Encoder, SecretText};
-use crate::state::journal::{Header, LineWriter, encode_changes};
+use crate::state::journal::changes::encode_changes;
+use crate::state::journal::header::Header;
+use crate::state::journal::lines::LineWriter;
 use crate::state::{PendingKind, PendingOperation};
 
 fn put(number: ResourceNumber, row: ResourceState, in_place_of: Option<ResourceNumber>) -> Change {

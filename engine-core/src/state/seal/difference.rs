@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::state::integrity::sha256_hex;
+use crate::digest::sha256_hex;
 
 /// A part of a checkpoint: its name and the first digits of its SHA-256. The seal as a whole is authenticated; these
 /// only serve to name what differs.

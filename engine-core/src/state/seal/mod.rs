@@ -10,6 +10,7 @@
 //! a seal that names the new one alone. So a crash between any two of them is never taken for tampering.
 
 pub(super) mod difference;
+pub(super) mod run_note;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::digest::sha256_hex;
 use crate::error::{Error, Result};
 use crate::kill_point::{self, KillPoint};
 use crate::message;
@@ -24,20 +26,18 @@ use crate::message::{Command, Message};
 use crate::planted::{self, Bug};
 
 use super::backend::{Lease, StoredStack};
-use super::integrity::sha256_hex;
-use super::journal::run_note::RunNote;
 use super::name::StackName;
-use super::seal::difference::{Part, difference, parts_of};
 use super::secrets::{Crypter, SealKey};
-use super::session::SessionOptions;
+use super::session_options::SessionOptions;
+use super::snapshot::OWN_MARK;
+use difference::{Part, difference, parts_of};
+use run_note::RunNote;
 
 /// The version of the format that is written, and the newest that is read.
 const VERSION: u32 = 1;
 const KIND: &str = "seal";
 /// How many of the checkpoints before are remembered, so that a rollback can be told.
 const EARLIER: usize = 16;
-/// What versions of states that maloko writes end with.
-pub(super) const OWN_MARK: &str = "+maloko";
 
 /// What a seal says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

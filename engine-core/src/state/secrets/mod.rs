@@ -89,7 +89,7 @@ impl SealKey {
         for part in bytes {
             context.update(part);
         }
-        super::integrity::hex(context.sign().as_ref())
+        crate::digest::hex(context.sign().as_ref())
     }
 }
 

@@ -4,26 +4,20 @@ pub mod copy;
 pub mod restore;
 pub(super) mod successor;
 
-use std::sync::Arc;
-
-use serde_json::json;
-
 use crate::error::{Error, Result};
-use crate::message;
-use crate::message::{Command, Message};
-use crate::resource_state::ResourceState;
+use crate::message::Message;
 
 use super::Snapshot;
 use super::backend::{Backend, Holder, Lease, MIN_GENERATIONS, StoredStack};
 use super::checkpoint::Checkpoint;
-use super::integrity::{check, sha256_hex};
-use super::journal;
+use super::integrity::{check, check_on_load};
+use super::journal::reading;
 use super::journal::recovery::{JournalFate, Run, recover};
 use super::name::StackName;
 use super::seal::difference::differ_in_time_alone;
-use super::seal::{self, Before, OWN_MARK, Sealer, Standing};
+use super::seal::{self, Before, Sealer, Standing};
 use super::secrets::Crypter;
-use super::session::SessionOptions;
+use super::session_options::SessionOptions;
 use crate::environment::Environment;
 
 /// A stack's state, read without a lease.
@@ -110,25 +104,17 @@ async fn read(
     let mut recovered = recover(&stored, run)?;
     let mut notices = std::mem::take(&mut recovered.notices);
     let snapshot = &recovered.checkpoint.snapshot;
-    let theirs = crypter.map(|crypter| crypter_of(snapshot, crypter)).transpose()?;
+    let theirs = crypter.map(|crypter| snapshot.own_crypter(crypter)).transpose()?;
     let examined = seal::examine(&stored, stack);
     let key = theirs.as_ref().filter(|_| examined.needs_key()).map(Crypter::seal_key).transpose()?;
     notices.extend(examined.judge(stack, &stored.checkpoint_place, key, !check_integrity)?);
     if let (JournalFate::Fold(journal), Some(bytes), Some(theirs)) = (&recovered.fate, &stored.journal, &theirs) {
-        journal::verify(bytes, journal, theirs.seal_key()?, &stored.journal_place)?;
+        reading::verify(bytes, journal, theirs.seal_key()?, &stored.journal_place)?;
     }
     if check_integrity {
         check_on_load(&recovered.checkpoint, stack, &stored.checkpoint_place)?;
     }
     Ok(StackReading { snapshot: recovered.into_snapshot(), notices })
-}
-
-/// The crypter of a snapshot as it was read: the same passphrase, with its own salt.
-pub(super) fn crypter_of(snapshot: &Snapshot, crypter: &Crypter) -> Result<Crypter> {
-    match snapshot.salt()? {
-        Some(salt) => crypter.with_salt(salt),
-        None => Ok(crypter.clone()),
-    }
 }
 
 /// Makes an empty stack.
@@ -162,7 +148,7 @@ pub async fn create_sealed(
 ) -> Result<()> {
     // A stack without a seal would have to be sealed by hand.
     let key = options.crypter.seal_key()?;
-    stamp(&mut checkpoint.snapshot, &options.environment);
+    checkpoint.snapshot.stamp(&options.environment);
     let bytes = checkpoint.encode(&options.crypter)?;
     backend.create(stack, &bytes).await?;
     let lease = backend.lease(stack, &options.command).await?;
@@ -191,12 +177,12 @@ pub async fn reseal_stack(backend: &dyn Backend, stack: &StackName, options: &Se
     let lease = backend.lease(stack, &options.command).await?;
     let stored = lease.load().await?;
     let recovered = recover(&stored, Run::Killed)?;
-    let theirs = crypter_of(&recovered.checkpoint.snapshot, &options.crypter)?;
+    let theirs = recovered.checkpoint.snapshot.own_crypter(&options.crypter)?;
     let key = theirs.seal_key()?;
     let examined = seal::examine(&stored, stack);
     let mut accepted = Vec::new();
     if let (JournalFate::Fold(journal), Some(bytes)) = (&recovered.fate, &stored.journal)
-        && journal::verify(bytes, journal, key, &stored.journal_place).is_err()
+        && reading::verify(bytes, journal, key, &stored.journal_place).is_err()
     {
         let place = lease.set_journal_aside().await?;
         accepted
@@ -222,7 +208,7 @@ pub async fn overwrite_stack(
         })?;
     }
     if snapshot.has_ciphertexts() {
-        bring_under(&options.crypter, &mut snapshot)?;
+        snapshot.bring_under(&options.crypter)?;
     }
     options.crypter.verify()?;
     let lease = backend.lease(stack, &options.command).await?;
@@ -230,7 +216,7 @@ pub async fn overwrite_stack(
     let mut checkpoint = Checkpoint::decode(&stored.checkpoint, &stored.checkpoint_place).unwrap_or_default();
     checkpoint.stack = stack.to_string();
     checkpoint.snapshot = snapshot;
-    stamp(&mut checkpoint.snapshot, &options.environment);
+    checkpoint.snapshot.stamp(&options.environment);
     let bytes = checkpoint.encode(&options.crypter)?;
     let examined = seal::examine(&stored, stack);
     if stored.journal.is_none()
@@ -255,70 +241,4 @@ pub async fn overwrite_stack(
     Sealer { stack, options }.replace(&*lease, &before, &bytes, crypter, crypter).await?;
     lease.release().await?;
     Ok(notices)
-}
-
-/// Notes who writes the state, and when.
-pub(super) fn stamp(snapshot: &mut Snapshot, environment: &Environment) {
-    let version = concat!("v", env!("CARGO_PKG_VERSION")).to_owned() + OWN_MARK;
-    let manifest = snapshot.other.entry("manifest").or_insert_with(|| json!({}));
-    if !manifest.is_object() {
-        *manifest = json!({});
-    }
-    manifest["time"] = json!(environment.clock.now().to_string());
-    manifest["magic"] = json!(sha256_hex(version.as_bytes()));
-    manifest["version"] = json!(version);
-}
-
-pub(super) fn check_on_load(checkpoint: &Checkpoint, stack: &StackName, place: &str) -> Result<()> {
-    check_owner(checkpoint, stack, place)?;
-    check(&checkpoint.snapshot).map_err(|violation| {
-        Error::BadState(message![
-            format!("the state in {place} is not sound: {violation}. Nothing was changed. Mend it with "),
-            Command::new("state repair"),
-            ", or by hand between ",
-            Command::new("stack export"),
-            " and ",
-            Command::new("stack import"),
-            "; or go on at your own risk with --disable-integrity-checking"
-        ])
-    })
-}
-
-/// Refuses the file of another stack: its rows would all be deleted, and those of the program made a second time. The
-/// name in the file alone proves nothing, for tools that rename stacks may leave it.
-fn check_owner(checkpoint: &Checkpoint, stack: &StackName, place: &str) -> Result<()> {
-    let named = &checkpoint.stack;
-    if named.is_empty() || *named == stack.to_string() || named == stack.stack() {
-        return Ok(());
-    }
-    if named.eq_ignore_ascii_case(&stack.to_string()) {
-        return Err(Error::Configuration(format!(
-            "{place} is the file of the stack '{named}'; this disk does not tell it from '{stack}'. Write the name as it is"
-        ).into()));
-    }
-    let foreign = |row: &&Arc<ResourceState>| row.urn.stack() != stack.stack() || row.urn.project() != stack.project();
-    match checkpoint.snapshot.rows.iter().find(foreign) {
-        None => Ok(()),
-        Some(row) => Err(Error::BadState(message![
-            format!(
-                "{place} is the file of the stack '{named}', not of '{stack}': it holds {}. Nothing was changed. ",
-                row.urn
-            ),
-            Command::new("state restore"),
-            " brings back a generation of this stack; a copy of its own is taken over with ",
-            Command::new("stack import").with("--file <copy>")
-        ])),
-    }
-}
-
-/// Sees to it that everything in the snapshot is encrypted under the crypter's key; says whether it was not.
-pub(super) fn bring_under(crypter: &Crypter, snapshot: &mut Snapshot) -> Result<bool> {
-    match snapshot.salt()? {
-        Some(salt) if salt != crypter.salt() => {
-            snapshot.unseal_all(crypter)?;
-            snapshot.secrets_provider = Some(crypter.secrets_provider());
-            Ok(true)
-        }
-        _ => Ok(false),
-    }
 }

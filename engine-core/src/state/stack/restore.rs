@@ -2,21 +2,21 @@
 
 use serde_json::Value as Json;
 
+use crate::digest::sha256_hex;
 use crate::error::{Error, Result};
 use crate::message;
 use crate::message::{Command, Message};
 
 use crate::state::backend::{Backend, Generation, Lease};
 use crate::state::checkpoint::Checkpoint;
-use crate::state::integrity::{complete_old_rows, sha256_hex};
-use crate::state::journal;
+use crate::state::integrity::{check_on_load, complete_old_rows};
+use crate::state::journal::reading;
 use crate::state::journal::unfinished::{self, Unfinished};
 use crate::state::name::StackName;
 use crate::state::seal::difference::differ_in_time_alone;
 use crate::state::seal::{self, Before, Sealer};
 use crate::state::secrets::Crypter;
-use crate::state::session::SessionOptions;
-use crate::state::stack::{check_on_load, crypter_of};
+use crate::state::session_options::SessionOptions;
 
 /// What is said of a stack that was removed and is there again.
 fn removed() -> Message {
@@ -109,7 +109,7 @@ pub async fn restore_stack(
     let bytes = backend.load_generation(stack, number).await?;
     let checkpoint = decode(&bytes, stack, &format!("of generation {number}"), options.check_integrity)?;
     options.crypter.verify()?;
-    let theirs = crypter_of(&checkpoint.snapshot, &options.crypter)?;
+    let theirs = checkpoint.snapshot.own_crypter(&options.crypter)?;
     if theirs.salt() != options.crypter.salt() && theirs.verify().is_err() {
         return Err(Error::Secrets(message![
             format!("generation {number} is encrypted under a key from before "),
@@ -156,7 +156,7 @@ async fn put_back(lease: &dyn Lease, bytes: &[u8], crypter: &Crypter, sealer: &S
         && Unfinished::decode(journal).is_none()
     {
         // A journal that cannot be read belongs to nothing.
-        let read = journal::read(journal, &stored.journal_place).ok().flatten();
+        let read = reading::read(journal, &stored.journal_place).ok().flatten();
         if read.is_some_and(|journal| journal.header.base == sha256_hex(bytes)) {
             notices.push(
                 "a run of maloko was interrupted that had begun with that generation; the next command brings back what \
@@ -196,13 +196,13 @@ async fn salvage(lease: &dyn Lease) -> Result<Message> {
     let Some(bytes) = &stored.journal else {
         return Err(Error::Configuration(format!("there is no journal {place}: no run was interrupted").into()));
     };
-    if journal::read(bytes, place).is_ok() {
+    if reading::read(bytes, place).is_ok() {
         return Err(Error::Configuration(format!(
             "no line of the journal {place} is damaged; the next command takes it up by itself, or says what keeps it from \
              that"
         ).into()));
     }
-    let (good, records) = journal::readable(bytes, place)?;
+    let (good, records) = reading::readable(bytes, place)?;
     let aside = lease.set_journal_aside().await?;
     if good == 0 {
         return Ok(message![

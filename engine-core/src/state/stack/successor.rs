@@ -9,9 +9,8 @@ use crate::state::checkpoint::Checkpoint;
 use crate::state::journal::unfinished::Unfinished;
 use crate::state::name::StackName;
 use crate::state::seal::{Before, Sealer};
-use crate::state::session::SessionOptions;
+use crate::state::session_options::SessionOptions;
 use crate::state::stack::copy::add_former;
-use crate::state::stack::stamp;
 
 /// Makes a stack of this name with a checkpoint and its former ones (the oldest first), sealed, and marked as what a rename
 /// of `old` has not finished. Gives the lease: taking its journal away, which is the mark, makes it a stack.
@@ -28,7 +27,7 @@ pub async fn create_successor(
 ) -> Result<Arc<dyn Lease>> {
     // A stack without a seal would have to be sealed by hand.
     let key = options.crypter.seal_key()?;
-    stamp(&mut checkpoint.snapshot, &options.environment);
+    checkpoint.snapshot.stamp(&options.environment);
     let bytes = checkpoint.encode(&options.crypter)?;
     let mark = Unfinished::RenameOf(old.stack().to_owned());
     // The mark comes first, in the place of the checkpoint: at no moment is there a second stack without it.

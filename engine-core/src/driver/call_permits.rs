@@ -1,0 +1,66 @@
+//! Permits for calls of providers: at most `--parallel` calls at a time, and no more than a provider class allows.
+
+use std::pin::pin;
+
+use futures::future::{Either, select};
+
+use crate::provider::{ProviderError, ProviderErrorKind};
+use crate::urn::Urn;
+
+use crate::driver::answers::RpcError;
+use crate::driver::calls::resolved_provider::ResolvedProvider;
+use crate::driver::context::Context;
+use crate::driver::permits::Permit;
+
+/// Held while a call goes on.
+pub(in crate::driver) struct CallPermit {
+    _class: Option<Permit>,
+    _run: Permit,
+}
+
+impl Context {
+    /// Waits until a provider may be asked something. The limits of its class do not count: what is asked here (`check`
+    /// and `diff`) is asked of every resource in every run, whether it changes or not.
+    pub(in crate::driver) async fn permit(&self, urn: &Urn) -> Result<Permit, RpcError> {
+        let permit = self.permits.acquire(1).await;
+        self.go_on()?;
+        self.tell_call(urn);
+        Ok(permit)
+    }
+
+    /// Waits until a provider may be called to create, read, update or delete. While a call waits for its class, it uses none of
+    /// the permits of `--parallel`. An error of the kind `Cancelled` if the run stops first.
+    pub(in crate::driver) async fn call_permit(
+        &self,
+        urn: &Urn,
+        resolved: &ResolvedProvider,
+    ) -> Result<CallPermit, ProviderError> {
+        self.permit_of_class(urn, resolved).await.map_err(stopped_before_call)
+    }
+
+    async fn permit_of_class(&self, urn: &Urn, resolved: &ResolvedProvider) -> Result<CallPermit, RpcError> {
+        let Some(class) = resolved.class_permits.as_deref() else {
+            return Ok(CallPermit { _class: None, _run: self.permit(urn).await? });
+        };
+        let slot = match &class.slots {
+            Some(slots) => Some(slots.acquire(1).await),
+            None => None,
+        };
+        let next = class.next.acquire(1).await;
+        self.go_on()?;
+        if let Some(wait) = class.wait(self.exchange.moment().instant)
+            && let Either::Right(_) = select(pin!(self.exchange.wait(wait)), pin!(self.stop.wait())).await
+        {
+            return Err(RpcError::unavailable());
+        }
+        let permit = self.permit(urn).await?;
+        class.begin(self.exchange.moment().instant);
+        drop(next);
+        Ok(CallPermit { _class: slot, _run: permit })
+    }
+}
+
+/// The run ended, for whatever reason, while a call waited for its turn.
+pub(in crate::driver) fn stopped_before_call<E>(_: E) -> ProviderError {
+    ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped before the call")
+}

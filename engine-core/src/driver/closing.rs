@@ -1,0 +1,25 @@
+//! The end of the configured providers: `close`, where they have it.
+
+use std::time::Duration;
+
+use crate::event::Severity;
+
+use crate::driver::context::Context;
+
+/// So long a `close` may take; less where the configuration's `maloko:callLimit` is shorter.
+const CLOSING: Duration = Duration::from_secs(10);
+
+impl Context {
+    /// Closes each provider that was configured, all at once. It comes after the last other call of the run, also where
+    /// that has failed or was cancelled; what goes wrong is told, and is no failure of the run.
+    pub(in crate::driver) async fn close_providers(&self) {
+        let closable = self.providers.take_closable();
+        if closable.is_empty() {
+            return;
+        }
+        let limit = self.operation.call_limit().ok().flatten().map_or(CLOSING, |limit| limit.min(CLOSING));
+        for trouble in self.exchange.close(closable, limit).await {
+            self.diagnose(None, Severity::Warning, trouble);
+        }
+    }
+}

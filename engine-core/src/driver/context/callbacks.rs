@@ -1,0 +1,106 @@
+//! The program's own functions that the engine calls: transforms and hooks, as far as the program has registered them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use atomic_refcell::{AtomicRefCell, AtomicRefMut};
+
+use crate::urn::{Urn, UrnMap};
+use crate::wire::{Callback, RegisterErrorHookRequest, RegisterResourceHookRequest};
+
+use crate::driver::answers::RpcError;
+
+/// A transform and where it was given: `None` for one of the stack's.
+#[derive(Clone)]
+pub(in crate::driver) struct Transform {
+    pub(in crate::driver) token: String,
+    pub(in crate::driver) of: Option<Urn>,
+}
+
+/// A hook on the operations of resources.
+#[derive(Clone)]
+pub(in crate::driver) struct Hook {
+    pub(in crate::driver) token: String,
+    pub(in crate::driver) on_dry_run: bool,
+    pub(in crate::driver) ignore_errors: bool,
+}
+
+#[derive(Default)]
+struct Functions {
+    stack_transforms: Vec<Transform>,
+    invoke_transforms: Vec<String>,
+    /// The transforms that apply below a resource: its own, then those of its ancestors, the nearest first.
+    inherited: UrnMap<Arc<[Transform]>>,
+    hooks: HashMap<String, Hook>,
+    error_hooks: HashMap<String, String>,
+}
+
+/// What the program has registered so far. Kept per run; the functions themselves are the host's.
+#[derive(Default)]
+pub(in crate::driver) struct Callbacks(AtomicRefCell<Functions>);
+
+impl Callbacks {
+    fn functions(&self) -> AtomicRefMut<'_, Functions> {
+        self.0.borrow_mut()
+    }
+
+    pub(in crate::driver) fn add_stack_transform(&self, callback: Callback) {
+        self.functions().stack_transforms.push(Transform { token: callback.token, of: None });
+    }
+
+    pub(in crate::driver) fn add_invoke_transform(&self, callback: Callback) {
+        self.functions().invoke_transforms.push(callback.token);
+    }
+
+    pub(in crate::driver) fn add_hook(&self, request: RegisterResourceHookRequest) -> Result<(), RpcError> {
+        let RegisterResourceHookRequest { name, callback, on_dry_run, ignore_errors } = request;
+        let hook = Hook { token: callback.unwrap_or_default().token, on_dry_run, ignore_errors };
+        match self.functions().hooks.insert(name.clone(), hook) {
+            None => Ok(()),
+            Some(_) => Err(registered_twice("resource hook", &name)),
+        }
+    }
+
+    pub(in crate::driver) fn add_error_hook(&self, request: RegisterErrorHookRequest) -> Result<(), RpcError> {
+        let token = request.callback.unwrap_or_default().token;
+        match self.functions().error_hooks.insert(request.name.clone(), token) {
+            None => Ok(()),
+            Some(_) => Err(registered_twice("error hook", &request.name)),
+        }
+    }
+
+    pub(in crate::driver) fn hook(&self, name: &str) -> Option<Hook> {
+        self.functions().hooks.get(name).cloned()
+    }
+
+    pub(in crate::driver) fn error_hook(&self, name: &str) -> Option<String> {
+        self.functions().error_hooks.get(name).cloned()
+    }
+
+    pub(in crate::driver) fn invoke_transforms(&self) -> Vec<String> {
+        self.functions().invoke_transforms.clone()
+    }
+
+    /// The transforms of a registration in their order: its own, its ancestors' from the nearest one up, the stack's.
+    /// Remembers them for its children.
+    pub(in crate::driver) fn transforms_of(&self, urn: &Urn, parent: Option<&Urn>, own: &[Callback]) -> Vec<Transform> {
+        let mut functions = self.functions();
+        let inherited = parent.and_then(|parent| functions.inherited.get(parent).cloned());
+        if own.is_empty() && inherited.is_none() {
+            return functions.stack_transforms.clone();
+        }
+        let below: Arc<[Transform]> = match inherited {
+            Some(inherited) if own.is_empty() => inherited,
+            inherited => {
+                let own = own.iter().map(|own| Transform { token: own.token.clone(), of: Some(urn.clone()) });
+                own.chain(inherited.iter().flat_map(|list| list.iter().cloned())).collect()
+            }
+        };
+        functions.inherited.insert(urn.clone(), Arc::clone(&below));
+        below.iter().chain(&functions.stack_transforms).cloned().collect()
+    }
+}
+
+fn registered_twice(what: &str, name: &str) -> RpcError {
+    RpcError { code: 6, message: format!("a {what} named '{name}' is registered already; give each a name of its own") }
+}

@@ -1,0 +1,41 @@
+//! The calls that were given up and may still be answered.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::plan::Step;
+use crate::provider::{Answer, Method, ProviderError};
+use crate::resource_state::ResourceState;
+use crate::state::ResourceNumber;
+use crate::value::PropertyMap;
+
+use crate::driver::calls::shown_assets::shown_assets;
+
+/// What a late answer leads to.
+#[derive(Clone)]
+pub(in crate::driver) enum LateOutcome {
+    /// The row of a create or update.
+    Change { step: Step, row: Arc<ResourceState>, operation: u32 },
+    /// The end of a row.
+    Deletion { step: Step, number: ResourceNumber, operation: u32 },
+}
+
+/// A call whose answer may still come.
+pub(in crate::driver) struct LateAnswer {
+    pub(in crate::driver) method: &'static str,
+    pub(in crate::driver) shown: Vec<PropertyMap>,
+    pub(in crate::driver) outcome: LateOutcome,
+}
+
+impl LateAnswer {
+    pub(in crate::driver) fn of(method: &Method, outcome: LateOutcome) -> Self {
+        Self { method: method.name(), shown: shown_assets(method), outcome }
+    }
+}
+
+/// The calls that were given up, by number, and the answers that came before that was noted.
+#[derive(Default)]
+pub(in crate::driver) struct LateCalls {
+    pub(in crate::driver) expected: HashMap<u64, LateAnswer>,
+    pub(in crate::driver) early: HashMap<u64, Result<Answer, ProviderError>>,
+}

@@ -1,0 +1,64 @@
+//! What was noticed of provider classes in this run.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use atomic_refcell::{AtomicRefCell, AtomicRefMut};
+
+use crate::provider::ProviderReference;
+use crate::urn::Urn;
+
+/// What was noticed in this run.
+#[derive(Default)]
+pub(in crate::driver) struct Classes(AtomicRefCell<Noticed>);
+
+#[derive(Default)]
+pub(in crate::driver) struct Noticed {
+    /// By module and name of the class.
+    pub(in crate::driver) classes: BTreeMap<String, Class>,
+    /// Resources whose code reads differently, by the name of each class that does.
+    pub(in crate::driver) changed: BTreeMap<String, usize>,
+}
+
+#[derive(Default)]
+pub(in crate::driver) struct Class {
+    pub(in crate::driver) name: String,
+    pub(in crate::driver) language: String,
+    /// Resources whose version rose or fell, by the versions before and after.
+    pub(in crate::driver) versions: BTreeMap<(u64, u64), usize>,
+    pub(in crate::driver) unfindable: Option<Unfindable>,
+}
+
+/// Objects that could not be found again.
+pub(in crate::driver) struct Unfindable {
+    pub(in crate::driver) reference: Arc<ProviderReference>,
+    /// The first resource that one of them made.
+    pub(in crate::driver) first: Urn,
+    pub(in crate::driver) resources: usize,
+}
+
+impl Classes {
+    pub(in crate::driver) fn lock(&self) -> AtomicRefMut<'_, Noticed> {
+        self.0.borrow_mut()
+    }
+
+    pub(in crate::driver) fn note(&self, reference: &ProviderReference, note: impl FnOnce(&mut Class)) {
+        let mut noticed = self.lock();
+        let class = noticed.classes.entry(reference.place()).or_default();
+        class.name.clone_from(&reference.name);
+        class.language.clone_from(&reference.language);
+        note(class);
+    }
+
+    pub(in crate::driver) fn note_changed(&self, reference: &ProviderReference, classes: Vec<Option<&str>>) {
+        let mut noticed = self.lock();
+        for class in classes {
+            let name = class_name(class.unwrap_or(&reference.name)).to_owned();
+            *noticed.changed.entry(name).or_default() += 1;
+        }
+    }
+}
+
+pub(in crate::driver) fn class_name(name: &str) -> &str {
+    if name.is_empty() { "an object without a class" } else { name }
+}

@@ -1,0 +1,179 @@
+//! What a run knows and has done so far: the planner, the ledger, and the counts.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use futures::channel::oneshot;
+use futures::future::Shared;
+
+use crate::event::{Op, StepMetadata};
+use crate::hash::FixedMap;
+use crate::operation::Operation;
+use crate::plan::Planner;
+use crate::resource_state::ResourceState;
+use crate::state::{Attempt, Change, Ledger, PendingKind, PendingOperation, ResourceNumber, Snapshot};
+use crate::urn::{Urn, UrnMap, UrnSet};
+use crate::value::PropertyMap;
+
+use crate::driver::context::late_calls::LateCalls;
+
+/// Ends when the deletions of one replacement are over.
+pub(in crate::driver) type DeletionsOver = Shared<oneshot::Receiver<()>>;
+
+/// The books of one run. Every change of the ledger goes through here, and comes out as changes for the journal.
+pub(in crate::driver) struct RunState {
+    pub(in crate::driver) planner: Planner,
+    pub(in crate::driver) ledger: Ledger,
+    /// Where the row of a resource of this run stands.
+    pub(in crate::driver) numbers: UrnMap<ResourceNumber>,
+    /// Rows that are in the ledger only, because nothing happened to them that must survive a crash, with the row
+    /// whose place they took.
+    unjournalled: FixedMap<ResourceNumber, Option<ResourceNumber>>,
+    /// Makes operation keys: random, and never twice the same.
+    pub(in crate::driver) new_key: Arc<dyn Fn() -> String + Send + Sync>,
+    pub(in crate::driver) counts: BTreeMap<&'static str, u64>,
+    pub(in crate::driver) maybe_corrupt: bool,
+    /// Components, and the stack, whose outputs were not registered yet.
+    pub(in crate::driver) open: UrnMap<StepMetadata>,
+    /// Resources that failed or were left out, with continue-on-error.
+    pub(in crate::driver) failed: UrnSet,
+    /// Resources that got a step, in a run that keeps to a plan.
+    pub(in crate::driver) planned: UrnSet,
+    /// Outputs of the stack as the program gave them.
+    pub(in crate::driver) stack_outputs: Option<PropertyMap>,
+    pub(in crate::driver) root: Option<Urn>,
+    /// The rows whose objects a replacement of another resource is deleting.
+    pub(in crate::driver) deleting: FixedMap<ResourceNumber, DeletionsOver>,
+    /// In an import: the inputs that the program gives its resources.
+    pub(in crate::driver) wanted: UrnMap<PropertyMap>,
+    /// What must not be deleted only because this run did not register it, with the reasons.
+    pub(in crate::driver) guarded: UrnMap<String>,
+    /// The provider classes of which was said that they have no `read`.
+    pub(in crate::driver) told_no_read: BTreeSet<String>,
+    /// Creates that raised in an earlier run and are made again.
+    pub(in crate::driver) made_again: BTreeSet<Urn>,
+    /// Creates that raised in an earlier run, and whose objects their providers do not find.
+    pub(in crate::driver) not_found: BTreeSet<Urn>,
+    pub(in crate::driver) late: LateCalls,
+}
+
+impl RunState {
+    /// `new_id` makes random names, never twice the same.
+    pub(in crate::driver) fn new(
+        operation: &Arc<Operation>,
+        snapshot: &Snapshot,
+        new_id: &Arc<dyn Fn() -> String + Send + Sync>,
+    ) -> Self {
+        let for_planner = Arc::clone(new_id);
+        Self {
+            planner: Planner::new(Arc::clone(operation), snapshot.rows.clone(), Box::new(move || for_planner())),
+            ledger: Ledger::new(snapshot),
+            numbers: UrnMap::default(),
+            unjournalled: FixedMap::default(),
+            new_key: Arc::clone(new_id),
+            counts: BTreeMap::new(),
+            maybe_corrupt: false,
+            open: UrnMap::default(),
+            failed: UrnSet::default(),
+            planned: UrnSet::default(),
+            stack_outputs: None,
+            root: None,
+            deleting: FixedMap::default(),
+            wanted: UrnMap::default(),
+            guarded: UrnMap::default(),
+            told_no_read: BTreeSet::new(),
+            made_again: BTreeSet::new(),
+            not_found: BTreeSet::new(),
+            late: LateCalls::default(),
+        }
+    }
+
+    /// Counts a step that was done.
+    pub(in crate::driver) fn count(&mut self, op: Op, urn: &Urn) {
+        if op.is_logical() && !urn.is_default_provider() {
+            *self.counts.entry(op.name()).or_default() += 1;
+        }
+    }
+
+    /// Notes that a provider is about to be called; gives the operation's number and the change to journal.
+    pub(in crate::driver) fn begin(
+        &mut self,
+        kind: PendingKind,
+        row: Arc<ResourceState>,
+        attempt: Option<Attempt>,
+    ) -> (u32, Change) {
+        let operation = self.ledger.next_operation();
+        let pending = PendingOperation { row, kind };
+        (operation, self.apply(Change::Begin { operation, pending, attempt }))
+    }
+
+    /// Notes that the outcome of a call is known.
+    pub(in crate::driver) fn end(&mut self, operation: u32) -> Change {
+        self.apply(Change::End { operation })
+    }
+
+    /// Makes a change, and gives it for the journal.
+    pub(in crate::driver) fn apply(&mut self, change: Change) -> Change {
+        self.ledger.apply(change.clone());
+        change
+    }
+
+    /// Adds a finished row, perhaps in place of another.
+    pub(in crate::driver) fn put(&mut self, row: Arc<ResourceState>, in_place_of: Option<ResourceNumber>) -> Change {
+        let number = self.ledger.next_number();
+        self.numbers.insert(row.urn.clone(), number);
+        self.apply(Change::Put { number, row, in_place_of })
+    }
+
+    /// Adds the new object of a replacement; the old object waits for its deletion. Under a new URN the new object takes the
+    /// place of the old one, which then comes back as an old object: so rows that the run does not come to follow it to
+    /// its URN.
+    pub(in crate::driver) fn put_replacement(
+        &mut self,
+        row: Arc<ResourceState>,
+        number: ResourceNumber,
+        old: &ResourceState,
+    ) -> [Change; 2] {
+        let renamed = (old.urn != row.urn).then_some(number);
+        let put = self.put(row, renamed);
+        [put, self.set(number, Arc::new(ResourceState { delete: true, ..old.clone() }))]
+    }
+
+    /// Adds a row that is as it was, which no journal needs to know.
+    pub(in crate::driver) fn keep(&mut self, row: Arc<ResourceState>, in_place_of: Option<ResourceNumber>) {
+        self.put(row, in_place_of);
+        self.unjournalled.insert(self.ledger.next_number() - 1, in_place_of);
+    }
+
+    /// Changes a row where it stands.
+    pub(in crate::driver) fn set(&mut self, number: ResourceNumber, row: Arc<ResourceState>) -> Change {
+        let change = match self.unjournalled.remove(&number) {
+            Some(in_place_of) => Change::Put { number, row, in_place_of },
+            None => Change::Set { number, row },
+        };
+        self.apply(change)
+    }
+
+    /// Removes a row.
+    pub(in crate::driver) fn remove(&mut self, number: ResourceNumber) -> Change {
+        self.apply(Change::Remove { number })
+    }
+
+    /// Takes what a refresh found for the row that this run goes on from.
+    pub(in crate::driver) fn renew(&mut self, number: ResourceNumber, row: Arc<ResourceState>) -> Change {
+        self.planner.renew(number, Arc::clone(&row));
+        self.set(number, row)
+    }
+
+    /// Forgets a row whose object is gone.
+    pub(in crate::driver) fn vanish(&mut self, number: ResourceNumber) -> Change {
+        self.planner.forget(number);
+        self.remove(number)
+    }
+
+    /// The row of a resource that was registered in this run.
+    pub(in crate::driver) fn row(&self, urn: &Urn) -> Option<(ResourceNumber, &Arc<ResourceState>)> {
+        let number = *self.numbers.get(urn)?;
+        self.ledger.get(number).map(|row| (number, row))
+    }
+}

@@ -1,0 +1,196 @@
+//! Deleting what is no longer wanted, group by group (docs/rules 5).
+
+use std::sync::Arc;
+
+use futures::future::join_all;
+
+use crate::event::{Event, Op};
+use crate::hash::FixedSet;
+use crate::operation::OperationKind;
+use crate::plan::{IMPLIED, Leftovers, RegistrationError, Step};
+use crate::planted::{self, Bug};
+use crate::resource_state::ResourceState;
+use crate::schedule::deletion_levels;
+use crate::state::ResourceNumber;
+use crate::urn::{Urn, UrnMap, UrnSet};
+
+use crate::driver::context::Context;
+use crate::driver::steps::delete::deletion_op;
+
+impl Context {
+    /// Deletes every row that the program no longer has, and those that wait for their deletion.
+    pub(in crate::driver) async fn delete_leftovers(&self) {
+        let leftovers = {
+            let run_state = self.run_state();
+            run_state.planner.leftovers(|number| run_state.ledger.get(number))
+        };
+        let mut condemned = match leftovers {
+            Ok(condemned) => condemned,
+            Err(refused) => {
+                for refusal in refused {
+                    self.refuse(&refusal);
+                }
+                return;
+            }
+        };
+        if self.operation.kind == OperationKind::Update && self.refuse_guarded(&condemned) {
+            return;
+        }
+        self.tell_of_what_stays(&condemned);
+        self.spare_what_failures_need(&mut condemned);
+        let mut kept = FixedSet::default();
+        // What a protected row needs is known to stay before anything goes.
+        for number in condemned.iter().filter(|(_, row)| self.is_protected(row)).map(|(number, _)| *number) {
+            keep_what_it_needs(number, &condemned, &mut kept);
+        }
+        for level in deletion_levels(&condemned) {
+            if self.stop.is_halted() {
+                return;
+            }
+            let level: Vec<_> = level.into_iter().filter(|(number, _)| !kept.contains(number)).collect();
+            let going = self.going(&condemned, &kept);
+            for failed in self.delete_level(level, &going).await {
+                keep_what_it_needs(failed, &condemned, &mut kept);
+            }
+        }
+    }
+
+    /// Tells of the rows that a selection leaves as they are, and that the program did not register: they are the same.
+    fn tell_of_what_stays(&self, condemned: &Leftovers) {
+        if self.operation.targets.is_empty() && self.operation.excludes.is_empty() {
+            return;
+        }
+        let staying: Vec<(ResourceNumber, Arc<ResourceState>)> = {
+            let run_state = self.run_state();
+            let untouched =
+                |number: &ResourceNumber| !run_state.planner.is_handled(*number) && !condemned.contains_key(number);
+            let known = run_state.planner.base().iter().zip(0..).map(|(_, number)| number).filter(untouched);
+            let row = |number| Some((number, Arc::clone(run_state.ledger.get(number)?)));
+            known.filter_map(row).filter(|(_, row)| !row.delete && !row.pending_replacement).collect()
+        };
+        for (number, row) in staying {
+            let step = Step::new(Op::Same, &row.urn.clone(), Some((number, Arc::clone(&row))), Some(Arc::clone(&row)));
+            self.tell(Event::StepStarted(step.metadata(Some(Arc::clone(&row)))));
+            self.run_state().count(Op::Same, &step.urn);
+            self.tell(Event::StepDone(step.metadata(Some(row))));
+        }
+    }
+
+    /// The resources whose objects go, and take along those that are `deletedWith` them. An object that this run found
+    /// alive goes with an owner that it found alive; only an old object of an earlier run may have had an owner of that time.
+    fn going(&self, condemned: &Leftovers, kept: &FixedSet<ResourceNumber>) -> Going {
+        let run_state = self.run_state();
+        let base = run_state.planner.base();
+        let mut going = Going::default();
+        for (number, row) in condemned {
+            if row.pending_replacement || kept.contains(number) || self.is_protected(row) {
+                continue;
+            }
+            if base.get(*number as usize).is_some_and(|old| old.delete) {
+                going.old_halves.insert(*number);
+            } else {
+                going.living.insert(row.urn.clone());
+            }
+            going.all.insert(row.urn.clone());
+        }
+        going
+    }
+
+    /// Refuses the deletions if one of them is of a resource that the host has taken under its guard.
+    fn refuse_guarded(&self, condemned: &Leftovers) -> bool {
+        let guarded = std::mem::take(&mut self.run_state().guarded);
+        let mut refused = false;
+        for row in condemned.values().filter(|row| !row.delete) {
+            if let Some(reason) = guarded.get(&row.urn) {
+                self.refuse(&RegistrationError::on(&row.urn, reason.clone()));
+                refused = true;
+            }
+        }
+        refused
+    }
+
+    /// With continue-on-error: nothing goes that a failed resource depends on.
+    fn spare_what_failures_need(&self, condemned: &mut Leftovers) {
+        let mut needed: Vec<Urn> = {
+            let run_state = self.run_state();
+            // A row whose update failed still goes by its former URN.
+            let former = run_state.failed.iter().filter_map(|urn| run_state.planner.formerly(urn));
+            former.chain(&run_state.failed).cloned().collect()
+        };
+        needed.sort();
+        let mut seen: UrnSet = UrnSet::default();
+        let rows: UrnMap<Arc<ResourceState>> = {
+            let run_state = self.run_state();
+            run_state.ledger.rows().map(|(_, row)| (row.urn.clone(), Arc::clone(row))).collect()
+        };
+        while let Some(urn) = needed.pop() {
+            if seen.insert(urn.clone())
+                && let Some(row) = rows.get(&urn)
+            {
+                needed.extend(row.references());
+            }
+        }
+        condemned.retain(|_, row| row.delete || !seen.contains(&row.urn));
+    }
+
+    /// Deletes the rows of a level side by side; gives the numbers of those that were not deleted.
+    async fn delete_level(
+        &self,
+        level: Vec<(ResourceNumber, Arc<ResourceState>)>,
+        going: &Going,
+    ) -> Vec<ResourceNumber> {
+        let mut failed = Vec::new();
+        let mut running = Vec::new();
+        let side_by_side = self.operation.parallel > 1 && level.len() > 1 && !self.operation.dry_run;
+        for (number, row) in level {
+            let implied = row.deleted_with.as_ref().is_some_and(|owner| going.takes_along(number, owner));
+            let step = deletion_step(number, row, implied);
+            let calls = step.op == Op::Delete || step.op == Op::DeleteReplaced;
+            if !(side_by_side && calls) {
+                if !matches!(self.delete_one(step).await, Ok(true)) {
+                    failed.push(number);
+                }
+                continue;
+            }
+            running.push(async move { (number, matches!(self.delete_one(step).await, Ok(true))) });
+        }
+        failed.extend(join_all(running).await.into_iter().filter(|(_, deleted)| !deleted).map(|(number, _)| number));
+        failed
+    }
+}
+
+/// The owners that go in one level of deletions or a later one.
+#[derive(Default)]
+struct Going {
+    all: UrnSet,
+    living: UrnSet,
+    /// The rows that were old objects before this run.
+    old_halves: FixedSet<ResourceNumber>,
+}
+
+impl Going {
+    /// Is the object gone with its owner?
+    fn takes_along(&self, number: ResourceNumber, owner: &Urn) -> bool {
+        let owners = if self.old_halves.contains(&number) { &self.all } else { &self.living };
+        owners.contains(owner) != planted::has(Bug::DeletedWithInverted)
+    }
+}
+
+fn deletion_step(number: ResourceNumber, row: Arc<ResourceState>, implied: bool) -> Step {
+    let (op, urn) = (deletion_op(&row), row.urn.clone());
+    Step { note: if implied { IMPLIED } else { "" }, ..Step::new(op, &urn, Some((number, row)), None) }
+}
+
+/// Marks the condemned rows that a row which was not deleted depends on.
+fn keep_what_it_needs(number: ResourceNumber, condemned: &Leftovers, kept: &mut FixedSet<ResourceNumber>) {
+    let mut open = vec![number];
+    while let Some(number) = open.pop() {
+        let Some(row) = condemned.get(&number) else { continue };
+        let needed: UrnSet = row.references().collect();
+        for (other, candidate) in condemned {
+            if needed.contains(&candidate.urn) && kept.insert(*other) {
+                open.push(*other);
+            }
+        }
+    }
+}

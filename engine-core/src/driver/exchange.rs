@@ -1,0 +1,251 @@
+//! How the flows of a run reach what is outside: they leave actions, and wait for what comes of them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use atomic_refcell::AtomicRefCell;
+use futures::channel::oneshot;
+
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::provider::{
+    Answer, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderErrorKind, ProviderReference,
+    SerializedProvider,
+};
+use crate::resource_state::ResourceState;
+use crate::state::{Change, Snapshot};
+use crate::urn::Urn;
+use crate::value::PropertyMap;
+
+use crate::driver::actions::{Action, Closable, FlowId, Moment, Outcome, Ticket, Work};
+
+/// What flows leave, and what they wait for.
+pub(in crate::driver) struct Exchange(AtomicRefCell<Books>);
+
+struct Books {
+    actions: Vec<Action>,
+    waiting: HashMap<Ticket, oneshot::Sender<Outcome>, foldhash::fast::FixedState>,
+    next_ticket: Ticket,
+    next_flow: FlowId,
+    /// The flow that goes on just now.
+    current: FlowId,
+    moment: Moment,
+}
+
+/// Resolves when what was appended to the journal is durable.
+pub(in crate::driver) struct Written(oneshot::Receiver<Outcome>);
+
+impl Written {
+    pub(in crate::driver) async fn wait(self) -> Result<()> {
+        match self.0.await {
+            Ok(Outcome::Written(result)) => result,
+            _ => Err(Error::BadState(FAULT.to_owned().into())),
+        }
+    }
+}
+
+const FAULT: &str = "its outcome is unknown; this is a bug in maloko";
+
+fn fault() -> ProviderError {
+    ProviderError::new(ProviderErrorKind::BadReturn, FAULT)
+}
+
+impl Exchange {
+    pub(in crate::driver) fn new(moment: Moment) -> Self {
+        Self(AtomicRefCell::new(Books {
+            actions: Vec::new(),
+            waiting: HashMap::default(),
+            next_ticket: 0,
+            next_flow: 0,
+            current: 0,
+            moment,
+        }))
+    }
+
+    /// Leaves something to be done outside.
+    pub(in crate::driver) fn leave(&self, action: Action) {
+        self.0.borrow_mut().actions.push(action);
+    }
+
+    pub(in crate::driver) fn tell(&self, event: Event) {
+        self.leave(Action::Tell(event));
+    }
+
+    pub(in crate::driver) fn tell_call(&self, urn: Urn, ago: Duration) {
+        self.leave(Action::TellCall(urn, ago));
+    }
+
+    /// What was left since this was last asked.
+    pub(in crate::driver) fn take_actions(&self) -> Vec<Action> {
+        std::mem::take(&mut self.0.borrow_mut().actions)
+    }
+
+    /// Notes what came of something; wakes the flow that waits for it.
+    pub(in crate::driver) fn settle(&self, ticket: Ticket, outcome: Outcome) {
+        let waiting = self.0.borrow_mut().waiting.remove(&ticket);
+        if let Some(waiting) = waiting {
+            // The flow may have stopped waiting.
+            drop(waiting.send(outcome));
+        }
+    }
+
+    /// Wakes the flow that waits for something of which nothing comes.
+    pub(in crate::driver) fn lose(&self, ticket: Ticket) {
+        // Dropped outside of the borrow: that wakes.
+        let waiting = self.0.borrow_mut().waiting.remove(&ticket);
+        drop(waiting);
+    }
+
+    pub(in crate::driver) fn set_moment(&self, moment: Moment) {
+        self.0.borrow_mut().moment = moment;
+    }
+
+    /// When what is dealt with came in.
+    pub(in crate::driver) fn moment(&self) -> Moment {
+        self.0.borrow().moment
+    }
+
+    pub(in crate::driver) fn new_flow(&self) -> FlowId {
+        let mut books = self.0.borrow_mut();
+        books.next_flow += 1;
+        books.next_flow
+    }
+
+    /// Says which flow goes on from here.
+    pub(in crate::driver) fn go_on_with(&self, flow: FlowId) {
+        self.0.borrow_mut().current = flow;
+    }
+
+    fn ask(&self, work: Work) -> oneshot::Receiver<Outcome> {
+        let (sender, receiver) = oneshot::channel();
+        let mut books = self.0.borrow_mut();
+        books.next_ticket += 1;
+        let (ticket, flow) = (books.next_ticket, books.current);
+        books.waiting.insert(ticket, sender);
+        books.actions.push(Action::Do { flow, ticket, work });
+        receiver
+    }
+
+    /// Appends to the journal what nobody waits for: it may wait a moment for the next record.
+    pub(in crate::driver) fn append_unawaited(&self, changes: Vec<Change>) {
+        self.leave(Action::Append { changes, with_next: true, awaited: None });
+    }
+
+    /// Appends to the journal. `waiting` is the flow that waits until that is durable; without it, the present one.
+    pub(in crate::driver) fn append(&self, changes: Vec<Change>, with_next: bool, waiting: Option<FlowId>) -> Written {
+        let (sender, receiver) = oneshot::channel();
+        let mut books = self.0.borrow_mut();
+        books.next_ticket += 1;
+        let (ticket, flow) = (books.next_ticket, waiting.unwrap_or(books.current));
+        books.waiting.insert(ticket, sender);
+        books.actions.push(Action::Append { changes, with_next, awaited: Some((flow, ticket)) });
+        Written(receiver)
+    }
+
+    pub(in crate::driver) async fn describe(&self, object: ObjectId) -> Called<ProviderDescription> {
+        match self.ask(Work::Describe(object)).await {
+            Ok(Outcome::Described(described)) => described,
+            _ => Err(fault()),
+        }
+    }
+
+    pub(in crate::driver) async fn call(&self, object: ObjectId, call: ProviderCall) -> Called<Answer> {
+        match self.ask(Work::Call(object, call)).await {
+            Ok(Outcome::Answered(answer)) => answer,
+            _ => Err(fault()),
+        }
+    }
+
+    pub(in crate::driver) async fn call_back(&self, token: &str, request: Vec<u8>) -> Called<Vec<u8>> {
+        match self.ask(Work::CallBack { token: token.to_owned(), request }).await {
+            Ok(Outcome::CalledBack(answer)) => answer,
+            _ => Err(fault()),
+        }
+    }
+
+    async fn object(&self, work: Work) -> Called<Option<ObjectId>> {
+        match self.ask(work).await {
+            Ok(Outcome::Object(object)) => object,
+            _ => Err(fault()),
+        }
+    }
+
+    pub(in crate::driver) async fn find(&self, reference: &Arc<ProviderReference>) -> Called<Option<ObjectId>> {
+        self.object(Work::Find(Arc::clone(reference))).await
+    }
+
+    pub(in crate::driver) async fn rebuild(&self, reference: &Arc<ProviderReference>) -> Called<Option<ObjectId>> {
+        self.object(Work::Rebuild(Arc::clone(reference))).await
+    }
+
+    pub(in crate::driver) async fn named(&self, reference: &Arc<ProviderReference>) -> Called<Option<ObjectId>> {
+        self.object(Work::Named(Arc::clone(reference))).await
+    }
+
+    /// Was an object registered by hand? What cannot be asked was not.
+    pub(in crate::driver) async fn is_by_hand(&self, reference: &Arc<ProviderReference>) -> bool {
+        matches!(self.ask(Work::IsByHand(Arc::clone(reference))).await, Ok(Outcome::ByHand(true)))
+    }
+
+    pub(in crate::driver) async fn serialize(&self, object: ObjectId) -> Called<SerializedProvider> {
+        match self.ask(Work::Serialize(object)).await {
+            Ok(Outcome::Serialized(serialized)) => serialized,
+            _ => Err(fault()),
+        }
+    }
+
+    pub(in crate::driver) async fn built_in(&self, kind: &Arc<str>, method: Method) -> Called<Answer> {
+        match self.ask(Work::BuiltIn(Arc::clone(kind), method)).await {
+            Ok(Outcome::Answered(answer)) => answer,
+            _ => Err(fault()),
+        }
+    }
+
+    /// `None`: there is no such function.
+    pub(in crate::driver) async fn function(
+        &self,
+        token: String,
+        arguments: PropertyMap,
+        found: Option<Arc<ResourceState>>,
+    ) -> Option<std::result::Result<PropertyMap, String>> {
+        match self.ask(Work::Function { token, arguments, found }).await {
+            Ok(Outcome::Returned(returned)) => returned,
+            _ => Some(Err(FAULT.to_owned())),
+        }
+    }
+
+    pub(in crate::driver) async fn read_assets(
+        &self,
+        properties: PropertyMap,
+    ) -> std::result::Result<PropertyMap, String> {
+        match self.ask(Work::ReadAssets(properties)).await {
+            Ok(Outcome::AssetsRead(read)) => read,
+            _ => Err(FAULT.to_owned()),
+        }
+    }
+
+    /// Resolves after a time.
+    pub(in crate::driver) async fn wait(&self, time: Duration) {
+        // Whatever comes of it, the time is over.
+        drop(self.ask(Work::Wait(time)).await);
+    }
+
+    pub(in crate::driver) async fn fold(&self, snapshot: Snapshot) -> Result<bool> {
+        match self.ask(Work::Fold(snapshot)).await {
+            Ok(Outcome::Folded(folded)) => folded,
+            _ => Err(Error::BadState(FAULT.to_owned().into())),
+        }
+    }
+
+    /// Closes providers; gives what went wrong.
+    pub(in crate::driver) async fn close(&self, closable: Vec<Closable>, limit: Duration) -> Vec<String> {
+        match self.ask(Work::Close(closable, limit)).await {
+            Ok(Outcome::Closed(troubles)) => troubles,
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// What came of asking the host.
+type Called<T> = std::result::Result<T, ProviderError>;

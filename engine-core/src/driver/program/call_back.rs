@@ -1,0 +1,31 @@
+//! The call of a function of the program.
+
+use prost::Message;
+
+use crate::provider::{ProviderError, ProviderErrorKind};
+
+use crate::driver::context::Context;
+
+impl Context {
+    /// Calls a function of the program with a message and takes its answer. `label` is how errors name it.
+    pub(in crate::driver) async fn call_back<M: Message + Default>(
+        &self,
+        label: &str,
+        token: &str,
+        request: &impl Message,
+    ) -> Result<M, ProviderError> {
+        let named = |message: &str| format!("{label} failed: {message}");
+        let answer = self.exchange.call_back(token, request.encode_to_vec()).await;
+        let bytes = answer.map_err(|error| ProviderError {
+            kind: match error.kind {
+                ProviderErrorKind::Cancelled => ProviderErrorKind::Cancelled,
+                _ => ProviderErrorKind::Hook,
+            },
+            message: named(&error.message).into(),
+            ..error
+        })?;
+        M::decode(&bytes[..]).map_err(|error| {
+            ProviderError::new(ProviderErrorKind::Hook, named(&format!("its answer cannot be decoded: {error}")))
+        })
+    }
+}

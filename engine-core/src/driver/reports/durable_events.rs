@@ -1,0 +1,145 @@
+//! A step is reported when its record is durable; the program does not wait for that.
+//!
+//! The outcome of a call goes to the journal, and the answer to the program. What the program registers next is journalled
+//! after it, so one flush makes the outcome and the next intent durable, and no provider is called before. Only the report that
+//! a step is done waits for the disk, and reports of steps keep their order.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::channel::mpsc::unbounded;
+use futures::channel::oneshot;
+use futures::stream::StreamExt;
+
+use crate::event::{Event, StepMetadata};
+use crate::kill_point::{self, KillPoint};
+use crate::plan::Step;
+use crate::planted::{self, Bug};
+use crate::provider::ProviderError;
+use crate::resource_state::ResourceState;
+use crate::urn::Urn;
+
+use crate::driver::actions::FlowId;
+use crate::driver::context::event_queue::{Beginning, Books, Message, Reporting};
+use crate::driver::context::{Begun, Context};
+use crate::driver::exchange::Written;
+
+impl Context {
+    /// Tells of a step, after all that was said of steps before.
+    pub(in crate::driver) fn tell(&self, event: Event) {
+        let mut event = Some(event);
+        let message = |books: &mut Books| match event.take() {
+            Some(Event::StepStarted(step)) => {
+                let beginning = Arc::<Beginning>::default();
+                books.unreported.insert(step.urn.clone(), Arc::clone(&beginning));
+                Message::Started(Box::new(step), beginning)
+            }
+            event => Message::Event(Box::new(event.unwrap_or(Event::End))),
+        };
+        if !self.durable_events.send(message)
+            && let Some(event) = event
+        {
+            self.exchange.tell(event);
+        }
+    }
+
+    /// Notes that a step failed, and tells of it.
+    pub(in crate::driver) fn failed(&self, step: &Step, error: &ProviderError) {
+        self.note_failure(&step.urn, error);
+        self.tell(Event::StepFailed(step.metadata(step.new.clone())));
+    }
+
+    /// Tells that the provider of a resource is called now, at once if its step was told of, else right behind that.
+    pub(in crate::driver) fn tell_call(&self, urn: &Urn) {
+        if let Some(beginning) = self.durable_events.books().unreported.get(urn) {
+            let mut beginning = beginning.0.borrow_mut();
+            if !beginning.told {
+                beginning.called.get_or_insert(self.exchange.moment().instant);
+                return;
+            }
+        }
+        self.exchange.tell_call(urn.clone(), Duration::ZERO);
+    }
+
+    fn tell_beginning(&self, step: StepMetadata, beginning: &Arc<Beginning>) {
+        let urn = step.urn.clone();
+        self.exchange.tell(Event::StepStarted(step));
+        let called = {
+            let mut beginning = beginning.0.borrow_mut();
+            beginning.told = true;
+            beginning.called
+        };
+        if let Some(called) = called {
+            let now = self.exchange.moment().instant;
+            self.exchange.tell_call(urn.clone(), now.saturating_duration_since(called));
+        }
+        let mut books = self.durable_events.books();
+        // A later step of the resource may be waiting behind this one.
+        if books.unreported.get(&urn).is_some_and(|latest| Arc::ptr_eq(latest, beginning)) {
+            books.unreported.remove(&urn);
+        }
+    }
+
+    /// Counts a step and tells of it once it is durable. Where that fails, so does the step, and the run.
+    pub(in crate::driver) fn done_when_written(&self, step: Step, row: Arc<ResourceState>, written: Written) {
+        self.reporting_flow();
+        self.durable_events.send(|_| Message::Done { step: Box::new(step), row, written });
+    }
+
+    /// Waits until the watcher was told of all steps that were taken so far: those that are done are told of when they are
+    /// durable.
+    pub(in crate::driver) async fn all_told(&self) {
+        let (sender, told) = oneshot::channel();
+        if self.durable_events.send(|_| Message::Told(sender)) {
+            // An error: the run is gone.
+            let _ = told.await;
+        }
+    }
+
+    /// The flow that tells of steps; begins with the first one that waits for the disk.
+    pub(in crate::driver) fn reporting_flow(&self) -> FlowId {
+        if let Some((flow, _)) = &self.durable_events.books().reporting {
+            return *flow;
+        }
+        let (queue, messages) = unbounded();
+        let flow = self.exchange.new_flow();
+        self.durable_events.books().reporting = Some((flow, queue));
+        self.begin(flow, Begun::Reporting(Reporting(messages)));
+        flow
+    }
+
+    /// Tells of steps, one after the other, as long as the run lasts.
+    pub(in crate::driver) async fn report(&self, Reporting(mut messages): Reporting) {
+        while let Some(message) = messages.next().await {
+            match message {
+                Message::Started(step, beginning) => self.tell_beginning(*step, &beginning),
+                Message::Done { step, row, written } => self.tell_when_written(&step, row, written).await,
+                Message::Event(event) => self.exchange.tell(*event),
+                Message::Told(sender) => {
+                    // Whoever waited may have given up.
+                    let _ = sender.send(());
+                }
+            }
+        }
+    }
+
+    async fn tell_when_written(&self, step: &Step, row: Arc<ResourceState>, written: Written) {
+        let outcome = if planted::has(Bug::DoneBeforeDurable) { Ok(()) } else { written.wait().await };
+        kill_point::reach(KillPoint::AfterOutcome);
+        match outcome {
+            Ok(()) => {
+                self.run_state().count(step.op, &step.urn);
+                self.exchange.tell(Event::StepDone(step.metadata(Some(row))));
+            }
+            Err(error) => {
+                let error = self.outcome_failure(&error, Some(&row));
+                self.note_failure(&step.urn, &error);
+                self.exchange.tell(Event::StepFailed(step.metadata(step.new.clone())));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "durable_events_tests.rs"]
+mod tests;

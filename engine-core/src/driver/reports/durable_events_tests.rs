@@ -1,0 +1,101 @@
+use futures::FutureExt;
+use futures::channel::mpsc::UnboundedReceiver;
+
+use crate::driver::actions::Action;
+use crate::driver::tests::outside_world::OutsideWorld;
+use crate::event::Op;
+use crate::operation::{Operation, OperationKind};
+
+use super::*;
+
+/// A run whose telling is kept back.
+struct Held {
+    world: OutsideWorld,
+    messages: UnboundedReceiver<Message>,
+}
+
+impl Held {
+    fn new() -> Self {
+        let world = OutsideWorld::new(Operation::new(OperationKind::Update, "proj", "dev"));
+        let (queue, messages) = unbounded();
+        world.context.durable_events.books().reporting = Some((1, queue));
+        Self { world, messages }
+    }
+
+    fn begin(&self, op: Op, name: &str) {
+        let row = ResourceState { urn: urn(name), custom: true, ..ResourceState::default() };
+        let step = Step::new(op, &urn(name), None, Some(Arc::new(row)));
+        self.world.context.tell(Event::StepStarted(step.metadata(step.new.clone())));
+    }
+
+    fn call(&self, name: &str) {
+        self.world.context.tell_call(&urn(name));
+    }
+
+    fn pass(&self, seconds: u64) {
+        self.world.pass(Duration::from_secs(seconds));
+    }
+
+    /// Tells the next message.
+    fn go_on(&mut self) {
+        let message = self.messages.next().now_or_never().flatten();
+        assert!(message.is_some(), "there is nothing to be told");
+        let (queue, messages) = unbounded();
+        assert!(message.is_none_or(|message| queue.unbounded_send(message).is_ok()));
+        drop(queue);
+        assert!(self.world.context.report(Reporting(messages)).now_or_never().is_some());
+    }
+
+    /// What was told of steps and calls; the order of both is that in which they were left.
+    fn heard(&mut self) -> Vec<String> {
+        let actions = self.world.context.exchange.take_actions();
+        let text = |action| match action {
+            Action::Tell(Event::StepStarted(step)) => Some(format!("{} {} began", step.op, step.urn.name())),
+            Action::TellCall(urn, ago) => Some(format!("{} was called {} s ago", urn.name(), ago.as_secs())),
+            _ => None,
+        };
+        actions.into_iter().filter_map(text).collect()
+    }
+}
+
+fn urn(name: &str) -> Urn {
+    Urn::unchecked(&format!("urn:pulumi:dev::proj::pulumi-python:dynamic:Thing::{name}"))
+}
+
+#[test]
+fn a_call_that_overtakes_the_telling_of_its_step_is_told_right_behind_it_with_its_age() {
+    let mut held = Held::new();
+    held.begin(Op::Create, "a");
+    held.call("a");
+    held.pass(12);
+    assert!(held.heard().is_empty());
+    held.go_on();
+    assert_eq!(held.heard(), ["create a began", "a was called 12 s ago"]);
+    assert!(held.world.context.durable_events.books().unreported.is_empty());
+}
+
+#[test]
+fn a_call_whose_step_was_told_is_told_at_once_whatever_waits() {
+    let mut held = Held::new();
+    held.begin(Op::Create, "a");
+    held.go_on();
+    held.begin(Op::Create, "b");
+    held.call("a");
+    assert_eq!(held.heard(), ["create a began", "a was called 0 s ago"]);
+    held.go_on();
+    assert_eq!(held.heard(), ["create b began"]);
+}
+
+#[test]
+fn of_two_steps_of_a_resource_that_wait_the_call_belongs_to_the_later_one() {
+    let mut held = Held::new();
+    held.begin(Op::CreateReplacement, "a");
+    held.call("a");
+    held.begin(Op::DeleteReplaced, "a");
+    held.go_on();
+    assert_eq!(held.heard(), ["create-replacement a began", "a was called 0 s ago"]);
+    held.call("a");
+    held.pass(3);
+    held.go_on();
+    assert_eq!(held.heard(), ["delete-replaced a began", "a was called 3 s ago"]);
+}

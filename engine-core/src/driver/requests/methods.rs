@@ -1,0 +1,168 @@
+//! The methods of the resource monitor and the engine service, by name (docs/rules 12.1).
+
+use prost::Message;
+
+use crate::builtin;
+use crate::event::Severity;
+use crate::plan::{function_not_hosted, package_not_hosted, registered_outputs};
+use crate::urn::Urn;
+use crate::wire::{
+    Accepts, DeploymentInfo, InvokeResponse, LogRequest, ReadResourceRequest, RegisterPackageRequest,
+    RegisterResourceRequest, ResourceCallRequest, ResourceInvokeRequest, RootResource, SupportsFeatureRequest,
+    SupportsFeatureResponse, encode_properties,
+};
+
+use crate::driver::answers::RpcError;
+use crate::driver::context::Context;
+use crate::driver::requests::depth::too_deep;
+
+/// Features of the monitor, by id and by number of the public enumeration. Packages made from a parameter are among them
+/// so that the SDK asks for one, which is refused by its name; otherwise it would tell the user to update another tool.
+const FEATURES: [(&str, i32); 13] = [
+    ("secrets", 0),
+    ("resourceReferences", 1),
+    ("outputValues", 2),
+    ("aliasSpecs", 3),
+    ("replacementTrigger", 4),
+    ("deletedWith", 5),
+    ("replaceWith", 6),
+    ("transforms", 7),
+    ("invokeTransforms", 8),
+    ("parameterization", 9),
+    ("resourceHooks", 10),
+    ("errorHooks", 11),
+    ("stateMigrations", 16),
+];
+
+impl Context {
+    /// Answers a request of the program: a method of the resource monitor or the engine service (docs/rules 12.1) by
+    /// its name, with and for protobuf bytes. Takes as long as the step that it asks for. Afterwards, when the run has
+    /// failed or was cancelled, every call ends with code 14.
+    pub(in crate::driver) async fn rpc(&self, method: &str, request: &[u8]) -> Result<Vec<u8>, RpcError> {
+        let _flight = self.stop.enter();
+        match method {
+            "RegisterResource" => {
+                self.go_on()?;
+                let request: RegisterResourceRequest = self.decode_resource(method, request)?;
+                self.register_resource(request).await.map(|response| response.encode_to_vec())
+            }
+            "RegisterResourceOutputs" => {
+                self.go_on()?;
+                self.begin_with_refresh().await?;
+                self.register_outputs(self.decode_resource(method, request)?).await.map(|()| Vec::new())
+            }
+            "ReadResource" => {
+                self.go_on()?;
+                let request: ReadResourceRequest = self.decode_resource(method, request)?;
+                self.begin_with_refresh().await?;
+                Box::pin(self.read_resource(request)).await.map(|response| response.encode_to_vec())
+            }
+            "Invoke" => {
+                // In boxes, as what is rare: the future of every request would have to make room for it.
+                let request = Box::pin(self.transform_invoke(decode(method, request)?)).await?;
+                Box::pin(self.invoke(request)).await.map(|response| response.encode_to_vec())
+            }
+            "RegisterStackTransform" => {
+                self.callbacks.add_stack_transform(decode(method, request)?);
+                Ok(Vec::new())
+            }
+            "RegisterStackInvokeTransform" => {
+                self.callbacks.add_invoke_transform(decode(method, request)?);
+                Ok(Vec::new())
+            }
+            "RegisterResourceHook" => self.callbacks.add_hook(decode(method, request)?).map(|()| Vec::new()),
+            "RegisterErrorHook" => self.callbacks.add_error_hook(decode(method, request)?).map(|()| Vec::new()),
+            "Call" => {
+                let request: ResourceCallRequest = decode(method, request)?;
+                Err(RpcError { code: 12, message: function_not_hosted("method", &request.tok, &request.version) })
+            }
+            "RegisterPackage" => {
+                let request: RegisterPackageRequest = decode(method, request)?;
+                let base = (request.name.as_str(), request.version.as_str());
+                let made = request.parameterization.as_ref().or(request.extension.as_ref());
+                let message = match made {
+                    Some(made) => package_not_hosted((&made.name, &made.version), Some(base)),
+                    None => package_not_hosted(base, None),
+                };
+                Err(RpcError { code: 12, message })
+            }
+            "SignalAndWaitForShutdown" => {
+                self.wind_up().await;
+                Ok(Vec::new())
+            }
+            "GetDeploymentInfo" => Ok(self.deployment_info().encode_to_vec()),
+            "SupportsFeature" => {
+                let request: SupportsFeatureRequest = decode(method, request)?;
+                let has_support = FEATURES.iter().any(|(id, _)| *id == request.id);
+                Ok(SupportsFeatureResponse { has_support }.encode_to_vec())
+            }
+            "Log" => {
+                self.log_request(&decode(method, request)?);
+                Ok(Vec::new())
+            }
+            "GetRootResource" => {
+                let urn = self.run_state().root.as_ref().map(Urn::to_string).unwrap_or_default();
+                Ok(RootResource { urn }.encode_to_vec())
+            }
+            "SetRootResource" | "RequirePulumiVersion" | "StartDebugging" => Ok(Vec::new()),
+            other => Err(RpcError {
+                code: 12,
+                message: format!("this version of maloko does not serve the request '{other}' of the Pulumi SDK"),
+            }),
+        }
+    }
+
+    /// Decodes a request that carries values; those that are too deep to be decoded end the run.
+    fn decode_resource<M: Message + Default>(&self, method: &str, request: &[u8]) -> Result<M, RpcError> {
+        decode(method, request).map_err(|error| match too_deep(method, request) {
+            Some(refusal) => self.refuse(&refusal),
+            None => error,
+        })
+    }
+
+    fn deployment_info(&self) -> DeploymentInfo {
+        let operation = &self.operation;
+        DeploymentInfo {
+            project: operation.project.clone(),
+            stack: operation.stack.clone(),
+            organization: operation.organization.clone(),
+            config: operation.plain_config(),
+            config_secret_keys: operation.config.iter().filter(|(_, v)| v.secret).map(|(k, _)| k.clone()).collect(),
+            dry_run: operation.dry_run,
+            parallel: i32::try_from(operation.parallel).unwrap_or(i32::MAX),
+            supported_features: FEATURES.iter().map(|(_, number)| *number).collect(),
+        }
+    }
+
+    fn log_request(&self, request: &LogRequest) {
+        let severity = match request.severity {
+            0 => Severity::Debug,
+            2 => Severity::Warning,
+            3 => Severity::Error,
+            _ => Severity::Info,
+        };
+        self.log(&request.urn, severity, &request.message, request.ephemeral);
+    }
+
+    /// The functions that the engine itself serves.
+    async fn invoke(&self, request: ResourceInvokeRequest) -> Result<InvokeResponse, RpcError> {
+        let arguments = registered_outputs(request.args).map_err(RpcError::invalid)?;
+        let found = builtin::resource_wanted(&request.tok, &arguments)
+            .and_then(|urn| self.run_state().row(&urn).map(|(_, row)| std::sync::Arc::clone(row)));
+        let Some(called) = self.exchange.function(request.tok.clone(), arguments, found).await else {
+            let message = function_not_hosted("function", &request.tok, &request.version);
+            return Err(RpcError { code: 12, message });
+        };
+        let answer = called.map_err(|message| RpcError { code: 5, message })?;
+        for notice in self.operation.stacks.take_notices() {
+            self.diagnose(None, Severity::Warning, notice);
+        }
+        self.learn_secrets_of(&answer);
+        let accepts = Accepts { secrets: true, resources: request.accept_resources };
+        Ok(InvokeResponse { r#return: Some(encode_properties(&answer, accepts)) })
+    }
+}
+
+fn decode<M: Message + Default>(method: &str, request: &[u8]) -> Result<M, RpcError> {
+    M::decode(request).map_err(|error| RpcError::invalid(format!("the request '{method}' cannot be decoded: {error}")))
+}

@@ -1,0 +1,72 @@
+//! The registration of a resource: from the request to what the run makes of it, and to the answer.
+
+use std::sync::Arc;
+
+use crate::operation::OperationKind;
+use crate::plan::{Goal, RegistrationError};
+use crate::value::Value;
+use crate::wire::{Accepts, RegisterResourceRequest, RegisterResourceResponse, RegistrationResult, encode_properties};
+
+use crate::driver::answers::RpcError;
+use crate::driver::context::Context;
+use crate::driver::registration::registered::Registered;
+
+impl Context {
+    pub(in crate::driver) async fn register_resource(
+        &self,
+        request: RegisterResourceRequest,
+    ) -> Result<RegisterResourceResponse, RpcError> {
+        let accepts = Accepts { secrets: request.accept_secrets, resources: request.accept_resources };
+        let custom = request.custom;
+        let (kind, name) = (request.r#type.clone(), request.name.clone());
+        let partial = request.supports_partial_values;
+        // In a box of its own: most programs have no transforms, and requests are many.
+        let request = match self.transforms_of(&request) {
+            Some(transforms) => Box::pin(self.transform(request, transforms)).await?,
+            None => request,
+        };
+        let answers_failure_with_object = request.object.is_some() && self.operation.continue_on_error;
+        let refused = |reason: String| RegistrationError::undecodable(&kind, &name, &reason);
+        let goal = Goal::decode(request, &self.operation.project_root);
+        // In a box while files are read: every request's future would have to make room for a second one.
+        let mut goal = Box::new(goal.map_err(|reason| self.refuse(&refused(reason)))?);
+        if self.operation.kind == OperationKind::Update {
+            self.guard_hooks(&goal.hooks).map_err(|reason| self.refuse(&refused(reason)))?;
+            let completed = self.providers.complete_assets(&mut goal.inputs).await;
+            completed.map_err(|reason| self.refuse(&refused(reason)))?;
+        }
+        self.learn_secrets_of(&goal.inputs);
+        let goal = match self.hold_stack(*goal) {
+            Ok(goal) => goal,
+            Err(urn) => {
+                return Ok(RegisterResourceResponse { urn: urn.to_string(), ..RegisterResourceResponse::default() });
+            }
+        };
+        self.begin_with_refresh().await?;
+        self.refresh_registered(&goal).await?;
+        let (urn, registered) = match self.operation.kind {
+            OperationKind::Update => self.plan_and_act(goal).await?,
+            OperationKind::Refresh | OperationKind::Destroy | OperationKind::Import | OperationKind::Load => {
+                self.answer_from_state(&goal).await?
+            }
+        };
+        let mut response = RegisterResourceResponse { urn: urn.to_string(), ..RegisterResourceResponse::default() };
+        match registered {
+            Registered::Done(row) => {
+                response.id.clone_from(&row.id);
+                let mut outputs = if custom { row.outputs_or_empty() } else { Arc::default() };
+                if !partial && outputs.values().any(Value::contains_unknown) {
+                    Arc::make_mut(&mut outputs).retain(|_, value| !value.contains_unknown());
+                }
+                response.object = Some(encode_properties(&outputs, accepts));
+            }
+            Registered::Unknown => response.unknown = true,
+            Registered::Failed => {
+                response.result = RegistrationResult::Fail as i32;
+                response.object = answers_failure_with_object.then(crate::wire::Struct::default);
+            }
+            Registered::Skipped => response.result = RegistrationResult::Skip as i32,
+        }
+        Ok(response)
+    }
+}

@@ -1,0 +1,70 @@
+//! Provider objects in another tool's form, for a state that `pulumi` is to go on with.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::provider::{ObjectId, ProviderError, SerializedProvider, StoredProvider};
+use crate::resource_state::ResourceState;
+use crate::state::Snapshot;
+use crate::value::{SECRET_SIGNATURE, SIGNATURE_KEY};
+
+use crate::driver::answers::NotSerialized;
+use crate::driver::calls::no_provider::is_foreign;
+use crate::driver::calls::resolved_provider::ProviderKind;
+use crate::driver::context::Context;
+
+impl Context {
+    /// Puts the SDK's own serialised form in the place of each reference to a provider object: for a run of kind
+    /// [`Load`](crate::operation::OperationKind::Load) whose program has ended. Code that another tool stored is
+    /// replaced where the program has a live object for it, and left as it is otherwise.
+    ///
+    /// The result lists the rows that keep their reference. Nothing of the engine's own state changes.
+    pub(in crate::driver) async fn serialize_providers(&self, snapshot: &mut Snapshot) -> Vec<NotSerialized> {
+        self.stop.idle().await;
+        let mut known: HashMap<ObjectId, Result<SerializedProvider, ProviderError>> = HashMap::new();
+        let mut missing = Vec::new();
+        for row in &mut snapshot.rows {
+            if row.stored_provider == StoredProvider::Absent {
+                continue;
+            }
+            match self.serialized(row, &mut known).await {
+                Ok(Some(serialized)) => Arc::make_mut(row).stored_provider = stored(&serialized),
+                Ok(None) => {}
+                Err(error) => missing.push(NotSerialized { urn: row.urn.clone(), reason: error.message.into() }),
+            }
+        }
+        missing
+    }
+
+    async fn serialized(
+        &self,
+        row: &ResourceState,
+        known: &mut HashMap<ObjectId, Result<SerializedProvider, ProviderError>>,
+    ) -> Result<Option<SerializedProvider>, ProviderError> {
+        let resolved = match self.providers.resolve(row).await {
+            Ok(resolved) => resolved,
+            // It is in the other tool's form already.
+            Err(_) if is_foreign(row, self.crypter.as_ref()) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let ProviderKind::Live { object, .. } = resolved.server else { return Ok(None) };
+        if let Some(known) = known.get(&object) {
+            return known.clone().map(Some);
+        }
+        let serialized = self.exchange.serialize(object).await;
+        known.insert(object, serialized.clone());
+        serialized.map(Some)
+    }
+}
+
+/// As a row keeps another tool's code. What is secret is encrypted when the row is written.
+fn stored(serialized: &SerializedProvider) -> StoredProvider {
+    let text = json!(serialized.text);
+    StoredProvider::Foreign(Arc::new(if serialized.secret {
+        json!({ SIGNATURE_KEY: SECRET_SIGNATURE, "plaintext": text.to_string() })
+    } else {
+        text
+    }))
+}

@@ -1,0 +1,38 @@
+//! The records of steps: written, and waited for.
+
+use crate::kill_point::{self, KillPoint};
+use crate::planted::{self, Bug};
+use crate::provider::ProviderError;
+use crate::resource_state::ResourceState;
+use crate::state::Change;
+
+use crate::driver::actions::Action;
+use crate::driver::context::Context;
+use crate::driver::exchange::Written;
+
+impl Context {
+    /// Journals changes and waits until they are durable: only then is a step reported as done.
+    pub(in crate::driver) async fn record(&self, changes: Vec<Change>) -> Result<(), ProviderError> {
+        let begins = changes.iter().any(|change| matches!(change, Change::Begin { .. }));
+        kill_point::reach(if begins { KillPoint::BeforeIntent } else { KillPoint::BeforeOutcome });
+        if planted::has(if begins { Bug::CallBeforeIntent } else { Bug::DoneBeforeDurable }) {
+            self.exchange.leave(Action::Append { changes, with_next: false, awaited: None });
+            return Ok(());
+        }
+        let written = self.exchange.append(changes, false, None);
+        let written = written.wait().await.map_err(|error| self.state_failure(&error));
+        kill_point::reach(if begins { KillPoint::AfterIntent } else { KillPoint::AfterOutcome });
+        written
+    }
+
+    /// Waits until what was journalled is durable: the outcome of a call that led to the row.
+    pub(in crate::driver) async fn durable(
+        &self,
+        written: Written,
+        row: Option<&ResourceState>,
+    ) -> Result<(), ProviderError> {
+        let written = written.wait().await.map_err(|error| self.outcome_failure(&error, row));
+        kill_point::reach(KillPoint::AfterOutcome);
+        written
+    }
+}

@@ -1,0 +1,184 @@
+//! Writing down what came of a call: the row that it led to, or the end of one.
+
+use std::sync::Arc;
+
+use crate::event::Op;
+use crate::kill_point::{self, KillPoint};
+use crate::message;
+use crate::message::Code;
+use crate::plan::{Step, copy_secrets, mark_outputs};
+use crate::planted::{self, Bug};
+use crate::provider::{Answer, ProviderError, ProviderErrorKind};
+use crate::resource_state::ResourceState;
+use crate::state::{Change, ResourceNumber};
+use crate::value::{PropertyMap, Value};
+
+use crate::driver::context::Context;
+use crate::driver::exchange::Written;
+use crate::driver::steps::rows::stamp;
+
+/// The outcome of a create or update.
+pub(in crate::driver) struct Settled {
+    pub(in crate::driver) row: Arc<ResourceState>,
+    /// Why an object that is there did not start.
+    pub(in crate::driver) error: Option<ProviderError>,
+    /// The outcome, on its way to the disk.
+    pub(in crate::driver) written: Written,
+}
+
+impl Context {
+    /// Writes down the outcome of a create or update.
+    pub(in crate::driver) async fn settle(
+        &self,
+        step: &Step,
+        mut row: ResourceState,
+        answer: Result<Answer, ProviderError>,
+        operation: u32,
+    ) -> Result<Settled, ProviderError> {
+        let (outputs, error) = match answer {
+            Ok(Answer::Created { id, outputs }) => {
+                if id.is_empty() {
+                    let returned = crate::update_plan::shown_value(&Value::Object(outputs));
+                    let error = ProviderError::new(
+                        ProviderErrorKind::Unreadable { returned, id },
+                        message![
+                            "create returned no id; return ",
+                            Code::CreateResult,
+                            ", which is a text that names the new object"
+                        ],
+                    );
+                    return Err(self.leave_open(step, error).await);
+                }
+                row.id = id;
+                (outputs, None)
+            }
+            Ok(Answer::Updated { outputs }) => (outputs, None),
+            Ok(_) => {
+                let error = ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call");
+                return Err(self.leave_open(step, error).await);
+            }
+            Err(mut error) => match &mut error.kind {
+                ProviderErrorKind::NotInitialized { id, properties, reasons } => {
+                    if !id.is_empty() && step.op != Op::Update {
+                        row.id.clone_from(id);
+                    }
+                    row.init_errors.clone_from(reasons);
+                    (std::mem::take(properties), Some(error))
+                }
+                // The object is known, so the next run updates it in place of making another one.
+                ProviderErrorKind::UnusableOutputs { id, properties } => {
+                    if step.op != Op::Update {
+                        row.id.clone_from(id);
+                    }
+                    row.init_errors = vec![self.redacted(&error.message).into_owned()];
+                    // What is missing is most likely as the inputs say; a diff that misses it would replace the object.
+                    let mut outputs = (*row.inputs).clone();
+                    outputs.extend(std::mem::take(properties));
+                    (outputs, Some(error))
+                }
+                ProviderErrorKind::Raised
+                | ProviderErrorKind::Cancelled
+                | ProviderErrorKind::NoProvider
+                | ProviderErrorKind::NoMethod
+                | ProviderErrorKind::Hook => {
+                    if planted::has(Bug::FailedCreateRecorded) && step.op == Op::Create {
+                        "lost".clone_into(&mut row.id);
+                        let changes = self.book_outcome(step, &Arc::new(row), operation);
+                        self.record(changes).await?;
+                        return Err(error);
+                    }
+                    // By the SDKs' contract a method that raises has made nothing; of a create there is a record all the
+                    // same.
+                    let changes = if step.op == Op::Update {
+                        vec![self.run_state().end(operation)]
+                    } else {
+                        self.unknown_outcome(&step.urn, &error, Some(operation))
+                    };
+                    self.record(changes).await?;
+                    return Err(error);
+                }
+                // The object may exist: the operation stays pending, and the next run names it.
+                ProviderErrorKind::BadReturn
+                | ProviderErrorKind::Unreadable { .. }
+                | ProviderErrorKind::TimedOut
+                | ProviderErrorKind::Interrupted => return Err(self.leave_open(step, error).await),
+            },
+        };
+        self.learn_secrets_of(&outputs);
+        finish_row(step, &mut row, outputs, error.is_some(), self.now());
+        let row = Arc::new(row);
+        let changes = self.book_outcome(step, &row, operation);
+        kill_point::reach(KillPoint::BeforeOutcome);
+        // The program goes on; only hooks and reports of failures wait for the disk.
+        let awaited = error.is_some() || !row.hooks.is_empty();
+        let waiting = if awaited { None } else { Some(self.reporting_flow()) };
+        let written = self.exchange.append(changes, !awaited, waiting);
+        Ok(Settled { row, error, written })
+    }
+
+    /// Notes of a create that ended without an outcome why it has none. The operation stays pending.
+    async fn leave_open(&self, step: &Step, error: ProviderError) -> ProviderError {
+        if step.op != Op::Update {
+            let changes = self.unknown_outcome(&step.urn, &error, None);
+            if !changes.is_empty()
+                && let Err(unwritten) = self.record(changes).await
+            {
+                return unwritten;
+            }
+        }
+        error
+    }
+
+    fn book_outcome(&self, step: &Step, row: &Arc<ResourceState>, operation: u32) -> Vec<Change> {
+        let mut run_state = self.run_state();
+        let mut changes = vec![run_state.end(operation)];
+        if step.op != Op::Update {
+            changes.extend(run_state.resolve(&row.urn));
+        }
+        let old = step
+            .old
+            .as_ref()
+            .and_then(|(number, _)| run_state.ledger.get(*number).map(|old| (*number, Arc::clone(old))));
+        match (step.op, old) {
+            (Op::CreateReplacement, Some((number, old))) if !old.pending_replacement => {
+                changes.extend(run_state.put_replacement(Arc::clone(row), number, &old));
+                if planted::has(Bug::PendingDeleteLost) {
+                    changes.push(run_state.remove(number));
+                }
+            }
+            (_, old) => changes.push(run_state.put(Arc::clone(row), old.map(|(number, _)| number))),
+        }
+        changes
+    }
+
+    pub(in crate::driver) fn book_deletion(
+        &self,
+        step: &Step,
+        number: ResourceNumber,
+        row: &Arc<ResourceState>,
+    ) -> Change {
+        let mut run_state = self.run_state();
+        run_state.count(step.op, &step.urn);
+        if step.keep_until_replaced {
+            let marked = ResourceState { pending_replacement: true, ..(**row).clone() };
+            run_state.set(number, Arc::new(marked))
+        } else {
+            run_state.remove(number)
+        }
+    }
+}
+
+fn finish_row(step: &Step, row: &mut ResourceState, mut outputs: PropertyMap, partly: bool, now: String) {
+    copy_secrets(&row.inputs, &mut outputs);
+    if let (true, Op::Update, Some((_, old))) = (planted::has(Bug::OldOutputsKept), step.op, &step.old) {
+        outputs.extend((*old.outputs_or_empty()).clone());
+    }
+    if let (true, Op::Update, Some((_, old))) = (partly, step.op, &step.old)
+        && !planted::has(Bug::PartialUpdateStoresNewInputs)
+    {
+        row.inputs = Arc::clone(&old.inputs);
+    }
+    row.outputs = Some(Arc::new(outputs));
+    mark_outputs(row);
+    stamp(step.op, row, now);
+}

@@ -1,0 +1,45 @@
+//! Calls that error hooks may have made again (docs/rules 13.3).
+
+use crate::message;
+use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
+use crate::resource_state::HookMoment;
+
+use crate::driver::context::Context;
+use crate::driver::steps::write_ahead::Journalled;
+
+impl Context {
+    /// Makes a journalled call, again for as long as the method raises and an error hook asks for it. Of other failures
+    /// no hook is told: after them the object may exist, and another attempt would make a second one.
+    pub(in crate::driver) async fn call_retried(
+        &self,
+        call: Journalled<'_>,
+        mut method: Method,
+    ) -> Result<(u32, Result<Answer, ProviderError>), ProviderError> {
+        let Journalled { row, occasion, .. } = call;
+        let mut errors = Vec::new();
+        loop {
+            let name = method.name();
+            let again = row.hooks.contains_key(&HookMoment::OnError).then(|| method.clone());
+            let (operation, answer) = self.call_journalled(call, method).await?;
+            let (Some(again), Err(error)) = (again, &answer) else { return Ok((operation, answer)) };
+            if error.kind != ProviderErrorKind::Raised {
+                return Ok((operation, answer));
+            }
+            errors.insert(0, error.message.to_string());
+            match Box::pin(self.wants_retry(&row.urn, &row.hooks, occasion, name, &errors)).await {
+                Ok(true) => {}
+                Ok(false) => return Ok((operation, answer)),
+                Err(mut failed) => {
+                    failed.message = message![&failed.message, format!("; {name} itself had failed: "), &error.message];
+                    return Ok((operation, Err(failed)));
+                }
+            }
+            let ended = match &again {
+                Method::Create { .. } => self.unknown_outcome(&row.urn, error, Some(operation)),
+                _ => vec![self.run_state().end(operation)],
+            };
+            self.record(ended).await?;
+            method = again;
+        }
+    }
+}

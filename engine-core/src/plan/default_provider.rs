@@ -1,0 +1,110 @@
+//! Which provider resource a row refers to: the program's own, or the one of its package that the engine keeps
+//! (docs/rules 1.4).
+
+use std::sync::Arc;
+
+use crate::builtin;
+use crate::event::Op;
+use crate::provider::DYNAMIC_PACKAGES;
+use crate::resource_state::ResourceState;
+use crate::urn::{Urn, package_of};
+use crate::value::{PropertyMap, Value};
+
+use super::goal::Goal;
+use super::planner::{Planner, Seen};
+use super::refusals::registration::RegistrationError;
+use super::step::Step;
+
+impl Planner {
+    /// The reference to the provider resource that a registration's row will have, with the steps that make it.
+    pub(super) fn provider_for(&mut self, urn: &Urn, goal: &Goal) -> Result<(String, Vec<Step>), RegistrationError> {
+        let package = package_of(&goal.kind);
+        if let Some(package) = goal.package_of_provider() {
+            if !goal.is_dynamic_provider() {
+                return Err(RegistrationError::native_package(urn, package, &goal.package_version));
+            }
+            if !goal.import_id.is_empty() {
+                return Err(RegistrationError::built_in_import(urn, &goal.kind));
+            }
+            return Ok((String::new(), Vec::new()));
+        }
+        let built_in = builtin::serves(&goal.kind);
+        if package == builtin::PACKAGE && !built_in {
+            return Err(RegistrationError::unknown_built_in(urn, &goal.kind));
+        }
+        if !DYNAMIC_PACKAGES.contains(&package) && !built_in {
+            return Err(RegistrationError::native_package(urn, package, &goal.package_version));
+        }
+        if built_in && !goal.import_id.is_empty() {
+            return Err(RegistrationError::built_in_import(urn, &goal.kind));
+        }
+        if goal.object.is_none() && !built_in {
+            return Err(RegistrationError::no_provider_object(urn));
+        }
+        if !goal.provider.is_empty() {
+            return Ok((goal.provider.clone(), Vec::new()));
+        }
+        let (reference, step) = self.default_provider(package);
+        Ok((reference, step.into_iter().collect()))
+    }
+
+    /// The reference to the provider resource of a type for a row that no registration leads to, with the step that makes
+    /// it where the state has none.
+    pub fn engine_provider(&mut self, urn: &Urn, kind: &str) -> Result<(String, Option<Step>), RegistrationError> {
+        let package = package_of(kind);
+        if !DYNAMIC_PACKAGES.contains(&package) {
+            return Err(RegistrationError::native_package(urn, package, ""));
+        }
+        let (reference, step) = self.default_provider(package);
+        Ok((reference, step.filter(|step| step.op == Op::Create)))
+    }
+
+    /// The reference to the engine's own row for a package, whose inputs are the configuration; with the step that leads
+    /// to it when it is asked for first.
+    fn default_provider(&mut self, package: &str) -> (String, Option<Step>) {
+        if let Some(reference) = self.default_providers.get(package) {
+            return (reference.clone(), None);
+        }
+        let kind = format!("pulumi:providers:{package}");
+        let urn = Urn::new(&self.operation.stack, &self.operation.project, "", &kind, "default");
+        let dynamic = DYNAMIC_PACKAGES.contains(&package);
+        let inputs: PropertyMap = self
+            .operation
+            .config
+            .iter()
+            .filter_map(|(key, entry)| {
+                let text = Value::String(entry.value.clone());
+                let value = if entry.secret { Value::secret(text) } else { text };
+                // Dynamic packages get the whole configuration, others what is theirs.
+                let own = || key.strip_prefix(package)?.strip_prefix(':');
+                Some((if dynamic { key.as_str() } else { own()? }.to_owned(), value))
+            })
+            .collect();
+        let inputs = Arc::new(inputs);
+        let old = self.old_row(&urn);
+        if let Some((number, _)) = &old {
+            self.handled.insert(*number);
+        }
+        self.seen.insert(urn.clone(), Seen::default());
+        let id = old.as_ref().map_or_else(|| (self.new_id)(), |(_, row)| row.id.clone());
+        let reference = format!("{urn}::{id}");
+        let row = ResourceState {
+            urn: urn.clone(),
+            custom: true,
+            id,
+            kind,
+            outputs: Some(Arc::clone(&inputs)),
+            inputs,
+            created: old.as_ref().map(|(_, row)| row.created.clone()).unwrap_or_default(),
+            modified: old.as_ref().map(|(_, row)| row.modified.clone()).unwrap_or_default(),
+            ..ResourceState::default()
+        };
+        let op = match &old {
+            None => Op::Create,
+            Some((_, old)) if old.outputs_or_empty() == row.outputs_or_empty() => Op::Same,
+            Some(_) => Op::Update,
+        };
+        self.default_providers.insert(package.to_owned(), reference.clone());
+        (reference, Some(Step::new(op, &urn, old, Some(Arc::new(row)))))
+    }
+}

@@ -1,0 +1,219 @@
+//! What comes next for a registration: each answer of its provider leads to the next question, or to its steps (docs/rules
+//! 2.6, 3).
+
+use std::sync::Arc;
+
+use crate::diff::reset_ignored;
+use crate::event::Op;
+use crate::planted::{self, Bug};
+use crate::provider::{Answer, Method};
+use crate::resource_state::ResourceState;
+use crate::value::PropertyMap;
+
+use crate::plan::diff_result::{Compared, DiffResult, judge};
+use crate::plan::planner::Planner;
+use crate::plan::refusals::registration::RegistrationError;
+use crate::plan::registration::progress::{Phase, Registration};
+use crate::plan::registration::question::{Next, Question};
+use crate::plan::step::{RENEWED, Step};
+
+impl Planner {
+    /// Goes on with a registration: with no answer at first, then with the answer to each question.
+    pub fn advance(
+        &mut self,
+        registration: &mut Registration,
+        answer: Option<Answer>,
+    ) -> Result<Next, RegistrationError> {
+        match std::mem::replace(&mut registration.phase, Phase::Settled) {
+            Phase::Begun => self.first_question(registration),
+            Phase::Finding => self.take_found(registration, answer.ok_or_else(|| registration.wrong_answer())?),
+            Phase::CheckingFound(found) => {
+                registration.take_checked(answer.ok_or_else(|| registration.wrong_answer())?)?;
+                Ok(Self::compare_found(registration, found))
+            }
+            Phase::ComparingFound(found) => {
+                let Some(Answer::Diffed(answer)) = answer else { return Err(registration.wrong_answer()) };
+                self.adopt(registration, found, &answer)
+            }
+            Phase::Checking => {
+                registration.take_checked(answer.ok_or_else(|| registration.wrong_answer())?)?;
+                self.after_check(registration)
+            }
+            Phase::Diffing => {
+                let Some(Answer::Diffed(answer)) = answer else { return Err(registration.wrong_answer()) };
+                let Some(old) = registration.old_row() else { return Err(registration.wrong_answer()) };
+                let diff_result = judge(
+                    &answer,
+                    &Compared {
+                        old_inputs: &old.inputs,
+                        new_inputs: &registration.checked,
+                        ignore_changes: &registration.goal.ignore_changes,
+                        replace_on_changes: &registration.goal.replace_on_changes,
+                        has_init_errors: !old.init_errors.is_empty(),
+                        renewed: registration.code_change.renews(self.operation.update_changed_providers),
+                    },
+                );
+                let must_replace = old.pending_replacement;
+                if diff_result.only_renewed {
+                    registration.note = RENEWED;
+                }
+                registration.diff_result = diff_result;
+                if must_replace {
+                    registration.diff_result.changed = true;
+                    registration.diff_result.replace = true;
+                }
+                self.after_diff(registration)
+            }
+            Phase::CheckingAgain => {
+                registration.take_checked(answer.ok_or_else(|| registration.wrong_answer())?)?;
+                self.replace(registration)
+            }
+            Phase::Cascading(mut cascade) => {
+                let Some(Answer::Diffed(answer)) = answer else { return Err(registration.wrong_answer()) };
+                cascade.answer(&answer);
+                self.cascade(registration, cascade)
+            }
+            Phase::Settled => Err(registration.wrong_answer()),
+        }
+    }
+
+    fn first_question(&mut self, registration: &mut Registration) -> Result<Next, RegistrationError> {
+        if !registration.is_targeted() {
+            return Ok(Next::Act(self.leave_untouched(registration)));
+        }
+        if registration.goal.is_dynamic_provider() {
+            return Ok(self.settle_provider(registration));
+        }
+        if Self::is_import(registration) {
+            return Ok(Self::look_for_object(registration));
+        }
+        let mut inputs = registration.goal.inputs.clone();
+        // A component is never replaced: --replace leaves it as it is.
+        let afresh = self
+            .comparable(registration)
+            .is_none_or(|old| registration.goal.custom && self.is_forced(&registration.urn, old).is_some());
+        let mut old_inputs = PropertyMap::new();
+        let mut named_before = None;
+        if !afresh && let Some(old) = registration.old_row().cloned() {
+            registration.not_applicable = reset_ignored(&old.inputs, &mut inputs, &registration.goal.ignore_changes);
+            old_inputs = registration.shown(&old.inputs);
+            named_before = Some(old);
+        }
+        self.fill_name(registration, &mut inputs, named_before.as_deref())?;
+        registration.checked = Arc::new(inputs);
+        if !registration.goal.custom {
+            return Ok(self.settle_component(registration));
+        }
+        registration.phase = Phase::Checking;
+        Ok(registration.check(old_inputs))
+    }
+
+    /// Is there an object that inputs can be compared with?
+    fn comparable<'a>(&self, registration: &'a Registration) -> Option<&'a Arc<ResourceState>> {
+        let (number, row) = registration.old.as_ref()?;
+        let lost = self.deleted_first.contains(number);
+        (!row.external && !lost && row.custom == registration.goal.custom).then_some(row)
+    }
+
+    fn after_check(&mut self, registration: &mut Registration) -> Result<Next, RegistrationError> {
+        let Some((number, old)) = registration.old.clone() else {
+            return Ok(Next::Act(vec![registration.step(Op::Create, registration.new_row())]));
+        };
+        if self.deleted_first.contains(&number) {
+            // Deleted earlier in this run, because something that it depends on was.
+            self.replaced.insert(registration.urn.clone());
+            let create = registration.step(Op::CreateReplacement, registration.new_row());
+            return Ok(Next::Act(vec![Step { op: Op::Replace, ..create.clone() }, create]));
+        }
+        if old.external || !old.custom {
+            if !old.custom {
+                registration.diff_result.replace_keys = vec!["provider".to_owned()];
+            }
+            return Ok(self.create_first(registration));
+        }
+        if self.is_triggered(registration, &old)? {
+            registration.diff_result = DiffResult { changed: true, replace: true, ..DiffResult::default() };
+            return self.after_diff(registration);
+        }
+        if let Some(note) = self.is_forced(&registration.urn, &old) {
+            registration.note = note;
+            registration.diff_result = DiffResult {
+                changed: true,
+                replace: true,
+                replace_keys: vec!["id".to_owned()],
+                ..DiffResult::default()
+            };
+            self.guard_imported(registration)?;
+            self.object(self.guard_protected(registration, &old), &mut registration.complaints)?;
+            // The check was made without old inputs already.
+            return self.replace(registration);
+        }
+        let implied = if registration.goal.replace_with.iter().any(|urn| self.replaced.contains(urn)) {
+            Some("replaceWith")
+        } else if registration.goal.deleted_with.as_ref().is_some_and(|urn| self.replaced.contains(urn)) {
+            Some("deletedWith")
+        } else {
+            None
+        };
+        if let Some(key) = implied {
+            registration.diff_result = DiffResult {
+                changed: true,
+                replace: true,
+                replace_keys: vec![key.to_owned()],
+                ..DiffResult::default()
+            };
+            return self.after_diff(registration);
+        }
+        registration.phase = Phase::Diffing;
+        Ok(Next::Ask(Question {
+            urn: registration.urn.clone(),
+            about: None,
+            method: Method::Diff {
+                id: old.id.clone(),
+                olds: registration.shown(&old.outputs_or_empty()),
+                news: registration.shown(&registration.checked),
+            },
+        }))
+    }
+
+    /// Has the value of `replacementTrigger` changed (docs/rules 3.1)? Setting one for the first time, or taking it
+    /// away, is no change.
+    fn is_triggered(&self, registration: &Registration, old: &ResourceState) -> Result<bool, RegistrationError> {
+        let (Some(before), Some(now)) = (&old.replacement_trigger, &registration.goal.replacement_trigger) else {
+            return Ok(false);
+        };
+        if now.contains_unknown() && !self.operation.dry_run {
+            return Err(RegistrationError::unknown_trigger(&registration.urn));
+        }
+        Ok(before.contains_unknown() || now.contains_unknown() || before.plain() != now.plain())
+    }
+
+    fn after_diff(&mut self, registration: &mut Registration) -> Result<Next, RegistrationError> {
+        let Some((_, old)) = registration.old.clone() else { return Err(registration.wrong_answer()) };
+        if registration.diff_result.replace {
+            self.guard_imported(registration)?;
+            self.object(self.guard_protected(registration, &old), &mut registration.complaints)?;
+            registration.phase = Phase::CheckingAgain;
+            // Without old inputs, and the program's inputs as they are (docs/rules 2.5, 2.6).
+            let mut inputs = if planted::has(Bug::ReplacementIgnoresChanges) {
+                (*registration.checked).clone()
+            } else {
+                registration.goal.inputs.clone()
+            };
+            self.fill_name(registration, &mut inputs, None)?;
+            registration.checked = Arc::new(inputs);
+            return Ok(registration.check(PropertyMap::new()));
+        }
+        let mut row = registration.new_row();
+        row.id.clone_from(&old.id);
+        if registration.diff_result.changed {
+            return Ok(Next::Act(vec![registration.step(Op::Update, row)]));
+        }
+        row.outputs.clone_from(&old.outputs);
+        row.init_errors.clone_from(&old.init_errors);
+        if let Some(kept) = registration.kept_provider.take() {
+            row.stored_provider = kept;
+        }
+        Ok(Next::Act(vec![registration.step(Op::Same, row)]))
+    }
+}

@@ -1,0 +1,106 @@
+//! What has to be deleted before a resource that is deleted before its replacement is made (docs/rules 4.2).
+
+use std::sync::Arc;
+
+use crate::planted::{self, Bug};
+use crate::provider::{DiffAnswer, Method};
+use crate::resource_state::ResourceState;
+use crate::state::ResourceNumber;
+use crate::urn::{Urn, UrnSet};
+use crate::value::{PropertyMap, Value};
+
+use crate::plan::diff_result::{Compared, judge};
+use crate::plan::planner::Planner;
+use crate::plan::registration::question::Question;
+use crate::plan::secrecy::for_provider;
+
+/// The search for dependents that must go first: it walks the rows in state order and asks of each candidate what its
+/// provider would say if the values that it takes from condemned resources were unknown.
+#[derive(Debug)]
+pub(super) struct Cascade {
+    condemned: UrnSet,
+    deletions: Vec<(ResourceNumber, Arc<ResourceState>)>,
+    next: ResourceNumber,
+    asked: Option<(ResourceNumber, Arc<ResourceState>, PropertyMap)>,
+}
+
+impl Cascade {
+    pub(super) fn new(root: ResourceNumber, row: &ResourceState) -> Self {
+        Self { condemned: UrnSet::from_iter([row.urn.clone()]), deletions: Vec::new(), next: root + 1, asked: None }
+    }
+
+    /// Takes the answer to the last question.
+    pub(super) fn answer(&mut self, answer: &DiffAnswer) {
+        let Some((number, row, what_if)) = self.asked.take() else { return };
+        let diff_result = judge(
+            answer,
+            &Compared {
+                old_inputs: &row.inputs,
+                new_inputs: &what_if,
+                ignore_changes: &row.ignore_changes,
+                replace_on_changes: &row.replace_on_changes,
+                has_init_errors: false,
+                renewed: false,
+            },
+        );
+        if diff_result.replace {
+            self.condemn(number, row);
+        }
+    }
+
+    fn condemn(&mut self, number: ResourceNumber, row: Arc<ResourceState>) {
+        self.condemned.insert(row.urn.clone());
+        self.deletions.push((number, row));
+    }
+
+    /// The next question, or `None` when all is known. Rows that this run has dealt with are not candidates.
+    pub(super) fn next_question(&mut self, planner: &Planner) -> Option<Question> {
+        if planted::has(Bug::DeleteFirstWithoutDependents) {
+            return None;
+        }
+        loop {
+            let number = self.next;
+            let row = Arc::clone(planner.base().get(number as usize)?);
+            self.next += 1;
+            if planner.is_handled(number) || !row.custom || row.external || row.urn.provider_package().is_some() {
+                continue;
+            }
+            let follows = |urn: &Urn| self.condemned.contains(urn);
+            let provider_goes = row.provider_parts().is_some_and(|(urn, _)| follows(&urn));
+            if provider_goes || row.deleted_with.as_ref().is_some_and(follows) || row.replace_with.iter().any(follows) {
+                self.condemn(number, row);
+                continue;
+            }
+            let affected: Vec<&String> = row
+                .property_dependencies
+                .iter()
+                .filter(|(_, urns)| urns.iter().any(follows))
+                .map(|(key, _)| key)
+                .filter(|key| row.inputs.contains_key(*key))
+                .collect();
+            if affected.is_empty() || row.delete {
+                continue;
+            }
+            let mut what_if = (*row.inputs).clone();
+            for key in affected {
+                what_if.insert(key.clone(), Value::Unknown);
+            }
+            let question = Question {
+                urn: row.urn.clone(),
+                about: Some(Arc::clone(&row)),
+                method: Method::Diff {
+                    id: row.id.clone(),
+                    olds: for_provider(&row.outputs_or_empty()),
+                    news: for_provider(&what_if),
+                },
+            };
+            self.asked = Some((number, row, what_if));
+            return Some(question);
+        }
+    }
+
+    /// What is to be deleted, dependents before what they depend on.
+    pub(super) fn into_deletions(self) -> impl Iterator<Item = (ResourceNumber, Arc<ResourceState>)> {
+        self.deletions.into_iter().rev()
+    }
+}

@@ -1,0 +1,109 @@
+//! The steps of a replacement: the new object first, or what stands on the old one, the old one and then the new one
+//! (docs/rules 4.2).
+
+use std::sync::Arc;
+
+use crate::event::Op;
+use crate::planted::{self, Bug};
+use crate::resource_state::ResourceState;
+use crate::urn::UrnSet;
+
+use crate::plan::planner::Planner;
+use crate::plan::refusals::registration::RegistrationError;
+use crate::plan::registration::cascade::Cascade;
+use crate::plan::registration::progress::{Phase, Registration};
+use crate::plan::registration::question::Next;
+use crate::plan::step::{IMPLIED, Step};
+
+impl Planner {
+    /// Decides the order of a replacement once its inputs are checked.
+    pub(super) fn replace(&mut self, registration: &mut Registration) -> Result<Next, RegistrationError> {
+        let Some((number, old)) = registration.old.clone() else { return Err(registration.wrong_answer()) };
+        let asked = registration.goal.delete_before_replace.or(registration.diff_result.delete_before_replace);
+        let delete_first = registration.fixed_name || asked.unwrap_or_else(|| registration.keeps_explicit_name(&old));
+        if !delete_first {
+            return Ok(self.create_first(registration));
+        }
+        let cascade = Cascade::new(number, &old);
+        self.cascade(registration, cascade)
+    }
+
+    pub(super) fn create_first(&mut self, registration: &Registration) -> Next {
+        self.replaced.insert(registration.urn.clone());
+        let create = registration.step(Op::CreateReplacement, registration.new_row());
+        let replace = Step { op: Op::Replace, ..create.clone() };
+        Next::Act(vec![create, replace])
+    }
+
+    /// Goes on with finding what must be deleted before the resource itself can be (docs/rules 4.2).
+    pub(super) fn cascade(
+        &mut self,
+        registration: &mut Registration,
+        mut cascade: Cascade,
+    ) -> Result<Next, RegistrationError> {
+        if let Some(question) = cascade.next_question(self) {
+            registration.phase = Phase::Cascading(cascade);
+            return Ok(Next::Ask(question));
+        }
+        let Some((number, old)) = registration.old.clone() else { return Err(registration.wrong_answer()) };
+        let mut steps = Vec::new();
+        let deletions: Vec<_> = cascade.into_deletions().collect();
+        let goes: UrnSet = deletions.iter().map(|(_, row)| row.urn.clone()).chain([old.urn.clone()]).collect();
+        for (member, row) in deletions {
+            if row.protect && !self.operation.ignore_protect {
+                let refused = Err(RegistrationError::protected_dependent(&registration.urn, &row.urn));
+                self.object(refused, &mut registration.complaints)?;
+            }
+            if self.deleted_first.insert(member) && !row.pending_replacement {
+                let urn = row.urn.clone();
+                self.replaced.insert(urn.clone());
+                let implied = row.deleted_with.as_ref().is_some_and(|owner| goes.contains(owner));
+                // An old object that an earlier run left behind is not replaced once more: it just goes.
+                let op = if row.delete { Op::Delete } else { Op::DeleteReplaced };
+                steps.push(Step {
+                    keep_until_replaced: !row.delete,
+                    note: if implied { IMPLIED } else { "" },
+                    ..Step::new(op, &urn, Some((member, row)), None)
+                });
+            }
+        }
+        if !old.pending_replacement || planted::has(Bug::PendingDeletedAgain) {
+            let delete = Step {
+                keep_until_replaced: true,
+                ..Step::new(Op::DeleteReplaced, &old.urn, Some((number, Arc::clone(&old))), None)
+            };
+            steps.push(delete);
+        }
+        self.replaced.insert(registration.urn.clone());
+        let create = registration.step(Op::CreateReplacement, registration.new_row());
+        steps.push(Step { op: Op::Replace, ..create.clone() });
+        steps.push(create);
+        Ok(Next::Act(steps))
+    }
+
+    /// Refuses the replacement of a protected resource.
+    pub(super) fn guard_protected(
+        &self,
+        registration: &mut Registration,
+        old: &ResourceState,
+    ) -> Result<(), RegistrationError> {
+        let ignored = self.operation.ignore_protect || planted::has(Bug::ProtectIgnoredOnReplacement);
+        if !old.protect || !registration.goal.protect.unwrap_or(false) || ignored {
+            return Ok(());
+        }
+        Err(RegistrationError::protected_replacement(&registration.urn))
+    }
+
+    /// Refuses the replacement of a resource whose program still names the object that it was imported from.
+    pub(super) fn guard_imported(&self, registration: &mut Registration) -> Result<(), RegistrationError> {
+        if registration.goal.import_id.is_empty() {
+            return Ok(());
+        }
+        let refusal = RegistrationError::imported_replacement(&registration.urn, &registration.goal.import_id);
+        if !self.operation.dry_run {
+            return Err(refusal);
+        }
+        registration.warnings.extend(refusal.messages);
+        Ok(())
+    }
+}

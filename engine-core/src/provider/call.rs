@@ -1,0 +1,240 @@
+//! What a provider object can do, what is asked of it, and what it answers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::autonaming::Autonaming;
+use crate::urn::Urn;
+use crate::value::PropertyMap;
+
+use super::reference::ProviderReference;
+
+/// Which methods a provider object really has; a missing one is answered by the engine without crossing the border.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Capabilities {
+    /// Has `configure`.
+    pub configure: bool,
+    /// Has `check`.
+    pub check: bool,
+    /// Has `diff`.
+    pub diff: bool,
+    /// Has `create`. Nothing stands in for it: without one a resource can only be read.
+    pub create: bool,
+    /// Has `read`.
+    pub read: bool,
+    /// Has `update`.
+    pub update: bool,
+    /// Has `delete`.
+    pub delete: bool,
+    /// Has `find`.
+    pub find: bool,
+    /// Has `close`.
+    pub close: bool,
+}
+
+/// A live object as its host describes it, once per object and run.
+#[derive(Clone, Debug)]
+pub struct ProviderDescription {
+    /// Where to find it again.
+    pub reference: Arc<ProviderReference>,
+    /// What it can do.
+    pub capabilities: Capabilities,
+    /// Are names of its objects filled in, and how? `None`: it sees nothing of that.
+    pub autonaming: Option<Autonaming>,
+    /// How often its methods may be called; `None` without a limit.
+    pub limits: Option<CallLimits>,
+}
+
+/// How often the objects of a provider class may be called, all together: `create`, `read`, `update` and `delete`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallLimits {
+    /// What names the class among those of a run.
+    pub class: String,
+    /// So many calls at a time, at least 1; `None` for any number.
+    pub max_concurrency: Option<usize>,
+    /// From the beginning of one call to that of the next; zero for none.
+    pub min_interval: Duration,
+}
+
+/// One call of a provider method. All property bags are the callee's own, without secrets wrappers, without
+/// `__provider`; unknowns occur in `Check` and `Diff` only.
+#[derive(Clone, Debug)]
+pub struct ProviderCall {
+    /// Its number in this run, by which [`ProviderHost::cancel`] names it.
+    pub number: u64,
+    /// The resource on whose behalf the call is made; for `Configure` the first one that needs it.
+    pub urn: Urn,
+    /// The method and its arguments.
+    pub method: Method,
+}
+
+/// A provider method with its arguments.
+#[derive(Clone, Debug)]
+pub enum Method {
+    /// Hands over the stack's configuration, before any other method, once per object and run.
+    Configure {
+        /// Full keys (`project:key`) and decrypted values.
+        config: Arc<std::collections::BTreeMap<String, String>>,
+        /// The namespace for keys without one.
+        project: String,
+    },
+    /// Validates and completes inputs.
+    Check {
+        /// Old inputs; empty when there is no old resource.
+        olds: PropertyMap,
+        /// The program's inputs.
+        news: PropertyMap,
+    },
+    /// Says whether and how new inputs differ from the resource.
+    Diff {
+        /// The resource's id.
+        id: String,
+        /// Old outputs.
+        olds: PropertyMap,
+        /// Checked inputs.
+        news: PropertyMap,
+    },
+    /// Makes the object.
+    Create {
+        /// Checked inputs.
+        inputs: PropertyMap,
+        /// The operation key: the same for every attempt to make this object, to be passed on as an idempotency key.
+        key: String,
+        /// Limit in seconds; 0 means none.
+        timeout: f64,
+    },
+    /// Looks for the object that an earlier `create` may have made.
+    Find {
+        /// The operation key of that `create`.
+        key: String,
+        /// Its inputs.
+        inputs: PropertyMap,
+        /// Limit in seconds; 0 means none.
+        timeout: f64,
+    },
+    /// Looks the object up.
+    Read {
+        /// The resource's id.
+        id: String,
+        /// Last known outputs.
+        props: PropertyMap,
+        /// Limit in seconds; 0 means none.
+        timeout: f64,
+    },
+    /// Changes the object in place.
+    Update {
+        /// The resource's id.
+        id: String,
+        /// Old outputs.
+        olds: PropertyMap,
+        /// Checked inputs.
+        news: PropertyMap,
+        /// Limit in seconds; 0 means none.
+        timeout: f64,
+    },
+    /// Removes the object.
+    Delete {
+        /// The resource's id.
+        id: String,
+        /// Last known outputs.
+        props: PropertyMap,
+        /// Limit in seconds; 0 means none.
+        timeout: f64,
+    },
+    /// Lets go of what `configure` took, at the end of a run: once per object that was configured, after its last call.
+    Close,
+}
+
+impl Method {
+    /// The method's name as providers spell it.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Method::Configure { .. } => "configure",
+            Method::Check { .. } => "check",
+            Method::Diff { .. } => "diff",
+            Method::Create { .. } => "create",
+            Method::Find { .. } => "find",
+            Method::Read { .. } => "read",
+            Method::Update { .. } => "update",
+            Method::Delete { .. } => "delete",
+            Method::Close => "close",
+        }
+    }
+
+    /// Its time limit in seconds; 0 means none.
+    #[must_use]
+    pub fn timeout(&self) -> f64 {
+        match self {
+            Method::Configure { .. } | Method::Check { .. } | Method::Diff { .. } | Method::Close => 0.0,
+            Method::Create { timeout, .. }
+            | Method::Find { timeout, .. }
+            | Method::Read { timeout, .. }
+            | Method::Update { timeout, .. }
+            | Method::Delete { timeout, .. } => *timeout,
+        }
+    }
+}
+
+/// A reason why `check` refuses inputs.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct CheckFailure {
+    /// The property at fault; empty when the resource as a whole is.
+    pub property: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// What `diff` says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DiffAnswer {
+    /// Is there a change? `None`: the engine compares the inputs itself.
+    pub changes: Option<bool>,
+    /// Properties whose change needs a replacement.
+    pub replaces: Vec<String>,
+    /// Outputs that an update leaves alone.
+    pub stables: Vec<String>,
+    /// Must the old object go before the new one is made? `None`: not said.
+    pub delete_before_replace: Option<bool>,
+}
+
+/// A provider's answer; its variant is the one of the call.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// `configure` is done.
+    Configured,
+    /// The inputs to go on with, or what is wrong with them.
+    Checked {
+        /// Checked inputs.
+        inputs: PropertyMap,
+        /// Empty when all is well.
+        failures: Vec<CheckFailure>,
+    },
+    /// The verdict of `diff`.
+    Diffed(DiffAnswer),
+    /// The object was made.
+    Created {
+        /// Its id.
+        id: String,
+        /// Its outputs.
+        outputs: PropertyMap,
+    },
+    /// The object as it is; also the answer to `find`.
+    Read {
+        /// Its id; empty when it is gone.
+        id: String,
+        /// Its outputs; `None` when the provider returned none.
+        outputs: Option<PropertyMap>,
+        /// Its inputs, where the provider returned them.
+        inputs: Option<PropertyMap>,
+    },
+    /// The object was changed.
+    Updated {
+        /// Its new outputs.
+        outputs: PropertyMap,
+    },
+    /// The object is gone.
+    Deleted,
+    /// `close` is done.
+    Closed,
+}

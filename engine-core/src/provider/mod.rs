@@ -1,0 +1,14 @@
+//! The border to the host language: live provider objects and what the engine asks of them.
+
+mod call;
+mod error;
+mod host;
+mod reference;
+
+pub use call::{Answer, CallLimits, Capabilities, CheckFailure, DiffAnswer, Method, ProviderCall, ProviderDescription};
+pub use error::{HostError, ProviderError, ProviderErrorKind};
+pub use host::ProviderHost;
+pub(crate) use reference::DYNAMIC_PACKAGES;
+pub use reference::{
+    HANDLE_PREFIX, ObjectId, ProviderReference, Revision, SerializedProvider, StoredProvider, parse_handle,
+};

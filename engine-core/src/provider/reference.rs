@@ -1,0 +1,106 @@
+//! What stands for a provider object: a handle in a run, and in the state where to find it again and which code it was.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// The number that a host gives to a live provider object; the same object has the same number for a whole run.
+pub type ObjectId = u64;
+
+/// Packages whose resources are served by live provider objects.
+pub(crate) const DYNAMIC_PACKAGES: [&str; 2] = ["pulumi-python", "pulumi-nodejs"];
+
+/// What a host puts into `__provider` of a registration: this text followed by the [`ObjectId`] in decimal digits.
+pub const HANDLE_PREFIX: &str = "maloko:object:";
+
+/// The object that a `__provider` text names; `None` when the text is not one of our handles.
+#[must_use]
+pub fn parse_handle(text: &str) -> Option<ObjectId> {
+    text.strip_prefix(HANDLE_PREFIX)?.parse().ok()
+}
+
+/// What stands for a provider object in the state: never code, only where to find it again.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ProviderReference {
+    /// Version of this record; 1.
+    pub maloko: u32,
+    /// `python` or `nodejs`.
+    pub language: String,
+    /// Module (Python) or file (Node): relative to the project's root, or `node_modules/` with a package's name and the path in it.
+    pub module: String,
+    /// Qualified name of the class, or of the constant that holds the object (Node).
+    pub name: String,
+    /// The instance's attributes as canonical JSON, read once at registration and before `configure`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attributes: Option<String>,
+    /// Why the object cannot be found again from this reference; `None` for a complete reference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub incomplete: Option<String>,
+    /// Which code it was when it last made or changed the resource. No part of what the object is found by.
+    #[serde(default, skip_serializing_if = "Revision::is_empty")]
+    pub revision: Revision,
+}
+
+/// Which code of a provider made or changed a resource.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Revision {
+    /// What the provider declares as its `provider_version` (`providerVersion`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<u64>,
+    /// A fingerprint of the provider's source code that says nothing of its formatting: a text that is only compared.
+    /// `None` where the source cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+}
+
+impl Revision {
+    /// Is nothing known?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl ProviderReference {
+    /// Can the object be found again from the reference alone?
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.incomplete.is_none()
+    }
+
+    /// What the object is found by: the reference without the revision.
+    #[must_use]
+    pub fn identity(&self) -> Self {
+        Self { revision: Revision::default(), ..self.clone() }
+    }
+
+    /// Module and name of the class, as keys of objects that are registered by hand name it; the bare name where no module
+    /// is known.
+    #[must_use]
+    pub fn place(&self) -> String {
+        if self.module.is_empty() { self.name.clone() } else { format!("{}:{}", self.module, self.name) }
+    }
+}
+
+/// The `__provider` of a row.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum StoredProvider {
+    /// The row has none: a component, a provider, a resource of another package.
+    #[default]
+    Absent,
+    /// Ciphertext as read from the state; may hold one of our references or another tool's code.
+    Sealed(Arc<str>),
+    /// Any other JSON as read from the state: another tool's code in plain text. Kept, never looked into.
+    Foreign(Arc<serde_json::Value>),
+    /// A reference; always written encrypted.
+    Reference(Arc<ProviderReference>),
+}
+
+/// A provider object as Pulumi keeps it in a state: code. Only ever written into an export.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SerializedProvider {
+    /// What the SDK's serialiser made of the object.
+    pub text: String,
+    /// Is it to be kept as a secret? The SDK decides.
+    pub secret: bool,
+}

@@ -1,0 +1,338 @@
+//! Group commit: one worker writes all records that wait, with one flush, and then says that they are durable.
+
+use std::collections::HashMap;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::future::{Either, select};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
+
+use crate::error::{Error, Result};
+use crate::kill_point::{self, KillPoint};
+use crate::planted::{self, Bug};
+
+use crate::environment::platform::OwnProcess;
+use crate::environment::{Clock, Environment, Worker};
+use crate::state::backend::Lease;
+use crate::state::journal::header::Header;
+use crate::state::journal::lines::LineWriter;
+use crate::state::seal::RunningSeal;
+use crate::state::seal::run_note::RunNote;
+use crate::state::secrets::Crypter;
+
+/// Where the outcome of a write goes; an error is its text, because many wait for one write.
+pub(super) type Reply = oneshot::Sender<std::result::Result<(), Arc<str>>>;
+
+struct Job {
+    record: Record,
+    reply: Reply,
+}
+
+/// What is to be recorded.
+#[derive(Debug, Default)]
+pub(super) struct Record {
+    /// The record without its frame.
+    pub(super) content: Vec<u8>,
+    /// The operations that begin with it: a provider is called once it is durable.
+    pub(super) begins: Vec<u32>,
+    /// The operations whose outcome it holds.
+    pub(super) ends: Vec<u32>,
+    /// Does nobody wait for it? Then it may wait for a record that somebody waits for.
+    pub(super) patient: bool,
+}
+
+/// Room that is kept in the journal for the outcome of a call, beside twice what its intent takes: for outputs that are
+/// not among the inputs.
+const ROOM_OF_OUTCOME: u64 = 64 * 1024;
+/// What a record takes beside its content, at most.
+const FRAME: usize = 64;
+/// What the first line takes, about.
+const FIRST_LINE: usize = 1024;
+
+/// The writing end of a journal. The worker, and with it the journal, begins with the first record.
+pub(super) struct JournalWriter {
+    state: Mutex<State>,
+    owner: OwnProcess,
+}
+
+enum State {
+    Idle {
+        lease: Arc<dyn Lease>,
+        header: Box<Header>,
+        seal: Option<RunningSeal>,
+        crypter: Crypter,
+        environment: Environment,
+    },
+    Running {
+        sender: UnboundedSender<Job>,
+        worker: Box<dyn Worker>,
+        ended: oneshot::Receiver<()>,
+    },
+    Stopping {
+        worker: Box<dyn Worker>,
+    },
+    Stopped,
+}
+
+impl JournalWriter {
+    /// `seal` is told that there is a journal. `crypter` is the one of the records' secrets: its key authenticates the
+    /// records.
+    pub(super) fn new(
+        lease: Arc<dyn Lease>,
+        header: Header,
+        seal: Option<RunningSeal>,
+        crypter: Crypter,
+        environment: Environment,
+    ) -> Self {
+        let state = Mutex::new(State::Idle { lease, header: Box::new(header), seal, crypter, environment });
+        Self { state, owner: OwnProcess::here() }
+    }
+
+    /// Hands a record over; the answer comes when it is durable or cannot be. Records keep the order of these calls.
+    pub(super) fn send(&self, record: Record, reply: Reply) {
+        if !self.owner.is_here() {
+            let _ = reply.send(Err("a process that was forked off a run cannot record anything".into()));
+            return;
+        }
+        let mut state = self.lock();
+        if let State::Idle { lease, header, seal, crypter, environment } = &*state {
+            let (sender, receiver) = unbounded_channel();
+            let mut header = (**header).clone();
+            header.begun = environment.clock.now().to_string();
+            let (lease, crypter) = (Arc::clone(lease), crypter.clone());
+            let writer = Writer {
+                lease,
+                header,
+                seal: seal.clone(),
+                crypter,
+                clock: Arc::clone(&environment.clock),
+                linger: environment.linger,
+                lines: None,
+                durable: 0,
+                open: HashMap::new(),
+            };
+            let (end, ended) = oneshot::channel();
+            let run = async move {
+                writer.run(receiver).await;
+                // It is fine if nobody waits.
+                let _ = end.send(());
+            };
+            match environment.workers.start("maloko-journal", Box::pin(run)) {
+                Ok(worker) => *state = State::Running { sender, worker, ended },
+                Err(error) => {
+                    let _ =
+                        reply.send(Err(format!("the thread that writes the journal cannot be made: {error}").into()));
+                    return;
+                }
+            }
+        }
+        match &*state {
+            State::Running { sender, .. } => {
+                // The worker ends only when the sender is gone; if it died all the same, the reply is dropped, which
+                // the waiting side takes for a failure.
+                let _ = sender.send(Job { record, reply });
+            }
+            State::Idle { .. } | State::Stopping { .. } | State::Stopped => {
+                let _ = reply.send(Err("the operation is over; nothing can be recorded any more".into()));
+            }
+        }
+    }
+
+    /// Was anything sent?
+    pub(super) fn is_used(&self) -> bool {
+        matches!(*self.lock(), State::Running { .. } | State::Stopping { .. })
+    }
+
+    /// Takes no more, and waits until all that was sent is written.
+    pub(super) async fn close(&self) {
+        if !self.owner.is_here() {
+            return;
+        }
+        let ended = {
+            let mut state = self.lock();
+            match std::mem::replace(&mut *state, State::Stopped) {
+                State::Running { sender, worker, ended } => {
+                    drop(sender);
+                    *state = State::Stopping { worker };
+                    Some(ended)
+                }
+                State::Stopping { worker } => {
+                    *state = State::Stopping { worker };
+                    None
+                }
+                State::Idle { .. } | State::Stopped => None,
+            }
+        };
+        if let Some(ended) = ended {
+            // A panic in there has dropped the replies, which is how those who wait learn of it.
+            let _ = ended.await;
+        }
+    }
+
+    /// Like [`JournalWriter::close`], for those who cannot await.
+    pub(super) fn stop(&self) {
+        if !self.owner.is_here() {
+            return;
+        }
+        let state = std::mem::replace(&mut *self.lock(), State::Stopped);
+        let worker = match state {
+            State::Running { sender, worker, .. } => {
+                drop(sender);
+                worker
+            }
+            State::Stopping { worker } => worker,
+            State::Idle { .. } | State::Stopped => return,
+        };
+        worker.join();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for JournalWriter {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// The error that those who wait for a record get.
+pub(super) fn not_recorded(cause: &str) -> Error {
+    Error::BadState(format!(
+        "what happened could not be recorded in the journal, so nothing new is begun: {cause}. What was recorded before \
+         is safe"
+    ).into())
+}
+
+struct Writer {
+    lease: Arc<dyn Lease>,
+    header: Header,
+    /// Until it was told of the journal.
+    seal: Option<RunningSeal>,
+    crypter: Crypter,
+    clock: Arc<dyn Clock>,
+    linger: Duration,
+    lines: Option<LineWriter>,
+    /// The number of the last record that is on disk.
+    durable: u64,
+    /// The calls under way, with the room that is kept for their outcomes, in bytes.
+    open: HashMap<u32, u64>,
+}
+
+impl Writer {
+    async fn run(mut self, mut jobs: UnboundedReceiver<Job>) {
+        let mut failed: Option<Arc<str>> = None;
+        while let Some(first) = jobs.recv().await {
+            let mut batch = vec![first];
+            if !planted::has(Bug::EachRecordFlushed) {
+                batch.extend(waiting(&mut jobs));
+                self.wait_for_company(&mut batch, &mut jobs).await;
+            }
+            if failed.is_none() {
+                self.make_room(&mut batch).await;
+            }
+            if failed.is_none() && !batch.is_empty() {
+                // After a failed write nobody knows what is in the file, so nothing may follow it.
+                failed = self.write(&batch).await.err().map(|error| error.to_string().into());
+            }
+            for job in batch {
+                let outcome = failed.as_ref().map_or(Ok(()), |cause| Err(Arc::clone(cause)));
+                // Nobody has to wait.
+                let _ = job.reply.send(outcome);
+            }
+        }
+    }
+
+    /// Records for which nobody waits are written with the next one for which somebody does, if that comes soon: the
+    /// outcome of a call, and the intent of the call that the program makes on its strength.
+    async fn wait_for_company(&self, batch: &mut Vec<Job>, jobs: &mut UnboundedReceiver<Job>) {
+        if self.linger.is_zero() || !batch.iter().all(|job| job.record.patient) {
+            return;
+        }
+        let mut patience = self.clock.wait(self.linger);
+        loop {
+            let next = match select(pin!(jobs.recv()), &mut patience).await {
+                Either::Left((next, _)) => next,
+                Either::Right(_) => None,
+            };
+            let Some(job) = next else { return };
+            let known = batch.len();
+            batch.push(job);
+            batch.extend(waiting(jobs));
+            if !batch[known..].iter().all(|job| job.record.patient) {
+                return;
+            }
+        }
+    }
+
+    /// Keeps room for what the calls under way will come to, before one more is begun: so a disk that fills up in the
+    /// meantime takes no outcome away. Where there is no room, the calls of the batch are refused, and the outcomes in it
+    /// are written into the room that was kept for them.
+    async fn make_room(&mut self, batch: &mut Vec<Job>) {
+        if planted::has(Bug::RoomNotReserved) {
+            return;
+        }
+        let Err(error) = self.lease.reserve(self.room_for(batch)).await else { return };
+        let cause: Arc<str> = match error {
+            Error::Locked(why) => String::from(why).into(),
+            error => {
+                format!("there is no room for what another call would come to, so it is not begun: {error}").into()
+            }
+        };
+        for job in batch.extract_if(.., |job| !job.record.begins.is_empty() && job.record.ends.is_empty()) {
+            // Nobody has to wait.
+            let _ = job.reply.send(Err(Arc::clone(&cause)));
+        }
+        // If this fails too, the write that follows will say so.
+        let _ = self.lease.reserve(self.room_for(batch)).await;
+    }
+
+    /// The room for the batch itself, and for the outcomes of the calls that are under way after it, in bytes.
+    fn room_for(&self, batch: &[Job]) -> u64 {
+        let first = if self.lines.is_none() { FIRST_LINE } else { 0 };
+        let records: usize = batch.iter().map(|job| job.record.content.len() + FRAME).sum();
+        let ended: u64 =
+            batch.iter().flat_map(|job| &job.record.ends).filter_map(|operation| self.open.get(operation)).sum();
+        let begun: u64 = batch.iter().map(|job| outcome_room(&job.record) * job.record.begins.len() as u64).sum();
+        (self.open.values().sum::<u64>() + begun).saturating_sub(ended) + (first + records) as u64
+    }
+
+    async fn write(&mut self, batch: &[Job]) -> Result<()> {
+        let mut bytes =
+            Vec::with_capacity(batch.iter().map(|job| job.record.content.len() + FRAME).sum::<usize>() + FIRST_LINE);
+        let lines = match &mut self.lines {
+            Some(lines) => lines,
+            none => none.insert(LineWriter::begin(&self.header, self.crypter.seal_key()?, &mut bytes)?),
+        };
+        for job in batch {
+            lines.record(self.durable, &job.record.content, &mut bytes);
+        }
+        self.lease.append(&bytes).await?;
+        // The bug would be hidden: the note is written in the same directory, which is synced with it.
+        if let Some(seal) = self.seal.take().filter(|_| !planted::has(Bug::JournalNameNotSynced)) {
+            kill_point::reach(KillPoint::BeforeNote);
+            let noted = seal.encode(Some(RunNote::of(&self.header)), self.crypter.seal_key()?)?;
+            self.lease.write_seal(&noted).await?;
+        }
+        self.durable = lines.sequence();
+        for Job { record, .. } in batch {
+            self.open.extend(record.begins.iter().map(|operation| (*operation, outcome_room(record))));
+            for operation in &record.ends {
+                self.open.remove(operation);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The jobs that are there already.
+fn waiting(jobs: &mut UnboundedReceiver<Job>) -> impl Iterator<Item = Job> {
+    std::iter::from_fn(|| jobs.try_recv().ok())
+}
+
+fn outcome_room(intent: &Record) -> u64 {
+    2 * intent.content.len() as u64 + ROOM_OF_OUTCOME
+}

@@ -1,0 +1,484 @@
+//! A stack's state as one operation uses it.
+
+mod journal_writer;
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use serde_json::json;
+use tokio::sync::oneshot;
+
+use crate::digest::sha256_hex;
+use crate::error::{Error, Result};
+use crate::kill_point::{self, KillPoint};
+use crate::message;
+use crate::message::{Command, Message};
+use crate::provider::StoredProvider;
+use crate::resource_state::ResourceState;
+
+use crate::environment::Environment;
+use crate::state::backend::{Backend, Lease};
+use crate::state::checkpoint::Checkpoint;
+use crate::state::format::{Encoder, SecretText};
+use crate::state::integrity::{check, check_on_load};
+use crate::state::journal::changes::{encode_changes, encode_compaction};
+use crate::state::journal::header::Header;
+use crate::state::journal::reading;
+use crate::state::journal::recovery::{JournalFate, Recovered, Run, recover};
+use crate::state::journal::unfinished::Unfinished;
+use crate::state::name::StackName;
+use crate::state::order::canonical;
+use crate::state::seal::{self, Before, RunningSeal, Sealer};
+use crate::state::secrets::{Crypter, reference_text};
+use crate::state::session_options::SessionOptions;
+use crate::state::{Change, Snapshot};
+use journal_writer::{JournalWriter, Record, not_recorded};
+
+/// Becomes ready when the changes that it was given for are durable; may be dropped when nobody needs to know.
+pub struct Durability(Outcome);
+
+enum Outcome {
+    Known(Option<Result<()>>),
+    Waiting(oneshot::Receiver<std::result::Result<(), Arc<str>>>),
+}
+
+impl Future for Durability {
+    type Output = Result<()>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match &mut self.0 {
+            Outcome::Known(result) => Poll::Ready(result.take().unwrap_or(Ok(()))),
+            Outcome::Waiting(receiver) => Pin::new(receiver).poll(context).map(|answer| match answer {
+                Ok(Ok(())) => Ok(()),
+                Ok(Err(cause)) => Err(not_recorded(&cause)),
+                Err(_) => Err(not_recorded("the thread that writes it has ended; this is a bug in maloko")),
+            }),
+        }
+    }
+}
+
+/// The state of a stack, opened for one operation.
+pub struct Session {
+    snapshot: Snapshot,
+    notices: Vec<Message>,
+    crypter: Option<Crypter>,
+    store: Option<Store>,
+    environment: Environment,
+}
+
+/// What a session that writes needs.
+struct Store {
+    lease: Arc<dyn Lease>,
+    journal: JournalWriter,
+    stack: StackName,
+    /// What stands in the store.
+    before: Before,
+    /// The file around the snapshot.
+    envelope: Mutex<Checkpoint>,
+    /// A mark stands in the place of the journal.
+    marked: AtomicBool,
+    options: SessionOptions,
+}
+
+impl Session {
+    /// A session that keeps nothing: for tests that hand in the rows.
+    #[must_use]
+    pub fn read_only(snapshot: Snapshot) -> Self {
+        Self { snapshot, notices: Vec::new(), crypter: None, store: None, environment: Environment::system() }
+    }
+
+    /// What encrypts and decrypts the secrets of the stack; `None` for a session in memory.
+    #[must_use]
+    pub fn crypter(&self) -> Option<&Crypter> {
+        self.crypter.as_ref()
+    }
+
+    /// A session that keeps nothing, for previews of a real stack: unseals with `crypter`.
+    #[must_use]
+    pub fn preview(snapshot: Snapshot, crypter: Crypter) -> Self {
+        // A salt that cannot be used has been reported when the snapshot was unsealed.
+        let own = snapshot.salt().ok().flatten().and_then(|salt| crypter.with_salt(salt).ok());
+        let environment = crypter.environment().clone();
+        Self { snapshot, notices: Vec::new(), crypter: Some(own.unwrap_or(crypter)), store: None, environment }
+    }
+
+    /// Opens a stack for writing: takes the lease, reads the checkpoint, recovers what a killed run left behind.
+    pub async fn open(backend: &dyn Backend, stack: &StackName, options: SessionOptions) -> Result<Self> {
+        Self::open_to_finish(backend, stack, options, None).await
+    }
+
+    /// Like [`Session::open`], also if this is what is not finished about the stack: the session goes on with it, and its
+    /// [`fold`](Session::fold) finishes it.
+    pub async fn open_to_finish(
+        backend: &dyn Backend,
+        stack: &StackName,
+        options: SessionOptions,
+        unfinished: Option<&Unfinished>,
+    ) -> Result<Self> {
+        // With a wrong passphrase nothing is written, not even a lock.
+        options.crypter.verify()?;
+        let lease = backend.lease(stack, &options.command).await?;
+        let opened = Self::open_leased(stack, Arc::clone(&lease), options, unfinished).await;
+        if opened.is_err() {
+            // The reason why it could not be opened is what the user needs to know.
+            drop(lease.release().await);
+        }
+        opened
+    }
+
+    async fn open_leased(
+        stack: &StackName,
+        lease: Arc<dyn Lease>,
+        options: SessionOptions,
+        unfinished: Option<&Unfinished>,
+    ) -> Result<Self> {
+        let mut stored = lease.load().await?;
+        let marked =
+            unfinished.is_some() && stored.journal.as_deref().and_then(Unfinished::decode).as_ref() == unfinished;
+        if marked {
+            stored.journal = None;
+        }
+        let Recovered { mut checkpoint, mut hash, fate, mut notices } = recover(&stored, Run::Killed)?;
+        let crypter = options.crypter.clone();
+        let theirs = checkpoint.snapshot.own_crypter(&crypter)?;
+        let examined = seal::examine(&stored, stack);
+        notices.extend(examined.judge(
+            stack,
+            &stored.checkpoint_place,
+            Some(theirs.seal_key()?),
+            !options.check_integrity,
+        )?);
+        let mut before = Before::of(&stored, &examined);
+        if options.check_integrity {
+            check_on_load(&checkpoint, stack, &stored.checkpoint_place)?;
+        }
+        if let (JournalFate::Fold(journal), Some(bytes)) = (&fate, &stored.journal) {
+            reading::verify(bytes, journal, theirs.seal_key()?, &stored.journal_place)?;
+        }
+        let rekeyed = checkpoint.snapshot.bring_under(&crypter)?;
+        if matches!(fate, JournalFate::Fold(_)) || rekeyed {
+            checkpoint.snapshot.stamp(&options.environment);
+            let bytes = checkpoint.encode(&crypter)?;
+            hash = sha256_hex(&bytes);
+            if let JournalFate::Fold(journal) = &fate {
+                if journal.torn > 0 {
+                    lease.cut_journal(journal.good as u64).await?;
+                }
+                lease.append(&journal.compaction_line(&hash, theirs.seal_key()?)).await?;
+            }
+            let sealer = Sealer { stack, options: &options };
+            before = sealer.replace(&*lease, &before, &bytes, &theirs, &crypter).await?;
+        }
+        match fate {
+            JournalFate::Absent => {}
+            JournalFate::Remove | JournalFate::Fold(_) => lease.remove_journal().await?,
+            JournalFate::SetAside => {
+                let place = lease.set_journal_aside().await?;
+                notices.push(format!("the journal of the interrupted run is kept as {place}").into());
+            }
+        }
+        let mut snapshot = std::mem::take(&mut checkpoint.snapshot);
+        snapshot.unseal(&crypter)?;
+        if checkpoint.stack.is_empty() {
+            checkpoint.stack = stack.to_string();
+        }
+        let mut header = Header::new(stack.to_string(), lease.epoch(), hash, crypter.secrets_provider());
+        header.command.clone_from(&options.command);
+        let environment = options.environment.clone();
+        let seal = RunningSeal::of(stack, &before);
+        let journal = JournalWriter::new(Arc::clone(&lease), header, seal, crypter.clone(), environment.clone());
+        let envelope = Mutex::new(checkpoint);
+        let marked = AtomicBool::new(marked);
+        let store = Store { stack: stack.clone(), lease, journal, envelope, marked, before, options };
+        Ok(Self { snapshot, notices, crypter: Some(crypter), store: Some(store), environment })
+    }
+
+    /// The machine that the operation runs on.
+    #[must_use]
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// What the user should know about the opening: an interrupted run that was recovered, and the like.
+    #[must_use]
+    pub fn notices(&self) -> &[Message] {
+        &self.notices
+    }
+
+    /// The rows as they were when the session was opened, secrets decrypted.
+    #[must_use]
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// Is something with the stack not finished, which this session's [`fold`](Session::fold) will finish?
+    #[must_use]
+    pub fn is_marked(&self) -> bool {
+        self.store.as_ref().is_some_and(|store| store.marked.load(Ordering::SeqCst))
+    }
+
+    /// Marks the stack as one with which something is not finished until this session's [`fold`](Session::fold). Nothing
+    /// may be appended then.
+    pub async fn mark(&self, unfinished: &Unfinished) -> Result<()> {
+        let Some(store) = &self.store else { return Ok(()) };
+        if !store.marked.swap(true, Ordering::SeqCst) {
+            unfinished.put_on(&*store.lease).await?;
+        }
+        Ok(())
+    }
+
+    /// Appends changes to the journal, as one record. The records of concurrent callers share a flush; their order is
+    /// that of the calls.
+    pub fn append(&self, changes: &[Change]) -> Durability {
+        self.send(changes, false)
+    }
+
+    /// Like [`Session::append`], for changes whose durability nobody waits for: they may wait a moment
+    /// ([`Environment::linger`]) for those of the next call, to share a flush.
+    pub fn append_with_next(&self, changes: &[Change]) -> Durability {
+        self.send(changes, true)
+    }
+
+    fn send(&self, changes: &[Change], patient: bool) -> Durability {
+        let Some(store) = &self.store else { return Durability(Outcome::Known(Some(Ok(())))) };
+        // With a wrong passphrase nothing is begun: what it led to could not be written.
+        if let Err(error) = store.options.crypter.verify() {
+            return Durability(Outcome::Known(Some(Err(error))));
+        }
+        let mut encoder = Encoder::new(Vec::with_capacity(2048), Some(&store.options.crypter), SecretText::Cipher);
+        match encode_changes(changes, &mut encoder) {
+            Ok(()) => {
+                Durability(Outcome::Waiting(store.send(Record { patient, ..record(encoder.into_bytes(), changes) })))
+            }
+            Err(error) => Durability(Outcome::Known(Some(Err(error)))),
+        }
+    }
+
+    /// Folds the journal: the snapshot becomes the checkpoint, the journal is removed and the lock released. The
+    /// checkpoint is not written when the snapshot says what it says already. Members of the file that `snapshot` does
+    /// not mention (`other` is empty) stay as they were. Says whether anything was written for the operation, to the
+    /// journal or to the checkpoint.
+    pub async fn fold(&self, snapshot: Snapshot) -> Result<bool> {
+        let (written, broken) = self.write(snapshot).await?;
+        self.finish().await?;
+        broken.map_or(Ok(written), Err)
+    }
+
+    /// The first half of a [`fold`](Session::fold): all is written, and the journal, or a mark in its place, stays until
+    /// [`finish`](Session::finish). Says whether anything was written, and what is wrong with what was.
+    pub async fn write(&self, mut snapshot: Snapshot) -> Result<(bool, Option<Error>)> {
+        let Some(store) = &self.store else { return Ok((false, None)) };
+        kill_point::reach(KillPoint::BeforeFold);
+        let used = store.journal.is_used();
+        if snapshot.other.is_empty() {
+            snapshot.other.clone_from(&self.snapshot.other);
+        }
+        let mut broken = None;
+        let mut in_journal = used;
+        let differs = !self.says_the_same(&snapshot);
+        if differs {
+            snapshot.rows = canonical(&snapshot.rows);
+            broken = store.note_unsound(&mut snapshot);
+            snapshot.stamp(&store.options.environment);
+            let bytes = store.encode(snapshot)?;
+            if used {
+                let written =
+                    store.send(Record { content: encode_compaction(&sha256_hex(&bytes)), ..Record::default() });
+                // A journal that cannot be written any more does not keep the checkpoint from being written.
+                in_journal = matches!(written.await, Ok(Ok(())));
+                kill_point::reach(KillPoint::AfterFoldRecord);
+            }
+            store.journal.close().await;
+            let replaced = store.replace(&bytes).await;
+            if in_journal {
+                replaced.map_err(in_the_journal)?;
+            } else {
+                replaced?;
+            }
+        }
+        store.journal.close().await;
+        if used && !differs {
+            store.take_note_away().await?;
+        }
+        Ok((used || differs, broken))
+    }
+
+    /// The second half of a [`fold`](Session::fold): the journal, or a mark in its place, is removed, and the lock released.
+    pub async fn finish(&self) -> Result<()> {
+        let Some(store) = &self.store else { return Ok(()) };
+        if store.journal.is_used() || store.marked.load(Ordering::SeqCst) {
+            store.lease.remove_journal().await?;
+        }
+        kill_point::reach(KillPoint::BeforeRelease);
+        store.lease.release().await?;
+        kill_point::reach(KillPoint::AfterRelease);
+        Ok(())
+    }
+
+    /// Ends the session without a fold (a second Ctrl-C): what was appended is made durable, the journal stays for the
+    /// next run. The lock goes, unless a journal is left: then no other tool may take the checkpoint for the truth, and
+    /// the next run of maloko removes the lock itself.
+    pub async fn abandon(&self) -> Result<()> {
+        let Some(store) = &self.store else { return Ok(()) };
+        store.journal.close().await;
+        store.lease.release().await
+    }
+
+    fn says_the_same(&self, new: &Snapshot) -> bool {
+        let old = &self.snapshot;
+        old.other == new.other
+            && old.unresolved_creates == new.unresolved_creates
+            && old.pending.len() == new.pending.len()
+            && old.pending.iter().zip(&new.pending).all(|(a, b)| a.kind == b.kind && self.same_row(&a.row, &b.row))
+            && self.same_rows(&old.rows, &new.rows)
+    }
+
+    /// Are they the same rows? In which order a run met them, or another tool wrote them, says nothing.
+    fn same_rows(&self, old: &[Arc<ResourceState>], new: &[Arc<ResourceState>]) -> bool {
+        if old.len() != new.len() {
+            return false;
+        }
+        if old.iter().zip(new).all(|(old, new)| old.urn == new.urn && old.delete == new.delete) {
+            return old.iter().zip(new).all(|(old, new)| self.same_row(old, new));
+        }
+        // Old objects have their URN in common with others.
+        let mut by_urn: HashMap<_, Vec<_>> = HashMap::with_capacity(old.len());
+        for row in old {
+            by_urn.entry(&row.urn).or_default().push(row);
+        }
+        new.iter().all(|new| {
+            let alike = by_urn.get_mut(&new.urn);
+            alike.is_some_and(|alike| {
+                let place = alike.iter().position(|old| self.same_row(old, new));
+                place.map(|place| alike.swap_remove(place)).is_some()
+            })
+        })
+    }
+
+    fn same_row(&self, old: &Arc<ResourceState>, new: &Arc<ResourceState>) -> bool {
+        if Arc::ptr_eq(old, new) {
+            return true;
+        }
+        let provider = match (&old.stored_provider, &new.stored_provider) {
+            (StoredProvider::Sealed(ciphertext), StoredProvider::Reference(reference)) => {
+                let old = self.crypter.as_ref().and_then(|crypter| crypter.decrypt(ciphertext).ok());
+                old.as_deref() == reference_text(reference).ok().as_deref()
+            }
+            (old, new) => old == new,
+        };
+        // No outputs and empty outputs are written alike. By which calls an asynchronous program came to the line that
+        // registers a resource varies from run to run, so that the trace alone is no change; the line itself is one.
+        let without = |row: &ResourceState| ResourceState {
+            stored_provider: StoredProvider::Absent,
+            outputs: None,
+            stack_trace: Vec::new(),
+            ..row.clone()
+        };
+        let same =
+            |old: ResourceState, new: ResourceState| old == new || old.with_sorted_lists() == new.with_sorted_lists();
+        provider && old.outputs_or_empty() == new.outputs_or_empty() && same(without(old), without(new))
+    }
+}
+
+/// What was appended is finished; then the lease is dropped, and with it given back.
+impl Drop for Session {
+    fn drop(&mut self) {
+        if let Some(store) = &self.store {
+            store.journal.stop();
+        }
+    }
+}
+
+/// The text inside a sealed `__provider`, decrypted (each distinct ciphertext once): for one of our references, its JSON.
+pub(crate) fn unseal(crypter: Option<&Crypter>, ciphertext: &str) -> Result<String> {
+    let crypter = crypter.ok_or_else(|| {
+        Error::Secrets("a secret of the state is needed, and no passphrase was given to read it".into())
+    })?;
+    let json = crypter.decrypt(ciphertext)?;
+    Ok(serde_json::from_str(&json).unwrap_or_else(|_| json.to_string()))
+}
+
+/// A state that could not be written is not lost: its journal holds all of it.
+fn in_the_journal(error: Error) -> Error {
+    match error {
+        Error::Io { context, source } => Error::Io {
+            context: format!(
+                "what this run did is recorded in its journal, and the next command takes it up from there; the state itself \
+                 could not be written: {context}"
+            ),
+            source,
+        },
+        other => other,
+    }
+}
+
+fn record(content: Vec<u8>, changes: &[Change]) -> Record {
+    let mut record = Record { content, ..Record::default() };
+    for change in changes {
+        match change {
+            Change::Begin { operation, .. } => record.begins.push(*operation),
+            Change::End { operation } => record.ends.push(*operation),
+            _ => {}
+        }
+    }
+    record
+}
+
+impl Store {
+    fn send(&self, record: Record) -> oneshot::Receiver<std::result::Result<(), Arc<str>>> {
+        let (reply, receiver) = oneshot::channel();
+        self.journal.send(record, reply);
+        receiver
+    }
+
+    async fn replace(&self, checkpoint: &[u8]) -> Result<()> {
+        let (sealer, crypter) = (Sealer { stack: &self.stack, options: &self.options }, &self.options.crypter);
+        sealer.replace(&*self.lease, &self.before, checkpoint, crypter, crypter).await.map(drop)
+    }
+
+    /// The seal says of no journal any more that it has to be there.
+    async fn take_note_away(&self) -> Result<()> {
+        let Some(seal) = RunningSeal::of(&self.stack, &self.before) else { return Ok(()) };
+        self.lease.write_seal(&seal.encode(None, self.options.crypter.seal_key()?)?).await
+    }
+
+    fn encode(&self, snapshot: Snapshot) -> Result<Vec<u8>> {
+        let mut envelope = self.envelope.lock().unwrap_or_else(PoisonError::into_inner);
+        envelope.snapshot = snapshot;
+        envelope.encode(&self.options.crypter)
+    }
+
+    /// Notes in the snapshot what is broken, and gives the error to be reported once the snapshot is safe.
+    fn note_unsound(&self, snapshot: &mut Snapshot) -> Option<Error> {
+        if !self.options.check_integrity {
+            return None;
+        }
+        let metadata = snapshot.other.entry("metadata").or_insert_with(|| json!({}));
+        if let Some(metadata) = metadata.as_object_mut() {
+            metadata.shift_remove("integrity_error");
+        }
+        let violation = check(snapshot).err()?;
+        snapshot.other["metadata"] = json!({ "integrity_error": {
+            "version": concat!("v", env!("CARGO_PKG_VERSION")),
+            "command": self.options.command,
+            "error": violation,
+            "env_vars": {},
+        }});
+        Some(Error::BadState(message![
+            format!(
+                "the state that this run leaves is not sound: {violation}. It was saved, and nothing is lost; this is \
+                 a bug in maloko. "
+            ),
+            Command::new("state repair"),
+            " can mend the state"
+        ]))
+    }
+}
+
+#[cfg(test)]
+#[path = "session_tests.rs"]
+mod tests;
