@@ -24,6 +24,7 @@ pub mod operation;
 pub mod plan;
 #[doc(hidden)]
 pub mod planted;
+pub mod property_path;
 pub mod provider;
 pub mod redaction;
 pub mod resource_state;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{PropertyPath, changed_keys, diff_properties, reset_ignored};
+use super::{changed_keys, diff_properties, reset_ignored};
 use crate::value::{PropertyMap, Value};
 
 fn map<const N: usize>(members: [(&str, Value); N]) -> PropertyMap {
@@ -11,27 +11,6 @@ fn map<const N: usize>(members: [(&str, Value); N]) -> PropertyMap {
 
 fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
     Value::Object(map(members))
-}
-
-fn path(text: &str) -> PropertyPath {
-    text.parse().unwrap_or_default()
-}
-
-#[test]
-fn paths_are_written_as_they_are_read() {
-    for text in ["a", "a.b", "a[0].b", "a[\"odd.key\"][2]", "[*].b", "a[\"with \\\" quote\"]"] {
-        assert_eq!(path(text).to_string(), text);
-    }
-    for text in ["", ".a", "a.", "a..b", "a[", "a[x]", "a[\"b"] {
-        assert!(text.parse::<PropertyPath>().is_err(), "{text}");
-    }
-}
-
-#[test]
-fn a_path_contains_itself_and_what_lies_below() {
-    assert!(path("a").contains(&path("a.b[1]")));
-    assert!(path("*.b").contains(&path("a.b")));
-    assert!(!path("a.b").contains(&path("a")));
 }
 
 #[test]

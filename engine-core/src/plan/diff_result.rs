@@ -1,8 +1,9 @@
 //! What a provider's answer to `diff` means (docs/rules 3.2 to 3.4).
 
-use crate::diff::{PropertyPath, changed_keys, diff_properties, reset_ignored};
+use crate::diff::{changed_keys, diff_properties, reset_ignored};
 use crate::event::DetailedDiff;
 use crate::planted::{self, Bug};
+use crate::property_path::{PathPattern, PropertyPath, Segment};
 use crate::provider::DiffAnswer;
 use crate::value::PropertyMap;
 
@@ -89,7 +90,7 @@ pub fn judge(answer: &DiffAnswer, compared: &Compared<'_>) -> DiffResult {
 
 fn listed(paths: &[String], path: &str) -> bool {
     let Ok(path) = path.parse::<PropertyPath>() else { return false };
-    paths.iter().filter_map(|text| text.parse::<PropertyPath>().ok()).any(|listed| listed.contains(&path))
+    paths.iter().filter_map(|text| text.parse::<PathPattern>().ok()).any(|listed| listed.contains(&path.0))
 }
 
 fn apply_replace_on_changes(diff_result: &mut DiffResult, paths: &[String]) {
@@ -101,7 +102,7 @@ fn apply_replace_on_changes(diff_result: &mut DiffResult, paths: &[String]) {
         if listed(paths, path) {
             diff.kind = diff.kind.as_replace();
             let key = path.parse::<PropertyPath>().ok().and_then(|path| path.0.into_iter().next());
-            if let Some(crate::diff::Segment::Key(key)) = key
+            if let Some(Segment::Key(key)) = key
                 && !diff_result.replace_keys.contains(&key)
             {
                 diff_result.replace_keys.push(key);

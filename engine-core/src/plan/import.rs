@@ -5,8 +5,9 @@
 
 use std::sync::Arc;
 
-use crate::diff::{PropertyPath, Segment, diff_properties, reset_ignored};
+use crate::diff::{diff_properties, reset_ignored};
 use crate::event::Op;
+use crate::property_path::{PropertyPath, Segment};
 use crate::provider::{Answer, DiffAnswer, Method};
 use crate::resource_state::ResourceState;
 use crate::update_plan::shown_value;

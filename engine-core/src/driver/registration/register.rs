@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::diff::PropertyPath;
 use crate::event::{Event, Op, Severity};
 use crate::message;
 use crate::message::Message;
@@ -11,6 +10,7 @@ use crate::plan::{
     Goal, Next, Question, Registration, RegistrationError, Step, copy_secrets, mark_outputs, not_a_path,
 };
 use crate::planted::{self, Bug};
+use crate::property_path::PathPattern;
 use crate::provider::{Answer, HostError, ProviderError, ProviderErrorKind, StoredProvider};
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
@@ -307,7 +307,7 @@ impl Context {
         for (option, path) in
             options.into_iter().flat_map(|(option, paths)| paths.iter().map(move |path| (option, path)))
         {
-            if let Err(error) = path.parse::<PropertyPath>() {
+            if let Err(error) = path.parse::<PathPattern>() {
                 self.diagnose(Some(&registration.urn), Severity::Warning, not_a_path(option, &error));
             }
         }
