@@ -74,13 +74,12 @@ impl FromStr for PropertyPath {
     type Err = PathError;
 
     fn from_str(text: &str) -> Result<Self, PathError> {
-        let mut segments = Vec::new();
-        Reader { text, at: 0 }.read(&mut |segment| match segment {
-            Read::Name(name) | Read::Quoted(name) => Ok(segments.push(Segment::Key(name))),
-            Read::Index(index) => Ok(segments.push(Segment::Index(index))),
+        let segment = |read| match read {
+            Read::Name(name) => Ok(Segment::Key(name)),
+            Read::Index(index) => Ok(Segment::Index(index)),
             Read::Star => Err("'[*]' stands for many places where one is wanted"),
-        })?;
-        Ok(Self(segments))
+        };
+        Reader { text, at: 0 }.read(segment).map(Self)
     }
 }
 
@@ -88,24 +87,19 @@ impl FromStr for PathPattern {
     type Err = PathError;
 
     fn from_str(text: &str) -> Result<Self, PathError> {
-        let mut segments = Vec::new();
-        Reader { text, at: 0 }.read(&mut |segment| {
-            segments.push(match segment {
-                Read::Star => PatternSegment::Any,
-                Read::Name(name) | Read::Quoted(name) if name == "*" => PatternSegment::Any,
-                Read::Name(name) | Read::Quoted(name) => PatternSegment::One(Segment::Key(name)),
-                Read::Index(index) => PatternSegment::One(Segment::Index(index)),
-            });
-            Ok(())
-        })?;
-        Ok(Self(segments))
+        let segment = |read| match read {
+            Read::Star => Ok(PatternSegment::Any),
+            Read::Name(name) if name == "*" => Ok(PatternSegment::Any),
+            Read::Name(name) => Ok(PatternSegment::One(Segment::Key(name))),
+            Read::Index(index) => Ok(PatternSegment::One(Segment::Index(index))),
+        };
+        Reader { text, at: 0 }.read(segment).map(Self)
     }
 }
 
 /// A segment as it is written.
 enum Read {
     Name(String),
-    Quoted(String),
     Index(usize),
     Star,
 }
@@ -116,24 +110,23 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn read(&mut self, found: &mut dyn FnMut(Read) -> Result<(), &'static str>) -> Result<(), PathError> {
+    fn read<T>(mut self, segment: impl Fn(Read) -> Result<T, &'static str>) -> Result<Vec<T>, PathError> {
         if self.text.is_empty() {
             return Err(self.wrong("it is empty"));
         }
-        let mut first = true;
+        let mut segments = Vec::new();
         while !self.rest().is_empty() {
-            let start = self.at;
-            let segment = if self.take("[") {
+            let (first, start) = (segments.is_empty(), self.at);
+            let read = if self.take("[") {
                 self.bracket(start)?
             } else if self.take(".") == first {
                 return Err(PathError { at: start, ..self.wrong(Self::between(first)) });
             } else {
                 self.name()?
             };
-            found(segment).map_err(|reason| PathError { at: start, ..self.wrong(reason) })?;
-            first = false;
+            segments.push(segment(read).map_err(|reason| PathError { at: start, ..self.wrong(reason) })?);
         }
-        Ok(())
+        Ok(segments)
     }
 
     const fn between(first: bool) -> &'static str {
@@ -159,7 +152,7 @@ impl<'a> Reader<'a> {
         if self.take("\"") {
             let name = self.quoted()?;
             let closed = self.take("]");
-            return if closed { Ok(Read::Quoted(name)) } else { Err(self.wrong("a closing bracket is missing")) };
+            return if closed { Ok(Read::Name(name)) } else { Err(self.wrong("a closing bracket is missing")) };
         }
         let Some((inside, _)) = self.rest().split_once(']') else {
             return Err(PathError { at: start, ..self.wrong("a bracket is not closed") });

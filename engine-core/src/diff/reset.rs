@@ -1,6 +1,5 @@
 //! `ignoreChanges`: values that go back to what they were before the provider sees them (docs/rules 2.5).
 
-use crate::planted::{self, Bug};
 use crate::property_path::{PathPattern, PatternSegment, Segment};
 use crate::value::{PropertyMap, Value};
 
@@ -10,9 +9,6 @@ pub fn reset_ignored(olds: &PropertyMap, news: &mut PropertyMap, paths: &[String
     let mut not_applicable = Vec::new();
     for text in paths {
         let Ok(path) = text.parse::<PathPattern>() else { continue };
-        if planted::has(Bug::IgnoreChangesNotNested) && path.0.len() > 1 {
-            continue;
-        }
         // Work on a copy, so that a path that fails half-way leaves nothing changed.
         let mut copy = Value::Object(news.clone());
         if reset(Some(&Value::Object(olds.clone())), &mut copy, &path.0) {
