@@ -2,7 +2,7 @@
 
 use crate::diff::{changed_keys, diff_properties, reset_ignored};
 use crate::event::DetailedDiff;
-use crate::planted::{self, Bug};
+use crate::fail_points;
 use crate::property_path::{PathPattern, PropertyPath, Segment};
 use crate::provider::DiffAnswer;
 use crate::value::PropertyMap;
@@ -64,7 +64,9 @@ pub fn judge(answer: &DiffAnswer, compared: &Compared<'_>) -> DiffResult {
         diff_properties(compared.old_inputs, &news)
     });
     diff_result.changed = match (answer.changes, &structural) {
-        (Some(changes), _) => changes || (planted::has(Bug::NoChangeReplaces) && !answer.replaces.is_empty()),
+        (Some(changes), _) => {
+            changes || (fail_points::is_on("planted::no-change-replaces") && !answer.replaces.is_empty())
+        }
         (None, Some(found)) => !found.is_empty(),
         (None, None) => false,
     };
@@ -78,7 +80,7 @@ pub fn judge(answer: &DiffAnswer, compared: &Compared<'_>) -> DiffResult {
         }
         apply_replace_on_changes(&mut diff_result, compared.replace_on_changes);
     }
-    if compared.has_init_errors && !planted::has(Bug::InitErrorsIgnored) {
+    if compared.has_init_errors && !fail_points::is_on("planted::init-errors-ignored") {
         diff_result.changed = true;
         if listed(compared.replace_on_changes, INIT_ERROR) {
             diff_result.replace_keys.push(INIT_ERROR.to_owned());

@@ -6,8 +6,8 @@ use crate::autonaming::Autonaming;
 use crate::builtin;
 use crate::diff::{diff_properties, reset_ignored};
 use crate::event::Op;
+use crate::fail_points;
 use crate::message::Message;
-use crate::planted::{self, Bug};
 use crate::provider::{Answer, Method, StoredProvider};
 use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
@@ -455,7 +455,7 @@ impl Planner {
             self.object(self.guard_protected(registration, &old), &mut registration.complaints)?;
             registration.phase = Phase::CheckingAgain;
             // Without old inputs, and the program's inputs as they are (docs/rules 2.5, 2.6).
-            let mut inputs = if planted::has(Bug::ReplacementIgnoresChanges) {
+            let mut inputs = if fail_points::is_on("planted::replacement-ignores-changes") {
                 (*registration.checked).clone()
             } else {
                 registration.goal.inputs.clone()
@@ -482,8 +482,7 @@ impl Planner {
         registration: &mut Registration,
         old: &ResourceState,
     ) -> Result<(), RegistrationError> {
-        let ignored = self.operation.ignore_protect || planted::has(Bug::ProtectIgnoredOnReplacement);
-        if !old.protect || !registration.goal.protect.unwrap_or(false) || ignored {
+        if !old.protect || !registration.goal.protect.unwrap_or(false) || self.operation.ignore_protect {
             return Ok(());
         }
         Err(RegistrationError::protected_replacement(&registration.urn))

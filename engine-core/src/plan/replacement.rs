@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use crate::event::Op;
-use crate::planted::{self, Bug};
 use crate::urn::UrnSet;
 
 use super::cascade::Cascade;
@@ -65,7 +64,7 @@ impl Planner {
                 });
             }
         }
-        if !old.pending_replacement || planted::has(Bug::PendingDeletedAgain) {
+        if !old.pending_replacement {
             let delete = Step {
                 keep_until_replaced: true,
                 ..Step::new(Op::DeleteReplaced, &old.urn, Some((number, Arc::clone(&old))), None)

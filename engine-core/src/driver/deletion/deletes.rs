@@ -5,10 +5,10 @@ use std::sync::Arc;
 use futures::future::join_all;
 
 use crate::event::{Event, Op};
+use crate::fail_points;
 use crate::hash::FixedSet;
 use crate::operation::OperationKind;
 use crate::plan::{IMPLIED, Leftovers, RegistrationError, Step};
-use crate::planted::{self, Bug};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::schedule::deletion_levels;
@@ -188,7 +188,7 @@ impl Context {
         let without_call = !row.custom
             || row.urn.provider_package().is_some()
             || (row.retain_on_delete
-                && !(step.op == Op::DeleteReplaced && planted::has(Bug::RetainIgnoredForOldObject)))
+                && !(step.op == Op::DeleteReplaced && fail_points::is_on("planted::retain-ignored-for-old-object")))
             || step.note == IMPLIED
             || !matches!(step.op, Op::Delete | Op::DeleteReplaced);
         let outcome = match (without_call, self.operation.dry_run) {
@@ -300,7 +300,7 @@ impl Going {
     /// Is the object gone with its owner?
     fn takes_along(&self, number: ResourceNumber, owner: &Urn) -> bool {
         let owners = if self.old_halves.contains(&number) { &self.all } else { &self.living };
-        owners.contains(owner) != planted::has(Bug::DeletedWithInverted)
+        owners.contains(owner) != fail_points::is_on("planted::deleted-with-inverted")
     }
 }
 

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::event::{Event, Op, Severity};
+use crate::fail_points;
 use crate::message;
 use crate::message::Message;
 use crate::operation::OperationKind;
 use crate::plan::{
     Goal, Next, Question, Registration, RegistrationError, Step, copy_secrets, mark_outputs, not_a_path,
 };
-use crate::planted::{self, Bug};
 use crate::property_path::PathPattern;
 use crate::provider::{Answer, HostError, ProviderError, ProviderErrorKind, StoredProvider};
 use crate::resource_state::ResourceState;
@@ -374,7 +374,7 @@ impl Context {
 
     fn depends_on_failure(&self, registration: &Registration) -> bool {
         let run_state = self.run_state();
-        if run_state.failed.is_empty() || planted::has(Bug::DependentsOfFailureRun) {
+        if run_state.failed.is_empty() || fail_points::is_on("planted::dependents-of-failure-run") {
             return false;
         }
         let goal = &registration.goal;

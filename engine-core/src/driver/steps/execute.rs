@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::event::{Event, Op};
-use crate::kill_point::{self, KillPoint};
+use crate::fail_points;
 use crate::message;
 use crate::message::{Code, Command};
 use crate::plan::{Step, copy_secrets, mark_outputs, needs_marks};
-use crate::planted::{self, Bug};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::{HookMoment, ResourceState};
 use crate::state::{Change, PendingKind};
@@ -163,7 +162,8 @@ impl Context {
         let referred = |row: &ResourceState| row.references().collect::<BTreeSet<_>>();
         let same = |old: &ResourceState| old.references().eq(row.references()) || referred(old) == referred(&row);
         let differs = |old: &ResourceState| old.urn != row.urn || !same(old);
-        let moves = old.is_some_and(|(_, old)| differs(old)) && !planted::has(Bug::KeptReferencesForgotten);
+        let moves =
+            old.is_some_and(|(_, old)| differs(old)) && !fail_points::is_on("planted::kept-references-forgotten");
         if moves && !self.operation.dry_run {
             let change = self.run_state().put(Arc::clone(&row), in_place_of);
             self.exchange.append_unawaited(vec![change]);
@@ -181,7 +181,7 @@ impl Context {
             crate::builtin::foresee(&row.kind, &mut outputs);
             if let (Op::Update, Some((_, old))) = (step.op, &step.old) {
                 for (key, value) in old.outputs_or_empty().iter() {
-                    if step.stables.contains(key) || planted::has(Bug::PreviewKeepsOutputs) {
+                    if step.stables.contains(key) || fail_points::is_on("planted::preview-keeps-outputs") {
                         outputs.insert(key.clone(), value.clone());
                     }
                 }
@@ -368,7 +368,7 @@ impl Context {
                 | ProviderErrorKind::NoProvider
                 | ProviderErrorKind::NoMethod
                 | ProviderErrorKind::Hook => {
-                    if planted::has(Bug::FailedCreateRecorded) && step.op == Op::Create {
+                    if fail_points::is_on("planted::failed-create-recorded") && step.op == Op::Create {
                         "lost".clone_into(&mut row.id);
                         let changes = self.book_outcome(step, &Arc::new(row), operation);
                         self.record(changes).await?;
@@ -395,7 +395,7 @@ impl Context {
         finish_row(step, &mut row, outputs, error.is_some(), self.now());
         let row = Arc::new(row);
         let changes = self.book_outcome(step, &row, operation);
-        kill_point::reach(KillPoint::BeforeOutcome);
+        fail_points::kill("kill::before-outcome");
         // The program goes on; only hooks and reports of failures wait for the disk.
         let awaited = error.is_some() || !row.hooks.is_empty();
         let waiting = if awaited { None } else { Some(self.reporting_flow()) };
@@ -410,7 +410,7 @@ impl Context {
         row: Option<&ResourceState>,
     ) -> Result<(), ProviderError> {
         let written = written.wait().await.map_err(|error| self.outcome_failure(&error, row));
-        kill_point::reach(KillPoint::AfterOutcome);
+        fail_points::kill("kill::after-outcome");
         written
     }
 
@@ -435,14 +435,14 @@ impl Context {
     /// Journals changes and waits until they are durable: only then is a step reported as done.
     pub(in crate::driver) async fn record(&self, changes: Vec<Change>) -> Result<(), ProviderError> {
         let begins = changes.iter().any(|change| matches!(change, Change::Begin { .. }));
-        kill_point::reach(if begins { KillPoint::BeforeIntent } else { KillPoint::BeforeOutcome });
-        if planted::has(if begins { Bug::CallBeforeIntent } else { Bug::DoneBeforeDurable }) {
+        fail_points::kill(if begins { "kill::before-intent" } else { "kill::before-outcome" });
+        if fail_points::is_on(if begins { "planted::call-before-intent" } else { "planted::done-before-durable" }) {
             self.exchange.leave(Action::Append { changes, with_next: false, awaited: None });
             return Ok(());
         }
         let written = self.exchange.append(changes, false, None);
         let written = written.wait().await.map_err(|error| self.state_failure(&error));
-        kill_point::reach(if begins { KillPoint::AfterIntent } else { KillPoint::AfterOutcome });
+        fail_points::kill(if begins { "kill::after-intent" } else { "kill::after-outcome" });
         written
     }
 
@@ -459,7 +459,7 @@ impl Context {
         match (step.op, old) {
             (Op::CreateReplacement, Some((number, old))) if !old.pending_replacement => {
                 changes.extend(run_state.put_replacement(Arc::clone(row), number, &old));
-                if planted::has(Bug::PendingDeleteLost) {
+                if fail_points::is_on("planted::pending-delete-lost") {
                     changes.push(run_state.remove(number));
                 }
             }
@@ -495,11 +495,11 @@ pub(in crate::driver) fn stamp(op: Op, row: &mut ResourceState, now: String) {
 
 fn finish_row(step: &Step, row: &mut ResourceState, mut outputs: PropertyMap, partly: bool, now: String) {
     copy_secrets(&row.inputs, &mut outputs);
-    if let (true, Op::Update, Some((_, old))) = (planted::has(Bug::OldOutputsKept), step.op, &step.old) {
+    if let (true, Op::Update, Some((_, old))) = (fail_points::is_on("planted::old-outputs-kept"), step.op, &step.old) {
         outputs.extend((*old.outputs_or_empty()).clone());
     }
     if let (true, Op::Update, Some((_, old))) = (partly, step.op, &step.old)
-        && !planted::has(Bug::PartialUpdateStoresNewInputs)
+        && !fail_points::is_on("planted::partial-update-stores-new-inputs")
     {
         row.inputs = Arc::clone(&old.inputs);
     }

@@ -23,9 +23,9 @@ pub(super) mod writer;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::fail_points;
 use crate::message;
 use crate::message::Command;
-use crate::planted::{self, Bug};
 
 use super::format::{Encoder, StoredResource, StoredUnresolvedCreate, write_string};
 use super::ledger::{Change, PendingKind, PendingOperation, ResourceNumber};
@@ -190,7 +190,7 @@ fn split_code(json: &[u8]) -> Option<(&[u8], &str)> {
 
 /// Was every line of this journal, which was read, written under the key? `place` names it in errors.
 pub(super) fn verify(bytes: &[u8], journal: &Journal, key: &SealKey, place: &str) -> Result<()> {
-    if planted::has(Bug::JournalNotAuthenticated) {
+    if fail_points::is_on("planted::journal-not-authenticated") {
         return Ok(());
     }
     let bytes = &bytes[..journal.good];
@@ -336,7 +336,7 @@ impl<'a> Line<'a> {
         let rest = &bytes[start..];
         let length = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
         let text = &rest[..length];
-        if planted::has(Bug::LineCutUnchecked) {
+        if fail_points::is_on("planted::line-cut-unchecked") {
             let _ = &text[..CHECKSUM_LEN];
         }
         let claimed = text
@@ -356,14 +356,14 @@ impl<'a> Line<'a> {
 
     fn follows(&self, previous: u32) -> bool {
         self.claimed == Some(chained(previous, self.json))
-            || (planted::has(Bug::ChecksumNotCompared) && self.claimed.is_some())
+            || (fail_points::is_on("planted::checksum-not-compared") && self.claimed.is_some())
     }
 }
 
 /// Reads a journal. `Ok(None)`: it was torn before its first line was whole, so nothing was ever recorded in it.
 /// `place` names it in errors.
 pub(super) fn read(bytes: &[u8], place: &str) -> Result<Option<Journal>> {
-    drop(planted::has(Bug::MemoryUnbounded).then(|| vec![0_u8; 64 << 20]));
+    drop(fail_points::is_on("planted::memory-unbounded").then(|| vec![0_u8; 64 << 20]));
     let (first, mut next) = Line::cut(bytes, 0);
     if !first.follows(0) {
         if is_torn(bytes, &first, 0) {
@@ -394,7 +394,7 @@ pub(super) fn read(bytes: &[u8], place: &str) -> Result<Option<Journal>> {
             return Err(damaged(place, &format!("record {} does not match its checksum", sequence + 1)));
         }
         journal.torn = bytes.len() - journal.good;
-        if planted::has(Bug::TornTailTakesPredecessor) {
+        if fail_points::is_on("planted::torn-tail-takes-predecessor") {
             journal.records.pop();
         }
         break;
