@@ -104,3 +104,23 @@ pub const fn is_on(_point: &'static str) -> bool {
 /// Nothing, without the feature.
 #[cfg(not(feature = "fail-points"))]
 pub(crate) const fn kill(_point: &'static str) {}
+
+#[cfg(all(test, feature = "fail-points"))]
+mod tests {
+    use super::{is_noticed, is_on};
+
+    #[test]
+    fn a_point_is_off_unless_it_is_turned_on() {
+        assert!(!is_on("planted::of-this-test"));
+    }
+
+    fn not_a_test() {}
+
+    /// So that what [`is_noticed`] says of the others means something.
+    #[test]
+    fn a_test_fails_where_its_point_is_on_and_nowhere_else() {
+        assert!(is_noticed("planted::of-this-test", a_point_is_off_unless_it_is_turned_on));
+        assert!(!is_noticed("planted::of-another-test", a_point_is_off_unless_it_is_turned_on));
+        assert!(!is_noticed("planted::of-this-test", not_a_test));
+    }
+}

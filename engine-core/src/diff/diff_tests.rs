@@ -51,6 +51,34 @@ fn a_wildcard_resets_every_item_and_a_misfit_is_reported() {
 }
 
 #[test]
+fn a_wildcard_resets_every_member_of_an_object() {
+    let olds = map([("o", object([("both", 1.0.into()), ("only_old", 1.0.into())]))]);
+    let mut news = map([("o", object([("both", 2.0.into()), ("only_new", 2.0.into())]))]);
+    assert!(reset_ignored(&olds, &mut news, &["o.*".to_owned()]).is_empty());
+    assert_eq!(news, olds);
+}
+
+#[test]
+fn an_index_resets_one_item_and_fits_where_both_lists_have_it_or_neither() {
+    let list = |items: &[f64]| Value::Array(items.iter().map(|item| (*item).into()).collect());
+    let olds = map([("l", list(&[1.0, 2.0])), ("s", "text".into())]);
+    let mut news = map([("l", list(&[7.0, 8.0, 9.0])), ("s", list(&[1.0]))]);
+    let ignored = ["l[1]", "l[2]", "l[3]", "l[*]", "l.1", "s[0]", "s[*]"].map(str::to_owned);
+    assert_eq!(reset_ignored(&olds, &mut news, &ignored), ["l[2]", "l[*]", "l.1", "s[0]", "s[*]"]);
+    assert_eq!(news, map([("l", list(&[7.0, 2.0, 9.0])), ("s", list(&[1.0]))]));
+}
+
+#[test]
+fn what_is_below_a_container_that_one_side_has_cannot_be_reset() {
+    let with = |key: &str| map([("o", object([(key, object([("x", 1.0.into())]))]))]);
+    for (old, new) in [("a", "b"), ("b", "a")] {
+        let mut news = with(new);
+        assert_eq!(reset_ignored(&with(old), &mut news, &["o.a.x".to_owned()]), ["o.a.x"]);
+        assert_eq!(news, with(new));
+    }
+}
+
+#[test]
 fn secrets_are_looked_through_and_keep_their_wrapper() {
     let olds = map([("a", Value::secret(object([("b", Value::secret(1.0.into()))])))]);
     let mut news = map([("a", Value::secret(object([("b", 9.0.into()), ("c", 9.0.into())])))]);
