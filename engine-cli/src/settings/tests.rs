@@ -1,4 +1,4 @@
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails with the error")]
+#![expect(clippy::unwrap_used, reason = "a test fails with the error")]
 
 use std::path::Path;
 
