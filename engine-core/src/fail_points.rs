@@ -71,8 +71,11 @@ mod active {
 
     /// The same, with more variables. A test that is not found fails nobody, so it notices nothing.
     #[must_use]
-    #[expect(clippy::expect_used, reason = "only tests call it")]
-    #[expect(clippy::needless_pass_by_value, reason = "its type has the test's name")]
+    #[expect(
+        clippy::expect_used,
+        clippy::disallowed_methods,
+        reason = "only tests call it, in a process that may start others"
+    )]
     pub fn is_noticed_with<'v, T: Fn()>(
         point: &str,
         _test: T,
