@@ -244,7 +244,7 @@ test-rust: $(STAMPS)/test-servers
 	MALOKO_PLANTED_PART=$(PLANTED_PART) RUST_TEST_THREADS=$(WAITING) $(subst --quiet,,$(CARGO_TEST)) -- --quiet
 
 # cargo-mutants changes one place of a pure decision at a time, and the unit tests of the core have to notice (.cargo/mutants.toml). A shard
-# takes half an hour; which one depends on the commit. All of them: make mutants SHARD=0/1, some eight hours.
+# takes an hour at most; which one depends on the commit. All of them: make mutants SHARD=0/1, some eight hours.
 CARGO_MUTANTS := 27.1.0
 MUTANTS_DIR := $(STAMPS)/mutants
 MUTANTS ?= $(addprefix engine-core/src/,autonaming/** diff/** plan/** property_path.rs schedule.rs value.rs value/**)
