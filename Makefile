@@ -16,6 +16,7 @@
 #   make pictures the pictures of the README, from what a terminal shows
 #   make kill     fifty runs killed at random moments, per language; KILL_STORE=s3 or postgres: over a real server
 #   make kill-points   runs killed at each named point of the journal's life, per language and kind of store
+#   make mutants  small bugs in the core's pure decisions, one at a time, each of which a unit test has to notice (MUTANTS=FILES, SHARD=0/12)
 #   make nightly  the full form of everything, in parts of at most an hour (.ci/nightly.mk); make soak: without that bound
 #
 # Stamps in .build/ keep a target from being made twice; `make clean` removes what this file made, save Rust's target/.
@@ -225,11 +226,11 @@ $(STAMPS)/test-servers: engine-stores/tests/servers/package.json engine-stores/t
 
 # One set of features for all that is tested in Rust, so that everything is compiled once. The planted bugs are off where no
 # test turns one on; what is shipped does not know them, and is what the tests of both languages run.
-PLANTED = $(foreach crate,core stores cli model,--features maloko-$(crate)/planted-bugs) --features maloko-core/backend-conformance \
-	--features maloko-core/cheap-keys --features maloko-cli/kill-points
+TESTED = $(foreach crate,core stores cli model,--features maloko-$(crate)/fail-points) --features maloko-core/backend-conformance \
+	--features maloko-core/cheap-keys
 # The soaks give these.
 CARGO_OPTIONS =
-CARGO_TEST = $(CARGO) $(CARGO_OPTIONS) test --no-fail-fast --quiet $(foreach crate,core stores cli kit model,-p maloko-$(crate)) $(PLANTED)
+CARGO_TEST = $(CARGO) $(CARGO_OPTIONS) test --no-fail-fast --quiet $(foreach crate,core stores cli kit model,-p maloko-$(crate)) $(TESTED)
 BUILT = $${CARGO_TARGET_DIR:-target}/debug
 
 # Each bug that is planted in the engine on purpose is noticed: among these tests.
@@ -241,6 +242,28 @@ WAITING ?= 8
 test-rust: $(STAMPS)/test-servers
 	@echo "planted bugs of the directory store: part $(or $(PLANTED_PART),1/1), by the commit; again: make $@ PLANTED_PART=$(PLANTED_PART)"
 	MALOKO_PLANTED_PART=$(PLANTED_PART) RUST_TEST_THREADS=$(WAITING) $(subst --quiet,,$(CARGO_TEST)) -- --quiet
+
+# cargo-mutants changes one place of a pure decision at a time, and the unit tests of the core have to notice (.cargo/mutants.toml). A shard
+# takes an hour at most; which one depends on the commit. All of them: make mutants SHARD=0/1, some eight hours.
+CARGO_MUTANTS := 27.1.0
+MUTANTS_DIR := $(STAMPS)/mutants
+MUTANTS ?= $(addprefix engine-core/src/,autonaming/** diff/** plan/** property_path.rs schedule.rs value.rs value/**)
+SHARDS := 12
+SHARD ?= $(if $(filter file,$(origin MUTANTS)),$(shell expr $(call by_the_commit,$(SHARDS)) - 1)/$(SHARDS),0/1)
+# No mutant of these survived when they were last looked at, so one that does is a failure. Those of the others are listed.
+MUTANTS_NONE_LEFT := engine-core/src/diff/reset.rs
+.PHONY: mutants
+mutants: $(MUTANTS_DIR)/bin-$(CARGO_MUTANTS)
+	@echo "mutants of shard $(SHARD); again: make $@ SHARD=$(SHARD)"
+	env CARGO_TARGET_DIR=$(CURDIR)/$(MUTANTS_DIR)/target $(CURDIR)/$(MUTANTS_DIR)/bin/cargo-mutants mutants -p maloko-core \
+		$(foreach files,$(MUTANTS),-f '$(files)') --shard $(SHARD) --output $(MUTANTS_DIR) --colors never || test $$? = 2
+	@cd $(MUTANTS_DIR)/mutants.out && failed=$$(grep -cE '^($(subst $(eval ) ,|,$(MUTANTS_NONE_LEFT))):' missed.txt || true); \
+		echo "$$(cat missed.txt | wc -l) not noticed: $(MUTANTS_DIR)/mutants.out"; \
+		echo "$$(cat caught.txt | wc -l) passed, $$failed failed"; test $$failed = 0
+$(MUTANTS_DIR)/bin-$(CARGO_MUTANTS): | $(STAMPS)
+	rm -rf $(MUTANTS_DIR)/bin $(MUTANTS_DIR)/bin-*
+	$(CARGO) install --quiet --locked --root $(MUTANTS_DIR) --target-dir $(MUTANTS_DIR)/target cargo-mutants --version =$(CARGO_MUTANTS)
+	@touch $@
 
 # Generated lifecycles against the engine and the model (docs/internals/model.md); one of them again: make model SEED=1 PROGRAM=17. Those of
 # seed 1 exercise every rule.
@@ -396,15 +419,15 @@ POINT_STORES ?= directory s3 postgres
 .PHONY: kill-points
 kill-points: $(STAMPS)/kill-points
 	@# What is shipped does not know the points.
-	! grep -q MALOKO_KILL_POINT node-tests/node_modules/maloko/*.node $(VENV)/lib/python3*/site-packages/maloko/*.so
+	! grep -qE "FAILPOINTS|kill::after-intent" node-tests/node_modules/maloko/*.node $(VENV)/lib/python3*/site-packages/maloko/*.so
 	for store in $(POINT_STORES); do for language in python nodejs; do \
 		$(PY) -m examples.kill.points --lang $$language --build $(STAMPS)/kill --store $$store --jobs 4; \
 	done; done
 $(STAMPS)/kill-points: $(RUST_SOURCES) $(STAMPS)/python $(STAMPS)/node
 	rm -rf $(STAMPS)/kill && mkdir -p $(STAMPS)/kill/node/node_modules
-	CARGO=$(CARGO) $(VENV)/bin/maturin build --profile dev --quiet --features kill-points --manifest-path py-binding/Cargo.toml --out $(STAMPS)/kill/wheels
+	CARGO=$(CARGO) $(VENV)/bin/maturin build --profile dev --quiet --features fail-points --manifest-path py-binding/Cargo.toml --out $(STAMPS)/kill/wheels
 	$(PIP) --no-deps --target $(STAMPS)/kill/python $(STAMPS)/kill/wheels/maloko-*.whl
-	$(CARGO) build --quiet -p maloko-node --features kill-points
+	$(CARGO) build --quiet -p maloko-node --features fail-points
 	cd $(STAMPS)/kill/node/node_modules && ln -s $(CURDIR)/node-tests/node_modules/* . && rm maloko && cp -r $(CURDIR)/node-tests/node_modules/maloko .
 	cp $(BUILT)/libmaloko_node.* $(STAMPS)/kill/ && rm -f $(STAMPS)/kill/*.d
 	for addon in $(STAMPS)/kill/node/node_modules/maloko/*.node; do cp $(STAMPS)/kill/libmaloko_node.* $$addon; done

@@ -11,9 +11,10 @@
 #     damage, races         flipped bits, failing disks and killed commands; processes that race for a directory
 #     postgres, stores      processes that race for a lock in a database, in object stores
 #     hostile               hostile providers, and 200 times loaded and unloaded
+#     mutants               a twelfth of the small bugs that cargo-mutants makes in pure decisions
 #     model, fuzz           lifecycles, and malformed input, of the SEED of the night
 
-NIGHTLY := python node rust release kills points points-s3 points-postgres damage races postgres stores hostile model fuzz
+NIGHTLY := python node rust release kills points points-s3 points-postgres damage races postgres stores hostile mutants model fuzz
 
 NIGHTLY_python := test-python conformance-python conformance-oldest-python adoption-python
 NIGHTLY_node := test-node-long conformance-node conformance-oldest-node adoption-node
@@ -28,6 +29,7 @@ NIGHTLY_races := soak-races
 NIGHTLY_postgres := soak-postgres
 NIGHTLY_stores := soak-stores
 NIGHTLY_hostile := soak-hostile
+NIGHTLY_mutants := mutants
 NIGHTLY_model := soak-model
 NIGHTLY_fuzz := soak-fuzz
 

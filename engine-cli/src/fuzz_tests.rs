@@ -13,6 +13,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use maloko_core::property_path::PropertyPath;
 use mutate::mutate;
 
 use crate::arguments::parse;
@@ -84,7 +85,7 @@ fn settings(_: &Path, bytes: &[u8]) {
     for (_, _, entry) in settings.entries() {
         drop(value::to_json(entry, &|_| Ok("plain".to_owned())));
     }
-    let segments = path::parse("list[0]").unwrap();
+    let PropertyPath(segments) = "list[0]".parse().unwrap();
     if settings.set("shop:fuzzed", &segments, "new".into()).is_ok() {
         let again = Settings::parse(file, "shop", settings.text().to_owned());
         let again = again.unwrap_or_else(|failure| panic!("what was written cannot be read: {}", failure.message));
@@ -105,7 +106,7 @@ fn plan(file: &Path, bytes: &[u8]) {
 fn config_path(_: &Path, bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     drop(config_key::full_key("shop", &text));
-    if let Ok(segments) = path::parse(&text) {
+    if let Ok(PropertyPath(segments)) = text.parse() {
         let mut root = serde_norway::Value::Null;
         if path::set(&mut root, &segments, "x".into()).is_ok() {
             assert!(path::get(&root, &segments).is_some(), "{text}");

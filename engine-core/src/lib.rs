@@ -17,14 +17,14 @@ pub(crate) mod duration;
 pub mod environment;
 pub mod error;
 pub mod event;
+#[doc(hidden)]
+pub mod fail_points;
 mod hash;
-pub mod kill_point;
 pub mod layer;
 pub mod message;
 pub mod operation;
 pub mod plan;
-#[doc(hidden)]
-pub mod planted;
+pub mod property_path;
 pub mod provider;
 pub mod redaction;
 pub mod resource_state;

@@ -141,11 +141,10 @@ fn attributes_of_a_provider_are_secret_by_their_names() {
 }
 
 /// The bug turns the tests of the promise red.
-#[cfg(feature = "planted-bugs")]
+#[cfg(feature = "fail-points")]
 #[test]
 fn the_planted_bug_of_redaction_is_noticed() {
-    use crate::planted::{Bug, is_noticed};
-    for promise in [every_occurrence_goes_and_the_rest_stays as fn(), the_forms_that_a_secret_has_elsewhere_are_known] {
-        assert!(is_noticed(Bug::RedactionSkipped, promise));
-    }
+    use crate::fail_points::is_noticed;
+    assert!(is_noticed("planted::redaction-skipped", every_occurrence_goes_and_the_rest_stays));
+    assert!(is_noticed("planted::redaction-skipped", the_forms_that_a_secret_has_elsewhere_are_known));
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::planted::{self, Bug};
+use crate::fail_points;
 use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
 use crate::urn::Urn;
@@ -21,9 +21,6 @@ pub fn deletion_levels(
     for (number, row) in condemned {
         let mut depth = 0;
         for urn in row.references() {
-            if planted::has(Bug::DependencyIgnoredInSchedule) && row.parent.as_ref() != Some(&urn) {
-                continue;
-            }
             if let Some(below) = depths.get(&urn) {
                 depth = depth.max(below + 1);
             }
@@ -53,7 +50,7 @@ pub fn deletion_levels(
         }
         levels[depth].push((*number, Arc::clone(row)));
     }
-    if !planted::has(Bug::DeletesInWrongOrder) {
+    if !fail_points::is_on("planted::deletes-in-wrong-order") {
         levels.reverse();
     }
     levels

@@ -3,7 +3,7 @@
 //! What JSON lacks stands as an object with Pulumi's signature key: secrets (whose value is hidden), assets, archives,
 //! references and numbers that are none. An unknown value is the text that stands for it on the wire.
 
-use maloko_core::diff::{PropertyPath, Segment};
+use maloko_core::property_path::{PropertyPath, Segment};
 use maloko_core::redaction::Redactor;
 use maloko_core::value::{
     ARCHIVE_SIGNATURE, ASSET_SIGNATURE, Archive, ArchiveSource, Asset, AssetSource, FLOAT_SIGNATURE,

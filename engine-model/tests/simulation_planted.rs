@@ -1,8 +1,8 @@
 //! Every bug that is planted in what keeps a state safe turns the simulation red. `make model-bugs` builds the engine with
-//! them.
-#![cfg(feature = "planted-bugs")]
+//! them. They are on for the whole process, so these tests take turns.
+#![cfg(feature = "fail-points")]
 
-use maloko_core::planted::{Bug, plant};
+use maloko_core::fail_points::turn_on;
 use maloko_model::cloud::Service;
 use maloko_model::simulation::explore::{Extent, Interruption, explore};
 use maloko_model::simulation::life::{Kind, Setting};
@@ -13,47 +13,45 @@ const SEED: u64 = 1;
 const PROGRAMS: u64 = 60;
 
 /// The lifecycle that is known to show a bug, and is tried first.
-fn first_to_show(bug: Bug, store: Kind) -> u64 {
+fn first_to_show(bug: &'static str, store: Kind) -> u64 {
     match (bug, store) {
-        (Bug::CallBeforeIntent, Kind::Memory) => 12,
-        (Bug::CallBeforeIntent, Kind::Disk) => 2,
-        (Bug::CallBeforeIntent, Kind::Bucket) => 49,
-        (Bug::KeptReferencesForgotten, _) => 23,
+        ("planted::call-before-intent", Kind::Memory) => 12,
+        ("planted::call-before-intent", Kind::Disk) => 2,
+        ("planted::call-before-intent", Kind::Bucket) => 49,
+        ("planted::kept-references-forgotten", _) => 23,
         _ => 0,
     }
 }
 
 /// The invariant by which the bug is noticed first.
-fn noticed(bug: Bug, store: Kind, interruption: Interruption) -> Option<&'static str> {
+fn noticed(bug: &'static str, store: Kind, interruption: Interruption) -> Option<&'static str> {
     noticed_in(bug, Setting { store, ..Setting::default() }, interruption)
 }
 
-fn noticed_in(bug: Bug, setting: Setting, interruption: Interruption) -> Option<&'static str> {
-    plant(Some(bug));
+fn noticed_in(bug: &'static str, setting: Setting, interruption: Interruption) -> Option<&'static str> {
+    let _on = turn_on(bug);
     let known = first_to_show(bug, setting.store);
-    let found = (known..PROGRAMS).chain(0..known).find_map(|program| {
+    (known..PROGRAMS).chain(0..known).find_map(|program| {
         let failure = explore(SEED, program, setting, &[interruption], Extent::Some(12)).err()?;
         Some(failure.broken.invariant.name())
-    });
-    plant(None);
-    found
+    })
 }
 
 #[test]
 fn a_journal_that_is_not_synced_is_noticed() {
-    let found = noticed(Bug::JournalNotSynced, Kind::Disk, Interruption::PowerCut);
+    let found = noticed("planted::journal-not-synced", Kind::Disk, Interruption::PowerCut);
     assert!(matches!(found, Some("durable" | "no orphan" | "state valid")), "{found:?}");
 }
 
 #[test]
 fn a_journal_whose_name_is_not_synced_is_noticed() {
-    let found = noticed(Bug::JournalNameNotSynced, Kind::Disk, Interruption::PowerCut);
+    let found = noticed("planted::journal-name-not-synced", Kind::Disk, Interruption::PowerCut);
     assert!(matches!(found, Some("durable" | "no orphan")), "{found:?}");
 }
 
 #[test]
 fn a_checkpoint_that_is_renamed_before_it_is_synced_is_noticed() {
-    let found = noticed(Bug::CheckpointNotSynced, Kind::Disk, Interruption::PowerCut);
+    let found = noticed("planted::checkpoint-not-synced", Kind::Disk, Interruption::PowerCut);
     assert!(matches!(found, Some("durable" | "state valid")), "{found:?}");
 }
 
@@ -62,7 +60,7 @@ fn a_call_before_its_intent_is_durable_is_noticed() {
     for (store, interruption) in
         [(Kind::Memory, Interruption::Kill), (Kind::Disk, Interruption::PowerCut), (Kind::Bucket, Interruption::Kill)]
     {
-        assert_eq!(noticed(Bug::CallBeforeIntent, store, interruption), Some("no orphan"));
+        assert_eq!(noticed("planted::call-before-intent", store, interruption), Some("no orphan"));
     }
 }
 
@@ -71,42 +69,42 @@ fn a_report_before_the_outcome_is_durable_is_noticed() {
     for (store, interruption) in
         [(Kind::Memory, Interruption::Kill), (Kind::Disk, Interruption::PowerCut), (Kind::Bucket, Interruption::Kill)]
     {
-        assert_eq!(noticed(Bug::DoneBeforeDurable, store, interruption), Some("durable"));
+        assert_eq!(noticed("planted::done-before-durable", store, interruption), Some("durable"));
     }
 }
 
 #[test]
 fn a_journal_that_is_replayed_after_its_fold_is_noticed() {
-    let found = noticed(Bug::CompactedJournalReplayed, Kind::Memory, Interruption::Kill);
+    let found = noticed("planted::compacted-journal-replayed", Kind::Memory, Interruption::Kill);
     assert!(found.is_some());
 }
 
 #[test]
 fn a_torn_end_that_takes_the_record_before_along_is_noticed() {
-    let found = noticed(Bug::TornTailTakesPredecessor, Kind::Memory, Interruption::Kill);
+    let found = noticed("planted::torn-tail-takes-predecessor", Kind::Memory, Interruption::Kill);
     assert!(matches!(found, Some("durable" | "no orphan")), "{found:?}");
 }
 
 #[test]
 fn a_row_that_stays_and_refers_to_what_goes_is_noticed() {
-    assert_eq!(noticed(Bug::KeptReferencesForgotten, Kind::Memory, Interruption::Kill), Some("state valid"));
+    assert_eq!(noticed("planted::kept-references-forgotten", Kind::Memory, Interruption::Kill), Some("state valid"));
 }
 
 #[test]
 fn a_lease_without_a_fence_is_noticed() {
     for store in [Kind::Memory, Kind::Bucket] {
-        plant(Some(Bug::FenceDropped));
+        let _on = turn_on("planted::fence-dropped");
         let found = (0..PROGRAMS).find_map(|program| zombie(SEED, program, store).err());
-        plant(None);
         assert_eq!(found.map(|broken| broken.invariant.name()), Some("one writer"), "{store:?}");
     }
 }
 
 #[test]
 fn an_object_that_could_be_known_by_its_operation_key_is_known() {
-    for (bug, service) in [(Bug::UnresolvedCreateNotLookedFor, Service::Finds), (Bug::KeyOfEachAttempt, Service::Keys)]
+    for (bug, service) in
+        [("planted::unresolved-create-not-looked-for", Service::Finds), ("planted::key-of-each-attempt", Service::Keys)]
     {
         let setting = Setting { store: Kind::Memory, service };
-        assert_eq!(noticed_in(bug, setting, Interruption::Kill), Some("no duplicate"), "{bug:?}");
+        assert_eq!(noticed_in(bug, setting, Interruption::Kill), Some("no duplicate"), "{bug}");
     }
 }

@@ -2,9 +2,9 @@
 none is there twice without having been named.
 
     make kill-points
-    python -m examples.kill.points --lang python --build .build/kill [--store s3] [--point AfterIntent:3]
+    python -m examples.kill.points --lang python --build .build/kill [--store s3] [--point after-intent:3]
 
-It takes a build with the feature `kill-points` (`engine-core/src/kill_point.rs`), which `make kill-points` makes in a
+It takes a build with the feature `fail-points` (`engine-core/src/fail_points.rs`), which `make kill-points` makes in a
 folder of its own: no other build knows the variable. The objects are files of a directory. The killed run creates,
 updates, replaces and deletes, and is killed when it comes to a point for the first time, the second time, and so on
 until it ends by itself. Then:
@@ -36,23 +36,23 @@ from examples.harness import LANGUAGES, changes_of
 from examples.kill.stores import STORES, Environment, store
 
 POINTS = (
-    "BeforeIntent",
-    "WithinRecord",
-    "BeforeNote",
-    "AfterIntent",
-    "BeforeOutcome",
-    "AfterOutcome",
-    "BeforeFold",
-    "AfterFoldRecord",
-    "AfterFirstSeal",
-    "AfterCheckpoint",
-    "AfterSecondSeal",
-    "BeforeRelease",
-    "AfterRelease",
+    "before-intent",
+    "within-record",
+    "before-note",
+    "after-intent",
+    "before-outcome",
+    "after-outcome",
+    "before-fold",
+    "after-fold-record",
+    "after-first-seal",
+    "after-checkpoint",
+    "after-second-seal",
+    "before-release",
+    "after-release",
 )
 # Only files are written in parts: the others take a batch of records in one request.
-IN_FILES_ONLY = {"WithinRecord"}
-VARIABLE = "MALOKO_KILL_POINT"
+IN_FILES_ONLY = {"within-record"}
+VARIABLE = "FAILPOINTS"
 ONCE = ("--yes", "--skip-preview", "--stack", "dev")
 # Those whose provider can look for what an earlier create made.
 FINDABLE = {"findable"}
@@ -209,7 +209,7 @@ class Build:
         (place / "node_modules").symlink_to(self.folder / "node" / "node_modules")
 
     def run(self, place: Path, *arguments: str, point: str | None = None) -> subprocess.CompletedProcess[str]:
-        kill = {} if point is None else {VARIABLE: point}
+        kill = {} if point is None else {VARIABLE: killed_at(point)}
         return subprocess.run(
             [*self.command(), *arguments],
             cwd=place,
@@ -226,6 +226,12 @@ class Build:
         if done.returncode != 0:
             raise AssertionError(f"maloko {' '.join(arguments)}: exit {done.returncode}\n{said}")
         return said
+
+
+def killed_at(point: str) -> str:
+    """`after-intent:3` as the crate `fail` says it: killed when it is reached for the third time."""
+    name, _, times = point.partition(":")
+    return f"kill::{name}={int(times or 1) - 1}*off->1*return"
 
 
 def ids(build: Build, place: Path) -> set[str]:
@@ -321,7 +327,7 @@ def main() -> None:
     parser.add_argument("--build", required=True, type=Path, help="the folder of the build that knows the points")
     parser.add_argument("--store", choices=STORES, default="directory")
     parser.add_argument("--jobs", type=int, default=1, help="how many points are tried at a time")
-    parser.add_argument("--point", help="this one only, such as AfterIntent:3")
+    parser.add_argument("--point", help="this one only, such as after-intent:3")
     options = parser.parse_args()
     points = [name for name in POINTS if options.store == "directory" or name not in IN_FILES_ONLY]
     with (

@@ -162,9 +162,9 @@ fn with_a_passphrase_file_that_cannot_be_used_no_command_writes_a_byte() {
 }
 
 /// The bug turns the test of the promise red.
-#[cfg(feature = "planted-bugs")]
+#[cfg(feature = "fail-points")]
 #[test]
 fn the_planted_bug_of_keys_is_noticed() {
-    use maloko_core::planted::{Bug, is_noticed};
-    assert!(is_noticed(Bug::KeyNotVerified, with_a_wrong_passphrase_no_command_writes_a_byte));
+    use maloko_core::fail_points::is_noticed;
+    assert!(is_noticed("planted::key-not-verified", with_a_wrong_passphrase_no_command_writes_a_byte));
 }

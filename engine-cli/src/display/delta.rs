@@ -2,9 +2,10 @@
 
 use indexmap::IndexMap;
 use maloko_core::event::{DetailedDiff, DiffKind, PropertyDiff};
+use maloko_core::property_path::{PathPattern, Segment};
 use maloko_core::value::{PROVIDER_KEY, PropertyMap, Value};
 
-use super::path::{Segment, hides_inside, is_hidden, look_up, parse};
+use super::path::{hides_inside, is_hidden, look_up, parse};
 
 /// How something differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +55,7 @@ pub(super) struct Comparison<'a, 'h> {
     /// After.
     pub(super) new: &'a PropertyMap,
     /// Paths that the user does not want to see.
-    pub(super) hidden: &'h [Vec<Segment>],
+    pub(super) hidden: &'h [PathPattern],
 }
 
 impl<'a> Comparison<'a, '_> {
@@ -67,7 +68,7 @@ impl<'a> Comparison<'a, '_> {
 
 /// Everything in a map, as added, removed or unchanged.
 #[must_use]
-pub(super) fn listing<'a>(map: &'a PropertyMap, kind: Kind, hidden: &[Vec<Segment>]) -> Vec<Change<'a>> {
+pub(super) fn listing<'a>(map: &'a PropertyMap, kind: Kind, hidden: &[PathPattern]) -> Vec<Change<'a>> {
     map.iter()
         .filter(|(key, _)| *key != PROVIDER_KEY)
         .map(|(key, value)| whole(Segment::Key(key.clone()), kind, value, &mut Vec::new(), hidden))
@@ -80,7 +81,7 @@ fn whole<'a>(
     kind: Kind,
     value: &'a Value,
     path: &mut Vec<Segment>,
-    hidden: &[Vec<Segment>],
+    hidden: &[PathPattern],
 ) -> Change<'a> {
     path.push(segment.clone());
     let body = match value {
@@ -101,7 +102,7 @@ fn compare_maps<'a>(
     old: &'a PropertyMap,
     new: &'a PropertyMap,
     path: &mut Vec<Segment>,
-    hidden: &[Vec<Segment>],
+    hidden: &[PathPattern],
 ) -> Vec<Change<'a>> {
     let mut keys: Vec<&String> = old.keys().chain(new.keys().filter(|key| !old.contains_key(*key))).collect();
     keys.sort_unstable();
@@ -116,7 +117,7 @@ fn compare_lists<'a>(
     old: &'a [Value],
     new: &'a [Value],
     path: &mut Vec<Segment>,
-    hidden: &[Vec<Segment>],
+    hidden: &[PathPattern],
 ) -> Vec<Change<'a>> {
     (0..old.len().max(new.len()))
         .filter_map(|index| change(Segment::Index(index), old.get(index), new.get(index), path, hidden))
@@ -128,7 +129,7 @@ fn change<'a>(
     old: Option<&'a Value>,
     new: Option<&'a Value>,
     path: &mut Vec<Segment>,
-    hidden: &[Vec<Segment>],
+    hidden: &[PathPattern],
 ) -> Option<Change<'a>> {
     let (old, new) = match (old, new) {
         (None, None) => return None,
@@ -143,12 +144,7 @@ fn change<'a>(
     Some(Change { segment, kind: Kind::Update, replace: false, body: body? })
 }
 
-fn difference<'a>(
-    old: &'a Value,
-    new: &'a Value,
-    path: &mut Vec<Segment>,
-    hidden: &[Vec<Segment>],
-) -> Option<Body<'a>> {
+fn difference<'a>(old: &'a Value, new: &'a Value, path: &mut Vec<Segment>, hidden: &[PathPattern]) -> Option<Body<'a>> {
     match (old, new) {
         (Value::Object(old), Value::Object(new)) => {
             let inside = compare_maps(old, new, path, hidden);
@@ -172,7 +168,7 @@ pub(super) struct Detailed<'a, 'h> {
     /// New values; the first place that has one counts.
     pub(super) new: [&'a PropertyMap; 2],
     /// Paths that the user does not want to see.
-    pub(super) hidden: &'h [Vec<Segment>],
+    pub(super) hidden: &'h [PathPattern],
 }
 
 impl<'a> Detailed<'a, '_> {

@@ -1,13 +1,14 @@
 //! What a step changes, property by property.
 
 use maloko_core::event::{Op, StepMetadata};
+use maloko_core::property_path::{PathPattern, Segment};
 use maloko_core::resource_state::ResourceState;
 use maloko_core::value::{PropertyMap, Value};
 use similar::{ChangeTag, TextDiff};
 
 use super::delta::{Body, Change, Comparison, Detailed, Kind, listing};
 use super::paint::Paint;
-use super::path::{Segment, parse};
+use super::path::{label, parse, parse_hidden};
 use super::redact::{SecretDisplay, Visible};
 use super::values::{inline, is_long_text, short};
 use super::words::{TypeNames, clean, count, reason, words};
@@ -67,7 +68,7 @@ impl DiffText<'_> {
             let same = listing(new, Kind::Same, &[]);
             let missing = same.into_iter().filter(|s| !changes.iter().any(|c| c.segment == s.segment));
             changes = missing.chain(changes.iter().cloned()).collect();
-            changes.sort_by_key(|change| change.segment.label());
+            changes.sort_by_key(|change| label(&change.segment));
         }
         let mut lines = Vec::new();
         self.write(&changes, 1, &mut lines);
@@ -76,14 +77,14 @@ impl DiffText<'_> {
 
     fn write(&self, changes: &[Change], level: usize, lines: &mut Vec<String>) {
         let width =
-            changes.iter().map(|change| console::measure_text_width(&change.segment.label())).max().unwrap_or(0);
+            changes.iter().map(|change| console::measure_text_width(&label(&change.segment))).max().unwrap_or(0);
         for change in changes {
             self.change(change, level, width.min(30), lines);
         }
     }
 
     fn change(&self, change: &Change, level: usize, width: usize, lines: &mut Vec<String>) {
-        let label = change.segment.label();
+        let label = label(&change.segment);
         let reason = if change.replace { self.paint.op(Op::Replace, " (forces replacement)") } else { String::new() };
         let mut one_line = |text: &str| {
             let padding = " ".repeat(width.saturating_sub(console::measure_text_width(&label)));
@@ -180,10 +181,10 @@ fn part(segment: Segment, kind: Kind, value: &Value) -> Change<'_> {
     Change { segment, kind, replace: false, body: Body::One(value) }
 }
 
-fn hidden_paths(step: &StepMetadata) -> Vec<Vec<Segment>> {
+fn hidden_paths(step: &StepMetadata) -> Vec<PathPattern> {
     let rows = [&step.new, &step.old];
     let row = rows.into_iter().flatten().next();
-    row.map_or_else(Vec::new, |row| row.hide_diff.iter().map(|path| parse(path)).collect())
+    row.map_or_else(Vec::new, |row| row.hide_diff.iter().map(|path| parse_hidden(path)).collect())
 }
 
 /// "~color, +size": which properties a step changes, in short.
@@ -199,7 +200,7 @@ pub(super) fn changed_keys(step: &StepMetadata) -> String {
             Kind::Delete => "-",
             Kind::Update | Kind::Same => "~",
         };
-        format!("{sign}{}", change.segment.label())
+        format!("{sign}{}", label(&change.segment))
     });
     let mut named: Vec<String> = named.collect();
     let rest = named.len().saturating_sub(NAMED_KEYS);
@@ -215,7 +216,7 @@ pub(super) fn changes_of(step: &StepMetadata) -> Vec<Change<'_>> {
 }
 
 /// What changed: as the step says in detail, or else by comparing old and new.
-fn changes<'a>(step: &'a StepMetadata, hidden: &[Vec<Segment>]) -> Vec<Change<'a>> {
+fn changes<'a>(step: &'a StepMetadata, hidden: &[PathPattern]) -> Vec<Change<'a>> {
     match (step.old.as_deref(), step.new.as_deref()) {
         (None, None) => Vec::new(),
         // Told with the new object.
@@ -239,7 +240,7 @@ fn between<'a>(
     step: &'a StepMetadata,
     old: &'a ResourceState,
     new: &'a ResourceState,
-    hidden: &[Vec<Segment>],
+    hidden: &[PathPattern],
 ) -> Vec<Change<'a>> {
     let (old_outputs, new_outputs) = (outputs_of(old), outputs_of(new));
     let refreshed = step.op == Op::Refresh;
@@ -266,7 +267,7 @@ fn between<'a>(
 }
 
 /// Where the program asks for the same as before and the object is another by now: what is put right.
-fn drifted<'a>(found: &'a PropertyMap, wanted: &'a PropertyMap, hidden: &[Vec<Segment>]) -> Vec<Change<'a>> {
+fn drifted<'a>(found: &'a PropertyMap, wanted: &'a PropertyMap, hidden: &[PathPattern]) -> Vec<Change<'a>> {
     let mut changes = Comparison { old: found, new: wanted, hidden }.changes();
     changes.retain(|change| match &change.segment {
         Segment::Key(key) => found.contains_key(key) && wanted.contains_key(key),
@@ -295,7 +296,7 @@ fn outputs_of(row: &ResourceState) -> &PropertyMap {
 }
 
 /// Outputs that a step made or changed, apart from those that only repeat an input.
-fn changed_outputs<'a>(step: &'a StepMetadata, hidden: &[Vec<Segment>]) -> Vec<Change<'a>> {
+fn changed_outputs<'a>(step: &'a StepMetadata, hidden: &[PathPattern]) -> Vec<Change<'a>> {
     static NONE: PropertyMap = PropertyMap::new();
     let Some(new) = step.new.as_deref().filter(|_| !is_removal(step.op) && step.op != Op::Refresh) else {
         return Vec::new();

@@ -10,13 +10,13 @@ pub(crate) mod value;
 
 use std::path::{Path, PathBuf};
 
+use maloko_core::property_path::Segment;
 use serde_norway::Value;
 
 use crate::config_key;
 use crate::failure::{Failure, Result};
 use crate::yaml;
 use crate::yaml::describe;
-use path::Segment;
 pub(crate) use staged::Staged;
 
 /// The settings file of a stack; one that does not exist is empty.

@@ -1,83 +1,11 @@
-//! Property paths such as `a.b[0]["odd key"]`, and values looked up, set and removed by them.
+//! Values that are looked up, set and removed by property paths.
 
 use crate::config_key::full_key;
 use crate::failure::Failure;
+use maloko_core::property_path::{PathError, PropertyPath, Segment};
 use serde_norway::{Mapping, Value};
 
 use super::value::is_secure;
-
-/// One step of a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Segment {
-    /// Into a mapping.
-    Key(String),
-    /// Into a list.
-    Index(usize),
-}
-
-/// Reads a path. The error says what is wrong with the text.
-pub(crate) fn parse(text: &str) -> Result<Vec<Segment>, String> {
-    let wrong = |why: &str| format!("the path '{text}' {why}");
-    let mut segments = Vec::new();
-    let mut rest = text;
-    while !rest.is_empty() {
-        if let Some(bracket) = rest.strip_prefix('[') {
-            if let Some(quoted) = bracket.strip_prefix('"') {
-                let (key, after) =
-                    quoted_key(quoted).ok_or_else(|| wrong("has a quotation mark that is not closed"))?;
-                segments.push(Segment::Key(key));
-                rest = after.strip_prefix(']').ok_or_else(|| wrong("has a bracket that is not closed"))?;
-            } else {
-                let (index, after) =
-                    bracket.split_once(']').ok_or_else(|| wrong("has a bracket that is not closed"))?;
-                let index = index.parse().map_err(|_| wrong("has something else than a number in brackets"))?;
-                segments.push(Segment::Index(index));
-                rest = after;
-            }
-            if let Some(after) = rest.strip_prefix('.') {
-                rest = after;
-                if rest.is_empty() {
-                    return Err(wrong("ends in a dot"));
-                }
-            } else if !rest.is_empty() && !rest.starts_with('[') {
-                return Err(wrong("needs a dot or a bracket after a closing bracket"));
-            }
-        } else {
-            let end = rest.find(['.', '[']).unwrap_or(rest.len());
-            let (key, after) = rest.split_at(end);
-            if key.is_empty() {
-                return Err(wrong("has an empty part"));
-            }
-            segments.push(Segment::Key(key.to_owned()));
-            rest = after;
-            if let Some(after) = rest.strip_prefix('.') {
-                rest = after;
-                if rest.is_empty() {
-                    return Err(wrong("ends in a dot"));
-                }
-            }
-        }
-    }
-    match segments.first() {
-        Some(Segment::Key(_)) => Ok(segments),
-        Some(Segment::Index(_)) => Err(wrong("must begin with a key")),
-        None => Err(wrong("is empty")),
-    }
-}
-
-/// The key before a closing quotation mark, and what follows it. A backslash takes the next character as it is.
-fn quoted_key(text: &str) -> Option<(String, &str)> {
-    let mut key = String::new();
-    let mut characters = text.char_indices();
-    while let Some((at, c)) = characters.next() {
-        match c {
-            '"' => return Some((key, &text[at + 1..])),
-            '\\' => key.push(characters.next()?.1),
-            c => key.push(c),
-        }
-    }
-    None
-}
 
 /// The value at a path below `root`.
 #[must_use]
@@ -159,10 +87,10 @@ pub(crate) fn locate(project: &str, text: &str, is_path: bool) -> crate::failure
     if !is_path {
         return Ok((full(text)?, Vec::new()));
     }
-    let mut segments = parse(text).map_err(Failure::configuration)?;
-    match segments.remove(0) {
-        Segment::Key(first) => Ok((full(&first)?, segments)),
-        Segment::Index(_) => Err(Failure::configuration(format!("the path '{text}' must begin with a key"))),
+    let PropertyPath(segments) = text.parse().map_err(|error: PathError| Failure::configuration(error.to_string()))?;
+    match segments.split_first() {
+        Some((Segment::Key(first), rest)) => Ok((full(first)?, rest.to_vec())),
+        _ => Err(Failure::configuration(format!("the path '{text}' must begin with a key"))),
     }
 }
 

@@ -1,9 +1,11 @@
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails with the error")]
+#![expect(clippy::unwrap_used, reason = "a test fails with the error")]
 
 use std::path::Path;
 
+use maloko_core::property_path::Segment;
+
 use super::Settings;
-use super::path::{self, Segment};
+use super::path::locate;
 use super::resolve::resolve;
 use super::value::{from_text, secure, to_text};
 use crate::arguments::ScalarType;
@@ -33,10 +35,8 @@ fn settings(text: &str) -> Settings {
 }
 
 fn set(settings: &mut Settings, path_text: &str, text: &str) {
-    let mut segments = path::parse(path_text).unwrap();
-    let Segment::Key(key) = segments.remove(0) else { panic!("a path begins with a key") };
-    let inside = !segments.is_empty();
-    settings.set(&full_key("shop", &key).unwrap(), &segments, from_text(text, None, inside).unwrap()).unwrap();
+    let (key, inside) = locate("shop", path_text, true).unwrap();
+    settings.set(&key, &inside, from_text(text, None, !inside.is_empty()).unwrap()).unwrap();
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it stands in for what may fail")]
@@ -131,12 +131,13 @@ fn keys_have_a_namespace() {
 #[test]
 fn paths_are_read_as_pulumi_reads_them() {
     let key = |text: &str| Segment::Key(text.to_owned());
-    assert_eq!(path::parse("a.b[0].c").unwrap(), [key("a"), key("b"), Segment::Index(0), key("c")]);
-    assert_eq!(path::parse(r#"a["b.c"]["d\"e"]"#).unwrap(), [key("a"), key("b.c"), key("d\"e")]);
-    assert_eq!(path::parse(r#"["shop:a"].b"#).unwrap(), [key("shop:a"), key("b")]);
-    for wrong in ["", "a.", "a..b", "[0]", "a[x]", "a[0", "a[0]b", r#"a["b]"#] {
-        assert!(path::parse(wrong).is_err(), "{wrong}");
-    }
+    let located = |text: &str| locate("shop", text, true).map_err(|failure| failure.message.to_string());
+    assert_eq!(located("a.b[0].c"), Ok(("shop:a".to_owned(), vec![key("b"), Segment::Index(0), key("c")])));
+    assert_eq!(located(r#"a["b.c"]["d\"e"]"#), Ok(("shop:a".to_owned(), vec![key("b.c"), key("d\"e")])));
+    assert_eq!(located(r#"["aws:a"].b"#), Ok(("aws:a".to_owned(), vec![key("b")])));
+    assert_eq!(located("a.*"), Ok(("shop:a".to_owned(), vec![key("*")])), "a star is a key like any other");
+    let wrong = ["", "a.", "a..b", "[0]", "a[x]", "a[0", "a[0]b", "a[*]", r#"a["b]"#];
+    insta::assert_snapshot!(wrong.map(|text| located(text).unwrap_err()).join("\n"));
 }
 
 #[test]
@@ -146,9 +147,8 @@ fn what_a_path_cannot_reach_is_an_error() {
         [("data.list[9]", "x"), ("data.list.name", "x"), ("data.flag[0]", "x"), ("token.part", "x")]
             .iter()
             .map(|(text, value)| {
-                let mut segments = path::parse(text).unwrap();
-                let Segment::Key(key) = segments.remove(0) else { panic!("a path begins with a key") };
-                settings.set(&format!("shop:{key}"), &segments, (*value).into()).unwrap_err().message.into()
+                let (key, inside) = locate("shop", text, true).unwrap();
+                settings.set(&key, &inside, (*value).into()).unwrap_err().message.into()
             })
             .collect();
     insta::assert_snapshot!(errors.join("\n"));

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use maloko_core::planted::{self, Bug};
+use maloko_core::fail_points;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
@@ -159,11 +159,11 @@ impl Watch {
                     leave_with(code, move || later(Leaving::NoPatience));
                 }
             });
-            if arriving.next().is_some() && !planted::has(Bug::SecondSignalWaits) {
+            if arriving.next().is_some() && !fail_points::is_on("planted::second-signal-waits") {
                 leave_with(code, move || last_words(Leaving::SecondSignal));
             }
         };
-        let thread = std::thread::Builder::new().name("maloko-signals".to_owned()).spawn(planted::inherited(wait))?;
+        let thread = std::thread::Builder::new().name("maloko-signals".to_owned()).spawn(wait)?;
         Ok(Self { handle, thread: Some(thread), _over: over, _watching: watching })
     }
 }

@@ -12,8 +12,8 @@ const SAYS: &str = "part: ";
 /// Long enough for a second signal to come first on the busiest machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// With the bug the time is waited for.
-#[cfg(feature = "planted-bugs")]
 const PATIENCE_WITH_BUG: Duration = Duration::from_secs(1);
+const BUG: &str = "planted::second-signal-waits";
 const CODE: i32 = 8;
 
 /// A command that never ends by itself, and says what it hears.
@@ -33,23 +33,16 @@ fn hang(patience: Duration) -> ! {
 
 #[test]
 fn the_second_signal_does_not_wait_for_what_the_first_one_waits_for() {
-    if let Ok(part) = std::env::var(PART) {
-        #[cfg(feature = "planted-bugs")]
-        if part == "bug" {
-            planted::plant(Some(Bug::SecondSignalWaits));
-            hang(PATIENCE_WITH_BUG);
-        }
-        drop(part);
-        hang(PATIENCE);
+    if std::env::var(PART).is_ok() {
+        hang(if fail_points::is_on(BUG) { PATIENCE_WITH_BUG } else { PATIENCE });
     }
-    let part = if planted::has(Bug::SecondSignalWaits) { "bug" } else { "hang" };
     let mut command = Command::new(std::env::current_exe().unwrap())
         .args([
             "terminal::signals::tests::the_second_signal_does_not_wait_for_what_the_first_one_waits_for",
             "--exact",
             "--nocapture",
         ])
-        .env(PART, part)
+        .env(PART, "hang")
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -65,9 +58,9 @@ fn the_second_signal_does_not_wait_for_what_the_first_one_waits_for() {
 }
 
 /// The bug turns the test of the promise red.
-#[cfg(feature = "planted-bugs")]
+#[cfg(feature = "fail-points")]
 #[test]
 fn the_planted_bug_of_signals_is_noticed() {
     let promise = the_second_signal_does_not_wait_for_what_the_first_one_waits_for;
-    assert!(planted::is_noticed(Bug::SecondSignalWaits, promise));
+    assert!(fail_points::is_noticed(BUG, promise));
 }

@@ -80,7 +80,7 @@ fn run(shop: &Shop, line: &str, script: &Script, point: Option<&str>) -> Done {
     shop.prepare(&mut command);
     // A store that is not `.maloko` has no key file of its own.
     command.env("PULUMI_CONFIG_PASSPHRASE_FILE", shop.path().join(".maloko/passphrase"));
-    command.envs(point.map(|point| ("MALOKO_KILL_POINT", point)));
+    command.envs(point.map(|point| ("FAILPOINTS", point)));
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let out = BufReader::new(child.stdout.take().unwrap());
     Running { child, out, read: String::new() }.end()
@@ -147,7 +147,7 @@ fn kill_at_each_change(case: &Case, each: usize) -> usize {
     for change in (1..).step_by(each) {
         let shop = Shop { root: tempfile::tempdir().unwrap() };
         copy(template.path(), shop.path());
-        let point = format!("DiskChange:{change}");
+        let point = format!("kill::disk-change={}*off->1*return", change - 1);
         let killed = run(&shop, case.line, &Script::default(), Some(&point));
         let moment = format!("`maloko {}`, killed before change {change} of the disk", case.line);
         if killed.code != -1 {

@@ -3,7 +3,7 @@
 
 #[cfg(target_os = "linux")]
 mod hangup;
-#[cfg(feature = "kill-points")]
+#[cfg(feature = "fail-points")]
 mod killed;
 mod language_host;
 mod output;

@@ -12,8 +12,8 @@ mod tar;
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::diff::{PropertyPath, Segment};
 use crate::digest::sha256_hex;
+use crate::property_path::{PropertyPath, Segment};
 use crate::value::{Archive, ArchiveSource, Asset, AssetSource, PropertyMap, Value};
 
 /// Hash of an archive without entries.

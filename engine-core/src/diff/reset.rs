@@ -1,19 +1,14 @@
 //! `ignoreChanges`: values that go back to what they were before the provider sees them (docs/rules 2.5).
 
-use crate::planted::{self, Bug};
+use crate::property_path::{PathPattern, PatternSegment, Segment};
 use crate::value::{PropertyMap, Value};
-
-use super::path::{PropertyPath, Segment};
 
 /// Resets the values at the paths in `news` to those in `olds`. Gives back the paths that cannot be applied, as they
 /// were written; paths that cannot be parsed are passed over.
 pub fn reset_ignored(olds: &PropertyMap, news: &mut PropertyMap, paths: &[String]) -> Vec<String> {
     let mut not_applicable = Vec::new();
     for text in paths {
-        let Ok(path) = text.parse::<PropertyPath>() else { continue };
-        if planted::has(Bug::IgnoreChangesNotNested) && path.0.len() > 1 {
-            continue;
-        }
+        let Ok(path) = text.parse::<PathPattern>() else { continue };
         // Work on a copy, so that a path that fails half-way leaves nothing changed.
         let mut copy = Value::Object(news.clone());
         if reset(Some(&Value::Object(olds.clone())), &mut copy, &path.0) {
@@ -42,7 +37,7 @@ fn inside_mut(value: &mut Value) -> &mut Value {
     }
 }
 
-fn reset(old: Option<&Value>, new: &mut Value, path: &[Segment]) -> bool {
+fn reset(old: Option<&Value>, new: &mut Value, path: &[PatternSegment]) -> bool {
     let Some((segment, rest)) = path.split_first() else {
         if let Some(old) = old {
             *new = old.clone();
@@ -51,7 +46,7 @@ fn reset(old: Option<&Value>, new: &mut Value, path: &[Segment]) -> bool {
     };
     let old = old.map(inside);
     match (segment, inside_mut(new)) {
-        (Segment::Key(key), Value::Object(news)) => match old {
+        (PatternSegment::One(Segment::Key(key)), Value::Object(news)) => match old {
             None | Some(Value::Object(_)) => {
                 let old_member = match old {
                     Some(Value::Object(olds)) => olds.get(key),
@@ -61,12 +56,12 @@ fn reset(old: Option<&Value>, new: &mut Value, path: &[Segment]) -> bool {
             }
             Some(_) => false,
         },
-        (Segment::Wildcard, Value::Object(news)) => {
+        (PatternSegment::Any, Value::Object(news)) => {
             let Some(Value::Object(olds)) = old else { return false };
             let keys: Vec<String> = olds.keys().chain(news.keys()).cloned().collect();
             keys.iter().all(|key| reset_member(olds.get(key), news, key, rest))
         }
-        (Segment::Index(index), Value::Array(news)) => {
+        (PatternSegment::One(Segment::Index(index)), Value::Array(news)) => {
             let Some(Value::Array(olds)) = old else { return false };
             match (olds.get(*index), news.get_mut(*index)) {
                 (Some(old), Some(new)) => reset(Some(old), new, rest),
@@ -74,7 +69,7 @@ fn reset(old: Option<&Value>, new: &mut Value, path: &[Segment]) -> bool {
                 _ => false,
             }
         }
-        (Segment::Wildcard, Value::Array(news)) => {
+        (PatternSegment::Any, Value::Array(news)) => {
             let Some(Value::Array(olds)) = old else { return false };
             olds.len() == news.len() && olds.iter().zip(news).all(|(old, new)| reset(Some(old), new, rest))
         }
@@ -82,7 +77,7 @@ fn reset(old: Option<&Value>, new: &mut Value, path: &[Segment]) -> bool {
     }
 }
 
-fn reset_member(old: Option<&Value>, news: &mut PropertyMap, key: &str, rest: &[Segment]) -> bool {
+fn reset_member(old: Option<&Value>, news: &mut PropertyMap, key: &str, rest: &[PatternSegment]) -> bool {
     match (old, news.get_mut(key)) {
         (None, None) => true,
         (Some(old), None) if rest.is_empty() => {

@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::event::{DetailedDiff, DiffKind, PropertyDiff};
+use crate::property_path::{PropertyPath, Segment};
 use crate::value::{Archive, Asset, PropertyMap, Value};
-
-use super::path::{PropertyPath, Segment};
 
 /// How `news` differ from `olds`, leaf by leaf; empty when they do not. Secrets count as their plain values; an absent
 /// member is the same as a null one.
@@ -24,7 +23,7 @@ pub fn changed_keys(diff: &DetailedDiff) -> Vec<String> {
         .filter_map(|path| path.parse::<PropertyPath>().ok())
         .filter_map(|path| match path.0.into_iter().next() {
             Some(Segment::Key(key)) => Some(key),
-            _ => None,
+            Some(Segment::Index(_)) | None => None,
         })
         .collect();
     keys.into_iter().collect()

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::event::{Event, Outcome, Severity, Summary};
+use crate::fail_points;
 use crate::operation::OperationKind;
-use crate::planted::{self, Bug};
 use crate::resource_state::ResourceState;
 use crate::state::Snapshot;
 use crate::state::order::canonical;
@@ -64,7 +64,7 @@ impl Context {
                 if !self.repeats_a_failure(&error) {
                     self.diagnose(None, Severity::Error, error.clone());
                 }
-                let halt = !planted::has(Bug::DeletesAfterProgramFailure);
+                let halt = !fail_points::is_on("planted::deletes-after-program-failure");
                 self.stop.fail(Failure { source: program.source, ..Failure::new(error) }, halt);
             } else {
                 self.diagnose(

@@ -19,7 +19,6 @@ use jiff::Timestamp;
 use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::error::{Error, Result};
-use crate::planted;
 
 pub use self::disk::SystemFiles;
 pub use self::files::{FileKind, Files, LockedFile, OpenFile, OpenMode};
@@ -152,7 +151,7 @@ struct SystemWorkers;
 impl Workers for SystemWorkers {
     fn start(&self, name: &str, work: BoxFuture<'static, ()>) -> io::Result<Box<dyn Worker>> {
         let thread = std::thread::Builder::new().name(name.to_owned());
-        Ok(Box::new(Thread(thread.spawn(planted::inherited(move || futures::executor::block_on(work)))?)))
+        Ok(Box::new(Thread(thread.spawn(move || futures::executor::block_on(work))?)))
     }
 }
 

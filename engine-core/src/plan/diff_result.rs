@@ -1,8 +1,9 @@
 //! What a provider's answer to `diff` means (docs/rules 3.2 to 3.4).
 
-use crate::diff::{PropertyPath, changed_keys, diff_properties, reset_ignored};
+use crate::diff::{changed_keys, diff_properties, reset_ignored};
 use crate::event::DetailedDiff;
-use crate::planted::{self, Bug};
+use crate::fail_points;
+use crate::property_path::{PathPattern, PropertyPath, Segment};
 use crate::provider::DiffAnswer;
 use crate::value::PropertyMap;
 
@@ -63,7 +64,9 @@ pub fn judge(answer: &DiffAnswer, compared: &Compared<'_>) -> DiffResult {
         diff_properties(compared.old_inputs, &news)
     });
     diff_result.changed = match (answer.changes, &structural) {
-        (Some(changes), _) => changes || (planted::has(Bug::NoChangeReplaces) && !answer.replaces.is_empty()),
+        (Some(changes), _) => {
+            changes || (fail_points::is_on("planted::no-change-replaces") && !answer.replaces.is_empty())
+        }
         (None, Some(found)) => !found.is_empty(),
         (None, None) => false,
     };
@@ -77,7 +80,7 @@ pub fn judge(answer: &DiffAnswer, compared: &Compared<'_>) -> DiffResult {
         }
         apply_replace_on_changes(&mut diff_result, compared.replace_on_changes);
     }
-    if compared.has_init_errors && !planted::has(Bug::InitErrorsIgnored) {
+    if compared.has_init_errors && !fail_points::is_on("planted::init-errors-ignored") {
         diff_result.changed = true;
         if listed(compared.replace_on_changes, INIT_ERROR) {
             diff_result.replace_keys.push(INIT_ERROR.to_owned());
@@ -89,7 +92,7 @@ pub fn judge(answer: &DiffAnswer, compared: &Compared<'_>) -> DiffResult {
 
 fn listed(paths: &[String], path: &str) -> bool {
     let Ok(path) = path.parse::<PropertyPath>() else { return false };
-    paths.iter().filter_map(|text| text.parse::<PropertyPath>().ok()).any(|listed| listed.contains(&path))
+    paths.iter().filter_map(|text| text.parse::<PathPattern>().ok()).any(|listed| listed.contains(&path.0))
 }
 
 fn apply_replace_on_changes(diff_result: &mut DiffResult, paths: &[String]) {
@@ -101,7 +104,7 @@ fn apply_replace_on_changes(diff_result: &mut DiffResult, paths: &[String]) {
         if listed(paths, path) {
             diff.kind = diff.kind.as_replace();
             let key = path.parse::<PropertyPath>().ok().and_then(|path| path.0.into_iter().next());
-            if let Some(crate::diff::Segment::Key(key)) = key
+            if let Some(Segment::Key(key)) = key
                 && !diff_result.replace_keys.contains(&key)
             {
                 diff_result.replace_keys.push(key);

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::planted::{self, Bug};
 use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
 use crate::urn::Urn;
@@ -44,9 +43,6 @@ impl Planner {
             return Ok(Some(old));
         }
         for former in self.former_urns(urn, goal) {
-            if planted::has(Bug::AliasIgnored) {
-                break;
-            }
             if let Some(old) = self.old_row(&former) {
                 self.claim(&former, urn)?;
                 return Ok(Some(old));

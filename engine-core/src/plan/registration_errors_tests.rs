@@ -10,7 +10,7 @@ use super::testing::{
     begin, component, decide, goal, group, map, old, planner, planner_of, replaces, row, said, try_decide, update, urn,
 };
 use super::{Alias, Goal, Planner, RegistrationError, not_a_path};
-use crate::diff::PropertyPath;
+use crate::property_path::PathPattern;
 use crate::provider::{CheckFailure, DiffAnswer};
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
@@ -286,7 +286,7 @@ fn a_provider_that_is_no_live_object_is_refused() {
 
 #[test]
 fn a_path_that_cannot_be_read_names_its_option() {
-    let errors = ["a..b", "a[x]", "a[\"b"].map(|text| match text.parse::<PropertyPath>() {
+    let errors = ["a..b", "a[x]", "a[\"b"].map(|text| match text.parse::<PathPattern>() {
         Err(error) => not_a_path("ignoreChanges", &error),
         Ok(path) => panic!("{path} was read"),
     });

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::operation::Operation;
-use crate::planted::{self, Bug};
 use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
 use crate::urn::{Urn, UrnSet};
@@ -56,7 +55,7 @@ impl Targets {
         };
         let marked =
             matches_any(patterns, urn) || (follow && edges.into_iter().any(|edge| self.marked.contains(&edge)));
-        if marked && (!planted::has(Bug::TargetClosureTooSmall) || matches_any(patterns, urn)) {
+        if marked {
             self.marked.insert(urn.clone());
         }
         marked != self.include.is_empty()

@@ -3,9 +3,9 @@
 use serde_json::Map;
 
 use crate::error::{Error, Result};
+use crate::fail_points;
 use crate::message;
 use crate::message::Command;
-use crate::planted::{self, Bug};
 use crate::resource_state::ResourceState;
 
 use super::Snapshot;
@@ -46,7 +46,7 @@ pub struct Checkpoint {
 impl Checkpoint {
     /// Reads a stack file. `place` names it in errors. An empty or damaged file is an error, never an empty stack.
     pub fn decode(bytes: &[u8], place: &str) -> Result<Self> {
-        if planted::has(Bug::DamageTakenForEmpty) && bytes.iter().all(|byte| *byte == 0) {
+        if fail_points::is_on("planted::damage-taken-for-empty") && bytes.iter().all(|byte| *byte == 0) {
             return Ok(Self::default());
         }
         let document = read(bytes, STACK_FILE, place)?;
@@ -127,7 +127,7 @@ fn read(bytes: &[u8], what: &str, place: &str) -> Result<Document> {
         ).into()))
     };
     match version {
-        _ if planted::has(Bug::NewerFormatTaken) => {}
+        _ if fail_points::is_on("planted::newer-format-taken") => {}
         None | Some(0 | VERSION | VERSION_WITH_FEATURES) => {}
         Some(old @ (1 | 2)) => {
             return Err(Error::BadState(
@@ -277,7 +277,7 @@ fn write_latest(encoder: &mut Encoder<'_>, snapshot: &Snapshot, crypter: Option<
 }
 
 fn write_members(out: &mut Vec<u8>, members: &Map<String, serde_json::Value>) -> Result<()> {
-    if planted::has(Bug::UnknownMembersStripped) {
+    if fail_points::is_on("planted::unknown-members-stripped") {
         return Ok(());
     }
     members.iter().try_for_each(|(key, value)| write_member(out, key, value))

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 
 use crate::error::{Error, Result};
-use crate::planted::{self, Bug};
 
 use super::backend::{Backend, Generation, Holder, Lease, MIN_GENERATIONS, StoredEntry, StoredStack, no_generation};
 use super::lock_file;
 use super::name::StackName;
 use crate::environment::Environment;
+use crate::fail_points;
 
 /// A store in memory. Clones share their content.
 #[derive(Clone, Debug)]
@@ -210,7 +210,8 @@ impl MemoryLease {
     fn with<T>(&self, act: impl FnOnce(&mut Stored) -> T) -> Result<T> {
         match self.backend.content().stacks.get_mut(&self.stack) {
             Some(stored)
-                if (stored.holder.is_some() && stored.epoch == self.epoch) || planted::has(Bug::FenceDropped) =>
+                if (stored.holder.is_some() && stored.epoch == self.epoch)
+                    || fail_points::is_on("planted::fence-dropped") =>
             {
                 Ok(act(stored))
             }

@@ -10,8 +10,6 @@ use std::sync::Arc;
 use futures::executor::block_on;
 use maloko_core::ResourceState;
 use maloko_core::environment::Environment;
-#[cfg(feature = "planted-bugs")]
-use maloko_core::planted::Bug;
 use maloko_core::state::{
     Backend, Change, Crypter, LocalBackend, Passphrase, PendingKind, PendingOperation, Session, create_stack,
     read_stack,
@@ -26,9 +24,6 @@ const ENOUGH: usize = 100;
 const PART: &str = "STORE_PROCESS_PART";
 const DIRECTORY: &str = "STORE_PROCESS_DIRECTORY";
 const SALT: &str = "STORE_PROCESS_SALT";
-/// The bug that is planted in the parts.
-#[cfg(feature = "planted-bugs")]
-const BUG: &str = "STORE_PROCESS_BUG";
 /// What the parts write begins with this; the rest of their output is the test runner's.
 const SAYS: &str = "part: ";
 
@@ -40,10 +35,7 @@ struct Part {
 
 impl Part {
     fn start(test: &str, part: &str, directory: &Path, crypter: &Crypter) -> Self {
-        let mut program = Command::new(std::env::current_exe().unwrap());
-        #[cfg(feature = "planted-bugs")]
-        program.env(BUG, format!("{:?}", planted()));
-        let mut child = program
+        let mut child = Command::new(std::env::current_exe().unwrap())
             .args([test, "--exact", "--nocapture"])
             .env(PART, part)
             .env(DIRECTORY, directory)
@@ -97,23 +89,9 @@ fn wait_to_be_told() {
     std::io::stdin().read_line(&mut line).unwrap();
 }
 
-/// Bugs that a part can have.
-#[cfg(feature = "planted-bugs")]
-const FOR_PARTS: [Bug; 2] = [Bug::LeaseShared, Bug::FenceDropped];
-
-/// The bug that is planted in this thread.
-#[cfg(feature = "planted-bugs")]
-fn planted() -> Option<Bug> {
-    FOR_PARTS.into_iter().find(|bug| maloko_core::planted::has(*bug))
-}
-
 /// The part that this process plays, if any.
 fn part() -> Option<(String, LocalBackend, Crypter)> {
     let part = std::env::var(PART).ok()?;
-    #[cfg(feature = "planted-bugs")]
-    if let Some(bug) = FOR_PARTS.into_iter().find(|bug| std::env::var(BUG) == Ok(format!("{:?}", Some(bug)))) {
-        maloko_core::planted::plant(Some(bug));
-    }
     let backend = open(&PathBuf::from(std::env::var_os(DIRECTORY).unwrap()));
     let salt = std::env::var(SALT).unwrap();
     Some((part, backend, Crypter::new(Passphrase::given(PASSPHRASE), &salt, Environment::system()).unwrap()))

@@ -1,31 +1,8 @@
-//! Property paths, and the two things that are done along them: putting old values back, and telling differences.
+//! The two things that are done along property paths: putting old values back, and telling differences. How paths are written
+//! is the core's to say; what is done along them is told here a second time.
 
+use maloko_core::property_path::{PathPattern, PatternSegment, Segment};
 use maloko_core::{PropertyMap, Value};
-
-/// One step of a path.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Segment {
-    /// A member.
-    Key(String),
-    /// An item.
-    Index(usize),
-    /// All of them.
-    All,
-}
-
-/// Reads `a.b[0].*`.
-#[must_use]
-pub(crate) fn parse(text: &str) -> Vec<Segment> {
-    let mut segments = Vec::new();
-    for part in text.split(['.', '[']).map(|part| part.trim_end_matches(']')).filter(|part| !part.is_empty()) {
-        segments.push(match (part, part.parse()) {
-            ("*", _) => Segment::All,
-            (_, Ok(index)) => Segment::Index(index),
-            (key, Err(_)) => Segment::Key(key.to_owned()),
-        });
-    }
-    segments
-}
 
 /// `ignoreChanges`: every listed part of `news` becomes what it is in `olds`; a path that does not fit changes nothing.
 #[must_use]
@@ -33,7 +10,8 @@ pub(crate) fn put_back(olds: &PropertyMap, news: &PropertyMap, paths: &[String])
     let old = Value::Object(olds.clone());
     let mut current = Value::Object(news.clone());
     for path in paths {
-        if let Ok(Some(changed)) = put(Some(&old), Some(&current), &parse(path)) {
+        let Ok(PathPattern(path)) = path.parse() else { continue };
+        if let Ok(Some(changed)) = put(Some(&old), Some(&current), &path) {
             current = changed;
         }
     }
@@ -45,13 +23,17 @@ pub(crate) fn put_back(olds: &PropertyMap, news: &PropertyMap, paths: &[String])
 
 struct DoesNotFit;
 
-fn put(old: Option<&Value>, new: Option<&Value>, path: &[Segment]) -> Result<Option<Value>, DoesNotFit> {
+fn put(old: Option<&Value>, new: Option<&Value>, path: &[PatternSegment]) -> Result<Option<Value>, DoesNotFit> {
     let Some((segment, rest)) = path.split_first() else { return Ok(old.cloned()) };
     match (old, new, segment) {
         (None, None, _) => Ok(None),
-        (Some(Value::Object(olds)), Some(Value::Object(news)), Segment::Key(_) | Segment::All) => {
+        (
+            Some(Value::Object(olds)),
+            Some(Value::Object(news)),
+            PatternSegment::One(Segment::Key(_)) | PatternSegment::Any,
+        ) => {
             let keys: Vec<&String> = match segment {
-                Segment::Key(key) => vec![key],
+                PatternSegment::One(Segment::Key(key)) => vec![key],
                 _ => olds.keys().chain(news.keys()).collect(),
             };
             let mut members = news.clone();
@@ -63,9 +45,13 @@ fn put(old: Option<&Value>, new: Option<&Value>, path: &[Segment]) -> Result<Opt
             }
             Ok(Some(Value::Object(members)))
         }
-        (Some(Value::Array(olds)), Some(Value::Array(news)), Segment::Index(_) | Segment::All) => {
+        (
+            Some(Value::Array(olds)),
+            Some(Value::Array(news)),
+            PatternSegment::One(Segment::Index(_)) | PatternSegment::Any,
+        ) => {
             let indices: Vec<usize> = match segment {
-                Segment::Index(index) => vec![*index],
+                PatternSegment::One(Segment::Index(index)) => vec![*index],
                 _ => (0..olds.len().max(news.len())).collect(),
             };
             let mut items = news.clone();
@@ -122,6 +108,17 @@ fn compare(old: &Value, new: &Value, path: &mut Vec<Segment>, found: &mut Vec<Ve
 
 /// Does a listed path name this one, or something that it is part of?
 #[must_use]
-pub(crate) fn covers(listed: &[Segment], path: &[Segment]) -> bool {
-    listed.len() <= path.len() && listed.iter().zip(path).all(|(mine, theirs)| *mine == Segment::All || mine == theirs)
+pub(crate) fn covers(PathPattern(listed): &PathPattern, path: &[Segment]) -> bool {
+    let agree = |(mine, theirs): (&PatternSegment, &Segment)| match mine {
+        PatternSegment::Any => true,
+        PatternSegment::One(mine) => mine == theirs,
+    };
+    listed.len() <= path.len() && listed.iter().zip(path).all(agree)
+}
+
+/// Does it name, step by step, this place and then something inside of it?
+#[must_use]
+pub(crate) fn is_longer(PathPattern(listed): &PathPattern, path: &[Segment]) -> bool {
+    let agree = |(mine, theirs): (&PatternSegment, &Segment)| *mine == PatternSegment::One(theirs.clone());
+    listed.len() > path.len() && listed.iter().zip(path).all(agree)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use maloko_core::property_path::{PathPattern, PatternSegment};
 use maloko_core::provider::{Answer, DiffAnswer, Method};
 use maloko_core::{PropertyMap, Value};
 
@@ -10,7 +11,7 @@ use crate::rules::Rule;
 use crate::sdk::{self, Known};
 use crate::urns;
 
-use super::paths::{Segment, covers, differences, parse, put_back};
+use super::paths::{covers, differences, is_longer, put_back};
 use super::targets::names;
 use super::{Halt, Model, Record, Seen};
 
@@ -379,12 +380,12 @@ impl Model<'_> {
             (None, true, false) => Rule::DiffUnknownReplace,
         });
         if changed && !replace {
-            for listed in on_changes.iter().map(|text| parse(text)) {
+            for listed in on_changes.iter().filter_map(|text| text.parse::<PathPattern>().ok()) {
                 if found.iter().any(|path| covers(&listed, path)) {
-                    let wild = listed.contains(&Segment::All);
+                    let wild = listed.0.contains(&PatternSegment::Any);
                     self.counts.hit(if wild { Rule::OnChangesWildcard } else { Rule::OnChanges });
                     replace = true;
-                } else if found.iter().any(|path| path.len() < listed.len() && listed.starts_with(path)) {
+                } else if found.iter().any(|path| is_longer(&listed, path)) {
                     self.counts.hit(Rule::OnChangesLonger);
                 }
             }
@@ -394,7 +395,7 @@ impl Model<'_> {
                 self.counts.hit(Rule::InitErrorsUpdate);
             }
             changed = true;
-            if on_changes.iter().any(|text| parse(text) == [Segment::All]) {
+            if on_changes.iter().any(|text| text.parse() == Ok(PathPattern(vec![PatternSegment::Any]))) {
                 self.counts.hit(Rule::OnChangesInitError);
                 replace = true;
             } else if !answer.replaces.is_empty() && answer.changes != Some(true) && found.is_empty() {

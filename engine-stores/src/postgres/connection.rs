@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use backon::ExponentialBackoff;
 use maloko_core::error::{Error, Result};
-use maloko_core::planted;
 use tokio::runtime::Runtime;
 use tokio::sync::Mutex;
 use tokio::task::AbortHandle;
@@ -79,7 +78,6 @@ impl Threads {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("maloko-postgres")
-            .on_thread_start(planted::heirs())
             .enable_io()
             .enable_time()
             .build()

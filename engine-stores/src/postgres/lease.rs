@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use maloko_core::error::{Error, Result};
+use maloko_core::fail_points;
 use maloko_core::message;
 use maloko_core::message::Command;
-use maloko_core::planted::{self, Bug};
 use maloko_core::state::{Holder, Lease, StackName, StoredStack};
 use tokio::sync::Mutex;
 use tokio::task::AbortHandle;
@@ -191,7 +191,7 @@ impl Held {
         let number = writes.last + 1;
         writes.doubtful = true;
         let mut sql = self.store.sql(&format!("{HELD}{statement}"));
-        if planted::has(Bug::FenceDropped) {
+        if fail_points::is_on("planted::fence-dropped") {
             sql = sql.replace(FENCE, "$2::bigint > 0 AND $3::bigint > 0 AND $4::text <> ''");
         }
         let mut all: Vec<Value> = vec![self.id.into(), self.epoch.into(), number.into(), self.token.as_str().into()];

@@ -116,7 +116,7 @@ impl<S: ObjectStore> Store for Memory<S> {
 }
 
 #[test]
-fn stacks_in_memory_pass() {
+pub(crate) fn stacks_in_memory_pass() {
     let report = block(run(&Memories, &[]));
     assert!(report.failures().is_empty(), "{report}");
 }

@@ -9,7 +9,7 @@ use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 
 use super::servers::{S3_KEYS, Server};
-use super::world::{CHECKPOINT, block, over, overheard, stack, steady, with_stack};
+use super::world::{CHECKPOINT, alone, block, over, overheard, stack, steady, with_stack};
 
 /// Everything that an operation, a crash and the operation after it ask of a store.
 async fn whole_life(here: &ObjectBackend, there: &ObjectBackend) {
@@ -102,13 +102,15 @@ fn a_stack_lives_in_an_s3_store_without_conditional_writes() {
 #[test]
 fn lost_answers_are_recognised_as_our_own_writes() {
     let server = Server::moto(&["--lose", "2"]);
-    block(whole_life(&server.s3("x"), &server.s3("x")));
+    let [here, there] = [(); 2].map(|()| server.s3_with("x", steady(), &alone(S3_KEYS)));
+    block(whole_life(&here, &there));
 }
 
 #[test]
 fn writes_that_are_delivered_twice_change_nothing() {
     let server = Server::moto(&["--late", "2"]);
-    block(whole_life(&server.s3("x"), &server.s3("x")));
+    let [here, there] = [(); 2].map(|()| server.s3_with("x", steady(), &alone(S3_KEYS)));
+    block(whole_life(&here, &there));
 }
 
 #[test]

@@ -11,7 +11,7 @@ mod kept;
 mod late;
 mod leases;
 mod outages;
-#[cfg(feature = "planted-bugs")]
+#[cfg(feature = "fail-points")]
 mod planted;
 mod races;
 mod servers;

@@ -39,6 +39,13 @@ pub(crate) fn overheard(variables: &'static [Secret]) -> (World, Said) {
     (World { notify, ..world(variables) }, said)
 }
 
+/// A world in which nobody else is: who is told of another holder has taken a write of its own for that of another, and would
+/// wait for itself as long as the patience lasts, again and again.
+pub(crate) fn alone(variables: &'static [Secret]) -> World {
+    let notify = Arc::new(|text: &str| panic!("a write of our own was not recognised: {text}"));
+    World { notify, ..world(variables) }
+}
+
 /// Times in which a holder that is silent is soon taken over, in the proportions of the real ones.
 pub(crate) fn brisk() -> Timing {
     let [beat, trust, patience, poll] = [250, 750, 1500, 50].map(Duration::from_millis);

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use maloko_core::event::{Diagnostic, Event, Op, Outcome, Severity, StepMetadata, Summary};
+use maloko_core::property_path::{PropertyPath, Segment};
 use maloko_core::urn::Urn;
 use serde::{Serialize, Serializer};
 
@@ -16,7 +17,6 @@ use crate::display::json::outcome_name;
 use crate::display::json::preview::Kinds;
 use crate::display::json::value::{SecretForm, Shown, Writing};
 use crate::display::order::in_order;
-use crate::display::path;
 use crate::display::redact::SecretDisplay;
 use crate::display::words::result;
 use crate::display::worker::Renderer;
@@ -225,7 +225,7 @@ struct Difference<'a> {
 fn collect<'a>(
     changes: Vec<Change<'a>>,
     writing: Writing<'a>,
-    path: &mut Vec<path::Segment>,
+    path: &mut Vec<Segment>,
     all: &mut Vec<(String, Difference<'a>)>,
 ) {
     for Change { segment, kind, replace, body } in changes {
@@ -256,7 +256,7 @@ fn collect<'a>(
             (Kind::Same, _) => None,
         };
         if let Some(kind) = kind {
-            all.push((path::text(path), Difference { kind, old, new }));
+            all.push((PropertyPath(path.clone()).to_string(), Difference { kind, old, new }));
         }
         path.pop();
     }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use futures::future::join_all;
 
 use crate::event::{Event, Op};
+use crate::fail_points;
 use crate::hash::FixedSet;
 use crate::operation::OperationKind;
 use crate::plan::{IMPLIED, Leftovers, RegistrationError, Step};
-use crate::planted::{self, Bug};
 use crate::resource_state::ResourceState;
 use crate::schedule::deletion_levels;
 use crate::state::ResourceNumber;
@@ -172,7 +172,7 @@ impl Going {
     /// Is the object gone with its owner?
     fn takes_along(&self, number: ResourceNumber, owner: &Urn) -> bool {
         let owners = if self.old_halves.contains(&number) { &self.all } else { &self.living };
-        owners.contains(owner) != planted::has(Bug::DeletedWithInverted)
+        owners.contains(owner) != fail_points::is_on("planted::deleted-with-inverted")
     }
 }
 

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::event::{Event, Op, Severity};
+use crate::fail_points;
 use crate::message;
 use crate::message::Command;
 use crate::operation::OperationKind;
 use crate::plan::{Step, copy_secrets};
-use crate::planted::{self, Bug};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::state::{Change, ResourceNumber, UnknownOutcome, UnresolvedCreate};
@@ -89,7 +89,7 @@ impl Context {
         }
         if !matches!(probed, Probed::Found(_))
             && resolved.can_find()
-            && !planted::has(Bug::UnresolvedCreateNotLookedFor)
+            && !fail_points::is_on("planted::unresolved-create-not-looked-for")
         {
             let method = Method::Find { key: unresolved.key.clone(), inputs: inputs(), timeout };
             probed = self.ask_for_object(unresolved, resolved, method).await?;

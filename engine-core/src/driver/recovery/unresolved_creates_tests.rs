@@ -405,19 +405,23 @@ fn an_answer_that_comes_late_ends_the_suspicion() {
 }
 
 /// Each bug turns the tests of its promise red.
-#[cfg(feature = "planted-bugs")]
+#[cfg(feature = "fail-points")]
 #[test]
 fn every_planted_bug_of_unresolved_creates_is_noticed() {
-    use crate::planted::{Bug, is_noticed};
-    let promises: [(Bug, fn()); 4] = [
-        (Bug::UnreadableCreateForgotten, every_way_to_fail_leaves_an_unresolved_create_until_the_create_succeeds),
-        (Bug::RaisedCreateForgotten, every_way_to_fail_leaves_an_unresolved_create_until_the_create_succeeds),
-        (Bug::KeyOfEachAttempt, attempts_are_counted_and_the_last_error_is_kept),
-        (Bug::UnresolvedCreateNotLookedFor, the_object_that_find_finds_is_taken_over_without_a_create),
-    ];
-    for (bug, promise) in promises {
-        assert!(is_noticed(bug, promise), "{bug:?} is not noticed");
-    }
+    use crate::fail_points::is_noticed;
+    assert!(is_noticed(
+        "planted::unreadable-create-forgotten",
+        every_way_to_fail_leaves_an_unresolved_create_until_the_create_succeeds
+    ));
+    assert!(is_noticed(
+        "planted::raised-create-forgotten",
+        every_way_to_fail_leaves_an_unresolved_create_until_the_create_succeeds
+    ));
+    assert!(is_noticed("planted::key-of-each-attempt", attempts_are_counted_and_the_last_error_is_kept));
+    assert!(is_noticed(
+        "planted::unresolved-create-not-looked-for",
+        the_object_that_find_finds_is_taken_over_without_a_create
+    ));
 }
 
 /// What is said in a run, but for the errors of resources.

@@ -6,9 +6,9 @@ use futures::future::join_all;
 
 use crate::diff::diff_properties;
 use crate::event::{DetailedDiff, Event, Op, Severity};
+use crate::fail_points;
 use crate::operation::OperationKind;
 use crate::plan::{Compared, Step, copy_secrets, judge};
-use crate::planted::{self, Bug};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
@@ -139,7 +139,7 @@ impl Context {
             Err(error) => return Err(error),
         };
         if id.is_empty() {
-            return Ok(planted::has(Bug::RefreshKeepsGone).then(|| (**row).clone()));
+            return Ok(fail_points::is_on("planted::refresh-keeps-gone").then(|| (**row).clone()));
         }
         // Taken as "gone", an oversight would drop the row of an object that is there.
         let Some(outputs) = outputs else { return Err(no_outputs("read")) };

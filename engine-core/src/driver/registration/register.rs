@@ -1,10 +1,10 @@
 //! A registration's way through: plan, ask, act, answer.
 
-use crate::diff::PropertyPath;
 use crate::event::{Event, Op, Severity};
+use crate::fail_points;
 use crate::operation::OperationKind;
 use crate::plan::{Goal, Next, Question, Registration, Step, not_a_path};
-use crate::planted::{self, Bug};
+use crate::property_path::PathPattern;
 use crate::provider::{Answer, ProviderError, ProviderErrorKind, StoredProvider};
 use crate::urn::Urn;
 
@@ -239,7 +239,7 @@ impl Context {
         for (option, path) in
             options.into_iter().flat_map(|(option, paths)| paths.iter().map(move |path| (option, path)))
         {
-            if let Err(error) = path.parse::<PropertyPath>() {
+            if let Err(error) = path.parse::<PathPattern>() {
                 self.diagnose(Some(&registration.urn), Severity::Warning, not_a_path(option, &error));
             }
         }
@@ -280,7 +280,7 @@ impl Context {
 
     fn depends_on_failure(&self, registration: &Registration) -> bool {
         let run_state = self.run_state();
-        if run_state.failed.is_empty() || planted::has(Bug::DependentsOfFailureRun) {
+        if run_state.failed.is_empty() || fail_points::is_on("planted::dependents-of-failure-run") {
             return false;
         }
         let goal = &registration.goal;

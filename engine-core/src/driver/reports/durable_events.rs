@@ -12,9 +12,8 @@ use futures::channel::oneshot;
 use futures::stream::StreamExt;
 
 use crate::event::{Event, StepMetadata};
-use crate::kill_point::{self, KillPoint};
+use crate::fail_points;
 use crate::plan::Step;
-use crate::planted::{self, Bug};
 use crate::provider::ProviderError;
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
@@ -124,8 +123,8 @@ impl Context {
     }
 
     async fn tell_when_written(&self, step: &Step, row: Arc<ResourceState>, written: Written) {
-        let outcome = if planted::has(Bug::DoneBeforeDurable) { Ok(()) } else { written.wait().await };
-        kill_point::reach(KillPoint::AfterOutcome);
+        let outcome = if fail_points::is_on("planted::done-before-durable") { Ok(()) } else { written.wait().await };
+        fail_points::kill("kill::after-outcome");
         match outcome {
             Ok(()) => {
                 self.run_state().count(step.op, &step.urn);

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::event::{Event, Op};
+use crate::fail_points;
 use crate::plan::{IMPLIED, RegistrationError, Step};
-use crate::planted::{self, Bug};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::state::{Change, PendingKind, ResourceNumber};
@@ -36,7 +36,7 @@ impl Context {
         let without_call = !row.custom
             || row.urn.provider_package().is_some()
             || (row.retain_on_delete
-                && !(step.op == Op::DeleteReplaced && planted::has(Bug::RetainIgnoredForOldObject)))
+                && !(step.op == Op::DeleteReplaced && fail_points::is_on("planted::retain-ignored-for-old-object")))
             || step.note == IMPLIED
             || !matches!(step.op, Op::Delete | Op::DeleteReplaced);
         let outcome = match (without_call, self.operation.dry_run) {

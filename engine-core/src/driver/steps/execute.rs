@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::event::{Event, Op};
+use crate::fail_points;
 use crate::plan::{Step, mark_outputs, needs_marks};
-use crate::planted::{self, Bug};
 use crate::provider::{Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::state::PendingKind;
@@ -137,7 +137,8 @@ impl Context {
         let referred = |row: &ResourceState| row.references().collect::<BTreeSet<_>>();
         let same = |old: &ResourceState| old.references().eq(row.references()) || referred(old) == referred(&row);
         let differs = |old: &ResourceState| old.urn != row.urn || !same(old);
-        let moves = old.is_some_and(|(_, old)| differs(old)) && !planted::has(Bug::KeptReferencesForgotten);
+        let moves =
+            old.is_some_and(|(_, old)| differs(old)) && !fail_points::is_on("planted::kept-references-forgotten");
         if moves && !self.operation.dry_run {
             let change = self.run_state().put(Arc::clone(&row), in_place_of);
             self.exchange.append_unawaited(vec![change]);
@@ -155,7 +156,7 @@ impl Context {
             crate::builtin::foresee(&row.kind, &mut outputs);
             if let (Op::Update, Some((_, old))) = (step.op, &step.old) {
                 for (key, value) in old.outputs_or_empty().iter() {
-                    if step.stables.contains(key) || planted::has(Bug::PreviewKeepsOutputs) {
+                    if step.stables.contains(key) || fail_points::is_on("planted::preview-keeps-outputs") {
                         outputs.insert(key.clone(), value.clone());
                     }
                 }

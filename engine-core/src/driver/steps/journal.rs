@@ -1,7 +1,6 @@
 //! The records of steps: written, and waited for.
 
-use crate::kill_point::{self, KillPoint};
-use crate::planted::{self, Bug};
+use crate::fail_points;
 use crate::provider::ProviderError;
 use crate::resource_state::ResourceState;
 use crate::state::Change;
@@ -14,14 +13,14 @@ impl Context {
     /// Journals changes and waits until they are durable: only then is a step reported as done.
     pub(in crate::driver) async fn record(&self, changes: Vec<Change>) -> Result<(), ProviderError> {
         let begins = changes.iter().any(|change| matches!(change, Change::Begin { .. }));
-        kill_point::reach(if begins { KillPoint::BeforeIntent } else { KillPoint::BeforeOutcome });
-        if planted::has(if begins { Bug::CallBeforeIntent } else { Bug::DoneBeforeDurable }) {
+        fail_points::kill(if begins { "kill::before-intent" } else { "kill::before-outcome" });
+        if fail_points::is_on(if begins { "planted::call-before-intent" } else { "planted::done-before-durable" }) {
             self.exchange.leave(Action::Append { changes, with_next: false, awaited: None });
             return Ok(());
         }
         let written = self.exchange.append(changes, false, None);
         let written = written.wait().await.map_err(|error| self.state_failure(&error));
-        kill_point::reach(if begins { KillPoint::AfterIntent } else { KillPoint::AfterOutcome });
+        fail_points::kill(if begins { "kill::after-intent" } else { "kill::after-outcome" });
         written
     }
 
@@ -32,7 +31,7 @@ impl Context {
         row: Option<&ResourceState>,
     ) -> Result<(), ProviderError> {
         let written = written.wait().await.map_err(|error| self.outcome_failure(&error, row));
-        kill_point::reach(KillPoint::AfterOutcome);
+        fail_points::kill("kill::after-outcome");
         written
     }
 }

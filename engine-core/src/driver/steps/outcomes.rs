@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use crate::event::Op;
-use crate::kill_point::{self, KillPoint};
+use crate::fail_points;
 use crate::message;
 use crate::message::Code;
 use crate::plan::{Step, copy_secrets, mark_outputs};
-use crate::planted::{self, Bug};
 use crate::provider::{Answer, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::state::{Change, ResourceNumber};
@@ -81,7 +80,7 @@ impl Context {
                 | ProviderErrorKind::NoProvider
                 | ProviderErrorKind::NoMethod
                 | ProviderErrorKind::Hook => {
-                    if planted::has(Bug::FailedCreateRecorded) && step.op == Op::Create {
+                    if fail_points::is_on("planted::failed-create-recorded") && step.op == Op::Create {
                         "lost".clone_into(&mut row.id);
                         let changes = self.book_outcome(step, &Arc::new(row), operation);
                         self.record(changes).await?;
@@ -108,7 +107,7 @@ impl Context {
         finish_row(step, &mut row, outputs, error.is_some(), self.now());
         let row = Arc::new(row);
         let changes = self.book_outcome(step, &row, operation);
-        kill_point::reach(KillPoint::BeforeOutcome);
+        fail_points::kill("kill::before-outcome");
         // The program goes on; only hooks and reports of failures wait for the disk.
         let awaited = error.is_some() || !row.hooks.is_empty();
         let waiting = if awaited { None } else { Some(self.reporting_flow()) };
@@ -142,7 +141,7 @@ impl Context {
         match (step.op, old) {
             (Op::CreateReplacement, Some((number, old))) if !old.pending_replacement => {
                 changes.extend(run_state.put_replacement(Arc::clone(row), number, &old));
-                if planted::has(Bug::PendingDeleteLost) {
+                if fail_points::is_on("planted::pending-delete-lost") {
                     changes.push(run_state.remove(number));
                 }
             }
@@ -170,11 +169,11 @@ impl Context {
 
 fn finish_row(step: &Step, row: &mut ResourceState, mut outputs: PropertyMap, partly: bool, now: String) {
     copy_secrets(&row.inputs, &mut outputs);
-    if let (true, Op::Update, Some((_, old))) = (planted::has(Bug::OldOutputsKept), step.op, &step.old) {
+    if let (true, Op::Update, Some((_, old))) = (fail_points::is_on("planted::old-outputs-kept"), step.op, &step.old) {
         outputs.extend((*old.outputs_or_empty()).clone());
     }
     if let (true, Op::Update, Some((_, old))) = (partly, step.op, &step.old)
-        && !planted::has(Bug::PartialUpdateStoresNewInputs)
+        && !fail_points::is_on("planted::partial-update-stores-new-inputs")
     {
         row.inputs = Arc::clone(&old.inputs);
     }

@@ -15,12 +15,10 @@ use std::sync::Arc;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use crate::kill_point::{self, KillPoint};
-use crate::planted::{self, Bug};
-
 use super::modes;
 use super::{FileLock, SystemFiles};
 use crate::environment::files::{FileKind, Files, LockedFile, OpenFile, OpenMode};
+use crate::fail_points;
 
 /// The disk below a directory.
 ///
@@ -100,7 +98,7 @@ impl ContainedFiles {
 
 impl Spot<'_> {
     fn open_as(&self, flags: OFlags) -> io::Result<OwnedFd> {
-        let links = if planted::has(Bug::LinkFollowed) { OFlags::empty() } else { OFlags::NOFOLLOW };
+        let links = if fail_points::is_on("planted::link-followed") { OFlags::empty() } else { OFlags::NOFOLLOW };
         let flags = flags | links | OFlags::NONBLOCK | OFlags::CLOEXEC;
         rustix::fs::openat(&self.directory, self.name, flags, modes::first_of_file())
             .map_err(|error| self.explain(error))
@@ -173,24 +171,24 @@ impl Spot<'_> {
     }
 
     fn rename(&self, to: &Self) -> io::Result<()> {
-        kill_point::reach(KillPoint::DiskChange);
+        fail_points::kill("kill::disk-change");
         Ok(rustix::fs::renameat(&self.directory, self.name, &to.directory, to.name)?)
     }
 
     fn link(&self, another: &Self) -> io::Result<()> {
         self.require_file()?;
-        kill_point::reach(KillPoint::DiskChange);
+        fail_points::kill("kill::disk-change");
         Ok(rustix::fs::linkat(&self.directory, self.name, &another.directory, another.name, AtFlags::empty())?)
     }
 
     fn remove(&self) -> io::Result<()> {
-        kill_point::reach(KillPoint::DiskChange);
+        fail_points::kill("kill::disk-change");
         Ok(rustix::fs::unlinkat(&self.directory, self.name, AtFlags::empty())?)
     }
 
     #[cfg(any(target_os = "linux", target_vendor = "apple"))]
     fn rename_new(&self, to: &Self) -> io::Result<()> {
-        kill_point::reach(KillPoint::DiskChange);
+        fail_points::kill("kill::disk-change");
         let flags = rustix::fs::RenameFlags::NOREPLACE;
         match rustix::fs::renameat_with(&self.directory, self.name, &to.directory, to.name, flags) {
             // Not every file system knows the flag.
@@ -251,14 +249,14 @@ impl Files for ContainedFiles {
 
     fn make_directory(&self, path: &Path) -> io::Result<()> {
         let Some(spot) = self.spot(path)? else { return SystemFiles.make_directory(path) };
-        kill_point::reach(KillPoint::DiskChange);
+        fail_points::kill("kill::disk-change");
         rustix::fs::mkdirat(&spot.directory, spot.name, modes::first_of_directory())?;
         self.model_of(&spot)?.give_directory(&spot.open_directory()?)
     }
 
     fn remove_directory(&self, path: &Path) -> io::Result<()> {
         let Some(spot) = self.spot(path)? else { return SystemFiles.remove_directory(path) };
-        kill_point::reach(KillPoint::DiskChange);
+        fail_points::kill("kill::disk-change");
         Ok(rustix::fs::unlinkat(&spot.directory, spot.name, AtFlags::REMOVEDIR)?)
     }
 
@@ -269,7 +267,7 @@ impl Files for ContainedFiles {
 
     fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Box<dyn OpenFile>> {
         let Some(spot) = self.spot(path)? else { return SystemFiles.open(path, mode) };
-        kill_point::reach(KillPoint::DiskChange);
+        fail_points::kill("kill::disk-change");
         let file = match mode {
             OpenMode::New => self.make_file(&spot, OFlags::WRONLY),
             OpenMode::Append => self.open_or_make(&spot, OFlags::WRONLY | OFlags::APPEND),

@@ -10,11 +10,9 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::kill_point::{self, KillPoint};
-use crate::planted::{self, Bug};
-
 use super::files::{FileKind, Files, LockedFile, OpenFile, OpenMode};
 use super::platform::OwnProcess;
+use crate::fail_points;
 
 /// The disk of this machine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -151,7 +149,7 @@ pub(crate) fn make_private(path: &Path) -> io::Result<()> {
 
 impl OpenFile for File {
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        kill_point::reach(KillPoint::DiskChange);
+        fail_points::kill("kill::disk-change");
         Write::write_all(self, bytes)
     }
 
@@ -192,7 +190,7 @@ impl OpenFile for File {
     }
 
     fn truncate(&mut self, length: u64) -> io::Result<()> {
-        kill_point::reach(KillPoint::DiskChange);
+        fail_points::kill("kill::disk-change");
         self.set_len(length)
     }
 }
@@ -236,7 +234,7 @@ impl FileLock {
             let file = open()?;
             match file.try_lock() {
                 Ok(()) => {}
-                Err(TryLockError::WouldBlock) if planted::has(Bug::LeaseShared) => {}
+                Err(TryLockError::WouldBlock) if fail_points::is_on("planted::lease-shared") => {}
                 Err(TryLockError::WouldBlock) => return Ok(None),
                 Err(TryLockError::Error(error)) => return Err(error),
             }

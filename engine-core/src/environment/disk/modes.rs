@@ -4,9 +4,8 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
+use crate::fail_points;
 use rustix::fs::{Gid, Mode, RawMode, Stat, fchmod, fchown, fstat};
-
-use crate::planted::{self, Bug};
 
 const FILE: RawMode = 0o666;
 const DIRECTORY: RawMode = 0o777;
@@ -19,12 +18,12 @@ const ALL: RawMode = 0o7777;
 
 /// The mode with which a file is made, before it is known what it may be.
 pub(crate) fn first_of_file() -> Mode {
-    Mode::from_raw_mode(if planted::has(Bug::ModeNotSet) { FILE } else { FILE & OWNER })
+    Mode::from_raw_mode(if fail_points::is_on("planted::mode-not-set") { FILE } else { FILE & OWNER })
 }
 
 /// The mode with which a directory is made.
 pub(crate) fn first_of_directory() -> Mode {
-    Mode::from_raw_mode(if planted::has(Bug::ModeNotSet) { DIRECTORY } else { DIRECTORY & OWNER })
+    Mode::from_raw_mode(if fail_points::is_on("planted::mode-not-set") { DIRECTORY } else { DIRECTORY & OWNER })
 }
 
 /// The permissions of what something new is beside.
@@ -75,7 +74,7 @@ pub(crate) fn take(file: &impl AsFd, of: &Stat) -> io::Result<()> {
 }
 
 fn give(file: &impl AsFd, mode: RawMode, group: Option<u32>) -> io::Result<()> {
-    if planted::has(Bug::ModeNotSet) {
+    if fail_points::is_on("planted::mode-not-set") {
         return Ok(());
     }
     let found = fstat(file)?;

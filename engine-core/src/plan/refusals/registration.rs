@@ -356,6 +356,6 @@ pub(in crate::plan) fn no_provider_in_reserved_property() -> String {
 
 /// An option that has to hold property paths and has another text.
 #[must_use]
-pub fn not_a_path(option: &str, error: &crate::diff::PathError) -> String {
+pub fn not_a_path(option: &str, error: &crate::property_path::PathError) -> String {
     format!("the option '{option}' is ignored: {error}; write a path like a.b[0][\"odd key\"] or a[*].b")
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::diff::reset_ignored;
 use crate::event::Op;
-use crate::planted::{self, Bug};
+use crate::fail_points;
 use crate::provider::{Answer, Method};
 use crate::resource_state::ResourceState;
 use crate::value::PropertyMap;
@@ -195,7 +195,7 @@ impl Planner {
             self.object(self.guard_protected(registration, &old), &mut registration.complaints)?;
             registration.phase = Phase::CheckingAgain;
             // Without old inputs, and the program's inputs as they are (docs/rules 2.5, 2.6).
-            let mut inputs = if planted::has(Bug::ReplacementIgnoresChanges) {
+            let mut inputs = if fail_points::is_on("planted::replacement-ignores-changes") {
                 (*registration.checked).clone()
             } else {
                 registration.goal.inputs.clone()

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::planted::{self, Bug};
 use crate::provider::{DiffAnswer, Method};
 use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
@@ -55,9 +54,6 @@ impl Cascade {
 
     /// The next question, or `None` when all is known. Rows that this run has dealt with are not candidates.
     pub(super) fn next_question(&mut self, planner: &Planner) -> Option<Question> {
-        if planted::has(Bug::DeleteFirstWithoutDependents) {
-            return None;
-        }
         loop {
             let number = self.next;
             let row = Arc::clone(planner.base().get(number as usize)?);

@@ -1,6 +1,7 @@
 //! An object that is to be taken over, compared with what the program says of it (docs/rules 7.2).
 
-use crate::diff::{PropertyPath, Segment, diff_properties, reset_ignored};
+use crate::diff::{diff_properties, reset_ignored};
+use crate::property_path::{PropertyPath, Segment};
 use crate::update_plan::shown_value;
 use crate::value::{PropertyMap, Value};
 

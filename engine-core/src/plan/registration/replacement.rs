@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use crate::event::Op;
-use crate::planted::{self, Bug};
 use crate::resource_state::ResourceState;
 use crate::urn::UrnSet;
 
@@ -67,7 +66,7 @@ impl Planner {
                 });
             }
         }
-        if !old.pending_replacement || planted::has(Bug::PendingDeletedAgain) {
+        if !old.pending_replacement {
             let delete = Step {
                 keep_until_replaced: true,
                 ..Step::new(Op::DeleteReplaced, &old.urn, Some((number, Arc::clone(&old))), None)
@@ -87,8 +86,7 @@ impl Planner {
         registration: &mut Registration,
         old: &ResourceState,
     ) -> Result<(), RegistrationError> {
-        let ignored = self.operation.ignore_protect || planted::has(Bug::ProtectIgnoredOnReplacement);
-        if !old.protect || !registration.goal.protect.unwrap_or(false) || ignored {
+        if !old.protect || !registration.goal.protect.unwrap_or(false) || self.operation.ignore_protect {
             return Ok(());
         }
         Err(RegistrationError::protected_replacement(&registration.urn))

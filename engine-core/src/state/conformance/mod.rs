@@ -136,8 +136,15 @@ impl fmt::Display for Report {
     }
 }
 
+/// The one case that the suite is to run where it would run all.
+const CASE_VARIABLE: &str = "MALOKO_CONFORMANCE_CASE";
+
 /// Runs the cases of these names (all, when there are none), one after the other.
+#[expect(clippy::disallowed_methods, reason = "asked for by `unnoticed_bugs`, of another process")]
 pub async fn run(rig: &dyn Rig, names: &[&str]) -> Report {
+    let only = std::env::var(CASE_VARIABLE).ok();
+    let only = only.as_deref();
+    let names = if names.is_empty() { only.as_slice() } else { names };
     let mut verdicts = Vec::new();
     for case in cases().into_iter().filter(|case| names.is_empty() || names.contains(&case.name)) {
         let diff_result = case.run(rig).await;
@@ -146,27 +153,19 @@ pub async fn run(rig: &dyn Rig, names: &[&str]) -> Report {
     Report { verdicts }
 }
 
-/// The bugs of leases and fences that the suite does not notice in stores of this rig, each with the case that has to;
-/// none in a store that asks [`planted::has`](crate::planted::has) where it should.
-#[cfg(feature = "planted-bugs")]
-pub async fn unnoticed_bugs(rig: &dyn Rig) -> Vec<(crate::planted::Bug, &'static str)> {
-    use crate::planted::{Bug, plant};
+/// The bugs of leases and fences that the suite does not notice in a store, each with the case that has to; none in a store that has
+/// the fail points where it should. `suite` is the store's own test that runs every case.
+#[cfg(feature = "fail-points")]
+pub fn unnoticed_bugs<T: Fn() + Copy>(suite: T) -> Vec<(&'static str, &'static str)> {
+    use crate::fail_points::is_noticed_with;
     let promises = [
-        (Bug::LeaseShared, "one_machine_at_a_time_may_write"),
-        (Bug::LeaseShared, "of_many_leases_at_once_exactly_one_is_given"),
-        (Bug::FenceDropped, "a_holder_that_lost_its_lock_writes_nothing"),
-        (Bug::FenceDropped, "a_zombie_writes_nothing_while_another_one_works"),
+        ("planted::lease-shared", "one_machine_at_a_time_may_write"),
+        ("planted::lease-shared", "of_many_leases_at_once_exactly_one_is_given"),
+        ("planted::fence-dropped", "a_holder_that_lost_its_lock_writes_nothing"),
+        ("planted::fence-dropped", "a_zombie_writes_nothing_while_another_one_works"),
     ];
-    let mut unnoticed = Vec::new();
-    for (bug, case) in promises {
-        plant(Some(bug));
-        let report = run(rig, &[case]).await;
-        plant(None);
-        if report.failures() != [case] {
-            unnoticed.push((bug, case));
-        }
-    }
-    unnoticed
+    let noticed = |(point, case): &(&str, &str)| is_noticed_with(point, suite, [(CASE_VARIABLE, *case)]);
+    promises.into_iter().filter(|promise| !noticed(promise)).collect()
 }
 
 #[cfg(test)]

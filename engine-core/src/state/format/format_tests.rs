@@ -210,9 +210,9 @@ proptest! {
 }
 
 /// The bug turns the test of its promise red.
-#[cfg(feature = "planted-bugs")]
+#[cfg(feature = "fail-points")]
 #[test]
 fn the_planted_bug_of_values_is_noticed() {
-    use crate::planted::{Bug, is_noticed};
-    assert!(is_noticed(Bug::SignOfZeroLost, numbers_are_written_as_go_writes_them));
+    use crate::fail_points::is_noticed;
+    assert!(is_noticed("planted::sign-of-zero-lost", numbers_are_written_as_go_writes_them));
 }

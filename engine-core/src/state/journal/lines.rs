@@ -1,7 +1,7 @@
 //! The lines of a journal: each with a checksum and a code, which chain it to the line before.
 
 use crate::error::Result;
-use crate::planted::{self, Bug};
+use crate::fail_points;
 
 use crate::state::format::write_json;
 use crate::state::journal::header::Header;
@@ -96,7 +96,7 @@ impl<'a> Line<'a> {
         let rest = &bytes[start..];
         let length = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
         let text = &rest[..length];
-        if planted::has(Bug::LineCutUnchecked) {
+        if fail_points::is_on("planted::line-cut-unchecked") {
             let _ = &text[..CHECKSUM_LEN];
         }
         let claimed = text
@@ -116,6 +116,6 @@ impl<'a> Line<'a> {
 
     pub(super) fn follows(&self, previous: u32) -> bool {
         self.claimed == Some(chained(previous, self.json))
-            || (planted::has(Bug::ChecksumNotCompared) && self.claimed.is_some())
+            || (fail_points::is_on("planted::checksum-not-compared") && self.claimed.is_some())
     }
 }

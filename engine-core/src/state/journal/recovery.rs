@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::digest::sha256_hex;
 use crate::error::Result;
+use crate::fail_points;
 use crate::message::Message;
-use crate::planted::{self, Bug};
 use crate::urn::Urn;
 
 use crate::state::backend::StoredStack;
@@ -80,7 +80,7 @@ pub(in crate::state) fn recover(stored: &StoredStack, run: Run) -> Result<Recove
         recovered.fate = if bytes.is_empty() { JournalFate::Remove } else { JournalFate::SetAside };
         return Ok(recovered);
     };
-    if journal.header.base == recovered.hash || planted::has(Bug::CompactedJournalReplayed) {
+    if journal.header.base == recovered.hash || fail_points::is_on("planted::compacted-journal-replayed") {
         replay(journal, &mut recovered, run);
     } else if journal.fold.as_ref() == Some(&recovered.hash) {
         // Killed between the last two steps of a fold.

@@ -16,9 +16,7 @@ use crate::environment::Environment;
 use crate::environment::files::{self, Files, LockedFile, OpenFile, OpenMode, io_error};
 use crate::environment::platform::OwnProcess;
 use crate::error::{Error, Result};
-#[cfg(feature = "kill-points")]
-use crate::kill_point::{self, KillPoint};
-use crate::planted::{self, Bug};
+use crate::fail_points;
 use crate::state::backend::{Lease, StoredStack};
 
 use super::epoch::{epoch_in, epoch_text};
@@ -127,7 +125,7 @@ impl LocalLease {
 
     /// Is the lease still ours?
     fn check(&self, held: &Held) -> Result<()> {
-        if planted::has(Bug::FenceDropped) {
+        if fail_points::is_on("planted::fence-dropped") {
             return Ok(());
         }
         let current = held.lock.is_current().map_err(|error| io_error("look for", &self.files.lease, error))?;
@@ -214,7 +212,7 @@ impl OpenJournal {
         let file = disk.open(path, OpenMode::Append).map_err(fail)?;
         let length = file.length().map_err(fail)?;
         if let Some(directory) = path.parent()
-            && !planted::has(Bug::JournalNameNotSynced)
+            && !fail_points::is_on("planted::journal-name-not-synced")
         {
             disk.sync_directory(directory).map_err(fail)?;
         }
@@ -238,18 +236,17 @@ impl OpenJournal {
     }
 
     fn append(&mut self, bytes: &[u8], path: &Path) -> Result<()> {
-        #[cfg(feature = "kill-points")]
-        if kill_point::is_now(KillPoint::WithinRecord) {
+        #[cfg(feature = "fail-points")]
+        if fail_points::is_on("kill::within-record") {
             // The rest of it is lost with the process.
             let _ = self.file.write_all(&bytes[..bytes.len() / 2]);
-            kill_point::kill();
+            fail_points::kill_now();
         }
-        let written = self
-            .file
-            .write_all(bytes)
-            .and_then(|()| if planted::has(Bug::JournalNotSynced) { Ok(()) } else { self.file.sync_data() });
+        let written = self.file.write_all(bytes).and_then(|()| {
+            if fail_points::is_on("planted::journal-not-synced") { Ok(()) } else { self.file.sync_data() }
+        });
         if let Err(error) = written
-            && !planted::has(Bug::WriteErrorIgnored)
+            && !fail_points::is_on("planted::write-error-ignored")
         {
             // A half written record would be taken for a torn one at the next start; better it is not there at all.
             let _ = self.file.truncate(self.length);

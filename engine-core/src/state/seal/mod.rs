@@ -20,10 +20,9 @@ use serde_json::value::RawValue;
 
 use crate::digest::sha256_hex;
 use crate::error::{Error, Result};
-use crate::kill_point::{self, KillPoint};
+use crate::fail_points;
 use crate::message;
 use crate::message::{Command, Message};
-use crate::planted::{self, Bug};
 
 use super::backend::{Lease, StoredStack};
 use super::name::StackName;
@@ -113,7 +112,7 @@ impl StoredSeal {
     /// Was it written by one who has the key?
     fn is_genuine(&self, stack: &StackName, key: &SealKey) -> bool {
         let code = code(stack, &self.line, key);
-        self.codes.contains(&code) || planted::has(Bug::SealNotAuthenticated)
+        self.codes.contains(&code) || fail_points::is_on("planted::seal-not-authenticated")
     }
 }
 
@@ -192,9 +191,11 @@ fn compare(seal: &Seal, stored: &StoredStack, stack: &StackName) -> Standing {
     }
     let hash = sha256_hex(checkpoint);
     let is_sealed = hash == seal.state.checkpoint || Some(&hash) == seal.replaces.as_ref();
-    if is_sealed || planted::has(Bug::SealNotCompared) {
+    if is_sealed || fail_points::is_on("planted::seal-not-compared") {
         let missed = seal.run.as_ref().and_then(|run| run.problem(stored, &hash));
-        return missed.filter(|_| !planted::has(Bug::JournalNotMissed)).map_or(Standing::Fits, Standing::Broken);
+        return missed
+            .filter(|_| !fail_points::is_on("planted::journal-not-missed"))
+            .map_or(Standing::Fits, Standing::Broken);
     }
     if let Some(place) = seal.earlier.iter().position(|earlier| earlier.checkpoint == hash) {
         let (earlier, age) = (&seal.earlier[place], place + 1);
@@ -345,13 +346,13 @@ impl Sealer<'_> {
         seal.replaces = Some(before.hash.clone());
         let whole = (std::mem::take(&mut seal.rows), std::mem::take(&mut seal.parts));
         lease.write_seal(&encode(self.stack, &seal, &[old.seal_key()?, new_key])?).await?;
-        kill_point::reach(KillPoint::AfterFirstSeal);
+        fail_points::kill("kill::after-first-seal");
         lease.replace(checkpoint, self.options.keep_generations).await?;
-        kill_point::reach(KillPoint::AfterCheckpoint);
+        fail_points::kill("kill::after-checkpoint");
         seal.replaces = None;
         (seal.rows, seal.parts) = whole;
         lease.write_seal(&encode(self.stack, &seal, &[new_key])?).await?;
-        kill_point::reach(KillPoint::AfterSecondSeal);
+        fail_points::kill("kill::after-second-seal");
         Ok(Before { hash: seal.state.checkpoint.clone(), seal: Some(Arc::new(seal)) })
     }
 

@@ -89,11 +89,11 @@ fn the_loss_of_a_journal_is_accepted_on_purpose_only() {
 }
 
 /// The bug turns the test of its promise red.
-#[cfg(feature = "planted-bugs")]
+#[cfg(feature = "fail-points")]
 #[test]
 fn the_planted_bug_of_lost_journals_is_noticed() {
-    use crate::planted::{Bug, is_noticed};
-    assert!(is_noticed(Bug::JournalNotMissed, a_journal_that_is_gone_is_missed));
+    use crate::fail_points::is_noticed;
+    assert!(is_noticed("planted::journal-not-missed", a_journal_that_is_gone_is_missed));
 }
 
 #[test]

@@ -17,7 +17,7 @@ use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::{hmac, pbkdf2};
 
 use crate::error::{Error, Result};
-use crate::planted::{self, Bug};
+use crate::fail_points;
 use crate::provider::ProviderReference;
 use crate::redaction::Redactor;
 
@@ -217,9 +217,8 @@ impl Crypter {
             return;
         }
         let crypter = self.clone();
-        let derive = planted::inherited(move || drop(crypter.keys()));
         // Without a thread the key is derived when it is needed; the error, if any, is reported then as well.
-        let _ = self.0.environment.workers.start("maloko-key", Box::pin(async move { derive() }));
+        let _ = self.0.environment.workers.start("maloko-key", Box::pin(async move { drop(crypter.keys()) }));
     }
 
     /// Is the passphrase the right one? Derives the key.
@@ -356,7 +355,9 @@ impl Inner {
         let key = UnboundKey::new(&AES_256_GCM, bytes).map_err(|_| "AES-256-GCM is not available".to_owned())?;
         let key = LessSafeKey::new(key);
         match &self.check {
-            _ if planted::has(Bug::KeyNotVerified) => Ok(Keys { encryption: key, seal: SealKey::derive(bytes) }),
+            _ if fail_points::is_on("planted::key-not-verified") => {
+                Ok(Keys { encryption: key, seal: SealKey::derive(bytes) })
+            }
             Some(check) if open(&key, check).as_deref() != Some(CHECK_TEXT) => Err(self.wrong_passphrase()),
             _ => Ok(Keys { encryption: key, seal: SealKey::derive(bytes) }),
         }

@@ -10,11 +10,10 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
 use crate::error::{Error, Result};
-use crate::kill_point::{self, KillPoint};
-use crate::planted::{self, Bug};
 
 use crate::environment::platform::OwnProcess;
 use crate::environment::{Clock, Environment, Worker};
+use crate::fail_points;
 use crate::state::backend::Lease;
 use crate::state::journal::header::Header;
 use crate::state::journal::lines::LineWriter;
@@ -227,7 +226,7 @@ impl Writer {
         let mut failed: Option<Arc<str>> = None;
         while let Some(first) = jobs.recv().await {
             let mut batch = vec![first];
-            if !planted::has(Bug::EachRecordFlushed) {
+            if !fail_points::is_on("planted::each-record-flushed") {
                 batch.extend(waiting(&mut jobs));
                 self.wait_for_company(&mut batch, &mut jobs).await;
             }
@@ -272,7 +271,7 @@ impl Writer {
     /// meantime takes no outcome away. Where there is no room, the calls of the batch are refused, and the outcomes in it
     /// are written into the room that was kept for them.
     async fn make_room(&mut self, batch: &mut Vec<Job>) {
-        if planted::has(Bug::RoomNotReserved) {
+        if fail_points::is_on("planted::room-not-reserved") {
             return;
         }
         let Err(error) = self.lease.reserve(self.room_for(batch)).await else { return };
@@ -312,8 +311,8 @@ impl Writer {
         }
         self.lease.append(&bytes).await?;
         // The bug would be hidden: the note is written in the same directory, which is synced with it.
-        if let Some(seal) = self.seal.take().filter(|_| !planted::has(Bug::JournalNameNotSynced)) {
-            kill_point::reach(KillPoint::BeforeNote);
+        if let Some(seal) = self.seal.take().filter(|_| !fail_points::is_on("planted::journal-name-not-synced")) {
+            fail_points::kill("kill::before-note");
             let noted = seal.encode(Some(RunNote::of(&self.header)), self.crypter.seal_key()?)?;
             self.lease.write_seal(&noted).await?;
         }

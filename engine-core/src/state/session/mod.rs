@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 use crate::digest::sha256_hex;
 use crate::error::{Error, Result};
-use crate::kill_point::{self, KillPoint};
+use crate::fail_points;
 use crate::message;
 use crate::message::{Command, Message};
 use crate::provider::StoredProvider;
@@ -272,7 +272,7 @@ impl Session {
     /// [`finish`](Session::finish). Says whether anything was written, and what is wrong with what was.
     pub async fn write(&self, mut snapshot: Snapshot) -> Result<(bool, Option<Error>)> {
         let Some(store) = &self.store else { return Ok((false, None)) };
-        kill_point::reach(KillPoint::BeforeFold);
+        fail_points::kill("kill::before-fold");
         let used = store.journal.is_used();
         if snapshot.other.is_empty() {
             snapshot.other.clone_from(&self.snapshot.other);
@@ -290,7 +290,7 @@ impl Session {
                     store.send(Record { content: encode_compaction(&sha256_hex(&bytes)), ..Record::default() });
                 // A journal that cannot be written any more does not keep the checkpoint from being written.
                 in_journal = matches!(written.await, Ok(Ok(())));
-                kill_point::reach(KillPoint::AfterFoldRecord);
+                fail_points::kill("kill::after-fold-record");
             }
             store.journal.close().await;
             let replaced = store.replace(&bytes).await;
@@ -313,9 +313,9 @@ impl Session {
         if store.journal.is_used() || store.marked.load(Ordering::SeqCst) {
             store.lease.remove_journal().await?;
         }
-        kill_point::reach(KillPoint::BeforeRelease);
+        fail_points::kill("kill::before-release");
         store.lease.release().await?;
-        kill_point::reach(KillPoint::AfterRelease);
+        fail_points::kill("kill::after-release");
         Ok(())
     }
 

@@ -200,12 +200,12 @@ fn what_nobody_waits_for_is_written_with_what_somebody_waits_for_or_at_the_end()
 }
 
 /// The bug turns the test of its promise red.
-#[cfg(feature = "planted-bugs")]
+#[cfg(feature = "fail-points")]
 #[test]
 fn the_planted_bug_of_flushes_is_noticed() {
-    use crate::planted::{Bug, is_noticed};
+    use crate::fail_points::is_noticed;
     let promise = what_nobody_waits_for_is_written_with_what_somebody_waits_for_or_at_the_end;
-    assert!(is_noticed(Bug::EachRecordFlushed, promise));
+    assert!(is_noticed("planted::each-record-flushed", promise));
 }
 
 #[test]

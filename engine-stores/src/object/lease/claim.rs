@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use maloko_core::error::{Error, Result};
-use maloko_core::planted::{self, Bug};
+use maloko_core::fail_points;
 use maloko_core::state::{Holder, StackName, lock_file};
 use object_store::UpdateVersion;
 
@@ -79,10 +79,10 @@ async fn observe(store: &Opened, stack: &StackName, keys: &StackKeys) -> Result<
     let bucket = &store.bucket;
     let clock = &store.environment.clock;
     let Some((first, version)) = Record::read(bucket, &keys.lease).await? else { return Ok(Seen::Free(None)) };
-    if !first.is_held() || planted::has(Bug::LeaseShared) {
+    if !first.is_held() || fail_points::is_on("planted::lease-shared") {
         return Ok(Seen::Free(Some((first, version))));
     }
-    if planted::has(Bug::ClockBelieved)
+    if fail_points::is_on("planted::clock-believed")
         && let Ok(written) = first.who.since.parse::<jiff::Timestamp>()
     {
         let silent = clock.now().duration_since(written).unsigned_abs();
