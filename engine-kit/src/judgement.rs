@@ -3,12 +3,15 @@
 //! A [`Question`] and its answer are JSON at the bindings' border. The hosts keep what only they can do: their own matchers,
 //! fixtures and exceptions.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
 use crate::fault_points::{self, Interruption};
 use crate::files;
 use crate::laws::{self, Made, Subject};
+use crate::lifecycle::{self, Edit};
 use crate::plan_assertions::{self, Demand, Expected, Step};
 use crate::unresolved::{self, Asked, Unresolved};
 
@@ -42,6 +45,15 @@ enum Question {
     Laws,
     /// What a law lacks of a provider, as text, or `null`.
     LawLacks { law: String, subject: Subject },
+    /// What lifecycles are drawn from (`lifecycle::drawn_from`); `without`: the rules that are left out, each with the reason.
+    Lifecycles {
+        #[serde(default)]
+        without: BTreeMap<String, Json>,
+    },
+    /// The properties that an edit takes from what was drawn, as a list.
+    Edit { edit: Edit },
+    /// Which of the author's examples an edit comes to, by number; `null`: the one that was drawn.
+    NearestExample { edit: Edit, examples: Vec<Map<String, Json>> },
     /// The first output in which two objects differ, apart from their ids and what is volatile: `{ "path", "expected",
     /// "found" }`, or `null`.
     ObjectDifference {
@@ -75,6 +87,9 @@ pub fn answer(question: &str) -> Result<String, serde_json::Error> {
             json!(unresolved::left(creates, &calls, &settled, &command))
         }
         Question::Laws => json!(laws::LAWS),
+        Question::Lifecycles { without } => lifecycle::drawn_from(&without),
+        Question::Edit { edit } => json!(edit.taken()),
+        Question::NearestExample { edit, examples } => json!(edit.nearest(&examples)),
         Question::ObjectDifference { expected, found, volatile } => {
             json!(laws::first_difference_of(&expected, &found, &volatile))
         }

@@ -6,6 +6,7 @@
 
 mod calls;
 mod clock;
+mod exchange;
 mod fault_points;
 mod files;
 mod host;
@@ -15,6 +16,7 @@ mod judgement;
 mod keys;
 mod labels;
 mod laws;
+mod lifecycle;
 mod plan;
 mod plan_assertions;
 #[cfg(test)]
@@ -33,6 +35,10 @@ pub use laws::{
     Ability, Arguments, Bag, Break, Cancelled, Checked, End, Finding, Former, Law, LawTrial, Leak, Made, Operation,
     PlannedChange, PlannedStep, Program, Raised, Ran, Request, Returned, Shown, Subject, Touch, Unkept, Verdict,
     Wanted, Words, World, verdict_text,
+};
+pub use lifecycle::{
+    Asked, Inputs, LifeCrash, LifeEnd, LifeOperation, LifePlanned, LifeRan, LifeRequest, LifeRun, LifeSubject, LifeTrial,
+    Meanwhile, Row, Story, Taken,
 };
 pub use report::Report;
 pub use run_request::{Config, Fault, Import, Injection, RunRequest, Time, Verb};
