@@ -11,6 +11,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::fault_points::{self, Interruption};
 use crate::files;
 use crate::laws::{self, Made, Subject};
+use crate::ledger;
 use crate::lifecycle::{self, Edit};
 use crate::plan_assertions::{self, Demand, Expected, Step};
 use crate::unresolved::{self, Asked, Unresolved};
@@ -41,6 +42,10 @@ enum Question {
     CrashPoints { steps: Vec<(String, String)>, kind: Interruption },
     /// What unresolved creates a teardown leaves: `{ "left", "forgotten", "text" }`.
     Unresolved { creates: Vec<Unresolved>, calls: Vec<Asked>, settled: Vec<String>, command: String },
+    /// A stack on disk that cannot be read, as text.
+    LedgerUnreadable { test: String, directory: String, stack: String, error: String },
+    /// Damaged journals on disk, as a list of texts.
+    JournalsSetAside { journals: Vec<String> },
     /// The laws, in order: `[{ "name", "title", "inputs", "share", "showsInputs", "shrinks" }]`.
     Laws,
     /// What a law lacks of a provider, as text, or `null`.
@@ -86,6 +91,10 @@ pub fn answer(question: &str) -> Result<String, serde_json::Error> {
         Question::Unresolved { creates, calls, settled, command } => {
             json!(unresolved::left(creates, &calls, &settled, &command))
         }
+        Question::LedgerUnreadable { test, directory, stack, error } => {
+            json!(ledger::unreadable(&test, &directory, &stack, &error))
+        }
+        Question::JournalsSetAside { journals } => journals.iter().map(|journal| ledger::set_aside(journal)).collect(),
         Question::Laws => json!(laws::LAWS),
         Question::Lifecycles { without } => lifecycle::drawn_from(&without),
         Question::Edit { edit } => json!(edit.taken()),

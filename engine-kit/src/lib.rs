@@ -16,6 +16,7 @@ mod judgement;
 mod keys;
 mod labels;
 mod laws;
+mod ledger;
 mod lifecycle;
 mod plan;
 mod plan_assertions;
@@ -37,8 +38,8 @@ pub use laws::{
     Wanted, Words, World, verdict_text,
 };
 pub use lifecycle::{
-    Asked, Inputs, LifeCrash, LifeEnd, LifeOperation, LifePlanned, LifeRan, LifeRequest, LifeRun, LifeSubject, LifeTrial,
-    Meanwhile, Row, Story, Taken,
+    Asked, Inputs, LifeCrash, LifeEnd, LifeOperation, LifePlanned, LifeRan, LifeRequest, LifeRun, LifeSubject,
+    LifeTrial, Meanwhile, Row, Story, Taken,
 };
 pub use report::Report;
 pub use run_request::{Config, Fault, Import, Injection, RunRequest, Time, Verb};

@@ -91,10 +91,9 @@ impl Edit {
 /// Does a property of this name say which object is meant? `name`, `bucketName`, `user_name`, `hostname`; `id`, `parentId`,
 /// `parent_id`; `key`, `slug`.
 fn is_name(key: &str) -> bool {
-    let camel = |end: &str| key.strip_suffix(end).is_some_and(|rest| rest.ends_with(|it: char| it.is_ascii_lowercase()));
-    ["key", "slug", "id"].contains(&key)
-        || ["name", "Name", "_id"].iter().any(|end| key.ends_with(end))
-        || camel("Id")
+    let camel =
+        |end: &str| key.strip_suffix(end).is_some_and(|rest| rest.ends_with(|it: char| it.is_ascii_lowercase()));
+    ["key", "slug", "id"].contains(&key) || ["name", "Name", "_id"].iter().any(|end| key.ends_with(end)) || camel("Id")
 }
 
 fn nth(pick: u64, count: usize) -> usize {

@@ -81,9 +81,8 @@ pub(super) fn unchanged(rows: &[Row], rows_then: &[Row], world: &Json, world_the
 
 /// An `up` leaves nothing to be done.
 pub(super) fn settled(what: &str, operation: LifeOperation, ran: &LifeRan, volatile: &[String]) -> Held {
-    let counts = |it: &&LifePlanned| {
-        it.changes.is_empty() || it.changes.iter().any(|change| !is_listed(&change.path, volatile))
-    };
+    let counts =
+        |it: &&LifePlanned| it.changes.is_empty() || it.changes.iter().any(|change| !is_listed(&change.path, volatile));
     let left: Vec<LifePlanned> = ran.plan.iter().filter(counts).cloned().collect();
     if left.is_empty() {
         return Ok(());
@@ -158,8 +157,7 @@ pub(super) fn holds(what: &str, model: &Model, there: Option<Vec<String>>) -> He
 /// What became of a resource is as a create of the same inputs makes it.
 pub(super) fn as_created(name: &str, afresh: &Made, made: &Made, volatile: &[String]) -> Held {
     let Some(difference) = first_difference_of(afresh, made, volatile) else { return Ok(()) };
-    let expected =
-        format!("{}, as a create of the same inputs makes it", show_maybe(difference.expected.as_ref()));
+    let expected = format!("{}, as a create of the same inputs makes it", show_maybe(difference.expected.as_ref()));
     let found = format!("{} at the end of the lifecycle", show_maybe(difference.found.as_ref()));
     Err(broken(&format!("{} of {name}", difference.path), expected, found))
 }

@@ -230,7 +230,7 @@ fn an_object_that_is_there_twice_is_found_by_the_up_after_a_crash() {
     let end = life.end();
     let words = serde_json::from_value(end["words"].clone()).unwrap();
     let text = life.trial.broken_text(&words, &Story::Typescript, "MALOKO_REPLAY=1 npx vitest");
-    insta_like(
+    is_text(
         &text,
         "lifecycle of Box: it goes wrong in 2 steps
     property: the up after what was cut off
@@ -249,7 +249,7 @@ test(\"lifecycle of Box\", () => runLifecycle(Box, options, [
         imports: vec![("shop".to_owned(), "Box".to_owned())],
         arguments: vec!["Box".to_owned(), "world=Cloud".to_owned()],
     };
-    insta_like(
+    is_text(
         &life.trial.story(&python),
         "def test_again():
     from maloko.testing import Lifecycle
@@ -261,7 +261,7 @@ test(\"lifecycle of Box\", () => runLifecycle(Box, options, [
     );
 }
 
-fn insta_like(text: &str, expected: &str) {
+fn is_text(text: &str, expected: &str) {
     assert_eq!(text, expected, "\n{text}");
 }
 
@@ -284,10 +284,7 @@ fn an_update_that_forgets_is_found_at_the_end_though_the_resource_is_gone() {
 
 #[test]
 fn a_step_that_is_not_possible_says_why() {
-    let mut life = Life::with(
-        &json!({ "unique": ["name"], "without": { "restart": "it is slow" } }),
-        Host::default(),
-    );
+    let mut life = Life::with(&json!({ "unique": ["name"], "without": { "restart": "it is slow" } }), Host::default());
     assert_eq!(
         life.refusal(&json!(["remove", "a"])),
         "the step [\"remove\", \"a\"] cannot be done here: the program has no a"
@@ -311,6 +308,10 @@ fn a_step_that_is_not_possible_says_why() {
     life.all_hold(&[json!(["edit", "a", inputs(2)]), json!(["crash", 1, "kill"])]);
     assert!(life.refusal(&json!(["vanish", "a"])).ends_with("has to be done again first"));
     assert!(!life.trial.possible().contains_key("destroy"));
+    let mut unedited = Life::with(&json!({ "without": { "edit": "objects never change" } }), Host::default());
+    unedited.all_hold(&[json!(["edit", "a", inputs(1)])]);
+    assert!(unedited.refusal(&json!(["edit", "a", inputs(2)])).ends_with("edit is left out: objects never change"));
+    assert_eq!(unedited.trial.possible()["edit"], ["b", "c"]);
     let blind = Life::with(&json!({ "world": null }), Host::default());
     assert!(blind.refusal(&json!(["drift", "a"])).contains("there is no world with"));
     let unread = Life::with(&json!({ "methods": ["create"] }), Host::default());

@@ -135,7 +135,8 @@ impl LifeTrial {
     /// What is to be done next, after the answer to what was to be done before; at first, that is `null`. Fails for an answer
     /// that is none, and after the end of a step.
     pub fn next(&mut self, answer: Json) -> Result<LifeRequest> {
-        let flow = self.flow.as_mut().ok_or_else(|| Error::Configuration("no step of the lifecycle has begun".into()))?;
+        let flow =
+            self.flow.as_mut().ok_or_else(|| Error::Configuration("no step of the lifecycle has begun".into()))?;
         match self.exchange.go_on(flow, answer, "a lifecycle")? {
             Progress::Asks(request) => Ok(request),
             Progress::Ended((model, held)) => {

@@ -81,7 +81,7 @@ impl Model {
         for rule in RULES.into_iter().filter(|rule| self.refuses_rule(rule).is_none()) {
             let all = RESOURCES.into_iter().map(str::to_owned);
             let names = match rule {
-                "edit" => Some(all.collect()),
+                "edit" => Some(all.filter(|name| self.refuses_edit(name).is_none()).collect()),
                 "remove" => Some(self.program.keys().cloned().collect()),
                 "import" => Some(all.filter(|name| self.is_there(name) || self.is_unknown(name)).collect()),
                 "drift" | "vanish" => Some(self.state.keys().filter(|name| self.is_there(name)).cloned().collect()),
@@ -100,7 +100,7 @@ impl Model {
             return Some(why);
         }
         match step {
-            Step::Edit(name, inputs) => self.is_taken(name, inputs),
+            Step::Edit(name, inputs) => self.refuses_edit(name).or(self.is_taken(name, inputs)),
             Step::Remove(name) => (!self.program.contains_key(name)).then(|| format!("the program has no {name}")),
             Step::Import(name, Some(inputs)) => {
                 let known = !self.is_unknown(name);
@@ -113,9 +113,19 @@ impl Model {
         }
     }
 
+    // Without edits, resources stay as they begin.
+    fn refuses_edit(&self, name: &str) -> Option<String> {
+        if self.program.contains_key(name) { self.left_out("edit") } else { None }
+    }
+
+    fn left_out(&self, rule: &str) -> Option<String> {
+        let reason = self.subject.without.get(rule)?;
+        Some(format!("{rule} is left out: {}", reason.as_str().unwrap_or_default()))
+    }
+
     fn refuses_rule(&self, rule: &str) -> Option<String> {
-        if let Some(reason) = self.subject.without.get(rule) {
-            return Some(format!("{rule} is left out: {}", reason.as_str().unwrap_or_default()));
+        if let Some(why) = self.left_out(rule).filter(|_| rule != "edit") {
+            return Some(why);
         }
         let world = self.subject.world.clone().unwrap_or_default();
         let lacking = match rule {
@@ -169,9 +179,8 @@ impl Model {
     /// The label with which the next point of that label will be passed, after so many others of the same operation: points have
     /// the same label each time, and a number from the second time on.
     pub(super) fn next_label(&self, label: &str, ahead: usize) -> String {
-        let is_it = |passed: &&String| {
-            passed.strip_prefix(label).is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("))
-        };
+        let is_it =
+            |passed: &&String| passed.strip_prefix(label).is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("));
         match self.points.iter().filter(is_it).count() + ahead {
             0 => label.to_owned(),
             passed => format!("{label} ({})", passed + 1),

@@ -142,7 +142,9 @@ impl Step {
         let quoted = |text: &str| Json::from(text).to_string();
         match self {
             Self::Edit(name, inputs) | Self::Import(name, Some(inputs)) => vec![quoted(name), inputs.text.clone()],
-            Self::Remove(name) | Self::Import(name, None) | Self::Drift(name) | Self::Vanish(name) => vec![quoted(name)],
+            Self::Remove(name) | Self::Import(name, None) | Self::Drift(name) | Self::Vanish(name) => {
+                vec![quoted(name)]
+            }
             Self::Crash(nth, kind) => vec![nth.to_string(), quoted(kind.name())],
             Self::SecondWriter(moment) => vec![quoted(moment.name())],
             Self::Up | Self::Preview | Self::Refresh | Self::Destroy | Self::LoseAnswer | Self::Restart => Vec::new(),
