@@ -226,7 +226,7 @@ impl Course {
         self.arrived(what, ran).await?;
         // Where the last plan was empty and the `up` has done nothing, nothing is left to be planned.
         if !self.model.settled || changed {
-            self.settles(what).await?;
+            self.settles(what, changed).await?;
         }
         for name in updated {
             // A later step may hide it: a destroy, a refresh.
@@ -262,9 +262,11 @@ impl Course {
         refuses
     }
 
-    async fn settles(&mut self, what: &str) -> Held {
+    // An `up` that has changed nothing was an empty plan itself.
+    async fn settles(&mut self, what: &str, changed: bool) -> Held {
+        let plain = changed.then_some(LifeOperation::Preview);
         let refreshed = self.model.has_read().then_some(LifeOperation::RefreshedPreview);
-        for operation in [LifeOperation::Preview].into_iter().chain(refreshed) {
+        for operation in plain.into_iter().chain(refreshed) {
             let ran = self.must_run("the preview after an up", operation).await?;
             finding::settled(what, operation, &ran, &self.model.subject.volatile)?;
         }

@@ -301,10 +301,15 @@ fn a_step_that_is_not_possible_says_why() {
     assert!(life.host.state.len() == 1, "inputs that check refuses do not get into the program");
     assert!(life.refusal(&json!(["edit", "b", inputs(1)])).ends_with("a has the same name"));
     assert!(life.refusal(&json!(["import", "a", inputs(2)])).ends_with("has a already"));
-    assert!(life.refusal(&json!(["import", "c"])).ends_with("c has no object"));
+    assert!(life.refusal(&json!(["import", "c"])).ends_with("has no c with an object"));
     assert_eq!(life.trial.possible()["drift"], ["a"]);
     assert_eq!(life.trial.possible()["import"], ["a", "b", "c"]);
     assert!(!life.trial.possible().contains_key("restart"));
+    let fresh = Life::with(&json!({}), Host::default());
+    assert!(fresh.refusal(&json!(["destroy"])).ends_with("there is nothing to destroy"));
+    let mut unknown = Life::with(&json!({}), Host::default());
+    unknown.all_hold(&[json!(["edit", "a", inputs(1)]), json!(["crash", 1, "kill"])]);
+    assert!(unknown.refusal(&json!(["import", "b", inputs(2)])).ends_with("the outcome of a create is unknown"));
     life.all_hold(&[json!(["edit", "a", inputs(2)]), json!(["crash", 1, "kill"])]);
     assert!(life.refusal(&json!(["vanish", "a"])).ends_with("has to be done again first"));
     assert!(!life.trial.possible().contains_key("destroy"));

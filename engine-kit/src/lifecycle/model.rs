@@ -83,7 +83,7 @@ impl Model {
             let names = match rule {
                 "edit" => Some(all.filter(|name| self.refuses_edit(name).is_none()).collect()),
                 "remove" => Some(self.program.keys().cloned().collect()),
-                "import" => Some(all.filter(|name| self.is_there(name) || self.is_unknown(name)).collect()),
+                "import" => Some(all.filter(|name| self.is_ours(name) || self.is_unknown(name)).collect()),
                 "drift" | "vanish" => Some(self.state.keys().filter(|name| self.is_there(name)).cloned().collect()),
                 _ => None,
             };
@@ -106,9 +106,10 @@ impl Model {
                 let known = !self.is_unknown(name);
                 known.then(|| format!("the program or the state has {name} already")).or(self.is_taken(name, inputs))
             }
-            Step::Import(name, None) | Step::Drift(name) | Step::Vanish(name) => {
-                (!self.is_there(name)).then(|| format!("{name} has no object"))
+            Step::Import(name, None) => {
+                (!self.is_ours(name)).then(|| format!("the program has no {name} with an object"))
             }
+            Step::Drift(name) | Step::Vanish(name) => (!self.is_there(name)).then(|| format!("{name} has no object")),
             _ => None,
         }
     }
@@ -141,12 +142,24 @@ impl Model {
             let ability = if rule == "drift" { world.mutate.name } else { world.delete.name };
             return Some(format!("there is no world with `{ability}`"));
         }
+        if rule == "destroy" && self.state.is_empty() {
+            return Some("there is nothing to destroy".to_owned());
+        }
+        // What is taken over under a name is taken for what the create of that name has made.
+        if rule == "import" && self.unresolved > 0 {
+            return Some("the outcome of a create is unknown".to_owned());
+        }
         let sure = reads || rule == "destroy";
         (sure && self.uncertain).then(|| "an `up` was cut off, and has to be done again first".to_owned())
     }
 
     fn is_there(&self, name: &str) -> bool {
         self.state.contains_key(name) && !self.lost.contains(name)
+    }
+
+    // The program's provider makes what is taken over its own.
+    fn is_ours(&self, name: &str) -> bool {
+        self.is_there(name) && self.program.contains_key(name)
     }
 
     fn is_unknown(&self, name: &str) -> bool {
