@@ -2,6 +2,7 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import fc from "fast-check";
 import {
     checkLifecycle,
     expect,
@@ -111,10 +112,73 @@ test("a rule is left out for a reason", async () => {
 });
 
 test("a delete that fails when the object is gone is found by a lifecycle", async () => {
+    const reason = "only what somebody else does is to show it";
+    const without = { crash: reason, lose_answer: reason };
     // A seed that comes upon it early.
-    const { error } = await checkLifecycle(planted("L8"), { ...options, seed: 12, examples: 200 });
+    const { error } = await checkLifecycle(planted("L8"), { ...options, without, seed: 8, examples: 200 });
     expect(error?.message).toMatch(/\["vanish", "[abc]"\]/);
     expect(error?.message).toContain("404: there is no bucket");
+});
+
+/** No two buckets have the same name. */
+class Picky extends Service {
+    override make(props: Props, key: string, id?: string): string {
+        const others = [...this.buckets].filter(([other]) => this.keys.get(key) !== other);
+        if (others.some(([, { name }]) => name === props.name)) {
+            throw new Error(`there is a bucket ${props.name} already`);
+        }
+        return super.make(props, key, id);
+    }
+}
+
+/** The old one of a name goes first. */
+class Named extends GoodProvider {
+    override async diff(id: string, olds: Props, news: Props) {
+        return { ...(await super.diff(id, olds, news)), deleteBeforeReplace: true };
+    }
+}
+
+test("no two resources have the same value of what is unique", async () => {
+    const inputs = fc.record({
+        name: fc.constantFrom("one", "two", "three", "four", "five"),
+        acl: fc.constantFrom("public", "private"),
+        size: fc.nat(9),
+        password: fc.constant("hunter22"),
+    });
+    const picky = { inputs, world: Picky, unique: ["name"], seed: 20, examples: 30 };
+    const { error } = await checkLifecycle(Named, picky);
+    expect(error).toBeUndefined();
+    const same = { name: "one", acl: "public", size: 1, password: "hunter22" };
+    const steps: Step[] = [
+        ["edit", "a", same],
+        ["edit", "b", same],
+    ];
+    await expect(runLifecycle(Named, picky, steps)).rejects.toThrow("cannot be done here: a has the same name");
+});
+
+test("the next up mends what was cut off, whatever comes between", async () => {
+    const inputs = { name: "one", acl: "public", size: 1, password: "hunter22" };
+    const cutOff = (nth: number, kind: "raise_after" | "kill" | "hang"): Step[] => [
+        ["edit", "a", inputs],
+        ["crash", nth, kind],
+        ["edit", "a", { ...inputs, name: "two" }],
+        ["restart"],
+        ["preview"],
+    ];
+    for (const cut of [cutOff(2, "raise_after"), cutOff(3, "kill"), cutOff(4, "hang")]) {
+        const early = runLifecycle(GoodProvider, { world: Service }, [...cut, ["vanish", "a"]]);
+        await expect(early).rejects.toThrow("an `up` was cut off, and has to be done again first");
+        // What the program no longer wants may be there once, and the stack says that it does not know.
+        await runLifecycle(GoodProvider, { world: Service }, [
+            ...cut,
+            ["up"],
+            ["edit", "b", inputs],
+            ["lose_answer"],
+            ["remove", "b"],
+        ]);
+    }
+    const twice = runLifecycle(planted("L13"), { world: Service }, [["edit", "a", inputs], ["lose_answer"], ["up"]]);
+    await expect(twice).rejects.toThrow("property: up\n    expected: no object that the stack does not know");
 });
 
 /** An update leaves one field as it was, and says what the service has then. */

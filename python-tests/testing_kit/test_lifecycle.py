@@ -29,8 +29,8 @@ def machine(provider: Any, examples: int, **options: Any) -> Any:
     return case
 
 
-def broken(provider: Any, **setting: Any) -> LifecycleBroken:
-    case = machine(provider, 200)
+def broken(provider: Any, without: tuple[str, ...] = (), **setting: Any) -> LifecycleBroken:
+    case = machine(provider, 200, without=dict.fromkeys(without, "something else is to show it"))
     case.settings = settings(case.settings, **setting)
     with pytest.raises(LifecycleBroken) as caught:
         case().runTest()
@@ -125,10 +125,65 @@ def test_a_rule_is_left_out_for_a_reason() -> None:
 
 
 def test_a_delete_that_fails_when_the_object_is_gone_is_found_by_a_lifecycle() -> None:
-    error = broken(DeletesOnce, phases=(Phase.generate,))
+    error = broken(DeletesOnce, ("crash", "lose_answer"), phases=(Phase.generate,))
     assert "KeyError: 'there is no box-" in str(error)
     assert "life.vanish(" in str(error)
     assert isinstance(error.__cause__, KeyError)
+
+
+class Picky(Cloud):
+    """No two boxes have the same label."""
+
+    def create(self, props: Props, key: str = "") -> str:
+        if any(box["label"] == props["label"] and self.keys.get(key) != id_ for id_, box in self.boxes.items()):
+            raise LookupError(f"there is a box {props['label']} already")
+        return super().create(props, key)
+
+
+class Labelled(Good):
+    """A box with another label is another box."""
+
+    def diff(self, id_: str, olds: Props, news: Props) -> DiffResult:
+        found = super().diff(id_, olds, news)
+        replaces = [*(found.replaces or []), *(["label"] if olds.get("label") != news.get("label") else [])]
+        return DiffResult(changes=found.changes or bool(replaces), replaces=replaces, delete_before_replace=True)
+
+
+def test_no_two_resources_have_the_same_value_of_what_is_unique() -> None:
+    labels = st.sampled_from(["one", "two", "three", "four", "five"])
+    drawn = st.fixed_dictionaries({**{key: st.just(it) for key, it in EXAMPLES[0].items()}, "label": labels})
+    case = lifecycle_machine(Labelled, inputs=drawn, world=Picky, unique=["label"]).TestCase
+    case.settings = settings(case.settings, max_examples=30)
+    case().runTest()
+    life = Lifecycle(Labelled, world=Picky, unique=["label"])
+    life.edit("a", EXAMPLES[0])
+    with pytest.raises(ValueError, match="cannot be done here: a has the same label"):
+        life.edit("b", EXAMPLES[0])
+    life.close()
+
+
+def test_the_next_up_mends_what_was_cut_off_whatever_comes_between() -> None:
+    for nth, kind in ((2, "raise_after"), (3, "kill"), (4, "hang")):
+        life = Lifecycle(Good, world=Cloud)
+        life.edit("a", EXAMPLES[0])
+        life.crash(nth, kind)
+        life.edit("a", EXAMPLES[1])
+        life.restart()
+        life.preview()
+        with pytest.raises(ValueError, match="an `up` was cut off, and has to be done again first"):
+            life.vanish("a")
+        life.up()
+        # What the program no longer wants may be there once, and the stack says that it does not know.
+        life.edit("b", EXAMPLES[0])
+        life.lose_answer()
+        life.remove("b")
+        life.end()
+    twice = Lifecycle(MakesTwo, world=Cloud)
+    twice.edit("a", EXAMPLES[0])
+    twice.lose_answer()
+    with pytest.raises(LifecycleBroken, match="property: up\n    expected: no object that the stack does not know"):
+        twice.up()
+    twice.close()
 
 
 BOXES = st.fixed_dictionaries(
