@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hypothesis.stateful import RuleBasedStateMachine
 
 
-SHRINKS = 60
+SHRINKS = 120
 """So many lifecycles are tried at most to find smaller ones that break, too."""
 
 
@@ -96,8 +96,8 @@ def lifecycle_machine(
             self.known = Known({}, {})
             self.failed = False
 
-        @initialize(first=drawn, deployed=st.sampled_from((False, True, True, True)), edits=some_edits)
-        def begin(self, first: dict[str, Any], deployed: bool, edits: list[dict[str, Any]]) -> None:
+        @initialize(first=drawn, at=st.sampled_from(("nothing", "edit", "up", "up", "up")), edits=some_edits)
+        def begin(self, first: dict[str, Any], at: str, edits: list[dict[str, Any]]) -> None:
             self.trace = ("begin",)
             if shrinks is None or next(shrinks) <= SHRINKS:
                 self.life = Lifecycle(
@@ -105,8 +105,9 @@ def lifecycle_machine(
                 )
                 known[self.trace] = Known(self.life.possible(), self.life.inputs())
             self.look()
-            self.step("edit", drawn_from["resources"][0], first)
-            if deployed and "up" not in left_out:
+            if at != "nothing":
+                self.step("edit", drawn_from["resources"][0], first)
+            if at == "up" and "up" not in left_out:
                 self.step("up")
                 self.deploy_each(drawn_from["resources"][0], edits)
 
