@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
+use crate::cloud::ledger;
+use crate::cloud::unresolved::{self, Asked, Unresolved};
 use crate::fault_points::{self, Interruption};
 use crate::files;
 use crate::laws::{self, Made, Subject};
-use crate::ledger;
 use crate::lifecycle::{self, Edit};
 use crate::plan_assertions::{self, Demand, Expected, Step};
-use crate::unresolved::{self, Asked, Unresolved};
 
 /// One question of a testing kit.
 #[derive(Debug, Deserialize)]

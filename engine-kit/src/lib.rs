@@ -6,6 +6,7 @@
 
 mod calls;
 mod clock;
+mod cloud;
 mod exchange;
 mod fault_points;
 mod files;
@@ -16,7 +17,6 @@ mod judgement;
 mod keys;
 mod labels;
 mod laws;
-mod ledger;
 mod lifecycle;
 mod plan;
 mod plan_assertions;
@@ -27,9 +27,9 @@ mod run_request;
 mod stack;
 mod step_log;
 mod store;
-mod unresolved;
 
 pub use clock::VirtualClock;
+pub use cloud::Unresolved;
 pub use fault_points::{Crash, Interruption, Point};
 pub use judgement::answer;
 pub use laws::{
@@ -44,4 +44,3 @@ pub use lifecycle::{
 pub use report::Report;
 pub use run_request::{Config, Fault, Import, Injection, RunRequest, Time, Verb};
 pub use stack::{Run, TestStack};
-pub use unresolved::Unresolved;

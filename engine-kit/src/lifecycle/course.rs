@@ -2,16 +2,13 @@
 
 use std::sync::Arc;
 
-use super::exchange::{Asked, LifeCrash, LifeEnd, LifeOperation, LifeRan, LifeRequest, LifeRun, Taken};
+use super::exchange::{Asked, Held, LifeCrash, LifeOperation, LifeRan, LifeRequest, LifeRun, Row, Taken};
 use super::finding;
 use super::model::Model;
 use super::step::{Inputs, Moment, Step};
 use crate::exchange::Exchange;
 use crate::fault_points::{self, Interruption};
 use crate::laws::Made;
-
-/// How a step ends early.
-pub(super) type Held<T = ()> = Result<T, LifeEnd>;
 
 /// A lifecycle that goes on.
 pub(super) struct Course {
@@ -230,7 +227,7 @@ impl Course {
         }
         for name in updated {
             // A later step may hide it: a destroy, a refresh.
-            let made = self.model.row(&name).map(super::exchange::Row::made);
+            let made = self.model.row(&name).map(Row::made);
             if let (Some(inputs), Some(made)) = (self.model.program.get(&name), made) {
                 let inputs = Arc::clone(inputs);
                 self.model.updated.insert(name, (inputs, made));

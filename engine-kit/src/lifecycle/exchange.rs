@@ -202,3 +202,6 @@ impl Row {
         Made { id: self.id.clone(), outputs: self.outputs.clone(), secret: Vec::new() }
     }
 }
+
+/// How a step ends early.
+pub(super) type Held<T = ()> = Result<T, LifeEnd>;

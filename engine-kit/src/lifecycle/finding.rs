@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value as Json, json};
 
-use super::course::Held;
-use super::exchange::{Asked, LifeEnd, LifeOperation, LifePlanned, LifeRan, Row};
+use super::exchange::{Asked, Held, LifeEnd, LifeOperation, LifePlanned, LifeRan, Row};
 use super::model::Model;
 use crate::laws::{Made, Words, first_difference_of, is_listed, show, show_maybe};
 
@@ -119,8 +118,8 @@ pub(super) fn two_writers(ran: &LifeRan) -> Held {
 
 /// The state is as the steps say, and the world as the state says.
 pub(super) fn holds(what: &str, model: &Model, there: Option<Vec<String>>) -> Held {
-    let named = |row: &Row| format!("{} ({})", row.name, row.id);
-    let waiting: Vec<String> = model.rows.iter().filter(|row| row.waiting).map(named).collect();
+    let label = |row: &Row| format!("{} ({})", row.name, row.id);
+    let waiting: Vec<String> = model.rows.iter().filter(|row| row.waiting).map(label).collect();
     if !waiting.is_empty() {
         return Err(broken(what, "nothing to wait for its deletion", waiting.join(", ")));
     }

@@ -18,8 +18,9 @@ use serde_json::{Value as Json, json};
 use crate::exchange::{Exchange, Flow, Progress};
 use crate::fault_points::Interruption;
 use crate::laws::Words;
-use course::{Course, Held};
+use course::Course;
 pub(crate) use edits::Edit;
+use exchange::Held;
 pub use exchange::{
     Asked, LifeCrash, LifeEnd, LifeOperation, LifePlanned, LifeRan, LifeRequest, LifeRun, Meanwhile, Row, Taken,
 };

@@ -1,6 +1,13 @@
 // Lifecycles of a provider: random ones, made as short as they can be where they go wrong, and given ones.
 import { LawBroken } from "../laws/broken";
-import { checkOptions, isArbitrary, Place, type ProviderSource, type Samples, type SubjectOptions } from "../laws/options";
+import {
+    checkOptions,
+    isArbitrary,
+    Place,
+    type ProviderSource,
+    type Samples,
+    type SubjectOptions,
+} from "../laws/options";
 import { asBroken, type FastCheck, fastCheck, type Replay, replayLine, replayWanted } from "../laws/samples";
 import type { Inputs } from "../stack/subject";
 import { type Edit, edited, nearest } from "./edits";
