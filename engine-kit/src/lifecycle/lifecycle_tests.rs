@@ -1,3 +1,5 @@
+#![expect(clippy::unwrap_used, reason = "a test says so when it fails")]
+
 use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
