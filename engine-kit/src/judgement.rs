@@ -10,9 +10,9 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::cloud::ledger;
 use crate::cloud::unresolved::{self, Asked, Unresolved};
-use crate::fault_points::{self, Interruption};
+use crate::fault_points::Interruption;
 use crate::files;
-use crate::laws::{self, Made, Subject};
+use crate::laws::{self, Subject};
 use crate::lifecycle::{self, Edit};
 use crate::plan_assertions::{self, Demand, Expected, Step};
 
@@ -38,8 +38,6 @@ enum Question {
     },
     /// How a run can be interrupted: `{ "kinds", "mistake" }`, where the mistake is about those that are given.
     CrashKinds { given: Vec<String> },
-    /// The points at which this can happen to an `up` that does these steps (action and name): `[{ "label", "ahead" }]`.
-    CrashPoints { steps: Vec<(String, String)>, kind: Interruption },
     /// What unresolved creates a teardown leaves: `{ "left", "forgotten", "text" }`.
     Unresolved { creates: Vec<Unresolved>, calls: Vec<Asked>, settled: Vec<String>, command: String },
     /// A stack on disk that cannot be read, as text.
@@ -59,14 +57,6 @@ enum Question {
     Edit { edit: Edit },
     /// Which of the author's examples an edit comes to, by number; `null`: the one that was drawn.
     NearestExample { edit: Edit, examples: Vec<Map<String, Json>> },
-    /// The first output in which two objects differ, apart from their ids and what is volatile: `{ "path", "expected",
-    /// "found" }`, or `null`.
-    ObjectDifference {
-        expected: Made,
-        found: Made,
-        #[serde(default)]
-        volatile: Vec<String>,
-    },
 }
 
 /// Answers a question (JSON) with JSON.
@@ -87,7 +77,6 @@ pub fn answer(question: &str) -> Result<String, serde_json::Error> {
             let kinds = Interruption::ALL.map(Interruption::name);
             json!({ "kinds": kinds, "mistake": Interruption::mistake(&given) })
         }
-        Question::CrashPoints { steps, kind } => json!(fault_points::planned(&steps, kind)),
         Question::Unresolved { creates, calls, settled, command } => {
             json!(unresolved::left(creates, &calls, &settled, &command))
         }
@@ -99,9 +88,6 @@ pub fn answer(question: &str) -> Result<String, serde_json::Error> {
         Question::Lifecycles { without } => lifecycle::drawn_from(&without),
         Question::Edit { edit } => json!(edit.taken()),
         Question::NearestExample { edit, examples } => json!(edit.nearest(&examples)),
-        Question::ObjectDifference { expected, found, volatile } => {
-            json!(laws::first_difference_of(&expected, &found, &volatile))
-        }
         Question::LawLacks { law, subject } => json!(laws::law(&law).and_then(|law| law.lacks(&subject))),
     };
     Ok(answer.to_string())

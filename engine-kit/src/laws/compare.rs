@@ -2,18 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::exchange::Made;
 
 /// One property that differs. A value is `None` where there is no such property.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Difference {
     pub(crate) path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) expected: Option<Json>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) found: Option<Json>,
 }
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from maloko.testing._cloud._leftovers import tear_down
-from maloko.testing._judgement import ask
 from maloko.testing._kit import Kit
 from maloko.testing._laws._recorder import Recorder, defines
 from maloko.testing._laws._settings import Settings
-from maloko.testing._laws._words import error_text, plain
+from maloko.testing._laws._words import error_text
 from maloko.testing._laws._worlds import Place, ids_of
 from maloko.testing._operations._plan import Plan, PlanEntry
 from maloko.testing._operations._stack import Stack
@@ -129,18 +128,6 @@ def set_inputs(stack: Stack, inputs: Inputs, name: str = NAME) -> None:
 def made_of(stack: Stack) -> Made:
     """The object of the resource."""
     return Made(stack.outputs(NAME), stack.id(NAME))
-
-
-def first_difference(expected: Made, found: Made, volatile: Collection[str]) -> dict[str, Any] | None:
-    """The first output in which two objects differ, apart from their ids and what is volatile: `path`, and, where the
-    objects have it, `expected` and `found`."""
-    difference: dict[str, Any] | None = ask(
-        "object_difference",
-        expected=plain(expected._asdict()),
-        found=plain(found._asdict()),
-        volatile=sorted(volatile),
-    )
-    return difference
 
 
 def program_for(
