@@ -103,7 +103,7 @@ const REMOVAL: [Interruption; 5] = [
 ];
 
 /// A point that an `up` will pass, as its plan tells.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PlannedPoint {
     /// Its label, without a number.
     pub label: String,

@@ -3,14 +3,18 @@
 //! A [`Question`] and its answer are JSON at the bindings' border. The hosts keep what only they can do: their own matchers,
 //! fixtures and exceptions.
 
-use serde::Deserialize;
-use serde_json::{Value as Json, json};
+use std::collections::BTreeMap;
 
-use crate::fault_points::{self, Interruption};
+use serde::Deserialize;
+use serde_json::{Map, Value as Json, json};
+
+use crate::cloud::ledger;
+use crate::cloud::unresolved::{self, Asked, Unresolved};
+use crate::fault_points::Interruption;
 use crate::files;
-use crate::laws::{self, Made, Subject};
+use crate::laws::{self, Subject};
+use crate::lifecycle::{self, Edit};
 use crate::plan_assertions::{self, Demand, Expected, Step};
-use crate::unresolved::{self, Asked, Unresolved};
 
 /// One question of a testing kit.
 #[derive(Debug, Deserialize)]
@@ -34,22 +38,25 @@ enum Question {
     },
     /// How a run can be interrupted: `{ "kinds", "mistake" }`, where the mistake is about those that are given.
     CrashKinds { given: Vec<String> },
-    /// The points at which this can happen to an `up` that does these steps (action and name): `[{ "label", "ahead" }]`.
-    CrashPoints { steps: Vec<(String, String)>, kind: Interruption },
     /// What unresolved creates a teardown leaves: `{ "left", "forgotten", "text" }`.
     Unresolved { creates: Vec<Unresolved>, calls: Vec<Asked>, settled: Vec<String>, command: String },
+    /// A stack on disk that cannot be read, as text.
+    LedgerUnreadable { test: String, directory: String, stack: String, error: String },
+    /// Damaged journals on disk, as a list of texts.
+    JournalsSetAside { journals: Vec<String> },
     /// The laws, in order: `[{ "name", "title", "inputs", "share", "showsInputs", "shrinks" }]`.
     Laws,
     /// What a law lacks of a provider, as text, or `null`.
     LawLacks { law: String, subject: Subject },
-    /// The first output in which two objects differ, apart from their ids and what is volatile: `{ "path", "expected",
-    /// "found" }`, or `null`.
-    ObjectDifference {
-        expected: Made,
-        found: Made,
+    /// What lifecycles are drawn from (`lifecycle::drawn_from`); `without`: the rules that are left out, each with the reason.
+    Lifecycles {
         #[serde(default)]
-        volatile: Vec<String>,
+        without: BTreeMap<String, Json>,
     },
+    /// The properties that an edit takes from what was drawn, as a list.
+    Edit { edit: Edit },
+    /// Which of the author's examples an edit comes to, by number; `null`: the one that was drawn.
+    NearestExample { edit: Edit, examples: Vec<Map<String, Json>> },
 }
 
 /// Answers a question (JSON) with JSON.
@@ -70,14 +77,17 @@ pub fn answer(question: &str) -> Result<String, serde_json::Error> {
             let kinds = Interruption::ALL.map(Interruption::name);
             json!({ "kinds": kinds, "mistake": Interruption::mistake(&given) })
         }
-        Question::CrashPoints { steps, kind } => json!(fault_points::planned(&steps, kind)),
         Question::Unresolved { creates, calls, settled, command } => {
             json!(unresolved::left(creates, &calls, &settled, &command))
         }
-        Question::Laws => json!(laws::LAWS),
-        Question::ObjectDifference { expected, found, volatile } => {
-            json!(laws::first_difference_of(&expected, &found, &volatile))
+        Question::LedgerUnreadable { test, directory, stack, error } => {
+            json!(ledger::unreadable(&test, &directory, &stack, &error))
         }
+        Question::JournalsSetAside { journals } => journals.iter().map(|journal| ledger::set_aside(journal)).collect(),
+        Question::Laws => json!(laws::LAWS),
+        Question::Lifecycles { without } => lifecycle::drawn_from(&without),
+        Question::Edit { edit } => json!(edit.taken()),
+        Question::NearestExample { edit, examples } => json!(edit.nearest(&examples)),
         Question::LawLacks { law, subject } => json!(laws::law(&law).and_then(|law| law.lacks(&subject))),
     };
     Ok(answer.to_string())

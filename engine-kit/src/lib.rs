@@ -6,6 +6,8 @@
 
 mod calls;
 mod clock;
+mod cloud;
+mod exchange;
 mod fault_points;
 mod files;
 mod host;
@@ -15,6 +17,7 @@ mod judgement;
 mod keys;
 mod labels;
 mod laws;
+mod lifecycle;
 mod plan;
 mod plan_assertions;
 #[cfg(test)]
@@ -24,9 +27,9 @@ mod run_request;
 mod stack;
 mod step_log;
 mod store;
-mod unresolved;
 
 pub use clock::VirtualClock;
+pub use cloud::Unresolved;
 pub use fault_points::{Crash, Interruption, Point};
 pub use judgement::answer;
 pub use laws::{
@@ -34,7 +37,10 @@ pub use laws::{
     PlannedChange, PlannedStep, Program, Raised, Ran, Request, Returned, Shown, Subject, Touch, Unkept, Verdict,
     Wanted, Words, World, verdict_text,
 };
+pub use lifecycle::{
+    Asked, Inputs, LifeCrash, LifeEnd, LifeOperation, LifePlanned, LifeRan, LifeRequest, LifeRun, LifeSubject,
+    LifeTrial, Meanwhile, Row, Story, Taken,
+};
 pub use report::Report;
 pub use run_request::{Config, Fault, Import, Injection, RunRequest, Time, Verb};
 pub use stack::{Run, TestStack};
-pub use unresolved::Unresolved;

@@ -182,6 +182,68 @@ impl LawTrial {
     }
 }
 
+/// A lifecycle of a provider: it says what the kit is to do for a step, and takes the answers.
+#[napi]
+pub struct LifeTrial {
+    inner: maloko_kit::LifeTrial,
+}
+
+#[napi]
+impl LifeTrial {
+    /// Begins with an empty program. `subject` is what is known of the provider (JSON, `maloko_kit::LifeSubject`). Throws for
+    /// rules that cannot be left out.
+    #[napi(constructor)]
+    pub fn new(subject: String) -> napi::Result<Self> {
+        let inner = maloko_kit::LifeTrial::new(read(&subject)?).map_err(|error| reason(&error))?;
+        Ok(Self { inner })
+    }
+
+    /// The rules that can be followed just now, each with the names of the resources that it can be about (JSON).
+    #[napi]
+    pub fn possible(&self) -> napi::Result<String> {
+        serde_json::to_string(&self.inner.possible()).map_err(|error| napi::Error::from_reason(error.to_string()))
+    }
+
+    /// Why this cannot be the next step (JSON, as in a story), in words; `null` when it can. `story` says how steps are written
+    /// (JSON, `maloko_kit::Story`).
+    #[napi]
+    pub fn refusal(&self, step: String, story: String) -> napi::Result<Option<String>> {
+        Ok(self.inner.refusal(&read::<Vec<serde_json::Value>>(&step)?, &read(&story)?))
+    }
+
+    /// Begins a step. Throws for one that cannot be the next.
+    #[napi]
+    pub fn take(&mut self, step: String) -> napi::Result<()> {
+        self.inner.take(&read::<Vec<serde_json::Value>>(&step)?).map_err(|error| reason(&error))
+    }
+
+    /// Begins the end. Throws while a step goes on.
+    #[napi]
+    pub fn end(&mut self) -> napi::Result<()> {
+        self.inner.end().map_err(|error| reason(&error))
+    }
+
+    /// What is to be done next (JSON, `maloko_kit::LifeRequest`), after the answer to what was to be done before; at first, that
+    /// is `null`. Throws for an answer that is none.
+    #[napi]
+    pub fn next(&mut self, answer: String) -> napi::Result<String> {
+        let request = self.inner.next(read(&answer)?).map_err(|error| reason(&error))?;
+        serde_json::to_string(&request).map_err(|error| napi::Error::from_reason(error.to_string()))
+    }
+
+    /// The steps so far as a test.
+    #[napi]
+    pub fn story(&self, story: String) -> napi::Result<String> {
+        Ok(self.inner.story(&read(&story)?))
+    }
+
+    /// What went wrong (JSON, `maloko_kit::Words`), with the steps as a test. `again`: what runs it again, or nothing.
+    #[napi]
+    pub fn broken_text(&self, words: String, story: String, again: String) -> napi::Result<String> {
+        Ok(self.inner.broken_text(&read(&words)?, &read(&story)?, &again))
+    }
+}
+
 fn read<T: serde::de::DeserializeOwned>(json: &str) -> napi::Result<T> {
     serde_json::from_str(json).map_err(|error| napi::Error::from_reason(error.to_string()))
 }

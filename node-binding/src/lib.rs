@@ -18,7 +18,7 @@ mod thread;
 mod transfer;
 
 pub use engine::Bridge;
-pub use kit::{LawTrial, Stored, TestStack, kit_answer, law_text};
+pub use kit::{LawTrial, LifeTrial, Stored, TestStack, kit_answer, law_text};
 
 /// A run allocates from many threads at once and in small pieces; docs/explanation/architecture.md has why it is this one.
 #[global_allocator]

@@ -1,12 +1,13 @@
 // Loads the addon of this platform.
 import * as fs from "node:fs";
 import * as path from "node:path";
-import type { Bridge, kitAnswer, LawTrial, lawText, Message, TestStack } from "../native";
+import type { Bridge, kitAnswer, LawTrial, LifeTrial, lawText, Message, TestStack } from "../native";
 
 interface Addon {
     Bridge: typeof Bridge;
     TestStack: typeof TestStack;
     LawTrial: typeof LawTrial;
+    LifeTrial: typeof LifeTrial;
     kitAnswer: typeof kitAnswer;
     lawText: typeof lawText;
 }

@@ -23,6 +23,8 @@ export class Service {
     make(props: Props, key: string, id = `bucket-${++this.last}`): string {
         const made = this.keys.get(key);
         if (made !== undefined && this.buckets.has(made)) {
+            // The program may have been edited since: lifecycles found that out.
+            this.buckets.set(made, { ...props });
             return made;
         }
         this.buckets.set(id, { ...props });

@@ -23,7 +23,7 @@ import {
 } from "maloko/vitest";
 import { onTestFinished } from "vitest";
 import type { Props } from "../support/kit";
-import { bucketOptions, GoodProvider, PLANTED } from "../support/planted";
+import { bucketOptions, GoodProvider, PLANTED, Service } from "../support/planted";
 
 const run = promisify(execFile);
 const require = createRequire(import.meta.url);
@@ -152,6 +152,18 @@ test("settings that make no sense are told", async () => {
     await expect(
         checkLaws(GoodProvider, { ...bucketOptions, baseline: "none.json" }, { only: ["L16"] }),
     ).rejects.toThrow("the baseline none.json cannot be read");
+});
+
+test("what was in a shared world before is not counted", async () => {
+    const service = new Service();
+    service.make({ name: "of somebody else" }, "");
+    const world = { objects: () => service.objects(), deleteRemote: (id: string) => service.buckets.delete(id) };
+    const provider = (_world: object) => new GoodProvider(service);
+    for (const law of ["L7", "L13"] as const) {
+        const { status, text } = await verdictOf(provider, { ...bucketOptions, world, examples: 3 }, law);
+        expect(status, text).toBe("holds");
+    }
+    expect([...service.buckets.values()]).toEqual([{ name: "of somebody else" }]);
 });
 
 test("what a baseline recorded is what law 16 reads", async ({ stack }) => {

@@ -2,6 +2,7 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import fc from "fast-check";
 import {
     checkLifecycle,
     expect,
@@ -38,12 +39,12 @@ test("a provider that is right goes through all its lifecycles", async () => {
 
 test("a lifecycle that goes wrong is made short and told as a test", async () => {
     const { error } = await checkLifecycle(planted("L13"), options);
-    expect(error?.message).toContain("lifecycle of MakesTwo: it goes wrong in 2 steps");
+    expect(error?.message).toMatch(/^lifecycle of MakesTwo: it goes wrong in 2 steps\n {4}property: /);
     expect(error?.message).toContain("expected: no object that the stack does not know");
     expect(error?.message).toMatch(
-        /\["edit", "[abc]", \{ name: "aaa", acl: "public", size: 1, password: "aaaaaaaa" \}\],/,
+        /\n\ntest\("lifecycle of MakesTwo", .* => runLifecycle\(MakesTwo, options, \[\n {4}\["edit", "[abc]", \{ name: "aaa", acl: "public", size: 1, password: "aaaaaaaa" \}\],/,
     );
-    expect(error?.message).toMatch(/\["(crash", \d+, "\w+|lose_answer)"\],\n {8}\]\)\);$/);
+    expect(error?.message).toMatch(/\["(crash", \d+, "\w+|lose_answer)"\],\n\]\)\);\n$/);
 });
 
 test("the line of a lifecycle that went wrong runs it again", async () => {
@@ -68,10 +69,12 @@ test("the steps of a lifecycle are a test of their own", async () => {
         ["crash", 5, "kill"],
         ["edit", "a", { ...inputs, name: "two" }],
         ["lose_answer"],
+        ["preview"],
         ["edit", "b", { ...inputs, size: 3 }],
         ["second_writer", "before"],
         ["drift", "a"],
         ["up"],
+        ["import", "a"],
         ["import", "c", inputs],
         ["restart"],
         ["vanish", "b"],
@@ -86,14 +89,14 @@ test("the steps of a lifecycle are a test of their own", async () => {
     ];
     await runLifecycle(GoodProvider, { world: Service }, answerLost);
     const broken = runLifecycle(planted("L13"), { world: Service }, answerLost);
-    await expect(broken).rejects.toThrow("property: crash, at after create of a");
+    await expect(broken).rejects.toThrow("property: the up after what was cut off");
     await expect(broken).rejects.toThrow("expected: no object that the stack does not know");
     const flood = [["crash", 1, "flood"]] as unknown as Step[];
     await expect(runLifecycle(GoodProvider, { world: Service }, flood)).rejects.toThrow(
         "'flood' is no kind of crash: there are kill, raise_before",
     );
     await expect(runLifecycle(GoodProvider, { world: Service }, [["remove", "a"]])).rejects.toThrow(
-        'the step ["remove", "a"] cannot be done here',
+        'the step ["remove", "a"] cannot be done here: the program has no a',
     );
 });
 
@@ -104,15 +107,78 @@ test("a rule is left out for a reason", async () => {
     expect(error).toBeUndefined();
     expect(rules.crash).toBeUndefined();
     await expect(checkLifecycle(GoodProvider, { ...options, without: { crash: "" } })).rejects.toThrow(
-        "`without` of crash has no reason",
+        "`without` gives no reason for 'crash'",
     );
 });
 
 test("a delete that fails when the object is gone is found by a lifecycle", async () => {
+    const reason = "only what somebody else does is to show it";
+    const without = { crash: reason, lose_answer: reason };
     // A seed that comes upon it early.
-    const { error } = await checkLifecycle(planted("L8"), { ...options, seed: 12, examples: 200 });
+    const { error } = await checkLifecycle(planted("L8"), { ...options, without, seed: 8, examples: 200 });
     expect(error?.message).toMatch(/\["vanish", "[abc]"\]/);
     expect(error?.message).toContain("404: there is no bucket");
+});
+
+/** No two buckets have the same name. */
+class Picky extends Service {
+    override make(props: Props, key: string, id?: string): string {
+        const others = [...this.buckets].filter(([other]) => this.keys.get(key) !== other);
+        if (others.some(([, { name }]) => name === props.name)) {
+            throw new Error(`there is a bucket ${props.name} already`);
+        }
+        return super.make(props, key, id);
+    }
+}
+
+/** The old one of a name goes first. */
+class Named extends GoodProvider {
+    override async diff(id: string, olds: Props, news: Props) {
+        return { ...(await super.diff(id, olds, news)), deleteBeforeReplace: true };
+    }
+}
+
+test("no two resources have the same value of what is unique", async () => {
+    const inputs = fc.record({
+        name: fc.constantFrom("one", "two", "three", "four", "five"),
+        acl: fc.constantFrom("public", "private"),
+        size: fc.nat(9),
+        password: fc.constant("hunter22"),
+    });
+    const picky = { inputs, world: Picky, unique: ["name"], seed: 20, examples: 30 };
+    const { error } = await checkLifecycle(Named, picky);
+    expect(error).toBeUndefined();
+    const same = { name: "one", acl: "public", size: 1, password: "hunter22" };
+    const steps: Step[] = [
+        ["edit", "a", same],
+        ["edit", "b", same],
+    ];
+    await expect(runLifecycle(Named, picky, steps)).rejects.toThrow("cannot be done here: a has the same name");
+});
+
+test("the next up mends what was cut off, whatever comes between", async () => {
+    const inputs = { name: "one", acl: "public", size: 1, password: "hunter22" };
+    const cutOff = (nth: number, kind: "raise_after" | "kill" | "hang"): Step[] => [
+        ["edit", "a", inputs],
+        ["crash", nth, kind],
+        ["edit", "a", { ...inputs, name: "two" }],
+        ["restart"],
+        ["preview"],
+    ];
+    for (const cut of [cutOff(2, "raise_after"), cutOff(3, "kill"), cutOff(4, "hang")]) {
+        const early = runLifecycle(GoodProvider, { world: Service }, [...cut, ["vanish", "a"]]);
+        await expect(early).rejects.toThrow("an `up` was cut off, and has to be done again first");
+        // What the program no longer wants may be there once, and the stack says that it does not know.
+        await runLifecycle(GoodProvider, { world: Service }, [
+            ...cut,
+            ["up"],
+            ["edit", "b", inputs],
+            ["lose_answer"],
+            ["remove", "b"],
+        ]);
+    }
+    const twice = runLifecycle(planted("L13"), { world: Service }, [["edit", "a", inputs], ["lose_answer"], ["up"]]);
+    await expect(twice).rejects.toThrow("property: up\n    expected: no object that the stack does not know");
 });
 
 /** An update leaves one field as it was, and says what the service has then. */
@@ -139,7 +205,7 @@ test("an update that forgets one field is found within thirty examples over twen
             const life = fc.asyncProperty(commands, async (all) => {
                 const made = await setup();
                 await fc.asyncModelRun(() => made, all as Parameters<typeof fc.asyncModelRun>[1]);
-                await made.real.end(made.model);
+                await made.real.end();
             });
             const { failed } = await fc.check(life, { seed, numRuns: 30, endOnFailure: true });
             await close();
@@ -161,7 +227,10 @@ test("an edit keeps names and mostly changes one property", async () => {
     const changed: string[][] = [];
     for (const command of fc.sample(commands, { numRuns: 400, seed: 20 }).flatMap((all) => [...all])) {
         const taken: Step[] = [];
-        const real = { can: (step: Step) => step[0] === "edit", take: async (step: Step) => void taken.push(step) };
+        const real = {
+            refusal: (step: Step) => (step[0] === "edit" ? undefined : "no"),
+            take: async (step: Step) => void taken.push(step),
+        };
         await command.run(made.model, real as unknown as typeof made.real);
         for (const [, , after] of taken as Extract<Step, readonly ["edit", ...unknown[]]>[]) {
             changed.push(Object.entries(before).flatMap(([key, was]) => (after[key] === was ? [] : [key])));

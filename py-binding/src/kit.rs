@@ -214,3 +214,72 @@ impl LawTrial {
         serde_json::to_string(&request).map_err(failed)
     }
 }
+
+/// A lifecycle of a provider: it says what the kit is to do for a step, and takes the answers.
+#[pyclass]
+pub(crate) struct LifeTrial {
+    inner: std::sync::Mutex<maloko_kit::LifeTrial>,
+}
+
+impl LifeTrial {
+    fn inner(&self) -> std::sync::MutexGuard<'_, maloko_kit::LifeTrial> {
+        self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl LifeTrial {
+    /// Begins with an empty program. `subject` is what is known of the provider (JSON, `maloko_kit::LifeSubject`). Raises
+    /// `ValueError` for rules that cannot be left out.
+    #[new]
+    fn new(subject: &str) -> PyResult<Self> {
+        let inner = maloko_kit::LifeTrial::new(read(subject)?).map_err(refused)?;
+        Ok(Self { inner: std::sync::Mutex::new(inner) })
+    }
+
+    /// The rules that can be followed just now, each with the names of the resources that it can be about (JSON).
+    fn possible(&self) -> PyResult<String> {
+        serde_json::to_string(&self.inner().possible()).map_err(failed)
+    }
+
+    /// Why this cannot be the next step (JSON, as in a story), in words; `None` when it can. `story` says how steps are written
+    /// (JSON, `maloko_kit::Story`).
+    fn refusal(&self, step: &str, story: &str) -> PyResult<Option<String>> {
+        Ok(self.inner().refusal(&read::<Vec<serde_json::Value>>(step)?, &read(story)?))
+    }
+
+    /// Begins a step. Raises `ValueError` for one that cannot be the next.
+    fn take(&self, step: &str) -> PyResult<()> {
+        self.inner().take(&read::<Vec<serde_json::Value>>(step)?).map_err(refused)
+    }
+
+    /// Begins the end. Raises `ValueError` while a step goes on.
+    fn end(&self) -> PyResult<()> {
+        self.inner().end().map_err(refused)
+    }
+
+    /// What is to be done next (JSON, `maloko_kit::LifeRequest`), after the answer to what was to be done before; at first, that
+    /// is `null`. Raises `ValueError` for an answer that is none.
+    fn next(&self, answer: &str) -> PyResult<String> {
+        let request = self.inner().next(read(answer)?).map_err(refused)?;
+        serde_json::to_string(&request).map_err(failed)
+    }
+
+    /// The steps so far as a test.
+    fn story(&self, story: &str) -> PyResult<String> {
+        Ok(self.inner().story(&read(story)?))
+    }
+
+    /// What went wrong (JSON, `maloko_kit::Words`), with the steps as a test. `again`: what runs it again, or nothing.
+    fn broken_text(&self, words: &str, story: &str, again: &str) -> PyResult<String> {
+        Ok(self.inner().broken_text(&read(words)?, &read(story)?, again))
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(json: &str) -> PyResult<T> {
+    serde_json::from_str(json).map_err(refused)
+}
+
+fn refused(error: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}

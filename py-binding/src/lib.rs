@@ -70,7 +70,7 @@ mod _maloko {
     #[pymodule_export]
     use super::engine::Engine;
     #[pymodule_export]
-    use super::kit::{LawTrial, TestRun, TestStack, converted, kit_answer, law_text};
+    use super::kit::{LawTrial, LifeTrial, TestRun, TestStack, converted, kit_answer, law_text};
 
     /// The version of the package.
     #[pymodule_export]

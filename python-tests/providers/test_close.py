@@ -281,9 +281,10 @@ def test_laws_and_lifecycles_end_with_no_connection_open() -> None:
     assert {name: it.text for name, it in verdicts.items() if it.outcome == "broken"} == {}
     assert (POOL.open, POOL.most > 0) == (0, True)
     for crash in range(1, 9):
-        life = Lifecycle(Pooled, inputs={"size": 1}, world=World)
+        life = Lifecycle(Pooled, world=World)
+        life.edit("a", {"size": 1})
         life.up()
-        life.edit({"size": 2})
+        life.edit("a", {"size": 2})
         life.crash(crash, "kill")
         life.restart()
         life.second_writer()

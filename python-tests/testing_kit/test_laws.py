@@ -269,6 +269,22 @@ def test_settings_that_make_no_sense_are_told() -> None:
             laws.verdicts("L2")  # type: ignore[attr-defined]
 
 
+def test_what_was_in_a_shared_world_before_is_not_counted() -> None:
+    cloud = Cloud()
+    cloud.create({"label": "of somebody else"})
+
+    class Shared:
+        def objects(self) -> dict[str, Any]:
+            return cloud.boxes
+
+    class Laws(Boxes):
+        provider: Any = staticmethod(lambda _world: Good(cloud))
+        world: Any = Shared()
+
+    assert {law: Laws.verdicts(law)[law].outcome for law in ("L7", "L13")} == {"L7": "holds", "L13": "holds"}
+    assert len(cloud.boxes) == 1
+
+
 def test_what_a_baseline_recorded_is_what_law_16_reads(tmp_path: Path) -> None:
     kit = Kit("baseline")
     kit.directory, kit.records = tmp_path, True

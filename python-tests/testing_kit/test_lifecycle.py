@@ -16,7 +16,8 @@ from pulumi.dynamic import CreateResult, DiffResult, ReadResult, UpdateResult
 
 from maloko import MalokoError
 from maloko.testing import Lifecycle, LifecycleBroken, exported_inputs, lifecycle_machine
-from maloko.testing._lifecycle._edits import EXTENTS, MOST_PICKS, edited
+from maloko.testing._judgement import ask
+from maloko.testing._lifecycle._edits import edited
 
 LONG = os.environ.get("MALOKO_LONG") == "1"
 """All the seeds, and not a sample of them."""
@@ -28,8 +29,8 @@ def machine(provider: Any, examples: int, **options: Any) -> Any:
     return case
 
 
-def broken(provider: Any, **setting: Any) -> LifecycleBroken:
-    case = machine(provider, 200)
+def broken(provider: Any, without: tuple[str, ...] = (), **setting: Any) -> LifecycleBroken:
+    case = machine(provider, 200, without=dict.fromkeys(without, "something else is to show it"))
     case.settings = settings(case.settings, **setting)
     with pytest.raises(LifecycleBroken) as caught:
         case().runTest()
@@ -48,10 +49,11 @@ def test_a_provider_that_is_right_goes_through_all_its_lifecycles() -> None:
 
 def test_a_lifecycle_that_goes_wrong_is_made_short_and_told_as_a_test() -> None:
     told, _ = told_of_makes_two()
-    assert told.startswith("a lifecycle of MakesTwo is broken: the world has ['box-1', 'box-2']")
-    assert "def test_again():\n    from maloko.testing import Lifecycle\n" in told
-    assert f"life = Lifecycle(MakesTwo, inputs={EXAMPLES[0]!r}, world=Cloud)" in told
-    assert 1 <= len(re.findall(r"^    life\.\w+\(", told, re.MULTILINE)) <= 4
+    assert re.match(r"lifecycle of MakesTwo: it goes wrong in [234] steps\n", told)
+    assert re.search(r"\n    expected: no object that the stack does not know\n    found: box-\d beside ", told)
+    assert "\n\ndef test_again():\n    from maloko.testing import Lifecycle\n" in told
+    assert "    life = Lifecycle(MakesTwo, world=Cloud)\n" in told
+    assert f'    life.edit("a", {EXAMPLES[0]!r})\n' in told
     assert "life.crash(" in told or "life.lose_answer()" in told
 
 
@@ -67,37 +69,47 @@ def places(world: Cloud) -> dict[str, str]:
 
 def test_the_steps_of_a_lifecycle_are_a_test_of_their_own() -> None:
     text, found_in = told_of_makes_two()
-    told, program, again = text.split("\n\n")
-    assert again == f"again: pytest '{found_in}'\n"
+    told, program = text.split("\n\n")
+    assert f"\n    again: pytest '{found_in}'\n" in told
     space: dict[str, Any] = {}
     exec(program, space)
     with pytest.raises(LifecycleBroken) as caught:
         space["test_again"]()
-    assert str(caught.value).partition("\n\n")[0] == told
+    assert str(caught.value).partition("    again:")[0] == told.partition("    again:")[0]
 
-    life = Lifecycle(Good, inputs=EXAMPLES[0], world=Cloud)
-    life.up()
-    life.edit(EXAMPLES[1])
-    life.crash(5, "kill")
-    life.lose_answer()
+    life = Lifecycle(Good, world=Cloud)
+    life.edit("a", EXAMPLES[0])
     life.second_writer()
-    life.drift()
+    life.edit("b", EXAMPLES[0])
+    life.edit("a", EXAMPLES[1])
+    life.crash(5, "kill")
+    life.edit("b", EXAMPLES[1])
+    life.lose_answer()
+    life.preview()
+    life.second_writer("before")
+    life.drift("a")
     life.up()
-    life.import_()
+    life.import_("a")
+    life.import_("c", EXAMPLES[0])
     life.restart()
-    life.vanish()
+    life.vanish("b")
     life.refresh()
     life.preview()
+    life.remove("c")
     life.end()
-    with pytest.raises(ValueError, match="'flood' is no way to crash here"):
-        Lifecycle(Good, inputs=EXAMPLES[0], world=Cloud).crash(1, "flood")
+    life = Lifecycle(Good, world=Cloud)
+    with pytest.raises(ValueError, match="'flood' is no kind of crash: there are kill, raise_before"):
+        life.crash(1, "flood")
+    with pytest.raises(ValueError, match=r'the step life\.remove\("a"\) cannot be done here: the program has no a'):
+        life.remove("a")
+    life.close()
 
-    life = Lifecycle(Good, inputs=EXAMPLES[0], world=Cloud, config=places)
+    life = Lifecycle(Good, world=Cloud, config=places, unique=["name"])
     program = life.program()
     assert f"    from {__name__} import places\n" in program
-    assert program.endswith("world=Cloud, config=places)")
+    assert program.endswith("world=Cloud, config=places, unique=['name'])")
     life.close()
-    nameless = Lifecycle(Good, inputs=EXAMPLES[0], world=Cloud, config=lambda world: places(world))
+    nameless = Lifecycle(Good, world=Cloud, config=lambda world: places(world))
     assert nameless.program().endswith("world=Cloud, config=...)")
     nameless.close()
 
@@ -108,15 +120,70 @@ def test_a_rule_is_left_out_for_a_reason() -> None:
     )().runTest()
     with pytest.raises(MalokoError, match="gives no reason for 'crash'"):
         machine(Good, 1, without={"crash": ""})
-    with pytest.raises(MalokoError, match="'fall', which is no rule; those are up, edit"):
+    with pytest.raises(MalokoError, match="'fall', which is no rule: there are edit, remove"):
         machine(Good, 1, without={"fall": "why not"})
 
 
 def test_a_delete_that_fails_when_the_object_is_gone_is_found_by_a_lifecycle() -> None:
-    error = broken(DeletesOnce, phases=(Phase.generate,))
+    error = broken(DeletesOnce, ("crash", "lose_answer"), phases=(Phase.generate,))
     assert "KeyError: 'there is no box-" in str(error)
-    assert "life.vanish()" in str(error)
+    assert "life.vanish(" in str(error)
     assert isinstance(error.__cause__, KeyError)
+
+
+class Picky(Cloud):
+    """No two boxes have the same label."""
+
+    def create(self, props: Props, key: str = "") -> str:
+        if any(box["label"] == props["label"] and self.keys.get(key) != id_ for id_, box in self.boxes.items()):
+            raise LookupError(f"there is a box {props['label']} already")
+        return super().create(props, key)
+
+
+class Labelled(Good):
+    """A box with another label is another box."""
+
+    def diff(self, id_: str, olds: Props, news: Props) -> DiffResult:
+        found = super().diff(id_, olds, news)
+        replaces = [*(found.replaces or []), *(["label"] if olds.get("label") != news.get("label") else [])]
+        return DiffResult(changes=found.changes or bool(replaces), replaces=replaces, delete_before_replace=True)
+
+
+def test_no_two_resources_have_the_same_value_of_what_is_unique() -> None:
+    labels = st.sampled_from(["one", "two", "three", "four", "five"])
+    drawn = st.fixed_dictionaries({**{key: st.just(it) for key, it in EXAMPLES[0].items()}, "label": labels})
+    case = lifecycle_machine(Labelled, inputs=drawn, world=Picky, unique=["label"]).TestCase
+    case.settings = settings(case.settings, max_examples=30)
+    case().runTest()
+    life = Lifecycle(Labelled, world=Picky, unique=["label"])
+    life.edit("a", EXAMPLES[0])
+    with pytest.raises(ValueError, match="cannot be done here: a has the same label"):
+        life.edit("b", EXAMPLES[0])
+    life.close()
+
+
+def test_the_next_up_mends_what_was_cut_off_whatever_comes_between() -> None:
+    for nth, kind in ((2, "raise_after"), (3, "kill"), (4, "hang")):
+        life = Lifecycle(Good, world=Cloud)
+        life.edit("a", EXAMPLES[0])
+        life.crash(nth, kind)
+        life.edit("a", EXAMPLES[1])
+        life.restart()
+        life.preview()
+        with pytest.raises(ValueError, match="an `up` was cut off, and has to be done again first"):
+            life.vanish("a")
+        life.up()
+        # What the program no longer wants may be there once, and the stack says that it does not know.
+        life.edit("b", EXAMPLES[0])
+        life.lose_answer()
+        life.remove("b")
+        life.end()
+    twice = Lifecycle(MakesTwo, world=Cloud)
+    twice.edit("a", EXAMPLES[0])
+    twice.lose_answer()
+    with pytest.raises(LifecycleBroken, match="property: up\n    expected: no object that the stack does not know"):
+        twice.up()
+    twice.close()
 
 
 BOXES = st.fixed_dictionaries(
@@ -195,7 +262,9 @@ def test_an_edit_keeps_names_and_mostly_changes_one_property() -> None:
             "password": password,
         }
 
-    edits = [(box(), box(), draw.choice(EXTENTS), draw.randint(0, MOST_PICKS)) for _ in range(400)]
+    drawn_from = ask("lifecycles")
+    extents = [extent for extent, weight in drawn_from["extents"] for _ in range(weight)]
+    edits = [(box(), box(), draw.choice(extents), draw.randint(0, drawn_from["mostPicks"])) for _ in range(400)]
     made = [(before, edited(before, drawn, extent, pick)) for before, drawn, extent, pick in edits]
     changed = [[key for key in before if after[key] != before[key]] for before, after in made if after != before]
     assert len(changed) > 300

@@ -1,6 +1,8 @@
 //! The ways in which a pair of inputs can follow one another.
 
 use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
 
 use super::exchange::{End, Held, Made, pass_over};
 use super::host::{Host, Inputs};
@@ -9,12 +11,24 @@ pub(super) const AN_UPDATE: &str = "inputs whose change makes an update";
 pub(super) const EITHER: &str = "inputs whose change makes an update, or a replacement";
 pub(super) const A_REPLACEMENT: &str = "inputs whose change makes a replacement";
 
+/// What a law says of one change.
+pub(super) type Judgement<'a> = Pin<Box<dyn Future<Output = Held> + Send + 'a>>;
+
+/// Judges each change of the first inputs to others; `judge` is given those, and the object that was made with the first ones.
+pub(super) async fn each_change(host: &Host, judge: for<'a> fn(&'a Host, Inputs, Made) -> Judgement<'a>) -> Held {
+    let mut changes = Changes::of(host);
+    while let Some((inputs, made)) = changes.next(host).await? {
+        changes.judged(judge(host, inputs, made).await)?;
+    }
+    changes.ended()
+}
+
 /// The inputs to go to from the first ones: the second ones, and those in which a single property is that of the second ones. Most
 /// pairs that are drawn differ in everything, so that whatever needs a replacement would hide all updates.
 ///
 /// An example holds when one of its changes does. Inputs in between that the provider refuses are passed over: the
 /// author's own never are.
-pub(super) struct Changes {
+struct Changes {
     left: VecDeque<Inputs>,
     tried: usize,
     held: bool,
@@ -22,7 +36,7 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    pub(super) fn of(host: &Host) -> Self {
+    fn of(host: &Host) -> Self {
         let changed = host.subject.changed();
         let mut left = VecDeque::new();
         if !changed.is_empty() {
@@ -35,7 +49,7 @@ impl Changes {
     }
 
     /// The next inputs, with an object that was made with the first ones in a world of its own.
-    pub(super) async fn next(&mut self, host: &Host) -> Held<Option<(Inputs, Made)>> {
+    async fn next(&mut self, host: &Host) -> Held<Option<(Inputs, Made)>> {
         let Some(inputs) = self.left.pop_front() else { return Ok(None) };
         if self.tried > 0 {
             host.renew().await;
@@ -45,7 +59,7 @@ impl Changes {
     }
 
     /// Notes the outcome of a change. Fails where that ends the example.
-    pub(super) fn judged(&mut self, held: Held) -> Held {
+    fn judged(&mut self, held: Held) -> Held {
         match held {
             Ok(()) => self.held = true,
             Err(end @ End::Refused { .. }) if self.tried == 1 => return Err(end),
@@ -58,7 +72,7 @@ impl Changes {
     }
 
     /// The outcome of all changes.
-    pub(super) fn ended(self) -> Held {
+    fn ended(self) -> Held {
         match self.passed_over {
             _ if self.held => Ok(()),
             Some(end) => Err(end),

@@ -2,23 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::exchange::Made;
 
 /// One property that differs. A value is `None` where there is no such property.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Difference {
-    pub(super) path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) expected: Option<Json>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) found: Option<Json>,
+    pub(crate) path: String,
+    pub(crate) expected: Option<Json>,
+    pub(crate) found: Option<Json>,
 }
 
 /// The first property that differs, in the order of the names; one within another by its path.
-pub(super) fn first_difference(expected: &Json, found: &Json) -> Option<Difference> {
+pub(crate) fn first_difference(expected: &Json, found: &Json) -> Option<Difference> {
     first_difference_but(expected, found, &[])
 }
 
@@ -42,7 +39,7 @@ pub(crate) fn first_difference_of(expected: &Made, found: &Made, listed: &[Strin
 }
 
 /// Is a path one of those, or within one of them?
-pub(super) fn is_listed(path: &str, listed: &[String]) -> bool {
+pub(crate) fn is_listed(path: &str, listed: &[String]) -> bool {
     listed.iter().any(|it| match path.strip_prefix(it.as_str()) {
         Some(rest) => rest.is_empty() || rest.starts_with(['.', '[']),
         None => false,

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::Finding;
-use super::changes::{A_REPLACEMENT, AN_UPDATE, Changes, EITHER};
+use super::changes::{A_REPLACEMENT, AN_UPDATE, EITHER, each_change};
 use super::compare::{first_difference, first_difference_of};
 use super::exchange::{Bag, Held, Made, Operation, PlannedStep, broken, pass_over};
 use super::host::{Host, Inputs, NAME};
@@ -42,11 +42,7 @@ pub(super) async fn second_up_does_nothing(host: &Host) -> Held {
 
 /// L4.
 pub(super) async fn diff_and_update_agree(host: &Host) -> Held {
-    let mut changes = Changes::of(host);
-    while let Some((inputs, _)) = changes.next(host).await? {
-        changes.judged(agrees(host, &inputs).await)?;
-    }
-    changes.ended()
+    each_change(host, |host, inputs, _| Box::pin(async move { agrees(host, &inputs).await })).await
 }
 
 async fn agrees(host: &Host, inputs: &Inputs) -> Held {
@@ -88,11 +84,7 @@ async fn overlooked_nothing(host: &Host, inputs: &Inputs, kept: &Made) -> Held {
 
 /// L5.
 pub(super) async fn update_ends_where_create_does(host: &Host) -> Held {
-    let mut changes = Changes::of(host);
-    while let Some((inputs, _)) = changes.next(host).await? {
-        changes.judged(ends_where_create_does(host, &inputs).await)?;
-    }
-    changes.ended()
+    each_change(host, |host, inputs, _| Box::pin(async move { ends_where_create_does(host, &inputs).await })).await
 }
 
 async fn ends_where_create_does(host: &Host, inputs: &Inputs) -> Held {
@@ -110,11 +102,7 @@ async fn ends_where_create_does(host: &Host, inputs: &Inputs) -> Held {
 
 /// L6.
 pub(super) async fn new_id_only_with_replacement(host: &Host) -> Held {
-    let mut changes = Changes::of(host);
-    while let Some((inputs, made)) = changes.next(host).await? {
-        changes.judged(keeps_its_id(host, &inputs, made.id).await)?;
-    }
-    changes.ended()
+    each_change(host, |host, inputs, made| Box::pin(async move { keeps_its_id(host, &inputs, made.id).await })).await
 }
 
 async fn keeps_its_id(host: &Host, inputs: &Inputs, id: String) -> Held {
@@ -151,11 +139,7 @@ async fn keeps_its_id(host: &Host, inputs: &Inputs, id: String) -> Held {
 
 /// L7.
 pub(super) async fn replaced_beside_the_old(host: &Host) -> Held {
-    let mut changes = Changes::of(host);
-    while let Some((inputs, made)) = changes.next(host).await? {
-        changes.judged(is_replaced(host, &inputs, &made.id).await)?;
-    }
-    changes.ended()
+    each_change(host, |host, inputs, made| Box::pin(async move { is_replaced(host, &inputs, &made.id).await })).await
 }
 
 async fn is_replaced(host: &Host, inputs: &Inputs, before: &str) -> Held {

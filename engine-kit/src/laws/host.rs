@@ -1,9 +1,7 @@
 //! The host, as the procedure of a law sees it: each method is a request, and its answer.
 
 use std::collections::BTreeMap;
-use std::future::poll_fn;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::Poll;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
@@ -13,6 +11,7 @@ use super::exchange::{
     Wanted,
 };
 use super::subject::Subject;
+use crate::exchange::Exchange;
 
 /// The name of an example's only resource.
 pub(super) const NAME: &str = "it";
@@ -20,17 +19,8 @@ pub(super) const NAME: &str = "it";
 /// The host.
 pub(super) struct Host {
     pub(super) subject: Subject,
-    exchange: Arc<Mutex<Exchange>>,
-}
-
-/// What the procedure of a law asks for, and what the host answers.
-#[derive(Default)]
-pub(super) struct Exchange {
-    pub(super) request: Option<Request>,
-    pub(super) answer: Option<Json>,
-    /// What is wrong with the last answer.
-    pub(super) malformed: Option<String>,
-    checks: usize,
+    exchange: Exchange<Request>,
+    checks: AtomicUsize,
 }
 
 /// What the only resource of a program is made with.
@@ -63,8 +53,8 @@ impl Inputs {
 }
 
 impl Host {
-    pub(super) fn new(subject: Subject, exchange: Arc<Mutex<Exchange>>) -> Self {
-        Self { subject, exchange }
+    pub(super) fn new(subject: Subject, exchange: Exchange<Request>) -> Self {
+        Self { subject, exchange, checks: AtomicUsize::new(0) }
     }
 
     pub(super) fn has(&self, method: &str) -> bool {
@@ -74,11 +64,7 @@ impl Host {
     /// Calls `check`. Inputs that it refuses say nothing of a law.
     pub(super) async fn check(&self, olds: Bag, news: Bag) -> Held<Checked> {
         let mut checked: Checked = self.ask(Request::Check { olds, news }).await;
-        {
-            let mut exchange = self.exchange.lock().unwrap_or_else(PoisonError::into_inner);
-            checked.number = exchange.checks;
-            exchange.checks += 1;
-        }
+        checked.number = self.checks.fetch_add(1, Ordering::Relaxed);
         if checked.failures.is_empty() {
             return Ok(checked);
         }
@@ -205,24 +191,7 @@ impl Host {
         self.ask(Request::Shown).await
     }
 
-    // An answer that cannot be read is the host's mistake: the procedure never goes on, and `LawTrial::next` says so.
     async fn ask<T: DeserializeOwned>(&self, request: Request) -> T {
-        let mut request = Some(request);
-        poll_fn(|_| {
-            let mut exchange = self.exchange.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(request) = request.take() {
-                exchange.request = Some(request);
-                return Poll::Pending;
-            }
-            let Some(answer) = exchange.answer.take() else { return Poll::Pending };
-            match serde_json::from_value(answer) {
-                Ok(answer) => Poll::Ready(answer),
-                Err(error) => {
-                    exchange.malformed = Some(error.to_string());
-                    Poll::Pending
-                }
-            }
-        })
-        .await
+        self.exchange.ask(request).await
     }
 }

@@ -18,13 +18,13 @@ mod trial;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-pub(crate) use compare::first_difference_of;
+pub(crate) use compare::{first_difference, first_difference_of, is_listed};
 pub use exchange::{
     Arguments, Bag, Cancelled, Checked, End, Made, Operation, PlannedChange, PlannedStep, Program, Raised, Ran,
     Request, Returned, Shown, Touch, Unkept, Wanted,
 };
 pub use finding::{Finding, Leak};
-pub(crate) use show::show;
+pub(crate) use show::{show, show_maybe};
 pub use subject::{Ability, Former, Subject, World};
 pub use table::Law;
 pub(crate) use table::{LAWS, law};

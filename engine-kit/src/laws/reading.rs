@@ -1,7 +1,7 @@
 //! Laws of `read`, `delete`, import and of what was kept.
 
 use super::Finding;
-use super::changes::Changes;
+use super::changes::each_change;
 use super::compare::{first_difference_but, is_listed, without_nulls};
 use super::exchange::{End, Held, Made, Operation, Returned, broken, broken_by_error, pass_over};
 use super::host::{Host, Inputs, NAME};
@@ -15,11 +15,7 @@ pub(super) async fn read_equals_the_outs(host: &Host) -> Held {
         return Ok(());
     }
     host.renew().await;
-    let mut changes = Changes::of(host);
-    while let Some((inputs, _)) = changes.next(host).await? {
-        changes.judged(reads_back_after_update(host, &inputs).await)?;
-    }
-    changes.ended()
+    each_change(host, |host, inputs, _| Box::pin(async move { reads_back_after_update(host, &inputs).await })).await
 }
 
 async fn reads_back_after_update(host: &Host, inputs: &Inputs) -> Held {

@@ -28,6 +28,6 @@ pub(crate) fn show(value: &Json) -> String {
 }
 
 /// What stands at a path: [`show`], or `nothing`.
-pub(super) fn show_maybe(value: Option<&Json>) -> String {
+pub(crate) fn show_maybe(value: Option<&Json>) -> String {
     value.map_or_else(|| "nothing".to_owned(), show)
 }

@@ -1,8 +1,5 @@
 //! The laws: what they are called, what they are tried with, and what they cannot do without.
 
-use std::future::Future;
-use std::pin::Pin;
-
 use serde::Serialize;
 
 use super::exchange::Held;
@@ -10,7 +7,7 @@ use super::host::Host;
 use super::subject::Subject;
 use super::{editing, reading, secrets, service};
 
-pub(super) type Flow = Pin<Box<dyn Future<Output = Held> + Send>>;
+pub(super) type Flow = crate::exchange::Flow<Held>;
 
 /// A law.
 #[derive(Serialize)]

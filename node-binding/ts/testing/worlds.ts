@@ -68,6 +68,19 @@ export function objectsOf(world: unknown): string[] {
     );
 }
 
+/** What can be compared of a world: its objects, with their properties where it tells them. */
+export function pictureOf(world: object): unknown {
+    const { objects } = world as { objects?: () => unknown };
+    const all: unknown = typeof objects === "function" ? objects.call(world) : world;
+    const tag = Object.prototype.toString.call(all);
+    if (tag === "[object Map]") {
+        return Object.fromEntries(
+            [...(all as Map<unknown, unknown>)].map(([id, it]) => [String(id), JSON.stringify(it) ?? String(it)]),
+        );
+    }
+    return tag === "[object Set]" ? [...(all as Set<unknown>)].map(String) : JSON.parse(JSON.stringify(all) ?? "null");
+}
+
 /** Ids of objects that were made since the first stack was given this world, and that none of its stacks knows. */
 export function orphansOf(world: unknown): string[] {
     const { before = new Set<string>(), owners = [] } = joined.get(world as object) ?? {};

@@ -3,6 +3,7 @@ from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
 __all__ = ["VERSION", "Cause", "Checked", "Completion", "Created", "Diffed", "Done", "Engine", "Failed", "FailedInPart", "LawTrial", "LibraryRun", "Pool", "Rejected", "Seen", "Serialized", "TestRun", "TestStack", "Unusable", "Updated", "borrow_terminal", "cli_main", "converted", "give_back_terminal", "kit_answer", "law_text", "lends_terminal", "require_main_interpreter"]
+__all__ = ["VERSION", "Completion", "Engine", "LawTrial", "LibraryRun", "LifeTrial", "Pool", "TestRun", "TestStack", "borrow_terminal", "cli_main", "converted", "give_back_terminal", "kit_answer", "law_text", "lends_terminal", "require_main_interpreter"]
 
 VERSION: Final[str]
 """
@@ -291,6 +292,47 @@ class LibraryRun:
         and, for an operation that has begun, what came of it. `language_host` is a `maloko._command_line.language_host.Front` or its like, `host` a
         `maloko._run.host.Host`. A signal that Python's handlers turn into an exception cancels the run, which is awaited all
         the same; then the exception is raised.
+        """
+
+@final
+class LifeTrial:
+    """
+    A lifecycle of a provider: it says what the kit is to do for a step, and takes the answers.
+    """
+    def __new__(cls, /, subject: str) -> LifeTrial:
+        """
+        Begins with an empty program. `subject` is what is known of the provider (JSON, `maloko_kit::LifeSubject`). Raises
+        `ValueError` for rules that cannot be left out.
+        """
+    def broken_text(self, /, words: str, story: str, again: str) -> str:
+        """
+        What went wrong (JSON, `maloko_kit::Words`), with the steps as a test. `again`: what runs it again, or nothing.
+        """
+    def end(self, /) -> None:
+        """
+        Begins the end. Raises `ValueError` while a step goes on.
+        """
+    def next(self, /, answer: str) -> str:
+        """
+        What is to be done next (JSON, `maloko_kit::LifeRequest`), after the answer to what was to be done before; at first, that
+        is `null`. Raises `ValueError` for an answer that is none.
+        """
+    def possible(self, /) -> str:
+        """
+        The rules that can be followed just now, each with the names of the resources that it can be about (JSON).
+        """
+    def refusal(self, /, step: str, story: str) -> str | None:
+        """
+        Why this cannot be the next step (JSON, as in a story), in words; `None` when it can. `story` says how steps are written
+        (JSON, `maloko_kit::Story`).
+        """
+    def story(self, /, story: str) -> str:
+        """
+        The steps so far as a test.
+        """
+    def take(self, /, step: str) -> None:
+        """
+        Begins a step. Raises `ValueError` for one that cannot be the next.
         """
 
 @final

@@ -6,6 +6,7 @@ import * as path from "node:path";
 import { loadAddon, type NativeStack } from "../../native";
 import { messageOf } from "../../process/errors";
 import { parseJson, toJsonText } from "../../process/originals";
+import { ask } from "../judgement";
 
 /** Where tests are run; a directory for each stack of each test that says `realCloud`. */
 const FOLDER = ".maloko-tests";
@@ -43,13 +44,9 @@ export class Ledger {
         try {
             this.native = this.#open();
         } catch (error) {
-            this.unreadable = new Error(
-                `what a run of the test '${test}' made is kept in ${this.directory}, which cannot be read: ${messageOf(error)}. ` +
-                    `The commands \`maloko stack\` and \`maloko state\` work on it with \`--cwd ${this.directory} --stack ${stack}\`; ` +
-                    "what can be read after that is deleted by the next sweep. Or look through it for what was made, delete that " +
-                    "by hand, and remove the directory",
-                { cause: error },
-            );
+            const { directory } = this;
+            const told = ask<string>({ ask: "ledger_unreadable", test, directory, stack, error: messageOf(error) });
+            this.unreadable = new Error(told, { cause: error });
         }
     }
 
@@ -68,11 +65,7 @@ export class Ledger {
         const place = path.join(this.directory, STATE, ".pulumi", "maloko");
         const names = fs.existsSync(place) ? (fs.readdirSync(place, { recursive: true }) as string[]) : [];
         const journals = names.filter((name) => path.basename(name).startsWith("journal-")).sort();
-        return journals.map(
-            (name) =>
-                `the journal ${path.join(place, name)} was set aside: look through it for what was made, delete that, and ` +
-                "remove the file",
-        );
+        return ask({ ask: "journals_set_aside", journals: journals.map((name) => path.join(place, name)) });
     }
 
     /** The directories of all stacks of the same test that are there; one whose card cannot be read is nobody's. */

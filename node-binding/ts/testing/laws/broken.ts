@@ -1,8 +1,6 @@
 // How a law was broken, in the words of the engine's side.
 import { loadAddon } from "../../native";
-import { ask } from "../judgement";
 import { show } from "../values";
-import type { Made } from "./trial";
 
 type Bag = Record<string, unknown>;
 
@@ -79,11 +77,6 @@ export class Refused extends Discarded {
     override readonly name = "Refused";
 }
 
-/** Breaks what is to hold. */
-export function breach(property: string, expected: string, found: string, cause?: unknown): never {
-    throw new LawBroken({ property, expected, found, advice: "" }, cause);
-}
-
 /** An error as sentences have it. */
 export function errorText(thrown: unknown): string {
     return thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : show(thrown);
@@ -108,25 +101,4 @@ export function plainJson(value: unknown): unknown {
         : typeof value === "bigint"
           ? String(value)
           : value;
-}
-
-/** The first output in which two objects differ, apart from their ids and what is volatile. */
-export function firstDifference(
-    expected: Made,
-    found: Made,
-    volatile: readonly string[],
-): { path: string; expected?: unknown; found?: unknown } | undefined {
-    const [one, other] = [expected, found].map(({ id, outputs }) => ({ id, outputs: plainJson(outputs) }));
-    const difference = ask<{ path: string } | null>({
-        ask: "object_difference",
-        expected: one,
-        found: other,
-        volatile,
-    });
-    return difference ?? undefined;
-}
-
-/** A value as a sentence has it. */
-export function told(value: unknown): string {
-    return value === undefined ? "nothing" : show(value);
 }

@@ -10,6 +10,7 @@ import type { Plan } from "../stack/plan";
 import { OperationFailed } from "../stack/settings";
 import type { TestStack } from "../stack/stack";
 import type { Inputs } from "../stack/subject";
+import { pictureOf } from "../worlds";
 import { Discarded, errorText, LawBroken, plainJson, Raised, Refused, type Words } from "./broken";
 import { OutputWatch } from "./guard";
 import { Listener, plans } from "./listener";
@@ -421,19 +422,6 @@ function changedAt(value: unknown, [key = "", ...rest]: string[], change: (value
     }
     const member = (value as Bag)[key];
     return { ...value, [key]: rest.length > 0 ? changedAt(member, rest, change) : change(member) };
-}
-
-// What can be compared of a world: its objects, with their properties where it tells them.
-function pictureOf(world: object): unknown {
-    const { objects } = world as { objects?: () => unknown };
-    const all: unknown = typeof objects === "function" ? objects.call(world) : world;
-    const tag = Object.prototype.toString.call(all);
-    if (tag === "[object Map]") {
-        return Object.fromEntries(
-            [...(all as Map<unknown, unknown>)].map(([id, it]) => [String(id), JSON.stringify(it) ?? String(it)]),
-        );
-    }
-    return tag === "[object Set]" ? [...(all as Set<unknown>)].map(String) : JSON.parse(JSON.stringify(all) ?? "null");
 }
 
 async function raising<T>(action: () => Promise<T>): Promise<T> {

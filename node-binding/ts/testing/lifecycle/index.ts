@@ -1,5 +1,4 @@
 // Lifecycles of a provider: random ones, made as short as they can be where they go wrong, and given ones.
-import { CRASH_KINDS } from "../crash";
 import { LawBroken } from "../laws/broken";
 import {
     checkOptions,
@@ -8,15 +7,12 @@ import {
     type ProviderSource,
     type Samples,
     type SubjectOptions,
-    titleOf,
 } from "../laws/options";
 import { asBroken, type FastCheck, fastCheck, type Replay, replayLine, replayWanted } from "../laws/samples";
 import type { Inputs } from "../stack/subject";
-import { show } from "../values";
-import { type Edit, EXTENTS, edited, isName, MOST_PICKS, nearest } from "./edits";
+import { type Edit, edited, nearest } from "./edits";
 import { Machine } from "./machine";
-import { Model } from "./model";
-import { MOMENTS, mistakeIn, RESOURCES, RULES, type Rule, type Step, stepText } from "./steps";
+import { drawnFrom, type Rule, type Step } from "./steps";
 
 export { type Moment, RULES, type Rule, type Step } from "./steps";
 
@@ -42,24 +38,10 @@ export interface LifecycleReport {
 
 const EXAMPLES = 100;
 const STEPS = 10;
-// So many edits come in a row at most, each with an `up`.
-const EDITS = 4;
-// So many points an `up` of three resources has, and more.
-const MOST_POINTS = 20;
 
-function rulesOf({ without = {} }: { without?: LifecycleOptions["without"] }): Rule[] {
-    for (const [rule, reason] of Object.entries(without)) {
-        if (!(RULES as readonly string[]).includes(rule)) {
-            throw new TypeError(`\`without\` names ${show(rule)}, which is no rule: there are ${RULES.join(", ")}`);
-        }
-        if (typeof reason !== "string" || reason.trim() === "") {
-            throw new TypeError(`\`without\` of ${rule} has no reason: say why this provider cannot have it`);
-        }
-    }
-    return RULES.filter((rule) => without[rule] === undefined);
-}
-
-type Drawn = (model: Readonly<Model>) => Step;
+/** What a command has to know of what there is. */
+type Known = Pick<Machine, "program" | "refusal">;
+type Drawn = (known: Readonly<Pick<Known, "program">>) => Step;
 
 // Steps as fast-check has them, most often one. What an edit makes depends on what there is when its turn comes.
 class Command {
@@ -70,26 +52,26 @@ class Command {
         private readonly counts: Record<string, number>,
     ) {}
 
-    async check(model: Readonly<Model>): Promise<boolean> {
+    async check(model: Readonly<Known>): Promise<boolean> {
         const [first] = this.drawn;
-        return first !== undefined && model.allows(first(model));
+        return first !== undefined && model.refusal(first(model)) === undefined;
     }
 
-    async run(model: Model, machine: Machine): Promise<void> {
+    async run(model: Known, machine: Machine): Promise<void> {
         this.#steps = [];
         for (const drawn of this.drawn) {
             const step = drawn(model);
-            if (model.allows(step) && machine.can(step)) {
+            if (machine.refusal(step) === undefined) {
                 this.#steps.push(step);
                 this.counts[step[0]] = (this.counts[step[0]] ?? 0) + 1;
-                await machine.take(step, model);
+                await machine.take(step);
             }
         }
     }
 
     toString(): string {
-        const steps = this.#steps ?? this.drawn.map((drawn) => drawn(new Model([])));
-        return steps.map(stepText).join(", ");
+        const steps = this.#steps ?? this.drawn.map((drawn) => drawn({ program: new Map() }));
+        return steps.map((step) => JSON.stringify(step)).join(", ");
     }
 }
 
@@ -99,20 +81,19 @@ class Command {
  */
 export async function lifecycleCommands(provider: ProviderSource, options: LifecycleOptions) {
     checkOptions("lifecycle", provider, options ?? {});
-    const rules = rulesOf(options);
+    const { resources, extents, mostPicks, mostEdits, mostPoints, crashes, moments } = drawnFrom(options.without);
     const fc: FastCheck = await fastCheck("lifecycle");
-    const { inputs: samples, world, config, volatile, unique, steps = STEPS } = options;
+    const { inputs: samples, world, config, volatile, unique, without, steps = STEPS } = options;
     const place = new Place(world);
     const inputs = isArbitrary(samples)
         ? (samples as unknown as ReturnType<typeof fc.constant<Inputs>>)
         : fc.constantFrom(...samples);
-    const resource = fc.constantFrom(...RESOURCES);
+    const resource = fc.constantFrom(...resources);
     const counts: Record<string, number> = {};
     // fast-check runs a command again while it makes a lifecycle shorter: each run has a command of its own.
     const late = (...drawn: Drawn[]): Command =>
         Object.defineProperty(new Command(drawn, counts), fc.cloneMethod, { value: () => late(...drawn) });
     const command = (step: Step): Command => late(() => step);
-    const names = (key: string): boolean => isName(key) || (unique ?? []).includes(key);
     const edit =
         (name: string, it: Edit): Drawn =>
         ({ program }) => {
@@ -120,39 +101,40 @@ export async function lifecycleCommands(provider: ProviderSource, options: Lifec
             if (now === undefined) {
                 return ["edit", name, it.drawn];
             }
-            return ["edit", name, isArbitrary(samples) ? edited(now, it, names) : nearest(now, samples, it, names)];
+            return ["edit", name, isArbitrary(samples) ? edited(now, it, unique) : nearest(now, samples, it, unique)];
         };
     const up: Drawn = () => ["up"];
     const anEdit = fc.record<Edit>({
         drawn: inputs,
-        extent: fc.oneof(...EXTENTS.map(({ weight, extent }) => ({ weight, arbitrary: fc.constant(extent) }))),
-        pick: fc.integer({ min: 0, max: MOST_PICKS }),
+        extent: fc.oneof(...extents.map(([extent, weight]) => ({ weight, arbitrary: fc.constant(extent) }))),
+        pick: fc.integer({ min: 0, max: mostPicks }),
     });
     // What most of a resource's life is made of: as steps of their own, an edit and an `up` would rarely meet.
     const deployed = fc
-        .tuple(resource, fc.array(anEdit, { minLength: 1, maxLength: EDITS, size: "max" }))
+        .tuple(resource, fc.array(anEdit, { minLength: 1, maxLength: mostEdits, size: "max" }))
         .map(([name, edits]) => late(...edits.flatMap((it) => [edit(name, it), up])));
-    const commands = fc.commands<Model, Machine, true>(
+    const commands = fc.commands<Known, Machine, true>(
         [
             fc.tuple(resource, anEdit).map(([name, it]) => late(edit(name, it))),
             fc.constant(0).map(() => command(["up"])),
             deployed,
             deployed,
             fc
-                .tuple(fc.integer({ min: 1, max: MOST_POINTS }), fc.constantFrom(...CRASH_KINDS))
+                .tuple(fc.integer({ min: 1, max: mostPoints }), fc.constantFrom(...crashes))
                 .map(([nth, kind]) => command(["crash", nth, kind])),
             resource.map((name) => command(["remove", name])),
             fc.constantFrom<Step>(["preview"], ["refresh"], ["destroy"], ["restart"], ["lose_answer"]).map(command),
             fc.tuple(resource, inputs).map(([name, it]) => command(["import", name, it])),
+            resource.map((name) => command(["import", name])),
             fc.tuple(fc.constantFrom("drift", "vanish"), resource).map(([rule, name]) => command([rule, name] as Step)),
-            fc.constantFrom(...MOMENTS).map((moment) => command(["second_writer", moment])),
+            fc.constantFrom(...moments).map((moment) => command(["second_writer", moment])),
         ],
         { maxCommands: steps, size: "max", ...replayOf() },
     );
-    const setup = async (): Promise<{ model: Model; real: Machine }> => ({
-        model: new Model(rules, unique),
-        real: await Machine.begin({ provider, place, config, volatile }),
-    });
+    const setup = async (): Promise<{ model: Known; real: Machine }> => {
+        const real = await Machine.begin({ provider, place, config, volatile, unique, without });
+        return { model: real, real };
+    };
     return { fc, commands, setup, counts, close: () => place.end() };
 }
 
@@ -173,17 +155,17 @@ export async function checkLifecycle(
     const { fc, commands, setup, counts, close } = await lifecycleCommands(provider, options);
     const replay = replayWanted();
     const seed = replay?.seed ?? options.seed;
-    // Of the last lifecycle that went wrong, which is the shortest.
-    let steps: readonly Step[] = [];
+    // The last lifecycle that went wrong, which is the shortest.
+    let shortest: Machine | undefined;
     try {
         const details = await fc.check(
             fc.asyncProperty(commands, async (all) => {
                 const made = await setup();
                 try {
                     await fc.asyncModelRun(() => made, all as Parameters<typeof fc.asyncModelRun>[1]);
-                    await made.real.end(made.model);
+                    await made.real.end();
                 } catch (thrown) {
-                    steps = made.real.taken;
+                    shortest = made.real;
                     throw thrown;
                 }
             }),
@@ -195,35 +177,23 @@ export async function checkLifecycle(
             },
         );
         const report = { examples: details.numRuns, rules: counts };
-        if (!details.failed || details.counterexample === null) {
+        if (!details.failed || details.counterexample === null || shortest === undefined) {
             return report;
         }
         const [all] = details.counterexample;
         const path = /replayPath="([^"]*)"/.exec(String(all))?.[1];
         const place: Replay = { seed: details.seed, path: details.counterexamplePath ?? "" };
         const again = replayLine(command, path === undefined ? place : { ...place, commands: path }).trim();
-        return { ...report, error: failed(provider, asBroken(details.errorInstance), steps, again) };
+        return { ...report, error: told(shortest, asBroken(details.errorInstance), again) };
     } finally {
         await close();
     }
 }
 
-function failed(provider: ProviderSource, broken: LawBroken, steps: readonly Step[], again: string): LawBroken {
-    const name = titleOf(provider);
-    const { property: at, expected, found: got } = broken.words;
+function told(machine: Machine, broken: LawBroken, again: string): LawBroken {
     broken.law = "lifecycle";
-    broken.inputs = [...steps];
-    broken.message = [
-        `lifecycle of ${name}: it goes wrong in ${steps.length} ${steps.length === 1 ? "step" : "steps"}`,
-        `    property: ${at}`,
-        `    expected: ${expected}`,
-        `    found: ${got.replaceAll("\n", "\n      ")}`,
-        ...(again === "" ? [] : [`    again: ${again}`]),
-        "    as a test:",
-        `        test("lifecycle of ${name}", () => runLifecycle(${name}, options, [`,
-        ...steps.map((step) => `            ${stepText(step)},`),
-        "        ]));",
-    ].join("\n");
+    broken.inputs = [...machine.taken];
+    broken.message = machine.brokenText(broken.words, again);
     return broken;
 }
 
@@ -236,23 +206,23 @@ export async function runLifecycle(
     options: Omit<LifecycleOptions, "inputs"> & { inputs?: Samples },
     steps: readonly Step[],
 ): Promise<void> {
-    const place = new Place(options.world);
-    const model = new Model(rulesOf(options), options.unique);
+    const { world, config, volatile, unique, without } = options;
+    drawnFrom(without);
+    const place = new Place(world);
     try {
-        const { config, volatile } = options;
-        const machine = await Machine.begin({ provider, place, config, volatile });
-        for (const step of steps) {
-            const mistake = mistakeIn(step);
-            if (mistake !== undefined || !machine.can(step) || !model.allows(step)) {
-                throw new TypeError(
-                    `the step ${stepText(step)} cannot be done here${mistake === undefined ? "" : `: ${mistake}`}`,
-                );
+        const machine = await Machine.begin({ provider, place, config, volatile, unique, without });
+        try {
+            for (const step of steps) {
+                const refusal = machine.refusal(step);
+                if (refusal !== undefined) {
+                    throw new TypeError(refusal);
+                }
+                await machine.take(step);
             }
-            await machine.take(step, model);
+            await machine.end();
+        } catch (thrown) {
+            throw thrown instanceof LawBroken ? told(machine, thrown, "") : thrown;
         }
-        await machine.end(model);
-    } catch (thrown) {
-        throw thrown instanceof LawBroken ? failed(provider, thrown, steps, "") : thrown;
     } finally {
         await place.end();
     }

@@ -1,21 +1,19 @@
 // What can happen to a stack in its life, as plain data: a list of steps is a program that anybody can read and run again.
-import { type CrashKind, mistakeInKinds } from "../crash";
+import type { CrashKind } from "../crash";
+import { ask } from "../judgement";
 import type { Inputs } from "../stack/subject";
-
-/** One of the resources that a program may have. */
-export const RESOURCES = ["a", "b", "c"] as const;
+import type { Extent } from "./edits";
 
 /** When somebody else deploys the same program: while this `up` is at work (and then again, after it), or before it. */
-export const MOMENTS = ["during", "before"] as const;
-
-export type Moment = (typeof MOMENTS)[number];
+export type Moment = "during" | "before";
 
 /**
- * `edit`, `remove`: the program is changed. `import`: an object that somebody made is taken over. `drift`, `vanish`: somebody
- * changes or removes the object. `crash`: an `up` is cut off before or after one of its calls or at one of its writes (the
- * number counts, from 1 and again and again, those at which that kind can happen), and done again. `lose_answer`: the provider
- * does what an `up` asks for, its answers are lost, and the `up` is done again. `restart`: another process, with a provider
- * object of its own, goes on with the stack. `second_writer`: see {@link MOMENTS}.
+ * `edit`, `remove`: the program is changed; inputs that `check` refuses do not get into it. `import`: an object that somebody
+ * made with these inputs is taken over; without inputs, the stack forgets the resource, and takes its object over. `drift`,
+ * `vanish`: somebody changes or removes the object. `crash`: an `up` is cut off before or after one of its calls or at one of its
+ * writes (the number counts, from 1 and again and again, those at which that kind can happen). `lose_answer`: the provider does
+ * what an `up` asks for, and its answers are lost. The next `up` has to mend both. `restart`: another process, with a provider
+ * object of its own, goes on with the stack. `second_writer`: see {@link Moment}.
  */
 export type Step =
     | readonly ["edit", string, Inputs]
@@ -25,6 +23,7 @@ export type Step =
     | readonly ["refresh"]
     | readonly ["destroy"]
     | readonly ["import", string, Inputs]
+    | readonly ["import", string]
     | readonly ["drift", string]
     | readonly ["vanish", string]
     | readonly ["crash", number, CrashKind]
@@ -51,29 +50,31 @@ export const RULES = [
 
 export type Rule = (typeof RULES)[number];
 
-/** Has a step an argument that there is none of? Says which; the types say so where they are looked at. */
-export function mistakeIn(step: Step): string | undefined {
-    const [rule, ...args] = step as readonly [string, ...unknown[]];
-    if (!(RULES as readonly string[]).includes(rule)) {
-        return `there is no rule '${rule}'; there are ${RULES.join(", ")}`;
-    }
-    if (rule === "crash" && !(Number.isInteger(args[0]) && Number(args[0]) > 0)) {
-        return `the points of a crash are counted from 1, not ${String(args[0])}`;
-    }
-    const kind = rule === "crash" ? mistakeInKinds([args[1]]) : undefined;
-    if (kind !== undefined) {
-        return kind;
-    }
-    if (rule === "second_writer" && !(MOMENTS as readonly unknown[]).includes(args[0])) {
-        return `a second writer comes ${MOMENTS.join(" or ")}, not ${String(args[0])}`;
-    }
-    return undefined;
+/** What steps are drawn from. */
+export interface DrawnFrom {
+    resources: string[];
+    /** How much an edit changes, and how often that is to be drawn. */
+    extents: [Extent, number][];
+    mostPicks: number;
+    mostEdits: number;
+    mostPoints: number;
+    crashes: CrashKind[];
+    moments: Moment[];
 }
 
-/** A step as TypeScript. */
-export function stepText(step: Step): string {
-    return JSON.stringify(step)
+/** Says it, where some rules are left out. Throws a TypeError for ones that cannot be. */
+export function drawnFrom(without: Partial<Record<Rule, string>> = {}): DrawnFrom {
+    const { mistake, ...drawn } = ask<DrawnFrom & { mistake: string | null }>({ ask: "lifecycles", without });
+    if (mistake !== null) {
+        throw new TypeError(mistake);
+    }
+    return drawn;
+}
+
+/** A value as TypeScript. */
+export function literal(value: unknown): string {
+    return JSON.stringify(value)
         .replace(/"([A-Za-z_$][\w$]*)":/g, "$1: ")
         .replaceAll(",", ", ")
-        .replace(/\{(.+)\}/, "{ $1 }");
+        .replace(/^\{(.+)\}$/, "{ $1 }");
 }

@@ -147,6 +147,11 @@ export class TestStack {
         });
     }
 
+    /** Does an operation once, and says how it ended instead of failing: for lifecycles. */
+    attempt(verb: Order["verb"], options: Partial<Order>): Promise<Report> {
+        return this.#operation(verb, () => this.#execute(this.#order(verb, options.preview ?? false, options), false));
+    }
+
     /** What keeps the next plans from being empty, as a text; undefined when they are. */
     settles(): Promise<string | undefined> {
         return this.#operation("settles", () => this.#unsettled());
@@ -383,17 +388,7 @@ export class TestStack {
         more: Partial<Order> = {},
         aside = false,
     ): Promise<Outcome> {
-        const order: Order = {
-            verb,
-            preview,
-            time: this.#settings.time ?? (this.#settings.realCloud === true ? "real" : "virtual"),
-            config: this.#configuration(),
-            references: this.references,
-            ...(this.#settings.parallel === undefined ? {} : { parallel: this.#settings.parallel }),
-            ...(this.#settings.seed === undefined ? {} : { seed: this.#settings.seed }),
-            ...options,
-            ...more,
-        };
+        const order = this.#order(verb, preview, { ...options, ...more });
         const crash = aside ? undefined : this.#kit.crashOf(this);
         let report = await this.#execute({ ...order, ...(crash === undefined ? {} : { crash }) }, aside);
         if (report.struck !== null) {
@@ -419,6 +414,19 @@ export class TestStack {
             thrown,
         };
         throw thrown;
+    }
+
+    #order(verb: Order["verb"], preview: boolean, options: Partial<Order>): Order {
+        return {
+            verb,
+            preview,
+            time: this.#settings.time ?? (this.#settings.realCloud === true ? "real" : "virtual"),
+            config: this.#configuration(),
+            references: this.references,
+            ...(this.#settings.parallel === undefined ? {} : { parallel: this.#settings.parallel }),
+            ...(this.#settings.seed === undefined ? {} : { seed: this.#settings.seed }),
+            ...options,
+        };
     }
 
     async #execute(order: Order, aside: boolean): Promise<Report> {

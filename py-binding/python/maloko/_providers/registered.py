@@ -70,6 +70,14 @@ def begin_run() -> None:
     _of_run.set({})
 
 
+def lend(provider: object) -> None:
+    """For the run of this context: a resource of the object's class that the program does not make any more has this
+    object."""
+    own = _of_run.get()
+    if own is not None:
+        own[_place(type(provider).__module__, type(provider).__qualname__)] = lambda _attributes: provider
+
+
 def forget() -> None:
     """Forgets all that was registered, for tests that run programs one after the other in one process."""
     _factories.clear()

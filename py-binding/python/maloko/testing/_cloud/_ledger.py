@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from maloko._errors import MalokoError
+from maloko.testing._judgement import ask
 
 if TYPE_CHECKING:
     from maloko._maloko import TestStack
@@ -68,20 +69,20 @@ class Ledger:
         try:
             return TestStack.open(self.directory / _STATE, self.project, self.stack)
         except RuntimeError as error:
-            raise MalokoError(
-                f"what a run of the test '{self.test}' made is kept in {self.directory}, which cannot be read: "
-                f"{error}. The commands `maloko stack` and `maloko state` work on it with `--cwd {self.directory} "
-                f"--stack {self.stack}`; what can be read after that is deleted by the next sweep. Or look through it "
-                "for what was made, delete that by hand, and remove the directory"
-            ) from error
+            told = ask(
+                "ledger_unreadable",
+                test=self.test,
+                directory=str(self.directory),
+                stack=self.stack,
+                error=str(error),
+            )
+            raise MalokoError(told) from error
 
     def set_aside(self) -> list[str]:
         """The damaged journals that are kept beside the state, in words: they may tell of what the state does not."""
         journals = sorted((self.directory / _STATE / ".pulumi" / "maloko").glob("*/*/journal-*"))
-        return [
-            f"the journal {journal} was set aside: look through it for what was made, delete that, and remove the file"
-            for journal in journals
-        ]
+        told: list[str] = ask("journals_set_aside", journals=[str(journal) for journal in journals])
+        return told
 
     def close(self) -> None:
         """Forgets a stack that has nothing left."""

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from maloko.testing._cloud._leftovers import tear_down
-from maloko.testing._judgement import ask
 from maloko.testing._kit import Kit
 from maloko.testing._laws._recorder import Recorder, defines
 from maloko.testing._laws._settings import Settings
-from maloko.testing._laws._words import error_text, plain
+from maloko.testing._laws._words import error_text
 from maloko.testing._laws._worlds import Place, ids_of
 from maloko.testing._operations._plan import Plan, PlanEntry
 from maloko.testing._operations._stack import Stack
@@ -53,21 +52,20 @@ class Trial:
     def __init__(self, settings: Settings, place: Place) -> None:
         self.settings = settings
         self._place = place
-        self._kit = Kit("laws")
-        place.renew()
-        self.begin()
-
-    def begin(self) -> None:
-        """A new provider object, as after a restart; the world stays."""
-        self.recorder = Recorder()
-        self.provider: Any = self.recorder.listen(self.settings.make_provider(self.world))
+        self._begin()
 
     def renew(self) -> None:
         """An empty world and a new provider object."""
         self.close()
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begins with what is in the world: nothing, where it can begin anew."""
         self._kit = Kit("laws")
         self._place.renew()
-        self.begin()
+        self._before = set() if self.world is None else set(ids_of(self.world))
+        self.recorder = Recorder()
+        self.provider: Any = self.recorder.listen(self.settings.make_provider(self.world))
 
     def close(self) -> None:
         """Leaves nothing behind in a world that does not begin anew by itself."""
@@ -85,17 +83,23 @@ class Trial:
         return defines(type(self.provider), method)
 
     def ids(self) -> list[str] | None:
-        """The ids of what is in the world, sorted; `None` without a world."""
-        return None if self.world is None else sorted(ids_of(self.world))
+        """The ids of what is in the world since the trial began, sorted; `None` without a world."""
+        return None if self.world is None else sorted(id_ for id_ in ids_of(self.world) if id_ not in self._before)
 
     def stack(self, inputs: Inputs, **options: Any) -> Stack:
         """A stack with the one resource."""
         return self.stack_of({NAME: inputs}, **options)
 
-    def stack_of(self, wanted: Mapping[str, Inputs], *, secret: bool = False, **options: Any) -> Stack:
-        """A stack with a resource for each name; `set_inputs` changes them."""
+    def stack_of(
+        self, wanted: Mapping[str, Inputs], *, secret: bool = False, provider: Any = None, **options: Any
+    ) -> Stack:
+        """A stack with a resource for each name; `set_inputs` changes them.
+
+        :param provider: whose resources they are; the trial's own unless it is given.
+        """
         marked = self.settings.secret if secret else None
-        program, rows = program_for(lambda: self.provider, wanted, marked or frozenset())
+        made = self.provider if provider is None else provider
+        program, rows = program_for(lambda: made, wanted, marked or frozenset())
         config, secrets = split_secrets(self.settings.config_for(self.world))
         stack = Stack(self._kit, program, config=config, secrets=secrets, **options)
         setattr(stack, "wanted", rows)  # noqa: B010 what the program makes belongs to the stack
@@ -126,24 +130,13 @@ def made_of(stack: Stack) -> Made:
     return Made(stack.outputs(NAME), stack.id(NAME))
 
 
-def first_difference(expected: Made, found: Made, volatile: Collection[str]) -> dict[str, Any] | None:
-    """The first output in which two objects differ, apart from their ids and what is volatile: `path`, and, where the
-    objects have it, `expected` and `found`."""
-    difference: dict[str, Any] | None = ask(
-        "object_difference",
-        expected=plain(expected._asdict()),
-        found=plain(found._asdict()),
-        volatile=sorted(volatile),
-    )
-    return difference
-
-
 def program_for(
     provider: Callable[[], Any], wanted: Mapping[str, Inputs], secret: frozenset[str]
 ) -> tuple[Callable[[], None], dict[str, dict[str, Any]]]:
     """A program that makes resources by name, and the inputs that it reads when it runs."""
     from pulumi.dynamic import Resource
 
+    from maloko._providers.registered import lend
     from maloko.testing._operations._programs import _class_name
 
     rows = {name: dict(inputs) for name, inputs in wanted.items()}
@@ -151,6 +144,7 @@ def program_for(
     kind = type(_class_name(example), (Resource,), {"__module__": type(example).__module__})
 
     def program() -> None:
+        lend(provider())
         for name, inputs in rows.items():
             kind(provider(), name, _marked(inputs, secret))
 

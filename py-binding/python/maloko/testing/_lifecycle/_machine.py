@@ -4,37 +4,29 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maloko._errors import MalokoError
-from maloko.testing._lifecycle._edits import EXTENTS, MOST_PICKS, edited, nearest
-from maloko.testing._lifecycle._life import CRASHES, Lifecycle
+from maloko.testing._judgement import ask
+from maloko.testing._laws._words import plain
+from maloko.testing._lifecycle._edits import edited, nearest
+from maloko.testing._lifecycle._life import Lifecycle
 
 if TYPE_CHECKING:
     from hypothesis.stateful import RuleBasedStateMachine
 
 
-RULES = (
-    "up",
-    "edit",
-    "preview",
-    "refresh",
-    "destroy",
-    "import_",
-    "drift",
-    "vanish",
-    "crash",
-    "lose_answer",
-    "restart",
-    "second_writer",
-)
-"""The rules of the machine."""
-
-EDITS = 3
-"""So many edits come in a row at most, each with an `up`."""
-
-SHRINKS = 60
+SHRINKS = 120
 """So many lifecycles are tried at most to find smaller ones that break, too."""
+
+
+class Known(NamedTuple):
+    """What there is after some steps."""
+
+    possible: dict[str, list[str]]
+    """The rules that can be followed, each with the names of the resources that it can be about."""
+    program: dict[str, dict[str, Any]]
+    """The resources of the program, with their inputs."""
 
 
 def lifecycle_machine(
@@ -44,16 +36,19 @@ def lifecycle_machine(
     world: Any = None,
     config: Any = None,
     volatile: Collection[str] = (),
+    unique: Collection[str] = (),
     without: Mapping[str, str] | None = None,
 ) -> type[RuleBasedStateMachine]:
-    """A Hypothesis machine whose rules are up, preview, refresh, destroy, import, edit, drift, crash, restart and a
-    second writer. `TestLife = lifecycle_machine(...).TestCase` makes a test of it.
+    """A Hypothesis machine whose rules are edit, remove, up, preview, refresh, destroy, import, drift, vanish, crash, a
+    lost answer, restart and a second writer, on up to three resources. `TestLife = lifecycle_machine(...).TestCase`
+    makes a test of it.
 
     :param provider: the provider's class, or a function that makes an object; called with the world if it wants it.
     :param inputs: a Hypothesis strategy that makes dicts, or a list of dicts.
     :param world: as for `ProviderLaws`.
     :param config: as for `ProviderLaws`.
     :param volatile: outputs that change by themselves.
+    :param unique: inputs of which no two resources have the same value at a time, such as a name.
     :param without: rules that are left out, each with the reason: `{"crash": "the API has no idempotency key"}`.
 
     Raises `MalokoError` without Hypothesis.
@@ -67,27 +62,26 @@ def lifecycle_machine(
             "lifecycle_machine draws its steps with Hypothesis, which is not installed: pip install hypothesis"
         ) from error
     left_out = dict(without or {})
-    for name, reason in left_out.items():
-        if name not in RULES:
-            raise MalokoError(f"without= names {name!r}, which is no rule; those are {', '.join(RULES)}")
-        if not isinstance(reason, str) or not reason.strip():
-            raise MalokoError(f"without= gives no reason for {name!r}; write one")
+    drawn_from = ask("lifecycles", without=plain(left_out))
+    if drawn_from["mistake"] is not None:
+        raise MalokoError(drawn_from["mistake"])
 
-    def may(name: str, *needs: str, exists: bool = False) -> Callable[[Any], Any]:
-        """Only where the step makes sense."""
-        return precondition(
-            lambda self: name not in left_out and (self.exists or not exists) and all(able[it] for it in needs)
-        )
+    def may(name: str) -> Callable[[Any], Any]:
+        """Only where the rule is not left out. Steps that cannot be done just then do nothing: a rule that comes and
+        goes with what there is would keep Hypothesis from taking away the steps before it."""
+        return precondition(lambda _self: name not in left_out or name == "edit")
 
     examples = None if isinstance(inputs, st.SearchStrategy) else list(inputs)
     drawn = inputs if examples is None else st.sampled_from(examples)
+    extents = [extent for extent, weight in drawn_from["extents"] for _ in range(weight)]
     an_edit = st.fixed_dictionaries(
-        {"drawn": drawn, "extent": st.sampled_from(EXTENTS), "pick": st.integers(0, MOST_PICKS)}
+        {"drawn": drawn, "extent": st.sampled_from(extents), "pick": st.integers(0, drawn_from["mostPicks"])}
     )
-    some_edits = st.lists(an_edit, max_size=EDITS)
+    some_edits = st.lists(an_edit, max_size=drawn_from["mostEdits"])
+    names = st.sampled_from(drawn_from["resources"])
+    picks = st.integers(0, len(drawn_from["resources"]) - 1)
 
-    able = {"deploys": "up" not in left_out}
-    known: dict[tuple[str, ...], bool | BaseException] = {}
+    known: dict[tuple[str, ...], Known | BaseException] = {}
     shrinks: Iterator[int] | None = None
 
     class Machine(RuleBasedStateMachine):
@@ -99,69 +93,105 @@ def lifecycle_machine(
         def __init__(self) -> None:
             super().__init__()
             self.trace: tuple[str, ...] = ()
-            self.inputs: dict[str, Any] = {}
+            self.known = Known({}, {})
             self.failed = False
 
-        @initialize(first=drawn, deployed=st.sampled_from((False, True, True, True)), edits=some_edits)
-        def begin(self, first: dict[str, Any], deployed: bool, edits: list[dict[str, Any]]) -> None:
-            self.trace = (repr(first),)
-            self.inputs = first
+        @initialize(first=drawn, at=st.sampled_from(("nothing", "edit", "up", "up", "up")), edits=some_edits)
+        def begin(self, first: dict[str, Any], at: str, edits: list[dict[str, Any]]) -> None:
+            self.trace = ("begin",)
             if shrinks is None or next(shrinks) <= SHRINKS:
-                self.life = Lifecycle(provider, inputs=first, world=world, config=config, volatile=volatile)
-                able.update({name: self.life.can(name) for name in ("read", "mutate_remote", "delete_remote")})
-            if deployed and able["deploys"]:
+                self.life = Lifecycle(
+                    provider, world=world, config=config, volatile=volatile, unique=unique, without=left_out
+                )
+                known[self.trace] = Known(self.life.possible(), self.life.inputs())
+            self.look()
+            if at != "nothing":
+                self.step("edit", drawn_from["resources"][0], first)
+            if at == "up" and "up" not in left_out:
                 self.step("up")
-                self.deploy_each(edits if "edit" not in left_out else [])
+                self.deploy_each(drawn_from["resources"][0], edits)
 
-        @property
-        def exists(self) -> bool:
-            return self.life.exists if self.life is not None else known.get(self.trace) is True
+        def look(self) -> None:
+            found = known.get(self.trace)
+            if isinstance(found, Known):
+                self.known = found
 
-        def step(self, name: str, *arguments: Any) -> None:
-            self.trace = (*self.trace, f"{name}{arguments!r}")
+        def step(self, rule: str, *arguments: Any) -> None:
+            """Does a step where it can be done."""
+            trace = (*self.trace, f"{rule}{arguments!r}")
             if self.life is None:
-                found = known.get(self.trace)
-                if isinstance(found, BaseException):
-                    self.failed = True
-                    raise found
-                return
+                if trace in known:
+                    self.trace = trace
+                    self.reached(known[trace])
+            elif self.life.refusal(rule, *arguments) is None:
+                self.trace = trace
+                self.reached(self.done(lambda life: life._step(rule, *arguments)))
+
+        def done(self, act: Callable[[Lifecycle], None]) -> Known | BaseException:
+            assert self.life is not None
+            found: Known | BaseException
             try:
-                getattr(self.life, name)(*arguments)
-                known[self.trace] = self.life.exists
+                act(self.life)
+                found = Known(self.life.possible(), self.life.inputs())
             except Exception as error:
-                self.failed = True
-                known[self.trace] = error
+                found = error
                 nonlocal shrinks
                 shrinks = shrinks or itertools.count(1)
-                raise error.with_traceback(None) from error.__cause__
+            known[self.trace] = found
+            return found
+
+        def reached(self, found: Known | BaseException) -> None:
+            if isinstance(found, BaseException):
+                self.failed = True
+                raise found.with_traceback(None) from found.__cause__
+            self.known = found
+
+        def step_of(self, rule: str, pick: int, *arguments: Any) -> None:
+            """Does a step to one of the resources that there are for it."""
+            able = self.known.possible.get(rule, [])
+            if able:
+                self.step(rule, able[pick % len(able)], *arguments)
+
+        def change(self, name: str, drawn: dict[str, Any], extent: str, pick: int) -> None:
+            now = self.known.program.get(name)
+            if now is None:
+                then = drawn
+            elif examples is None:
+                then = edited(now, drawn, extent, pick, unique)
+            else:
+                then = nearest(now, examples, drawn, extent, pick, unique)
+            self.step("edit", name, then)
+
+        def deploy_each(self, name: str, edits: list[dict[str, Any]]) -> None:
+            for it in edits:
+                self.change(name, **it)
+                self.step("up")
+
+        # Hypothesis makes simple what it shrinks, and takes the first of the rules for the simplest: this one.
+        @rule()
+        def all_quiet(self) -> None:
+            """Nothing happens."""
 
         @may("up")
         @rule()
         def up(self) -> None:
             self.step("up")
 
-        def change(self, drawn: dict[str, Any], extent: str, pick: int) -> None:
-            if examples is None:
-                self.inputs = edited(self.inputs, drawn, extent, pick)
-            else:
-                self.inputs = nearest(self.inputs, examples, drawn, extent, pick)
-            self.step("edit", self.inputs)
-
-        def deploy_each(self, edits: list[dict[str, Any]]) -> None:
-            for it in edits:
-                self.change(**it)
-                self.step("up")
-
         @may("edit")
-        @rule(edit=an_edit)
-        def edit(self, edit: dict[str, Any]) -> None:
-            self.change(**edit)
+        @rule(name=names, edit=an_edit)
+        def edit(self, name: str, edit: dict[str, Any]) -> None:
+            self.change(name, **edit)
 
-        # What most of a resource's life is made of: as two rules among twelve, an edit and an up would rarely meet.
-        @may("edit", "deploys")
-        @rule(edits=some_edits)
-        def edit_and_up(self, edits: list[dict[str, Any]]) -> None:
-            self.deploy_each(edits)
+        # What most of a resource's life is made of: as two rules among many, an edit and an up would rarely meet.
+        @may("edit")
+        @rule(name=names, edits=some_edits)
+        def edit_and_up(self, name: str, edits: list[dict[str, Any]]) -> None:
+            self.deploy_each(name, edits)
+
+        @may("remove")
+        @rule(pick=picks)
+        def remove(self, pick: int) -> None:
+            self.step_of("remove", pick)
 
         @may("preview")
         @rule()
@@ -173,28 +203,33 @@ def lifecycle_machine(
         def refresh(self) -> None:
             self.step("refresh")
 
-        @may("destroy", exists=True)
+        @may("destroy")
         @rule()
         def destroy(self) -> None:
             self.step("destroy")
 
-        @may("import_", "read", exists=True)
-        @rule()
-        def import_(self) -> None:
-            self.step("import_")
+        @may("import")
+        @rule(pick=picks)
+        def import_(self, pick: int) -> None:
+            self.step_of("import", pick)
 
-        @may("drift", "read", "mutate_remote", exists=True)
-        @rule()
-        def drift(self) -> None:
-            self.step("drift")
+        @may("import")
+        @rule(pick=picks, first=drawn)
+        def import_made(self, pick: int, first: dict[str, Any]) -> None:
+            self.step_of("import", pick, first)
 
-        @may("vanish", "read", "delete_remote", exists=True)
-        @rule()
-        def vanish(self) -> None:
-            self.step("vanish")
+        @may("drift")
+        @rule(pick=picks)
+        def drift(self, pick: int) -> None:
+            self.step_of("drift", pick)
+
+        @may("vanish")
+        @rule(pick=picks)
+        def vanish(self, pick: int) -> None:
+            self.step_of("vanish", pick)
 
         @may("crash")
-        @rule(nth=st.integers(1, 8), kind=st.sampled_from(list(CRASHES)))
+        @rule(nth=st.integers(1, drawn_from["mostPoints"]), kind=st.sampled_from(drawn_from["crashes"]))
         def crash(self, nth: int, kind: str) -> None:
             self.step("crash", nth, kind)
 
@@ -209,23 +244,27 @@ def lifecycle_machine(
             self.step("restart")
 
         @may("second_writer")
-        @rule()
-        def second_writer(self) -> None:
-            self.step("second_writer")
+        @rule(moment=st.sampled_from(drawn_from["moments"]))
+        def second_writer(self, moment: str) -> None:
+            self.step("second_writer", moment)
 
         def teardown(self) -> None:
             if self.failed:
                 if self.life is not None:
                     self.life.close()
             elif self.trace:
-                self.step("end")
+                self.trace = (*self.trace, "end")
+                if self.life is not None:
+                    self.reached(self.done(Lifecycle.end))
+                elif self.trace in known:
+                    self.reached(known[self.trace])
 
     name = getattr(provider, "__name__", type(provider).__name__)
     Machine.__name__ = Machine.__qualname__ = f"{name}Lifecycle"
     # The same lifecycles in every run: a failure comes again by running the test again.
     Machine.TestCase.settings = hypothesis.settings(
         max_examples=100,
-        stateful_step_count=6,
+        stateful_step_count=8,
         deadline=None,
         derandomize=True,
         database=None,

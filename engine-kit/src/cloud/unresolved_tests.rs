@@ -2,8 +2,8 @@ use futures::executor::block_on;
 use maloko_core::error::Result;
 use serde_json::{Value, json};
 
+use crate::cloud::unresolved::{Asked, Unresolved, left};
 use crate::stack::TestStack;
-use crate::unresolved::{Asked, Unresolved, left};
 
 const SECRET: &str = "hunter22-hunter22";
 

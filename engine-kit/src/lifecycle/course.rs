@@ -1,0 +1,335 @@
+//! What each step does: it asks the host, and changes what is known of the stack.
+
+use std::sync::Arc;
+
+use super::exchange::{Asked, Held, LifeCrash, LifeOperation, LifeRan, LifeRequest, LifeRun, Row, Taken};
+use super::finding;
+use super::model::Model;
+use super::step::{Inputs, Moment, Step};
+use crate::exchange::Exchange;
+use crate::fault_points::{self, Interruption};
+use crate::laws::Made;
+
+/// A lifecycle that goes on.
+pub(super) struct Course {
+    pub(super) model: Model,
+    host: Exchange<LifeRequest>,
+}
+
+impl Course {
+    pub(super) fn new(model: Model, host: Exchange<LifeRequest>) -> Self {
+        Self { model, host }
+    }
+
+    /// Does a step, and looks at what must hold after it.
+    pub(super) async fn take(&mut self, step: Step) -> Held {
+        self.look_around().await;
+        match step {
+            Step::Edit(name, inputs) => self.edit(name, inputs).await,
+            Step::Remove(name) => {
+                self.model.program.remove(&name);
+                self.tell_program().await;
+                Ok(())
+            }
+            Step::Up => {
+                let ran = self.run(LifeOperation::Up).await;
+                self.deployed("up", ran).await
+            }
+            Step::Preview => self.preview().await,
+            Step::Refresh => {
+                self.must_run("refresh", LifeOperation::Refresh).await?;
+                self.model.refreshed();
+                self.holds("refresh").await
+            }
+            Step::Destroy => self.destroy("destroy").await,
+            Step::Import(name, Some(inputs)) => self.import(name, inputs).await,
+            Step::Import(name, None) => {
+                self.take_over(Taken { name, id: None }).await?;
+                self.holds("import").await
+            }
+            Step::Drift(name) => {
+                if let Some(id) = self.id_of(&name) {
+                    self.host.ask::<()>(LifeRequest::MutateRemote { id }).await;
+                }
+                self.model.changed.insert(name);
+                self.model.settled = false;
+                Ok(())
+            }
+            Step::Vanish(name) => {
+                if let Some(id) = self.id_of(&name) {
+                    self.host.ask::<()>(LifeRequest::DeleteRemote { id }).await;
+                }
+                self.model.lost.insert(name);
+                self.model.settled = false;
+                Ok(())
+            }
+            Step::Crash(nth, kind) => self.crash(nth, kind).await,
+            Step::LoseAnswer => {
+                let ran = self.run_as(LifeRun { loses: true, ..self.an_up() }).await;
+                if ran.lost {
+                    self.model.cut_off();
+                    return Ok(());
+                }
+                self.deployed("lose_answer", ran).await
+            }
+            Step::Restart => {
+                self.model.writer = self.begin().await;
+                self.model.settled = false;
+                Ok(())
+            }
+            Step::SecondWriter(Moment::Before) => self.second_writer_before().await,
+            Step::SecondWriter(Moment::During) => self.second_writer_during().await,
+        }
+    }
+
+    /// Removes everything; nothing may be left. What the last updates made, and what there was, is compared with what a create
+    /// of the same inputs makes.
+    pub(super) async fn end(&mut self) -> Held {
+        self.look_around().await;
+        if self.model.uncertain {
+            let ran = self.run_as(self.an_up()).await;
+            self.deployed("the up after what was cut off", ran).await?;
+        }
+        let mut ends: Vec<(String, Arc<Inputs>, Made)> = Vec::new();
+        for (name, (inputs, made)) in &self.model.updated {
+            ends.push((name.clone(), Arc::clone(inputs), made.clone()));
+        }
+        for (name, inputs) in self.model.state.iter().filter(|_| self.model.settled) {
+            let Some(row) = self.model.row(name) else { continue };
+            let made = row.made();
+            if !ends.iter().any(|(_, other, it)| other.number == inputs.number && *it == made) {
+                ends.push((name.clone(), Arc::clone(inputs), made));
+            }
+        }
+        if self.model.rows.is_empty() && self.model.unresolved == 0 {
+            self.holds("the end").await?;
+        } else {
+            self.destroy("the destroy at the end").await?;
+        }
+        for (name, inputs, made) in ends.iter().filter(|_| self.model.subject.resets) {
+            let afresh: Option<Made> = self.host.ask(LifeRequest::MakeAfresh { inputs: inputs.number }).await;
+            let Some(afresh) = afresh else { continue };
+            finding::as_created(name, &afresh, made, &self.model.subject.volatile)?;
+        }
+        Ok(())
+    }
+
+    async fn look_around(&mut self) {
+        if self.model.foreign.is_none() {
+            let ids = self.ids().await;
+            self.model.foreign = Some(ids.unwrap_or_default().into_iter().collect());
+        }
+    }
+
+    async fn edit(&mut self, name: String, inputs: Arc<Inputs>) -> Held {
+        let asked: Asked = self.host.ask(LifeRequest::Check { inputs: inputs.number }).await;
+        finding::call("edit", &asked)?;
+        if !asked.refused {
+            self.model.program.insert(name, inputs);
+            self.tell_program().await;
+        }
+        Ok(())
+    }
+
+    async fn preview(&mut self) -> Held {
+        let rows = self.model.rows.clone();
+        let picture: serde_json::Value = self.host.ask(LifeRequest::Picture).await;
+        let ran = self.run(self.planning()).await;
+        if ran.error.is_some() && !ran.refused {
+            return Err(finding::failed("preview", &ran));
+        }
+        if ran.error.is_none() {
+            finding::preview(&self.model, &ran)?;
+        }
+        let then: serde_json::Value = self.host.ask(LifeRequest::Picture).await;
+        finding::unchanged(&rows, &self.model.rows, &picture, &then)
+    }
+
+    async fn destroy(&mut self, what: &str) -> Held {
+        self.must_run(what, LifeOperation::Destroy).await?;
+        self.model.destroyed();
+        self.holds(what).await
+    }
+
+    async fn import(&mut self, name: String, inputs: Arc<Inputs>) -> Held {
+        let asked: Asked = self.host.ask(LifeRequest::Make { inputs: inputs.number }).await;
+        finding::call("import", &asked)?;
+        if asked.refused {
+            return Ok(());
+        }
+        self.model.program.insert(name.clone(), Arc::clone(&inputs));
+        self.tell_program().await;
+        self.take_over(Taken { name: name.clone(), id: Some(asked.id.unwrap_or_default()) }).await?;
+        self.model.state.insert(name, inputs);
+        self.holds("import").await
+    }
+
+    async fn take_over(&mut self, taken: Taken) -> Held {
+        self.model.settled = false;
+        let ran = self.run_as(LifeRun { takes: Some(taken), ..self.operation(LifeOperation::Import) }).await;
+        if ran.error.is_some() { Err(finding::failed("import", &ran)) } else { Ok(()) }
+    }
+
+    async fn crash(&mut self, nth: usize, kind: Interruption) -> Held {
+        let planned = self.run(self.planning()).await;
+        if planned.error.is_some() {
+            return if planned.refused { Ok(()) } else { Err(finding::failed("the preview of a crash", &planned)) };
+        }
+        let steps: Vec<(String, String)> = planned.plan.into_iter().map(|it| (it.action, it.name)).collect();
+        let points = fault_points::planned(&steps, kind);
+        let point = points.get((nth - 1) % points.len().max(1));
+        let label = point.map(|it| self.model.next_label(&it.label, it.ahead));
+        let crash = label.map(|label| LifeCrash { label, kind });
+        let ran = self.run_as(LifeRun { crash, ..self.an_up() }).await;
+        if ran.crashed {
+            self.model.cut_off();
+            return Ok(());
+        }
+        self.deployed("crash", ran).await
+    }
+
+    // The other's `up` is a plan as well: one that does not settle shows in it, and in the plan after it.
+    async fn second_writer_before(&mut self) -> Held {
+        let other = self.begin().await;
+        let ran = self.run_as(LifeRun { writer: other, ..self.an_up() }).await;
+        if self.refuses(&ran) {
+            return Ok(());
+        }
+        self.arrived("the up of the second writer", ran).await?;
+        let ran = self.run(LifeOperation::Up).await;
+        self.deployed("the up after that of the second writer", ran).await
+    }
+
+    async fn second_writer_during(&mut self) -> Held {
+        let other = self.begin().await;
+        let ran = self.run_as(LifeRun { meanwhile: Some(other), ..self.an_up() }).await;
+        finding::two_writers(&ran)?;
+        if self.refuses(&ran) {
+            return Ok(());
+        }
+        self.arrived("the up beside a second writer", ran).await?;
+        let ran = self.run_as(LifeRun { writer: other, ..self.operation(LifeOperation::Up) }).await;
+        self.deployed("the up of the second writer", ran).await
+    }
+
+    /// After an `up`: what it must have come to, and that it settles.
+    async fn deployed(&mut self, what: &str, ran: LifeRan) -> Held {
+        if self.refuses(&ran) {
+            return Ok(());
+        }
+        let changed = !ran.plan.is_empty();
+        let updated: Vec<String> =
+            ran.plan.iter().filter(|it| it.action == "update").map(|it| it.name.clone()).collect();
+        self.arrived(what, ran).await?;
+        // Where the last plan was empty and the `up` has done nothing, nothing is left to be planned.
+        if !self.model.settled || changed {
+            self.settles(what, changed).await?;
+        }
+        for name in updated {
+            // A later step may hide it: a destroy, a refresh.
+            let made = self.model.row(&name).map(Row::made);
+            if let (Some(inputs), Some(made)) = (self.model.program.get(&name), made) {
+                let inputs = Arc::clone(inputs);
+                self.model.updated.insert(name, (inputs, made));
+            }
+        }
+        Ok(())
+    }
+
+    async fn arrived(&mut self, what: &str, ran: LifeRan) -> Held {
+        // What is gone cannot be updated by who has not looked; the up after a refresh must mend that.
+        if ran.error.is_some() && self.model.lost.is_empty() {
+            return Err(finding::failed(what, &ran));
+        }
+        if self.model.drifted() {
+            // What happened outside is found by a refresh only; an up without one may well leave it.
+            self.must_run("an up after a refresh", LifeOperation::RefreshedUp).await?;
+            self.model.settled = false;
+        }
+        self.model.deployed();
+        self.holds(what).await
+    }
+
+    // Where `check` refuses inputs, nothing of them was to change; what became of the other resources is not known.
+    fn refuses(&mut self, ran: &LifeRan) -> bool {
+        let refuses = ran.refused && ran.error.is_some();
+        if refuses {
+            self.model.cut_off();
+        }
+        refuses
+    }
+
+    // An `up` that has changed nothing was an empty plan itself.
+    async fn settles(&mut self, what: &str, changed: bool) -> Held {
+        let plain = changed.then_some(LifeOperation::Preview);
+        let refreshed = self.model.has_read().then_some(LifeOperation::RefreshedPreview);
+        for operation in plain.into_iter().chain(refreshed) {
+            let ran = self.must_run("the preview after an up", operation).await?;
+            finding::settled(what, operation, &ran, &self.model.subject.volatile)?;
+        }
+        self.model.settled = true;
+        Ok(())
+    }
+
+    /// The state is as the steps say, and the world as the state says.
+    async fn holds(&mut self, what: &str) -> Held {
+        if self.model.uncertain {
+            return Ok(());
+        }
+        let ids = self.ids().await;
+        finding::holds(what, &self.model, ids)
+    }
+
+    async fn ids(&self) -> Option<Vec<String>> {
+        let mut ids: Option<Vec<String>> = self.host.ask(LifeRequest::Look).await;
+        if let Some(ids) = &mut ids {
+            ids.sort();
+        }
+        ids
+    }
+
+    fn id_of(&self, name: &str) -> Option<String> {
+        self.model.row(name).map(|row| row.id.clone())
+    }
+
+    async fn tell_program(&mut self) {
+        self.model.settled = false;
+        let numbers = self.model.program.iter().map(|(name, inputs)| (name.clone(), inputs.number));
+        let resources = numbers.collect();
+        self.host.ask::<()>(LifeRequest::Program { resources }).await;
+    }
+
+    async fn begin(&mut self) -> usize {
+        let writer = self.model.new_writer();
+        self.host.ask::<()>(LifeRequest::Begin { writer }).await;
+        writer
+    }
+
+    // An `up` that looks first where something happened outside.
+    fn an_up(&self) -> LifeRun {
+        self.operation(if self.model.drifted() { LifeOperation::RefreshedUp } else { LifeOperation::Up })
+    }
+
+    fn planning(&self) -> LifeOperation {
+        if self.model.drifted() { LifeOperation::RefreshedPreview } else { LifeOperation::Preview }
+    }
+
+    fn operation(&self, operation: LifeOperation) -> LifeRun {
+        LifeRun { operation, writer: self.model.writer, crash: None, loses: false, meanwhile: None, takes: None }
+    }
+
+    async fn must_run(&mut self, what: &str, operation: LifeOperation) -> Held<LifeRan> {
+        let ran = self.run(operation).await;
+        if ran.error.is_some() { Err(finding::failed(what, &ran)) } else { Ok(ran) }
+    }
+
+    async fn run(&mut self, operation: LifeOperation) -> LifeRan {
+        self.run_as(self.operation(operation)).await
+    }
+
+    async fn run_as(&mut self, run: LifeRun) -> LifeRan {
+        let ran: LifeRan = self.host.ask(LifeRequest::Run(run)).await;
+        self.model.saw(&ran);
+        ran
+    }
+}

@@ -1,0 +1,331 @@
+// Does what the steps of a lifecycle ask for (`engine-kit/src/lifecycle/exchange.rs`): calls, operations, looks.
+import { messageOf } from "../../process/errors";
+import { parseJson, toJsonText } from "../../process/originals";
+import { Sdk } from "../../sdk";
+import { METHODS } from "../../sdk/methods";
+import type { CrashKind } from "../crash";
+import { type Direct, direct } from "../direct";
+import { Kit } from "../kit";
+import { errorText, plainJson, Refused, type Words } from "../laws/broken";
+import { type ConfigSource, type Place, type ProviderSource, providerOf, removerOf, titleOf } from "../laws/options";
+import { plain, Trial } from "../laws/trial";
+import type { Report } from "../stack/operate";
+import { importOf, outcomeOf } from "../stack/outcome";
+import type { TestStack } from "../stack/stack";
+import type { Inputs } from "../stack/subject";
+import { objectsOf, pictureOf, type World } from "../worlds";
+
+/** What a lifecycle is made of. */
+export interface LifeSource {
+    provider: ProviderSource;
+    place: Place;
+    config?: ConfigSource | undefined;
+    volatile?: readonly string[] | undefined;
+}
+
+export type End = { outcome: "holds" } | { outcome: "broken"; words: Words; caused: boolean };
+
+interface Run {
+    operation: "preview" | "refreshed-preview" | "up" | "refreshed-up" | "refresh" | "destroy" | "import";
+    writer: number;
+    crash: { label: string; kind: CrashKind } | null;
+    loses: boolean;
+    meanwhile: number | null;
+    takes: { name: string; id: string | null } | null;
+}
+
+export type Request =
+    | { do: "check" | "make" | "make-afresh"; inputs: number }
+    | { do: "program"; resources: Record<string, number> }
+    | { do: "begin"; writer: number }
+    | ({ do: "run" } & Run)
+    | { do: "look" | "picture" }
+    | { do: "mutate-remote" | "delete-remote"; id: string };
+
+/** Somebody who deploys the program: a process of its own, if it were not for the test. */
+interface Writer {
+    provider: object;
+    stack: TestStack;
+}
+
+interface Deployment {
+    deployment: { resources: { urn: string }[] };
+}
+
+const INFO = { title: "a lifecycle", file: "", replay: "" };
+const WRITING = ["create", "update", "delete"] as const;
+
+/** A provider, its world, and all who deploy it. */
+export class Host {
+    /** The inputs that steps are about, by their numbers. */
+    readonly inputs: Inputs[] = [];
+    /** What the program says. */
+    readonly program = new Map<string, Inputs>();
+    /** What the last call or operation threw. */
+    failure: { thrown: unknown } | undefined;
+    readonly #config: Record<string, string>;
+    readonly #writers = new Map<number, Writer>();
+    // The last writer's provider, for what is asked of it without the engine.
+    #direct: Direct;
+
+    private constructor(
+        private readonly source: LifeSource,
+        private readonly world: World | undefined,
+    ) {
+        const { config = {} } = source;
+        this.#config = typeof config === "function" ? config(world) : config;
+        const { provider } = this.#newWriter(0);
+        this.#direct = direct(provider);
+    }
+
+    static async begin(source: LifeSource): Promise<Host> {
+        const host = new Host(source, await source.place.renew());
+        await host.#configure();
+        return host;
+    }
+
+    /** What is known of the provider and its world. */
+    get subject(): object {
+        const { provider, place, volatile = [] } = this.source;
+        const mutate = { name: "mutateRemote", there: typeof this.world?.mutateRemote === "function" };
+        const remove = { name: "deleteRemote", there: removerOf(this.world) !== undefined };
+        return {
+            name: titleOf(provider),
+            methods: METHODS.filter((method) => this.#has(method)),
+            world: this.world === undefined ? null : { mutate, delete: remove },
+            resets: place.resets,
+            volatile,
+        };
+    }
+
+    /** Does one thing. */
+    async answer(request: Request): Promise<unknown> {
+        switch (request.do) {
+            case "check":
+                return this.#asked(request.inputs, false);
+            case "make":
+                return this.#asked(request.inputs, true);
+            case "make-afresh":
+                return this.#makeAfresh(request.inputs);
+            case "program":
+                this.program.clear();
+                for (const [name, number] of Object.entries(request.resources)) {
+                    this.program.set(name, this.inputs[number] ?? {});
+                }
+                return null;
+            case "begin":
+                this.#direct = direct(this.#newWriter(request.writer).provider);
+                await this.#configure();
+                return null;
+            case "run":
+                return this.#run(request);
+            case "look":
+                return this.world === undefined ? null : objectsOf(this.world);
+            case "picture":
+                return this.world === undefined ? null : plainJson(pictureOf(this.world));
+            case "mutate-remote":
+                await this.world?.mutateRemote?.(request.id);
+                return null;
+            case "delete-remote":
+                await removerOf(this.world)?.(request.id);
+                return null;
+        }
+    }
+
+    // Without an engine.
+
+    #configure(): Promise<void> {
+        return this.#asking((asked) => asked.configure(this.#config));
+    }
+
+    // What the provider holds for this is let go of: the stack's runs have their own.
+    async #asking<T>(ask: (asked: Direct) => Promise<T>): Promise<T> {
+        try {
+            return await ask(this.#direct);
+        } finally {
+            await this.#direct.close();
+        }
+    }
+
+    async #asked(number: number, makes: boolean): Promise<object> {
+        this.failure = undefined;
+        try {
+            return await this.#asking(async (asked) => {
+                const { inputs, failures } = await asked.check({}, this.inputs[number] ?? {});
+                if (failures.length > 0) {
+                    return { refused: true };
+                }
+                return makes ? { id: (await asked.create(inputs)).id } : {};
+            });
+        } catch (thrown) {
+            this.failure = { thrown };
+            return { error: errorText(thrown) };
+        }
+    }
+
+    async #makeAfresh(number: number): Promise<object | null> {
+        const { provider, place, config, volatile = [] } = this.source;
+        const trial = await Trial.begin({ provider, place, config, volatile });
+        try {
+            const { id, outputs } = await trial.create(this.inputs[number] ?? {});
+            return { id, outputs: plainJson(outputs) };
+        } catch (thrown) {
+            if (thrown instanceof Refused) {
+                return null;
+            }
+            throw thrown;
+        } finally {
+            await trial.end();
+        }
+    }
+
+    // Stacks.
+
+    async #run({ operation, writer, crash, loses, meanwhile, takes }: Run): Promise<object> {
+        const { provider, stack } = this.#writerOf(writer);
+        let tried: { error: string | null } | undefined;
+        const other = meanwhile === null ? undefined : this.#writerOf(meanwhile).stack;
+        const methods = provider as Record<string, (...args: unknown[]) => unknown>;
+        const stubs = WRITING.filter((method) => (loses || other !== undefined) && this.#has(method)).map((method) =>
+            stack.stub(
+                method,
+                other === undefined
+                    ? { throws: new Error("the answer was lost"), after: true }
+                    : {
+                          calls: async (...args) => {
+                              if (tried === undefined) {
+                                  tried = { error: null };
+                                  tried.error = await other.up().then(() => null, messageOf);
+                              }
+                              return methods[method]?.(...args);
+                          },
+                      },
+            ),
+        );
+        let report: Report | undefined;
+        try {
+            report = await this.#report(stack, operation, crash, takes);
+        } finally {
+            for (const stub of stubs) {
+                stub.restore();
+            }
+        }
+        return { ...this.#answerOf(stack, report), meanwhile: tried ?? null };
+    }
+
+    async #report(
+        stack: TestStack,
+        operation: Run["operation"],
+        crash: Run["crash"],
+        takes: Run["takes"],
+    ): Promise<Report | undefined> {
+        const refresh = operation.startsWith("refreshed-");
+        const preview = operation.endsWith("preview");
+        const verb = preview ? "up" : (operation.replace("refreshed-", "") as "up" | "refresh" | "destroy" | "import");
+        if (takes === null) {
+            const more = crash === null ? {} : { crash };
+            return stack.attempt(verb, { preview, refresh, ...more }).catch((thrown: unknown) => {
+                // So early that the state could not even be opened.
+                if (crash === null) {
+                    throw thrown;
+                }
+                return undefined;
+            });
+        }
+        const { name, id } = takes;
+        if (id === null) {
+            return stack.attempt(verb, { imports: [forgotten(stack, name)] });
+        }
+        const planned = await stack.attempt("up", { preview: true });
+        const step = planned.plan.find((it) => it.name === name);
+        return step === undefined || planned.outcome !== "succeeded"
+            ? planned
+            : stack.attempt(verb, { imports: [importOf(step, id)] });
+    }
+
+    #answerOf(stack: TestStack, report: Report | undefined): object {
+        const rows = stack
+            .rows()
+            .filter(({ custom }) => custom)
+            .map(({ name, id, outputs, delete: waiting }) => {
+                return { name, id, outputs: plainJson(plain(outputs)), waiting };
+            });
+        const there = { rows, unresolved: stack.unresolvedCreates().length };
+        if (report === undefined) {
+            return { ...there, crashed: true };
+        }
+        this.failure = failureOf(report);
+        const { calls, points, struck, thrown, error } = report;
+        const told = thrown === undefined ? (error ?? `the operation ${report.outcome}`) : errorText(thrown.value);
+        const plan = Object.values(outcomeOf(report).plan)
+            .filter(({ custom }) => custom)
+            .map(({ name, action, changes }) => {
+                const sorted = Object.entries(changes).sort(([one], [other]) => (one < other ? -1 : 1));
+                return {
+                    name,
+                    action,
+                    changes: sorted.map(([path, it]) => ({ path, old: plainJson(it.old), new: plainJson(it.new) })),
+                };
+            });
+        return {
+            ...there,
+            error: this.failure === undefined ? null : told,
+            refused: calls.some(({ method, result }) => method === "check" && refuses(result)),
+            crashed: struck !== null,
+            lost: calls.some(({ faulted }) => faulted),
+            points: points.map(({ label }) => label),
+            plan,
+        };
+    }
+
+    #has(method: string): boolean {
+        return typeof (this.#writerOf(0).provider as Record<string, unknown>)[method] === "function";
+    }
+
+    #writerOf(number: number): Writer {
+        const writer = this.#writers.get(number);
+        if (writer === undefined) {
+            throw new Error(`there is no writer ${number}`);
+        }
+        return writer;
+    }
+
+    // With the state of the first one's stack, or an empty one.
+    #newWriter(number: number): Writer {
+        const provider = providerOf(this.source.provider, this.world);
+        const { Resource } = Sdk.load(process.cwd());
+        const program = (): void => {
+            for (const [name, inputs] of this.program) {
+                new Resource(provider, name, { ...inputs });
+            }
+        };
+        const settings = { settle: false, config: this.#config, seed: 1, providers: [provider] };
+        const first = this.#writers.get(0)?.stack;
+        const stack = first?.another(program, settings) ?? new Kit(INFO).stack(program, settings);
+        const writer = { provider, stack };
+        this.#writers.set(number, writer);
+        return writer;
+    }
+}
+
+function failureOf({ outcome, thrown, error }: Report): { thrown: unknown } | undefined {
+    if (outcome === "succeeded") {
+        return undefined;
+    }
+    return { thrown: thrown === undefined ? new Error(error ?? `the operation ${outcome}`) : thrown.value };
+}
+
+function refuses(result: unknown): boolean {
+    const { failures } = (result ?? {}) as { failures?: unknown[] | null };
+    return (failures ?? []).length > 0;
+}
+
+// Has the stack forget a resource; what an import of its object is told.
+function forgotten(stack: TestStack, name: string): ReturnType<typeof importOf> {
+    const row = stack.row(name);
+    const exported = parseJson(stack.export()) as Deployment;
+    const { deployment } = exported;
+    deployment.resources = deployment.resources.filter(({ urn }) => urn !== row.urn);
+    stack.restore(toJsonText(exported));
+    return importOf(row, row.id);
+}

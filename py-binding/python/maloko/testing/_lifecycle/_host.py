@@ -1,0 +1,246 @@
+"""Does what the steps of a lifecycle ask for (`engine-kit/src/lifecycle/exchange.rs`): calls, operations, looks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from maloko.testing._direct import Direct
+from maloko.testing._laws._recorder import METHODS
+from maloko.testing._laws._settings import Settings
+from maloko.testing._laws._trial import Refused, Trial, made_of
+from maloko.testing._laws._words import error_text, plain
+from maloko.testing._laws._worlds import picture_of
+from maloko.testing._operations._runs import Run, on_a_free_thread
+from maloko.testing._operations._stack import Stack
+
+_WRITING = ("create", "update", "delete")
+
+
+class Host:
+    """A provider, its world, and all who deploy it."""
+
+    def __init__(self, settings: Settings) -> None:
+        """:param settings: what the author says of the provider."""
+        self._settings = settings
+        self.place = settings.new_place()
+        """The world, over all examples."""
+        self.trial = Trial(settings, self.place)
+        """The world now, and providers in it."""
+        self.inputs: list[dict[str, Any]] = []
+        """The inputs that steps are about, by their numbers."""
+        self.program: dict[str, dict[str, Any]] = {}
+        """What the program says."""
+        self.failure: BaseException | None = None
+        """What the last call or operation raised."""
+        self._provider = self.trial.provider
+        self._writers: dict[int, Stack] = {0: self.trial.stack_of({})}
+
+    def subject(self) -> dict[str, Any]:
+        """What is known of the provider and its world."""
+        world = self.trial.world
+
+        def ability(name: str) -> dict[str, Any]:
+            return {"name": name, "there": callable(getattr(world, name, None))}
+
+        remote = {"mutate": ability("mutate_remote"), "delete": ability("delete_remote")}
+        return {
+            "name": self._settings.name,
+            "methods": [method for method in METHODS if self.trial.has(method)],
+            "world": None if world is None else remote,
+            "resets": self.place.resets,
+            "volatile": sorted(self._settings.volatile),
+        }
+
+    def answer(self, request: dict[str, Any]) -> Any:
+        """Does one thing."""
+        wanted = request.pop("do")
+        return getattr(self, f"_{wanted.replace('-', '_')}")(**request)
+
+    def close(self) -> None:
+        """Leaves the world."""
+        self.trial.close()
+        self.place.end()
+
+    # Without an engine.
+
+    def _check(self, inputs: int) -> dict[str, Any]:
+        return self._asked(inputs, "check") if self.trial.has("check") else {}
+
+    def _make(self, inputs: int) -> dict[str, Any]:
+        return self._asked(inputs, "create")
+
+    def _asked(self, number: int, method: str) -> dict[str, Any]:
+        config = self._settings.config_for(self.trial.world)
+        self.failure = None
+        try:
+            with Direct(self._provider, config=config) as asked:
+                checked = asked.check({}, self.inputs[number])
+                if checked.failures:
+                    return {"refused": True}
+                return {"id": asked.create(checked.inputs).id if method == "create" else None}
+        except Exception as error:
+            self.failure = error
+            return {"error": error_text(error)}
+
+    # Stacks.
+
+    def _make_afresh(self, inputs: int) -> dict[str, Any] | None:
+        self.trial.renew()
+        try:
+            made = made_of(self.trial.made(self.inputs[inputs]))
+        except Refused:
+            return None
+        return {"id": made.id, "outputs": plain(made.outputs)}
+
+    def _program(self, resources: dict[str, int]) -> None:
+        self.program = {name: self.inputs[number] for name, number in resources.items()}
+        for stack in self._writers.values():
+            self._tell(stack)
+
+    def _tell(self, stack: Stack) -> None:
+        rows: dict[str, Any] = stack.wanted  # type: ignore[attr-defined]
+        rows.clear()
+        rows.update(self.program)
+
+    def _begin(self, writer: int) -> None:
+        self._provider = self.trial.recorder.listen(self._settings.make_provider(self.trial.world))
+        self._writers[writer] = self.trial.stack_of({}, provider=self._provider, state=self._writers[0].state)
+        self._tell(self._writers[writer])
+
+    def _run(
+        self,
+        operation: str,
+        writer: int,
+        crash: dict[str, Any] | None,
+        loses: bool,
+        meanwhile: int | None,
+        takes: dict[str, Any] | None,
+    ) -> dict[str, Any]:
+        stack = self._writers[writer]
+        options: dict[str, Any] = {"refresh": True} if operation.startswith("refreshed-") else {}
+        tried: list[str | None] = []
+        with ExitStack() as faults:
+            if loses:
+                lost = ConnectionError("the answer was lost")
+                for method in _WRITING:
+                    faults.enter_context(stack.fault(method=method, raises=lost, after=True))
+            if meanwhile is not None:
+                faults.enter_context(self._entering(lambda: tried.append(_refusal_of(self._writers[meanwhile]))))
+            run = self._once(stack, operation.removeprefix("refreshed-"), options, crash, takes)
+        return {**self._answer(stack, run), "meanwhile": {"error": tried[0]} if tried else None}
+
+    def _once(
+        self,
+        stack: Stack,
+        verb: str,
+        options: dict[str, Any],
+        crash: dict[str, Any] | None,
+        takes: dict[str, Any] | None,
+    ) -> Run | None:
+        if takes is not None:
+            planned = on_a_free_thread(lambda: stack._once("preview", {}, None)) if takes["id"] else None
+            if planned is not None and planned.outcome != "succeeded":
+                return planned
+            options["imports"] = [_taken(planned, takes) if planned is not None else _forgotten(stack, takes["name"])]
+        try:
+            return on_a_free_thread(lambda: stack._once(verb, options, crash))
+        except RuntimeError:
+            if crash is None:
+                raise
+            return None  # so early that the state could not even be opened
+
+    @contextmanager
+    def _entering(self, act: Callable[[], Any]) -> Iterator[None]:
+        """Acts once, when the first method that changes the world is entered."""
+        recorder = self.trial.recorder
+
+        def entering(method: str) -> None:
+            if method in _WRITING:
+                recorder.entering = None
+                act()
+
+        recorder.entering = entering
+        try:
+            yield
+        finally:
+            recorder.entering = None
+
+    def _answer(self, stack: Stack, run: Run | None) -> dict[str, Any]:
+        kept: list[dict[str, Any]] = json.loads(stack.state.resources())["rows"]
+        rows = [
+            {"name": row["name"], "id": row["id"], "outputs": plain(row["outputs"]), "waiting": bool(row["delete"])}
+            for row in kept
+            if row["custom"]
+        ]
+        answer = {"rows": rows, "unresolved": len(stack.unresolved_creates())}
+        if run is None:
+            return {**answer, "crashed": True}
+        self.failure = run.failure()
+        return {
+            **answer,
+            "error": _told(run),
+            "refused": any(call.method == "check" and (call.result or {}).get("failures") for call in run.calls),
+            "crashed": run.struck is not None,
+            "lost": any(call.faulted for call in run.calls),
+            "points": [point["label"] for point in run.points],
+            "plan": [
+                {
+                    "name": entry.name,
+                    "action": entry.action,
+                    "changes": [
+                        {"path": path, "old": plain(change.old), "new": plain(change.new)}
+                        for path, change in sorted(entry.changes.items())
+                    ],
+                }
+                for entry in run.plan.changed.values()
+                if entry.custom
+            ],
+        }
+
+    # The world.
+
+    def _look(self) -> list[str] | None:
+        return self.trial.ids()
+
+    def _picture(self) -> Any:
+        return None if self.trial.world is None else plain(picture_of(self.trial.world))
+
+    def _mutate_remote(self, id: str) -> None:  # noqa: A002 as the request has it
+        self.trial.world.mutate_remote(id)
+
+    def _delete_remote(self, id: str) -> None:  # noqa: A002 as the request has it
+        self.trial.world.delete_remote(id)
+
+
+def _told(run: Run) -> str | None:
+    """The error of a run: that of the provider, or else the engine's."""
+    failure = run.failure()
+    if failure is None:
+        return None
+    return error_text(failure) if failure is run.exception else str(failure)
+
+
+def _taken(planned: Run, takes: Mapping[str, Any]) -> dict[str, Any]:
+    entry = planned.plan[takes["name"]]
+    return {"urn": entry.urn, "type": entry.type, "parent": entry.parent, "id": takes["id"]}
+
+
+def _forgotten(stack: Stack, name: str) -> dict[str, Any]:
+    """Has the stack forget a resource; what an import of its object is told."""
+    row = stack.resources()[name]
+    exported = stack.export()
+    deployment = exported["deployment"]
+    deployment["resources"] = [it for it in deployment["resources"] if it["urn"] != row["urn"]]
+    stack.restore(exported)
+    return {"urn": row["urn"], "type": row["type"], "parent": row["parent"], "id": row["id"]}
+
+
+def _refusal_of(stack: Stack) -> str | None:
+    """Tries an `up`; why it failed, and `None` when it did not."""
+    try:
+        return _told(stack.run("up"))
+    except Exception as error:  # a state that is locked cannot even be opened
+        return str(error)
