@@ -137,6 +137,35 @@ export declare class LawTrial {
     next(answer: string): string
 }
 
+/** A lifecycle of a provider: it says what the kit is to do for a step, and takes the answers. */
+export declare class LifeTrial {
+    /**
+    * Begins with an empty program. `subject` is what is known of the provider (JSON, `maloko_kit::LifeSubject`). Throws for
+    * rules that cannot be left out.
+    */
+    constructor(subject: string)
+    /** The rules that can be followed just now, each with the names of the resources that it can be about (JSON). */
+    possible(): string
+    /**
+    * Why this cannot be the next step (JSON, as in a story), in words; `null` when it can. `story` says how steps are written
+    * (JSON, `maloko_kit::Story`).
+    */
+    refusal(step: string, story: string): string | null
+    /** Begins a step. Throws for one that cannot be the next. */
+    take(step: string): void
+    /** Begins the end. Throws while a step goes on. */
+    end(): void
+    /**
+    * What is to be done next (JSON, `maloko_kit::LifeRequest`), after the answer to what was to be done before; at first, that
+    * is `null`. Throws for an answer that is none.
+    */
+    next(answer: string): string
+    /** The steps so far as a test. */
+    story(story: string): string
+    /** What went wrong (JSON, `maloko_kit::Words`), with the steps as a test. `again`: what runs it again, or nothing. */
+    brokenText(words: string, story: string, again: string): string
+}
+
 /** What `check` answered (JSON). */
 export interface Checked {
     /** What the resource is made of. */
@@ -206,31 +235,3 @@ export type Failure =
     | { kind: 'notInitialized'; message: string; traceback: string; id: string; properties: Record<string, unknown>; reasons: Array<string> }
     | { kind: 'noProvider'; message: string; traceback: string }
     | { kind: 'interrupted'; message: string; traceback: string }
-/** A lifecycle of a provider: it says what the kit is to do for a step, and takes the answers. */
-export declare class LifeTrial {
-    /**
-    * Begins with an empty program. `subject` is what is known of the provider (JSON, `maloko_kit::LifeSubject`). Throws for
-    * rules that cannot be left out.
-    */
-    constructor(subject: string)
-    /** The rules that can be followed just now, each with the names of the resources that it can be about (JSON). */
-    possible(): string
-    /**
-    * Why this cannot be the next step (JSON, as in a story), in words; `null` when it can. `story` says how steps are written
-    * (JSON, `maloko_kit::Story`).
-    */
-    refusal(step: string, story: string): string | null
-    /** Begins a step. Throws for one that cannot be the next. */
-    take(step: string): void
-    /** Begins the end. Throws while a step goes on. */
-    end(): void
-    /**
-    * What is to be done next (JSON, `maloko_kit::LifeRequest`), after the answer to what was to be done before; at first, that
-    * is `null`. Throws for an answer that is none.
-    */
-    next(answer: string): string
-    /** The steps so far as a test. */
-    story(story: string): string
-    /** What went wrong (JSON, `maloko_kit::Words`), with the steps as a test. `again`: what runs it again, or nothing. */
-    brokenText(words: string, story: string, again: string): string
-}
