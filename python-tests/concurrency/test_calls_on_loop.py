@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from maloko._maloko import Cause
 from maloko._run import calls_on_loop
 from maloko._run.calls_on_loop import CallsOnLoop
 from maloko._run.host import Host
@@ -81,9 +82,9 @@ def test_a_callback_that_never_ends_is_cancelled_when_the_program_has_ended() ->
     program.is_called_back()
     program.turns(3)
     program.host.program_ended()
-    [(kind, message, *_)] = program.answers
-    assert kind == "raised"
-    assert "CancelledError" in message
+    [failed] = program.answers
+    assert failed.cause == Cause.Raised
+    assert "CancelledError" in failed.message
 
 
 def test_a_loop_begins_a_call_once_and_none_after_its_end() -> None:
