@@ -11,6 +11,7 @@ use crate::config_value::ConfigValue;
 use crate::duration::parse_duration;
 use crate::message;
 use crate::message::{Command, Message};
+use crate::plugin::PluginsOfRun;
 use crate::provider::ProviderReference;
 use crate::redaction::Redactor;
 use crate::update_plan::UpdatePlan;
@@ -112,10 +113,15 @@ pub struct Operation {
     pub plan: Option<Arc<UpdatePlan>>,
     /// `refresh` and `destroy`: the program ran or will run, only to bring its live provider objects.
     pub run_program: bool,
+    /// `refresh` and `destroy`: provider resources that the program registers get what it says now, in place of what is in
+    /// the state; for those who ask for the program.
+    pub registers_providers: bool,
     /// What automatic names are drawn from; the same for a preview and the update that follows it.
     pub seed: Seed,
     /// Other stacks, as the program may read them.
     pub stacks: OtherStacks,
+    /// The plugins that serve resources of packages.
+    pub plugins: PluginsOfRun,
     /// `Import`: what is to be taken over.
     pub adoptions: Vec<Adoption>,
     /// `Refresh`: resources whose creation was interrupted, with the ids of the objects that it made.
@@ -164,7 +170,8 @@ impl Operation {
     }
 
     /// The configuration as programs and providers get it.
-    pub(crate) fn plain_config(&self) -> BTreeMap<String, String> {
+    #[must_use]
+    pub fn plain_config(&self) -> BTreeMap<String, String> {
         self.config.iter().map(|(key, entry)| (key.clone(), entry.value.clone())).collect()
     }
 
@@ -212,8 +219,10 @@ impl Operation {
             update_changed_providers: false,
             plan: None,
             run_program: true,
+            registers_providers: false,
             seed: new_seed(),
             stacks: OtherStacks::default(),
+            plugins: PluginsOfRun::default(),
             adoptions: Vec::new(),
             pending_creates: Vec::new(),
             redactor: Arc::default(),

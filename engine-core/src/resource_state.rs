@@ -192,7 +192,10 @@ impl ResourceState {
     #[must_use]
     pub fn with_sorted_lists(mut self) -> Self {
         self.dependencies.sort_unstable();
-        self.property_dependencies.retain(|_, urns| !urns.is_empty());
+        // A refresh of what plugins serve drops them, as the reference engine does, and that is to be written.
+        if !self.served_by().is_plugin() {
+            self.property_dependencies.retain(|_, urns| !urns.is_empty());
+        }
         self.property_dependencies.values_mut().for_each(|urns| urns.sort_unstable());
         self.replace_with.sort_unstable();
         for texts in [

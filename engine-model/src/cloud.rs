@@ -178,7 +178,7 @@ impl Cloud {
 }
 
 fn not_initialized(id: String, properties: PropertyMap) -> ProviderError {
-    let kind = ProviderErrorKind::NotInitialized { id, properties, reasons: vec!["no power".to_owned()] };
+    let kind = ProviderErrorKind::NotInitialized { id, properties, reasons: vec!["no power".to_owned()], inputs: None };
     ProviderError::new(kind, "it did not start")
 }
 
@@ -219,5 +219,5 @@ fn diff(kind: ProviderKind, olds: &PropertyMap, news: &PropertyMap) -> DiffAnswe
         DiffMode::Absent => (None, Vec::new()),
     };
     let stables = if kind.stable { vec!["out".to_owned()] } else { Vec::new() };
-    DiffAnswer { changes, replaces, stables, delete_before_replace: kind.delete_first }
+    DiffAnswer { changes, replaces, stables, delete_before_replace: kind.delete_first, detailed: None }
 }

@@ -37,9 +37,11 @@ pub(crate) fn provider_error(description: &str, error: u32) -> ProviderError {
         Failure::UnusableOutputs { message, id, properties } => {
             (ProviderErrorKind::UnusableOutputs { id, properties: properties.0 }, message, String::new())
         }
-        Failure::NotInitialized { message, traceback, id, properties, reasons } => {
-            (ProviderErrorKind::NotInitialized { id, properties: properties.0, reasons }, message, traceback)
-        }
+        Failure::NotInitialized { message, traceback, id, properties, reasons } => (
+            ProviderErrorKind::NotInitialized { id, properties: properties.0, reasons, inputs: None },
+            message,
+            traceback,
+        ),
         Failure::NoProvider { message, traceback } => (ProviderErrorKind::NoProvider, message, traceback),
         Failure::Interrupted { message, traceback } => (ProviderErrorKind::Interrupted, message, traceback),
     };

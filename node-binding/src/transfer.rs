@@ -172,7 +172,7 @@ pub(crate) fn answer(method: &str, text: &str) -> serde_json::Result<Answer> {
         }
         "diff" => {
             let Diffed { changes, replaces, stables, delete_before_replace } = serde_json::from_str(text)?;
-            Answer::Diffed(DiffAnswer { changes, replaces, stables, delete_before_replace })
+            Answer::Diffed(DiffAnswer { changes, replaces, stables, delete_before_replace, detailed: None })
         }
         "create" => {
             let Created { id, outs } = serde_json::from_str(text)?;

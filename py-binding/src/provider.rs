@@ -136,6 +136,7 @@ fn decode(
                 replaces: replaces.clone(),
                 stables: stables.clone(),
                 delete_before_replace: *delete_before_replace,
+                detailed: None,
             })
         }
         "create" => {
@@ -191,7 +192,7 @@ fn failed_in_part(method: &str, partial: &FailedInPart, py: Python<'_>, warnings
             _ => PropertyMap::new(),
         }
     });
-    let kind = ProviderErrorKind::NotInitialized { id: partial.id.clone(), properties, reasons };
+    let kind = ProviderErrorKind::NotInitialized { id: partial.id.clone(), properties, reasons, inputs: None };
     ProviderError { kind, ..failure(partial.failure.get(), py) }
 }
 

@@ -232,6 +232,11 @@ impl ProgramArguments {
     pub(crate) fn runs(&self) -> bool {
         !self.no_program && self.run_program.unwrap_or(true)
     }
+
+    /// Does the user ask for the program, which would run anyway where the state needs it?
+    pub(crate) fn asks_for_program(&self) -> bool {
+        !self.no_program && self.run_program == Some(true)
+    }
 }
 
 /// Flags of `refresh`.

@@ -41,6 +41,8 @@ pub(crate) struct Request {
     pub(crate) continue_on_error: bool,
     /// Does the program run?
     pub(crate) runs_program: bool,
+    /// `refresh` and `destroy`: was the program asked for?
+    pub(crate) asks_for_program: bool,
     /// Remove the stack when all went well?
     pub(crate) remove_stack: bool,
     /// Forget creates whose outcome is not known?
@@ -75,6 +77,7 @@ impl Request {
             ignore_protect: false,
             continue_on_error: false,
             runs_program: true,
+            asks_for_program: false,
             remove_stack: false,
             clear_pending_creates: false,
             plan: None,
@@ -119,6 +122,7 @@ impl Request {
             replace: self.replace.clone(),
             update_changed_providers: self.update_changed_providers,
             run_program: self.runs_program,
+            registers_providers: self.asks_for_program,
             config: Arc::default(),
             organization: maloko_core::state::ORGANIZATION.to_owned(),
             project_root: PathBuf::new(),
@@ -168,6 +172,7 @@ impl From<RefreshArguments> for Request {
         Self {
             expect_no_changes: expect.expect_no_changes,
             runs_program: program.runs(),
+            asks_for_program: program.asks_for_program(),
             clear_pending_creates,
             pending_creates: import_pending_creates,
             skip_pending_creates,
@@ -184,6 +189,7 @@ impl From<DestroyArguments> for Request {
             ignore_protect: act.ignore_protect,
             continue_on_error: failure.continue_on_error,
             runs_program: program.runs(),
+            asks_for_program: program.asks_for_program(),
             remove_stack: remove,
             ..Self::new(OperationKind::Destroy, "destroy", operate, confirm)
         }

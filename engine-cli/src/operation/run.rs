@@ -9,7 +9,9 @@ use maloko_core::event::{EventSink, Outcome, Severity, Summary};
 use maloko_core::message;
 use maloko_core::message::Command;
 use maloko_core::operation::{Operation, OperationKind};
-use maloko_core::state::{Crypter, Session, StackName};
+use maloko_core::resource_state::ResourceState;
+use maloko_core::served_by::ServedBy;
+use maloko_core::state::{Crypter, Session, Snapshot, StackName};
 use maloko_core::urn::Urn;
 use maloko_core::{Engine, ProgramEnd, Report};
 
@@ -19,6 +21,7 @@ use super::interrupts;
 use super::outcome_file;
 use super::own_process;
 use super::plan::{Fan, PreviewOutcome, Recorder};
+use super::plugins;
 use super::request::Request;
 use super::streams::{SharedBuffer, standard_error, standard_output};
 use super::update_plan::{self, PlanWriter};
@@ -153,6 +156,7 @@ pub(super) async fn prepare(
     let backend = Arc::clone(&workplace.backend);
     let stacks = BackendStacks::new(backend, crypter.clone(), stack.project());
     operation.stacks = OtherStacks::new(Arc::new(stacks));
+    operation.plugins = plugins::host(workplace, &operation);
     let session = open_session(workplace, request, stack, crypter.clone()).await?;
     Ok(Prepared { operation, session, redactor, crypter })
 }
@@ -349,6 +353,15 @@ fn moves_cursor(workplace: &Workplace<'_>) -> bool {
     workplace.context.text_variable("TERM").is_none_or(|term| term != "dumb")
 }
 
+/// Can a `refresh` or `destroy` do without the program? What plugins serve needs neither its objects nor its functions.
+fn is_for_plugins_alone(request: &Request, snapshot: &Snapshot) -> bool {
+    let without = |row: &ResourceState| row.served_by() != ServedBy::LiveObject && row.hooks.is_empty();
+    matches!(request.kind, OperationKind::Refresh | OperationKind::Destroy)
+        && !request.asks_for_program
+        && snapshot.rows.iter().any(|row| row.served_by().is_plugin())
+        && snapshot.rows.iter().all(|row| without(row))
+}
+
 /// Runs the program against an engine, to the end of the operation. The second answer: the program did not end and was
 /// left behind.
 async fn operate(
@@ -360,6 +373,7 @@ async fn operate(
     show: &Show,
 ) -> Result<(Report, bool)> {
     let language_host = &workplace.context.language_host;
+    let runs_program = request.runs_program && !is_for_plugins_alone(request, session.snapshot());
     let host = Arc::new(SettlingHost::new(language_host.host()));
     let aim = workplace.context.console.aim.clone();
     let engine =
@@ -374,7 +388,7 @@ async fn operate(
             None
         }
     };
-    let (end, left_behind) = if request.runs_program {
+    let (end, left_behind) = if runs_program {
         let running = language_host.run_program(Arc::clone(&engine), program);
         tokio::select! {
             end = running => (end, false),

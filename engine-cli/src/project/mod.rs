@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use maloko_core::message;
 use maloko_core::message::Command;
+use maloko_plugins::ProjectPlugin;
 use serde_norway::Value;
 
 use crate::failure::{Failure, Result};
@@ -43,6 +44,8 @@ pub(crate) struct Project {
     pub(crate) backend_url: Option<String>,
     /// The native packages that the project lists under `packages`, in the order of the file.
     pub(crate) packages: Vec<String>,
+    /// The plugins that the project has in folders, under `plugins.providers`.
+    pub(crate) plugins: Vec<ProjectPlugin>,
     /// Does every operation begin with a refresh?
     pub(crate) refresh_always: bool,
     /// Where the stacks' settings files are.
@@ -102,6 +105,7 @@ impl Project {
             main: reader.text(&value, &["main"])?,
             backend_url: reader.text(&value, &["backend", "url"])?.filter(|url| !url.is_empty()),
             packages: packages(&value),
+            plugins: plugins(&value),
             settings_directory: directory.map_or_else(|| root.clone(), |below| root.join(below)),
             file: file.to_path_buf(),
             root,
@@ -205,6 +209,22 @@ pub(crate) fn check_name(name: &str) -> std::result::Result<(), &'static str> {
     } else {
         Err("may hold only letters, digits, '-', '_' and '.'")
     }
+}
+
+/// The plugins that a project file has in folders.
+fn plugins(root: &Value) -> Vec<ProjectPlugin> {
+    let listed = root.get("plugins").and_then(|plugins| plugins.get("providers")).and_then(Value::as_sequence);
+    let text = |entry: &Value, key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    listed
+        .into_iter()
+        .flatten()
+        .map(|entry| ProjectPlugin {
+            name: text(entry, "name"),
+            path: text(entry, "path").into(),
+            version: text(entry, "version"),
+        })
+        .filter(|plugin| !plugin.name.is_empty() && !plugin.path.as_os_str().is_empty())
+        .collect()
 }
 
 /// The names of the native packages that a project file lists.

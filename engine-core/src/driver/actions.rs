@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use crate::error::Result;
 use crate::event::Event;
+use crate::plugin::{PackageRequest, PluginAnswer, PluginQuestion};
 use crate::provider::{
     Answer, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderReference, SerializedProvider,
 };
@@ -131,6 +132,12 @@ pub(in crate::driver) enum Work {
         arguments: PropertyMap,
         found: Option<Arc<ResourceState>>,
     },
+    /// Starts the plugin of a package for a provider resource.
+    StartPlugin(Box<PackageRequest>, Urn),
+    AskPlugin(ObjectId, Box<PluginQuestion>),
+    StopPlugin(ObjectId),
+    /// Ends all plugins.
+    StopPlugins,
     ReadAssets(PropertyMap),
     Wait(Duration),
     /// Comes from [`Action::Append`].
@@ -149,6 +156,8 @@ pub(in crate::driver) enum Outcome {
     Serialized(std::result::Result<SerializedProvider, ProviderError>),
     /// `None`: there is no such function.
     Returned(Option<std::result::Result<PropertyMap, String>>),
+    PluginAnswered(std::result::Result<PluginAnswer, ProviderError>),
+    PluginStopped,
     AssetsRead(std::result::Result<PropertyMap, String>),
     Waited,
     Written(Result<()>),

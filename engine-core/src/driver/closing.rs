@@ -1,6 +1,9 @@
 //! The end of the configured providers: `close`, where they have it.
 
+use std::pin::pin;
 use std::time::Duration;
+
+use futures::future::select;
 
 use crate::event::Severity;
 
@@ -10,9 +13,23 @@ use crate::driver::context::Context;
 const CLOSING: Duration = Duration::from_secs(10);
 
 impl Context {
+    /// Waits for the plugins that are about to come up, so that none comes up after the others were ended.
+    async fn await_plugins(&self) {
+        for provider in self.providers.plugins.all() {
+            let coming = pin!(self.providers.plugins.ready(&provider));
+            let limit = pin!(self.exchange.wait(CLOSING));
+            // Whatever comes of it was told to those who needed it.
+            drop(select(coming, limit).await);
+        }
+    }
+
     /// Closes each provider that was configured, all at once. It comes after the last other call of the run, also where
     /// that has failed or was cancelled; what goes wrong is told, and is no failure of the run.
     pub(in crate::driver) async fn close_providers(&self) {
+        if self.providers.plugins.were_needed() {
+            self.await_plugins().await;
+            self.exchange.stop_plugins().await;
+        }
         let closable = self.providers.take_closable();
         if closable.is_empty() {
             return;

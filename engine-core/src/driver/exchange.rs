@@ -9,6 +9,7 @@ use futures::channel::oneshot;
 
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::plugin::{PackageRequest, PluginAnswer, PluginQuestion};
 use crate::provider::{
     Answer, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderErrorKind, ProviderReference,
     SerializedProvider,
@@ -169,6 +170,33 @@ impl Exchange {
             Ok(Outcome::Object(object)) => object,
             _ => Err(fault()),
         }
+    }
+
+    pub(in crate::driver) async fn start_plugin(&self, package: PackageRequest, provider: Urn) -> Called<ObjectId> {
+        match self.object(Work::StartPlugin(Box::new(package), provider)).await? {
+            Some(plugin) => Ok(plugin),
+            None => Err(fault()),
+        }
+    }
+
+    pub(in crate::driver) async fn ask_plugin(
+        &self,
+        plugin: ObjectId,
+        question: PluginQuestion,
+    ) -> Called<PluginAnswer> {
+        match self.ask(Work::AskPlugin(plugin, Box::new(question))).await {
+            Ok(Outcome::PluginAnswered(answer)) => answer,
+            _ => Err(fault()),
+        }
+    }
+
+    pub(in crate::driver) async fn stop_plugin(&self, plugin: ObjectId) {
+        // Whatever comes of it: it is asked nothing more.
+        drop(self.ask(Work::StopPlugin(plugin)).await);
+    }
+
+    pub(in crate::driver) async fn stop_plugins(&self) {
+        drop(self.ask(Work::StopPlugins).await);
     }
 
     pub(in crate::driver) async fn find(&self, reference: &Arc<ProviderReference>) -> Called<Option<ObjectId>> {

@@ -120,6 +120,11 @@ impl<T> Default for Once<T> {
 }
 
 impl<T: Clone> Once<T> {
+    /// Of work that is done already.
+    pub(in crate::driver) fn done(outcome: T) -> Self {
+        Self { turn: Permits::new(1), outcome: AtomicRefCell::new(Some(outcome)) }
+    }
+
     /// The outcome, if the work is done.
     pub(in crate::driver) fn get(&self) -> Option<T> {
         self.outcome.borrow().clone()

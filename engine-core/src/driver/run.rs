@@ -169,6 +169,8 @@ impl Context {
     pub(in crate::driver) async fn follow(&self, begun: Begun) {
         match begun {
             Begun::Reporting(reporting) => self.report(reporting).await,
+            // Told to the first resource that needs it.
+            Begun::Configuring(provider) => drop(self.providers.plugins.ready(&provider).await),
             Begun::Late(late, answer) => self.take_late(*late, answer).await,
         }
     }

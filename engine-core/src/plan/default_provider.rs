@@ -7,6 +7,7 @@ use crate::builtin;
 use crate::event::Op;
 use crate::provider::DYNAMIC_PACKAGES;
 use crate::resource_state::ResourceState;
+use crate::served_by::ServedBy;
 use crate::urn::{Urn, package_of};
 use crate::value::{PropertyMap, Value};
 
@@ -20,8 +21,8 @@ impl Planner {
     pub(super) fn provider_for(&mut self, urn: &Urn, goal: &Goal) -> Result<(String, Vec<Step>), RegistrationError> {
         let package = package_of(&goal.kind);
         if let Some(package) = goal.package_of_provider() {
-            if !goal.is_dynamic_provider() {
-                return Err(RegistrationError::native_package(urn, package, &goal.package_version));
+            if !goal.is_dynamic_provider() && package != builtin::PACKAGE {
+                return Ok((String::new(), Vec::new()));
             }
             if !goal.import_id.is_empty() {
                 return Err(RegistrationError::built_in_import(urn, &goal.kind));
@@ -32,8 +33,12 @@ impl Planner {
         if package == builtin::PACKAGE && !built_in {
             return Err(RegistrationError::unknown_built_in(urn, &goal.kind));
         }
-        if !DYNAMIC_PACKAGES.contains(&package) && !built_in {
-            return Err(RegistrationError::native_package(urn, package, &goal.package_version));
+        if goal.served_by() == Some(ServedBy::Plugin) {
+            // Whoever registers it has made sure of that.
+            return match goal.provider.is_empty() {
+                false => Ok((goal.provider.clone(), Vec::new())),
+                true => Err(RegistrationError::native_package(urn, package, &goal.package_version)),
+            };
         }
         if built_in && !goal.import_id.is_empty() {
             return Err(RegistrationError::built_in_import(urn, &goal.kind));

@@ -51,6 +51,9 @@ const INIT_ERROR: &str = "#initerror";
 /// without naming keys, they are compared to find the keys that `replaceOnChanges` is about.
 #[must_use]
 pub fn judge(answer: &DiffAnswer, compared: &Compared<'_>) -> DiffResult {
+    if let Some(detailed) = answer.detailed.as_ref().filter(|_| answer.changes.is_some()) {
+        return judge_detailed(answer, detailed, compared);
+    }
     let mut diff_result = DiffResult {
         delete_before_replace: answer.delete_before_replace,
         stables: answer.stables.clone(),
@@ -87,6 +90,37 @@ pub fn judge(answer: &DiffAnswer, compared: &Compared<'_>) -> DiffResult {
         }
     }
     diff_result.replace = diff_result.changed && !diff_result.replace_keys.is_empty();
+    diff_result
+}
+
+/// Reads an answer that has the differences by path: it needs a replacement where one of them says so.
+fn judge_detailed(answer: &DiffAnswer, detailed: &DetailedDiff, compared: &Compared<'_>) -> DiffResult {
+    let mut diff_result = DiffResult {
+        changed: answer.changes == Some(true),
+        delete_before_replace: answer.delete_before_replace,
+        stables: answer.stables.clone(),
+        replace_keys: answer.replaces.clone(),
+        changed_keys: changed_keys(detailed),
+        detailed: (!detailed.is_empty()).then(|| detailed.clone()),
+        ..DiffResult::default()
+    };
+    apply_replace_on_changes(&mut diff_result, compared.replace_on_changes);
+    for (path, _) in detailed.iter().filter(|(_, diff)| diff.kind == diff.kind.as_replace()) {
+        let key = path.parse::<PropertyPath>().ok().and_then(|path| path.0.into_iter().next());
+        if let Some(crate::property_path::Segment::Key(key)) = key
+            && !diff_result.replace_keys.contains(&key)
+        {
+            diff_result.replace_keys.push(key);
+        }
+    }
+    if compared.has_init_errors {
+        diff_result.changed = true;
+        if listed(compared.replace_on_changes, INIT_ERROR) {
+            diff_result.replace_keys.push(INIT_ERROR.to_owned());
+        }
+    }
+    diff_result.replace = !diff_result.replace_keys.is_empty();
+    diff_result.changed |= diff_result.replace;
     diff_result
 }
 

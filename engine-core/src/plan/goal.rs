@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::duration::parse_duration;
 use crate::provider::{DYNAMIC_PACKAGES, ObjectId, parse_handle};
 use crate::resource_state::{CustomTimeouts, HookMoment, Hooks};
+use crate::served_by::{ServedBy, served_by};
 use crate::urn::Urn;
 use crate::value::{Archive, ArchiveSource, OutputValue, PROVIDER_KEY, PropertyMap, Value};
 use crate::wire::{
@@ -60,6 +61,14 @@ pub struct Goal {
     pub property_dependencies: BTreeMap<String, Vec<Urn>>,
     /// Reference to an explicit provider resource; empty for none.
     pub provider: String,
+    /// References to provider resources for it and its children, by package.
+    pub providers: BTreeMap<String, String>,
+    /// Where the plugin of the package comes from; empty for the usual places.
+    pub download_url: String,
+    /// SHA-256 of the plugin's archive, in hexadecimal digits by platform.
+    pub checksums: BTreeMap<String, String>,
+    /// The package that the program registered for it; empty for none.
+    pub package_ref: String,
     /// Protection; `None`: as the parent.
     pub protect: Option<bool>,
     /// Forget instead of deleting; `None`: as the parent.
@@ -145,6 +154,10 @@ impl Goal {
             dependencies,
             property_dependencies,
             provider: request.provider,
+            providers: request.providers,
+            download_url: request.plugin_download_url,
+            checksums: hex_checksums(&request.plugin_checksums),
+            package_ref: request.package_ref,
             protect: request.protect,
             retain_on_delete: request.retain_on_delete,
             delete_before_replace: (request.delete_before_replace_defined || request.delete_before_replace)
@@ -177,6 +190,11 @@ impl Goal {
         lists.chain(&self.deleted_with).chain(&self.replace_with).cloned().chain(provider)
     }
 
+    /// Who serves the resource; nobody serves components.
+    pub(crate) fn served_by(&self) -> Option<ServedBy> {
+        self.custom.then(|| served_by(&self.kind))
+    }
+
     /// The package that the resource is the provider of, if it is one.
     pub(super) fn package_of_provider(&self) -> Option<&str> {
         self.kind.strip_prefix("pulumi:providers:").filter(|_| self.custom)
@@ -186,6 +204,11 @@ impl Goal {
     pub(super) fn is_dynamic_provider(&self) -> bool {
         self.package_of_provider().is_some_and(|package| DYNAMIC_PACKAGES.contains(&package))
     }
+}
+
+/// Checksums as rows keep them.
+pub(crate) fn hex_checksums(checksums: &BTreeMap<String, Vec<u8>>) -> BTreeMap<String, String> {
+    checksums.iter().map(|(platform, digest)| (platform.clone(), crate::digest::hex(digest))).collect()
 }
 
 /// Properties of a component or the stack as the program registers them.

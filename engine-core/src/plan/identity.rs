@@ -12,7 +12,8 @@ use super::refusals::registration::RegistrationError;
 
 impl Planner {
     /// The URN of a registration.
-    pub(super) fn urn_of(&self, goal: &Goal) -> Urn {
+    #[must_use]
+    pub fn urn_of(&self, goal: &Goal) -> Urn {
         self.urn_for(goal.parent.as_ref(), &goal.kind, &goal.name)
     }
 

@@ -1,6 +1,6 @@
 //! What the planner knows of a run: the old rows, what was registered, replaced and deleted so far.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::autonaming::{NamingConfig, StackFacts};
@@ -21,6 +21,8 @@ pub(super) struct Seen {
     pub(super) retain_on_delete: bool,
     pub(super) deleted_with: Option<Urn>,
     pub(super) provider: String,
+    /// Of a component: the provider resources for its children, by package.
+    pub(super) providers: BTreeMap<String, String>,
     /// The URN of its old row, where that is another one.
     pub(super) formerly: Option<Urn>,
     /// What its row will refer to; kept only in runs that select resources.

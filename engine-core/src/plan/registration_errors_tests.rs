@@ -48,9 +48,8 @@ fn types_and_packages_that_cannot_be_served_say_so() {
     assert_snapshot!("malformed_type", of("Thing"));
     assert_snapshot!("type_without_package", of(":index:Thing"));
     assert_snapshot!("native_package", of("aws:s3:Bucket"));
-    assert_snapshot!("explicit_provider", of("pulumi:providers:aws"));
     let versioned = Goal { package_version: "6.1.0".to_owned(), kind: "aws:s3:Bucket".to_owned(), ..goal("a", 1.0) };
-    assert!(refused(versioned).contains("the package 'aws' (version 6.1.0) is not a dynamic one"));
+    assert!(refused(versioned).contains("the package 'aws' (version 6.1.0) is served by a plugin"));
     assert_snapshot!("unknown_built_in", of("pulumi:index:Cupboard"));
     assert_snapshot!("no_provider_object", refused(Goal { object: None, ..goal("a", 1.0) }));
     // A component may have any type.

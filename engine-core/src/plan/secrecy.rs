@@ -1,12 +1,18 @@
 //! Which values are secret after a provider that knows no secrets has answered (docs/rules 2.7).
 
 use crate::resource_state::ResourceState;
+use crate::served_by::ServedBy;
 use crate::value::{Archive, ArchiveSource, PropertyMap, Value};
 
 /// What a provider is shown: no secret wrappers, resources as their ids.
 #[must_use]
 pub fn for_provider(properties: &PropertyMap) -> PropertyMap {
     properties.iter().map(|(key, value)| (key.clone(), lowered(value))).collect()
+}
+
+/// Properties as those are shown them who serve the resource: live objects see no secrets and no references.
+pub(super) fn shown_to(by: Option<ServedBy>, properties: &PropertyMap) -> PropertyMap {
+    if by == Some(ServedBy::LiveObject) { for_provider(properties) } else { properties.clone() }
 }
 
 fn lowered(value: &Value) -> Value {
@@ -63,7 +69,9 @@ pub fn needs_marks(row: &ResourceState) -> bool {
 /// Outputs that are secret whatever the provider said and are not marked so yet: those that the program listed, and
 /// those whose input of the same name is a secret.
 fn secret_outputs<'a>(row: &'a ResourceState, outputs: &'a PropertyMap) -> impl Iterator<Item = &'a String> {
-    let inputs = row.inputs.iter().filter(|(_, value)| value.is_secret()).map(|(key, _)| key);
+    // A plugin says itself what is secret.
+    let by_inputs = !row.served_by().is_plugin();
+    let inputs = row.inputs.iter().filter(move |(_, value)| by_inputs && value.is_secret()).map(|(key, _)| key);
     let listed = row.additional_secret_outputs.iter();
     listed.chain(inputs).filter(|key| outputs.get(*key).is_some_and(|value| !value.is_secret()))
 }

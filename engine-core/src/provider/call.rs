@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::autonaming::Autonaming;
+use crate::event::DetailedDiff;
+use crate::plugin::PluginArguments;
 use crate::urn::Urn;
 use crate::value::PropertyMap;
 
@@ -66,6 +68,8 @@ pub struct ProviderCall {
     pub urn: Urn,
     /// The method and its arguments.
     pub method: Method,
+    /// What a plugin is told beside that; live objects see nothing of it.
+    pub for_plugin: Option<Box<PluginArguments>>,
 }
 
 /// A provider method with its arguments.
@@ -196,6 +200,8 @@ pub struct DiffAnswer {
     pub stables: Vec<String>,
     /// Must the old object go before the new one is made? `None`: not said.
     pub delete_before_replace: Option<bool>,
+    /// The differences by path, where the provider tells them; they count for more than the other lists.
+    pub detailed: Option<DetailedDiff>,
 }
 
 /// A provider's answer; its variant is the one of the call.

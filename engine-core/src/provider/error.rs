@@ -52,6 +52,8 @@ pub enum ProviderErrorKind {
         properties: PropertyMap,
         /// Why it did not start.
         reasons: Vec<String>,
+        /// Its inputs as they are, where a `read` tells them.
+        inputs: Option<PropertyMap>,
     },
     /// No live object serves the resource; the message names the ways out.
     NoProvider,

@@ -13,6 +13,10 @@ pub use generated::callbacks::*;
 pub use generated::monitor::alias_spec::Parent as AliasParent;
 pub use generated::monitor::wire_alias::Alias as AliasKind;
 pub use generated::monitor::*;
+/// The messages of the provider protocol.
+pub mod provider {
+    pub use super::generated::provider::*;
+}
 pub use generated::values::wire_value::Kind;
 pub use generated::values::*;
 pub use outputs::as_outputs;

@@ -68,7 +68,12 @@ fn an_object_whose_outputs_could_not_be_read_back_keeps_its_id_and_the_other_out
 fn outputs_of_a_failure_in_part_are_kept_without_what_could_not_be_read_back() {
     let host: Arc<ScriptedHost> = Arc::default();
     let properties = PropertyMap::from([("v".to_owned(), bad_mark()), ("w".to_owned(), "kept".into())]);
-    let kind = ProviderErrorKind::NotInitialized { id: "id-9".into(), properties, reasons: vec!["no power".into()] };
+    let kind = ProviderErrorKind::NotInitialized {
+        id: "id-9".into(),
+        properties,
+        reasons: vec!["no power".into()],
+        inputs: None,
+    };
     host.fail("a", "create", kind);
     let outcome = up(&host, Vec::new(), &[wanted("a", "x")]);
     let row = outcome.row("a");

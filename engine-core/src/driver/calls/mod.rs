@@ -3,6 +3,8 @@
 pub(super) mod answer_validation;
 pub(super) mod class_permits;
 pub(super) mod no_provider;
+pub(super) mod plugins;
+pub(super) mod provider_resources;
 pub(super) mod providers;
 pub(super) mod resolved_provider;
 pub(super) mod shown_assets;

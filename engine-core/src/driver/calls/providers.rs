@@ -8,19 +8,22 @@ use atomic_refcell::{AtomicRefCell, AtomicRefMut};
 
 use crate::assets;
 use crate::operation::Operation;
+use crate::plugin::{PluginAnswer, PluginArguments, PluginQuestion};
 use crate::provider::{
     Answer, Capabilities, DiffAnswer, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
     ProviderErrorKind, ProviderReference, Revision, StoredProvider,
 };
 use crate::redaction::Redactor;
 use crate::resource_state::ResourceState;
-use crate::state::{Crypter, unseal};
+use crate::served_by::ServedBy;
+use crate::state::{Crypter, Snapshot, unseal};
 use crate::urn::{Urn, UrnMap};
 use crate::value::PropertyMap;
 
 use crate::driver::actions::Closable;
 use crate::driver::calls::class_permits::PermitsByClass;
 use crate::driver::calls::no_provider::{explained, foreign, not_found, plain_reference};
+use crate::driver::calls::plugins::{PluginProviders, unconfigured_answer};
 use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider, class_of};
 use crate::driver::calls::shown_assets::shown_assets;
 use crate::driver::exchange::Exchange;
@@ -38,6 +41,8 @@ pub(in crate::driver) struct Providers {
     next_call: AtomicU64,
     /// By resource: the method that failed last.
     failed: AtomicRefCell<BTreeMap<Urn, &'static str>>,
+    /// What plugins serve.
+    pub(in crate::driver) plugins: PluginProviders,
 }
 
 type ObjectMap<V> = HashMap<ObjectId, V, foldhash::fast::FixedState>;
@@ -67,8 +72,14 @@ struct Configuration {
 }
 
 impl Providers {
-    pub(in crate::driver) fn new(exchange: Arc<Exchange>, operation: &Operation, crypter: Option<Crypter>) -> Self {
+    pub(in crate::driver) fn new(
+        exchange: Arc<Exchange>,
+        operation: &Operation,
+        crypter: Option<Crypter>,
+        base: &Snapshot,
+    ) -> Self {
         Self {
+            plugins: PluginProviders::new(Arc::clone(&exchange), operation, base),
             exchange,
             crypter,
             config: Arc::new(operation.plain_config()),
@@ -128,6 +139,9 @@ impl Providers {
         if let Some(resolved) = ResolvedProvider::built_in(&row.kind) {
             return Ok(resolved);
         }
+        if row.served_by() == ServedBy::Plugin {
+            return self.plugins.of(&row.provider).map(ResolvedProvider::plugin);
+        }
         let registered = self.known().by_urn.get(&row.urn).copied();
         if let Some(object) = registered {
             return Ok(self.resolved(object, &self.describe(object).await?));
@@ -154,6 +168,9 @@ impl Providers {
     /// Will there be an object when the row is to be deleted? Asked in a preview, so that no factory of the user's is called.
     pub(in crate::driver) async fn can_resolve(&self, row: &ResourceState) -> Result<(), ProviderError> {
         let reference = match &row.stored_provider {
+            _ if row.served_by() == ServedBy::Plugin => {
+                return self.plugins.ready(&*self.plugins.of(&row.provider)?).await.map(|_| ());
+            }
             _ if self.serves(&row.urn) || ResolvedProvider::built_in(&row.kind).is_some() => return Ok(()),
             _ => self.stored_reference(row)?,
         };
@@ -283,7 +300,18 @@ impl Providers {
         urn: &Urn,
         method: Method,
     ) -> Result<Answer, ProviderError> {
-        self.call_numbered(self.next_number(), resolved, urn, method).await
+        self.call_numbered(self.next_number(), resolved, urn, method, None).await
+    }
+
+    /// The same, with what a plugin is told beside the method's arguments.
+    pub(in crate::driver) async fn call_with(
+        &self,
+        resolved: &ResolvedProvider,
+        urn: &Urn,
+        method: Method,
+        for_plugin: Option<Box<PluginArguments>>,
+    ) -> Result<Answer, ProviderError> {
+        self.call_numbered(self.next_number(), resolved, urn, method, for_plugin).await
     }
 
     /// Calls a method of an object under a number, by which the call can be cancelled.
@@ -293,10 +321,19 @@ impl Providers {
         resolved: &ResolvedProvider,
         urn: &Urn,
         method: Method,
+        for_plugin: Option<Box<PluginArguments>>,
     ) -> Result<Answer, ProviderError> {
         let object = match &resolved.server {
             ProviderKind::Live { object, .. } => *object,
             ProviderKind::BuiltIn { kind } => return self.exchange.built_in(kind, method).await,
+            ProviderKind::Plugin(provider) => {
+                let Some(plugin) = self.plugins.ready(provider).await? else { return Ok(unconfigured_answer(&method)) };
+                return self.ask_host(plugin, ProviderCall { number, urn: urn.clone(), method, for_plugin }).await;
+            }
+            ProviderKind::Provider(resource) => {
+                let PluginArguments { old_inputs, ignore_changes, .. } = *for_plugin.unwrap_or_default();
+                return resource.ask(&self.plugins, method, &old_inputs.unwrap_or_default(), ignore_changes).await;
+            }
         };
         self.configure(object, resolved.capabilities, urn).await?;
         if let Some(answer) = default_answer(resolved.capabilities, &method) {
@@ -304,8 +341,20 @@ impl Providers {
         }
         let name = method.name();
         let shown = shown_assets(&method);
-        let answer = self.ask_host(object, ProviderCall { number, urn: urn.clone(), method }).await;
+        let answer = self.ask_host(object, ProviderCall { number, urn: urn.clone(), method, for_plugin: None }).await;
         self.fit_to_keep(name, &shown, answer).await
+    }
+
+    /// Asks the plugin that serves a resource something that is not about the resource; `None` where its configuration is
+    /// not known yet.
+    pub(in crate::driver) async fn ask_plugin(
+        &self,
+        resolved: &ResolvedProvider,
+        question: PluginQuestion,
+    ) -> Result<Option<PluginAnswer>, ProviderError> {
+        let ProviderKind::Plugin(provider) = &resolved.server else { return Ok(None) };
+        let Some(plugin) = self.plugins.ready(provider).await? else { return Ok(None) };
+        self.plugins.ask(plugin, question).await.map(Some)
     }
 
     /// Puts hashes into the assets of the properties.
@@ -342,9 +391,12 @@ impl Providers {
         let configuration = Arc::clone(self.known().configured.entry(object).or_insert_with(first));
         let outcome = configuration.outcome.get_or_do(async || {
             let method = Method::Configure { config: Arc::clone(&self.config), project: self.project.clone() };
-            self.ask_host(object, ProviderCall { number: self.next_number(), urn: urn.clone(), method })
-                .await
-                .map(|_| ())
+            self.ask_host(
+                object,
+                ProviderCall { number: self.next_number(), urn: urn.clone(), method, for_plugin: None },
+            )
+            .await
+            .map(|_| ())
         });
         outcome.await
     }

@@ -11,6 +11,8 @@ use crate::provider::{
 use crate::value::PropertyMap;
 
 use crate::driver::calls::class_permits::ClassPermits;
+use crate::driver::calls::plugins::PluginProvider;
+use crate::driver::calls::provider_resources::ProviderResource;
 
 /// The class (or constant) of a reference, as messages name it.
 pub(in crate::driver) fn class_of(reference: &ProviderReference) -> String {
@@ -40,7 +42,24 @@ pub(in crate::driver) enum ProviderKind {
     Live { object: ObjectId, reference: Arc<ProviderReference> },
     /// The engine, for a type of the built-in package.
     BuiltIn { kind: Arc<str> },
+    /// The plugin of its package, by the provider resource that configures it.
+    Plugin(Arc<PluginProvider>),
+    /// The plugin of its package, for a provider resource.
+    Provider(Arc<ProviderResource>),
 }
+
+/// What the engine and plugins have: everything but what only live objects may have.
+const EVERYTHING: Capabilities = Capabilities {
+    configure: false,
+    check: true,
+    diff: true,
+    create: true,
+    read: true,
+    update: true,
+    delete: true,
+    find: false,
+    close: false,
+};
 
 impl ResolvedProvider {
     /// By a live object.
@@ -60,30 +79,36 @@ impl ResolvedProvider {
 
     /// By the engine; `None` when the type is none of its own.
     pub(in crate::driver) fn built_in(kind: &str) -> Option<Self> {
-        let capabilities = Capabilities {
-            configure: false,
-            check: true,
-            diff: true,
-            create: true,
-            read: true,
-            update: true,
-            delete: true,
-            find: false,
-            close: false,
-        };
         builtin::serves(kind).then(|| Self {
             server: ProviderKind::BuiltIn { kind: kind.into() },
-            capabilities,
+            capabilities: EVERYTHING,
             autonaming: None,
             class_permits: None,
         })
+    }
+
+    /// By a plugin.
+    pub(in crate::driver) fn plugin(provider: Arc<PluginProvider>) -> Self {
+        let server = ProviderKind::Plugin(provider);
+        Self { server, capabilities: EVERYTHING, autonaming: None, class_permits: None }
+    }
+
+    /// Of a provider resource.
+    pub(in crate::driver) fn provider_resource(resource: Arc<ProviderResource>) -> Self {
+        let server = ProviderKind::Provider(resource);
+        Self { server, capabilities: EVERYTHING, autonaming: None, class_permits: None }
+    }
+
+    /// Does a plugin serve the resource?
+    pub(in crate::driver) fn is_plugin(&self) -> bool {
+        matches!(self.server, ProviderKind::Plugin(_))
     }
 
     /// The class (or constant) that the object is of, as references name it; `None` for the engine itself.
     pub(in crate::driver) fn class(&self) -> Option<String> {
         match &self.server {
             ProviderKind::Live { reference, .. } => Some(class_of(reference)),
-            ProviderKind::BuiltIn { .. } => None,
+            ProviderKind::BuiltIn { .. } | ProviderKind::Plugin(_) | ProviderKind::Provider(_) => None,
         }
     }
 
@@ -123,7 +148,7 @@ impl ResolvedProvider {
     pub(in crate::driver) fn stored(&self) -> StoredProvider {
         match &self.server {
             ProviderKind::Live { reference, .. } => StoredProvider::Reference(Arc::clone(reference)),
-            ProviderKind::BuiltIn { .. } => StoredProvider::Absent,
+            _ => StoredProvider::Absent,
         }
     }
 
@@ -131,7 +156,7 @@ impl ResolvedProvider {
     pub(in crate::driver) fn shown(&self, properties: &PropertyMap) -> PropertyMap {
         match &self.server {
             ProviderKind::Live { .. } => for_provider(properties),
-            ProviderKind::BuiltIn { .. } => properties.clone(),
+            _ => properties.clone(),
         }
     }
 }

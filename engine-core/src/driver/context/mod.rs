@@ -23,6 +23,7 @@ use crate::urn::Urn;
 use crate::value::{PropertyMap, Value};
 
 use crate::driver::actions::{FlowId, Moment};
+use crate::driver::calls::plugins::PluginProvider;
 use crate::driver::calls::providers::Providers;
 use crate::driver::exchange::Exchange;
 use crate::driver::permits::{Once, Permits, SharedOrAlone};
@@ -63,6 +64,8 @@ pub(in crate::driver) struct Context {
 pub(in crate::driver) enum Begun {
     /// Tells of steps when they are durable.
     Reporting(Reporting),
+    /// Has the plugin of a provider resource configured.
+    Configuring(Arc<PluginProvider>),
     /// Takes the answer of a call that was given up.
     Late(Box<LateAnswer>, Result<Answer, ProviderError>),
 }
@@ -82,7 +85,7 @@ impl Context {
         let Given { operation, base, crypter, moment, new_id } = given;
         let exchange = Arc::new(Exchange::new(moment));
         Self {
-            providers: Providers::new(Arc::clone(&exchange), &operation, crypter.clone()),
+            providers: Providers::new(Arc::clone(&exchange), &operation, crypter.clone(), &base),
             callbacks: Callbacks::default(),
             run_state: AtomicRefCell::new(RunState::new(&operation, &base, &new_id)),
             planning: SharedOrAlone::new(),

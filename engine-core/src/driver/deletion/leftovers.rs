@@ -38,6 +38,7 @@ impl Context {
         }
         self.tell_of_what_stays(&condemned);
         self.spare_what_failures_need(&mut condemned);
+        self.start_plugins_of(condemned.values());
         let mut kept = FixedSet::default();
         // What a protected row needs is known to stay before anything goes.
         for number in condemned.iter().filter(|(_, row)| self.is_protected(row)).map(|(number, _)| *number) {

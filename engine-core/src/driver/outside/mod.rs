@@ -34,6 +34,7 @@ use crate::driver::stop::panicked;
 use drive::Driver;
 use layers::bounded::BoundedErrors;
 use layers::in_flight::InFlight;
+use layers::plugins::WithPlugins;
 use layers::time_limits::{Limit, TimeLimits};
 use post::Post;
 
@@ -97,6 +98,7 @@ impl Engine {
                     }
                 })
             };
+            let host = Arc::new(WithPlugins::new(host, Arc::clone(&operation.plugins.0)));
             let bounded = Arc::new(BoundedErrors::new(host, Arc::clone(&operation.redactor)));
             let in_flight = Arc::new(InFlight::new(bounded));
             let limits = Arc::new(TimeLimits::new(Arc::clone(&in_flight) as _, limit, late));
@@ -116,6 +118,7 @@ impl Engine {
                 started,
             }
         });
+        engine.operation.plugins.0.bind(Arc::downgrade(&engine));
         engine.take(Input::Begin);
         engine
     }

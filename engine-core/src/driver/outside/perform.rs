@@ -17,7 +17,18 @@ use crate::driver::outside::closing::close_all;
 impl Work {
     /// Can it hold the thread that polls it, because it calls code of the user?
     pub(in crate::driver) fn runs_user_code(&self) -> bool {
-        !matches!(self, Work::Wait(_) | Work::Durable(_) | Work::Fold(_) | Work::ReadAssets(_) | Work::Close(..))
+        !matches!(
+            self,
+            Work::Wait(_)
+                | Work::Durable(_)
+                | Work::Fold(_)
+                | Work::ReadAssets(_)
+                | Work::Close(..)
+                | Work::StartPlugin(..)
+                | Work::AskPlugin(..)
+                | Work::StopPlugin(_)
+                | Work::StopPlugins
+        )
     }
 }
 
@@ -45,6 +56,28 @@ impl Engine {
             Work::Function { token, arguments, found } => {
                 let stacks = self.operation.stacks.clone();
                 Box::pin(async move { Outcome::Returned(builtin::call(&token, &arguments, |_| found, &stacks).await) })
+            }
+            Work::StartPlugin(package, provider) => {
+                let plugins = Arc::clone(&self.operation.plugins.0);
+                Box::pin(async move { Outcome::Object(plugins.start(&package, &provider).await.map(Some)) })
+            }
+            Work::AskPlugin(plugin, question) => {
+                let plugins = Arc::clone(&self.operation.plugins.0);
+                Box::pin(async move { Outcome::PluginAnswered(plugins.ask(plugin, *question).await) })
+            }
+            Work::StopPlugin(plugin) => {
+                let plugins = Arc::clone(&self.operation.plugins.0);
+                Box::pin(async move {
+                    plugins.stop(plugin).await;
+                    Outcome::PluginStopped
+                })
+            }
+            Work::StopPlugins => {
+                let plugins = Arc::clone(&self.operation.plugins.0);
+                Box::pin(async move {
+                    plugins.stop_all().await;
+                    Outcome::PluginStopped
+                })
             }
             Work::ReadAssets(properties) => {
                 let directory: Arc<Path> = self.operation.program_directory.clone().into();

@@ -177,6 +177,12 @@ fn settle_dependencies(request: &mut RegisterResourceRequest) {
     let nothing = Struct::default();
     let inputs = request.object.as_ref().unwrap_or(&nothing);
     request.property_dependencies.retain(|key, _| key == PROVIDER_KEY || inputs.fields.contains_key(key));
+    // What a function added depends on nothing that is known.
+    if !request.property_dependencies.is_empty() {
+        for key in inputs.fields.keys() {
+            request.property_dependencies.entry(key.clone()).or_default();
+        }
+    }
     for urn in request.property_dependencies.values().flat_map(|dependencies| &dependencies.urns) {
         if !request.dependencies.contains(urn) {
             request.dependencies.push(urn.clone());

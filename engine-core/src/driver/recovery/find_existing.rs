@@ -117,7 +117,7 @@ impl Context {
                 FoundObject { id, outputs: outputs.unwrap_or_default(), inputs, init_errors: Vec::new() }
             }
             Ok(_) => return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call")),
-            Err(ProviderError { kind: ProviderErrorKind::NotInitialized { id, properties, reasons }, .. })
+            Err(ProviderError { kind: ProviderErrorKind::NotInitialized { id, properties, reasons, .. }, .. })
                 if !id.is_empty() =>
             {
                 FoundObject { id, outputs: properties, inputs: None, init_errors: reasons }

@@ -16,6 +16,7 @@ use crate::state::ResourceNumber;
 use crate::driver::calls::answer_validation::no_outputs;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::context::Context;
+use crate::driver::steps::rows::plugin_arguments;
 
 /// Rows with the numbers that they have in the ledger.
 pub(in crate::driver) type NumberedResources = Vec<(ResourceNumber, Arc<ResourceState>)>;
@@ -126,13 +127,20 @@ impl Context {
             timeout: row.custom_timeouts.read,
         };
         let _permit = self.call_permit(&row.urn, &resolved).await?;
-        let (id, outputs, inputs) = match self.providers.call(&resolved, &row.urn, method).await {
+        let for_plugin = plugin_arguments(&resolved, row, row, self.operation.dry_run).map(Box::new);
+        let (id, outputs, inputs) = match self.providers.call_with(&resolved, &row.urn, method, for_plugin).await {
             Ok(Answer::Read { id, outputs, inputs }) => (id, outputs, inputs),
             Ok(_) => return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call")),
-            Err(ProviderError { kind: ProviderErrorKind::NotInitialized { properties, reasons, .. }, .. }) => {
+            Err(ProviderError {
+                kind: ProviderErrorKind::NotInitialized { properties, reasons, inputs, .. }, ..
+            }) => {
                 let reason = reasons.join("; ");
                 self.diagnose(Some(&row.urn), Severity::Warning, format!("the object is not healthy: {reason}"));
                 let mut refreshed = ResourceState { init_errors: reasons, ..(**row).clone() };
+                if let Some(inputs) = inputs {
+                    self.learn_secrets_of(&inputs);
+                    refreshed.inputs = Arc::new(inputs);
+                }
                 self.renew_outputs(&mut refreshed, properties, &row.outputs_or_empty());
                 return Ok(Some(refreshed));
             }
@@ -146,7 +154,9 @@ impl Context {
         let mut refreshed = ResourceState { id, init_errors: Vec::new(), ..(**row).clone() };
         if let Some(mut inputs) = inputs {
             self.learn_secrets_of(&inputs);
-            copy_secrets(&row.inputs, &mut inputs);
+            if !resolved.is_plugin() {
+                copy_secrets(&row.inputs, &mut inputs);
+            }
             refreshed.inputs = Arc::new(inputs);
         }
         self.renew_outputs(&mut refreshed, outputs, &row.outputs_or_empty());
@@ -178,7 +188,8 @@ impl Context {
             olds: resolved.shown(&refreshed.outputs_or_empty()),
             news: resolved.shown(&row.inputs),
         };
-        let Answer::Diffed(answer) = self.providers.call(&resolved, &row.urn, method).await? else {
+        let for_plugin = plugin_arguments(&resolved, refreshed, row, false).map(Box::new);
+        let Answer::Diffed(answer) = self.providers.call_with(&resolved, &row.urn, method, for_plugin).await? else {
             return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call"));
         };
         let compared = Compared {
@@ -208,7 +219,9 @@ impl Context {
                 run_state.planner.base().iter().map(|row| (row.urn.clone(), row.parent.clone())).collect();
             for (number, row) in rows {
                 let gone = |urn: &crate::Urn| !left.contains(urn);
-                if number >= first_new || !row.references().any(|urn| gone(&urn)) {
+                // Those that plugins serve, and their providers, are written anew in any case.
+                let stale = row.served_by().is_plugin() && row.property_dependencies.values().any(Vec::is_empty);
+                if number >= first_new || !(stale || row.references().any(|urn| gone(&urn))) {
                     continue;
                 }
                 let mut repaired = (*row).clone();

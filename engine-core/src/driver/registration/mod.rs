@@ -4,6 +4,7 @@ pub(super) mod adoptions;
 pub(super) mod import;
 pub(super) mod migrations;
 pub(super) mod numbers;
+pub(super) mod packages;
 pub(super) mod provider_classes;
 pub(super) mod read;
 pub(super) mod register;

@@ -6,11 +6,12 @@ use crate::event::{Event, Op, Severity};
 use crate::message;
 use crate::operation::OperationKind;
 use crate::plan::{
-    Goal, RegistrationError, Step, make_set, optional_urn, position_text, registered_outputs, stack_texts, take_object,
-    urns,
+    Goal, RegistrationError, Step, hex_checksums, make_set, optional_urn, position_text, registered_outputs,
+    stack_texts, take_object, urns,
 };
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
+use crate::served_by::ServedBy;
 use crate::urn::Urn;
 use crate::wire::{Accepts, ReadResourceRequest, ReadResourceResponse, encode_properties};
 
@@ -18,6 +19,7 @@ use crate::driver::answers::RpcError;
 use crate::driver::calls::answer_validation::no_outputs;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::context::Context;
+use crate::driver::steps::rows::plugin_arguments;
 use crate::driver::stop::Failure;
 
 impl Context {
@@ -28,7 +30,7 @@ impl Context {
         let accepts = Accepts { secrets: request.accept_secrets, resources: request.accept_resources };
         let (kind, name) = (request.r#type.clone(), request.name.clone());
         let refused = |reason: String| RegistrationError::undecodable(&kind, &name, &reason);
-        let (goal, id) = self.read_goal(request).map_err(|reason| self.refuse(&refused(reason)))?;
+        let (mut goal, id) = self.read_goal(request).map_err(|reason| self.refuse(&refused(reason)))?;
         if self.operation.kind != OperationKind::Update {
             let (urn, old) = self.run_state().planner.locate(&goal);
             if let Some(object) = goal.object {
@@ -38,6 +40,10 @@ impl Context {
             return Ok(answer(&urn, &outputs, accepts));
         }
         let unknown = id.is_none();
+        let served_by = goal.served_by();
+        if served_by == Some(ServedBy::Plugin) {
+            Box::pin(self.settle_package(&mut goal)).await?;
+        }
         let _planning = self.planning.shared().await;
         self.go_on()?;
         let object = goal.object;
@@ -52,6 +58,10 @@ impl Context {
         let resolved = match object {
             Some(object) => {
                 self.providers.register(&urn, object).await.map_err(|error| self.fail_planning(&urn, &error))?
+            }
+            None if served_by == Some(ServedBy::Plugin) => {
+                let found = self.providers.plugins.of(&registration.provider);
+                found.map(ResolvedProvider::plugin).map_err(|error| self.fail_planning(&urn, &error))?
             }
             None => ResolvedProvider::built_in(&registration.goal.kind)
                 .ok_or_else(|| self.refuse(&RegistrationError::look_up_without_provider(&urn)))?,
@@ -121,6 +131,9 @@ impl Context {
             object,
             dependencies,
             provider: request.provider,
+            download_url: request.plugin_download_url,
+            checksums: hex_checksums(&request.plugin_checksums),
+            package_ref: request.package_ref,
             additional_secret_outputs: request.additional_secret_outputs,
             source_position: request.source_position.and_then(|at| position_text(&at, root)).unwrap_or_default(),
             stack_trace: stack_texts(request.stack_trace, root),
@@ -138,7 +151,8 @@ impl Context {
         let method =
             Method::Read { id: id.clone(), props: resolved.shown(&row.inputs), timeout: row.custom_timeouts.read };
         let _permit = self.call_permit(&row.urn, resolved).await?;
-        match self.providers.call(resolved, &row.urn, method).await? {
+        let for_plugin = plugin_arguments(resolved, &row, &row, self.operation.dry_run).map(Box::new);
+        match self.providers.call_with(resolved, &row.urn, method, for_plugin).await? {
             Answer::Read { id: read_id, outputs: Some(outputs), .. } => {
                 if read_id.is_empty() && resolved.can_read() && outputs.is_empty() {
                     return Err(ProviderError::new(
@@ -153,6 +167,10 @@ impl Context {
                     self.diagnose(Some(&row.urn), Severity::Warning, notice);
                 }
                 let inputs = Arc::clone(&row.inputs);
+                if resolved.is_plugin() {
+                    // They were what the program knows of it, and are not kept.
+                    row.inputs = Arc::default();
+                }
                 self.renew_outputs(&mut row, outputs, &inputs);
                 Ok(row)
             }

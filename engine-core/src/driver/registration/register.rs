@@ -6,6 +6,7 @@ use crate::operation::OperationKind;
 use crate::plan::{Goal, Next, Question, Registration, Step, not_a_path};
 use crate::property_path::PathPattern;
 use crate::provider::{Answer, ProviderError, ProviderErrorKind, StoredProvider};
+use crate::served_by::ServedBy;
 use crate::urn::Urn;
 
 use crate::driver::answers::RpcError;
@@ -39,15 +40,25 @@ impl Context {
             let key = former.unwrap_or(&urn);
             self.providers.register(key, object).await.map_err(|error| self.fail_planning(&urn, &error))?;
         }
+        if goal.served_by() == Some(ServedBy::ItsPlugin) && self.operation.registers_providers {
+            let mut goal = goal.clone();
+            Box::pin(self.settle_package(&mut goal)).await?;
+            Box::pin(self.lend_provider(&goal)).await?;
+        }
         if self.operation.kind == OperationKind::Import && goal.custom {
             self.run_state().wanted.insert(urn.clone(), goal.inputs.clone());
         }
         Ok((urn, old.map_or(Registered::Unknown, |(_, row)| Registered::Done(row))))
     }
 
-    pub(in crate::driver) async fn plan_and_act(&self, goal: Goal) -> Result<(Urn, Registered), RpcError> {
+    pub(in crate::driver) async fn plan_and_act(&self, mut goal: Goal) -> Result<(Urn, Registered), RpcError> {
         let custom = goal.custom;
         let object = goal.object;
+        let served_by = goal.served_by();
+        if served_by.is_some_and(ServedBy::is_plugin) {
+            // In a box of its own, which programs of live objects alone need not pay for.
+            Box::pin(self.settle_package(&mut goal)).await?;
+        }
         if !goal.state_migrations.is_empty() {
             Box::pin(self.migrate_state(&goal)).await?;
         }
@@ -71,7 +82,9 @@ impl Context {
             Some(object) => {
                 Some(self.providers.register(&urn, object).await.map_err(|error| self.fail_planning(&urn, &error))?)
             }
-            None => ResolvedProvider::built_in(&registration.goal.kind).filter(|_| custom),
+            None => {
+                self.resolve_registered(&urn, &registration).await.map_err(|error| self.fail_planning(&urn, &error))?
+            }
         };
         if let Some(resolved) = &resolved {
             registration.stored_provider = resolved.stored();
@@ -138,8 +151,33 @@ impl Context {
                 Err(RpcError::unavailable())
             };
         }
+        let is_kept = steps.iter().all(|step| step.op == Op::Same);
         let row = self.take_steps(&urn, steps, resolved.as_ref(), &mut deletions).await?;
+        if let Some(refusal) = &registration.refused_after {
+            return Err(self.refuse(refusal));
+        }
+        if let (Some(ServedBy::ItsPlugin), Some(resolved), Registered::Done(row)) = (served_by, &resolved, &row) {
+            // An unchanged provider keeps what it was configured with.
+            let old = registration.old.as_ref().filter(|_| is_kept).map(|(_, old)| &old.inputs);
+            self.note_provider(row, resolved, old.unwrap_or(&row.inputs));
+        }
         Ok((urn, row))
+    }
+
+    /// Who serves a resource that the program passed no object for; `None` for components.
+    async fn resolve_registered(
+        &self,
+        urn: &Urn,
+        registration: &Registration,
+    ) -> Result<Option<ResolvedProvider>, ProviderError> {
+        Ok(match registration.goal.served_by() {
+            Some(ServedBy::Plugin) => {
+                Some(ResolvedProvider::plugin(self.providers.plugins.of(&registration.provider)?))
+            }
+            Some(ServedBy::ItsPlugin) => Some(Box::pin(self.start_provider(urn, &registration.goal)).await?),
+            Some(ServedBy::Engine | ServedBy::LiveObject) => ResolvedProvider::built_in(&registration.goal.kind),
+            None => None,
+        })
     }
 
     /// Takes the steps of one registration, one after the other.
@@ -151,7 +189,11 @@ impl Context {
         deletions: &mut DeletionsFirst<'_>,
     ) -> Result<Registered, RpcError> {
         let mut row = None;
-        for step in steps {
+        for mut step in steps {
+            if matches!(step.op, Op::Update | Op::Replace | Op::CreateReplacement) && step.old.is_none() {
+                // Of what the step before this one has imported.
+                step.old = self.run_state().row(&step.urn).map(|(number, row)| (number, std::sync::Arc::clone(row)));
+            }
             let creates = matches!(step.op, Op::Create | Op::CreateReplacement | Op::Import | Op::ImportReplacement);
             let deletion = deletions_first::number(&step);
             let Some(done) = self.act(step, resolved).await? else {
@@ -257,7 +299,11 @@ impl Context {
 
     /// Asks a provider on the planner's behalf. Its failure ends the run, also with continue-on-error (docs/rules 2.8).
     async fn ask(&self, question: Question, resolved: Option<&ResolvedProvider>) -> Result<Answer, RpcError> {
-        let Question { urn, about, method } = question;
+        let Question { urn, about, method, for_plugin, instead_of } = question;
+        if let (Some(old), Some(resolved)) = (instead_of, resolved) {
+            let answer = self.compare_providers(&old, resolved).await;
+            return answer.map_err(|error| self.fail_planning(&urn, &error));
+        }
         let of_the_row;
         let resolved = match (&about, resolved) {
             (None, Some(resolved)) => resolved,
@@ -271,7 +317,7 @@ impl Context {
             }
         };
         let _permit = self.permit(&urn).await?;
-        let answer = self.providers.call(resolved, &urn, method).await;
+        let answer = self.providers.call_with(resolved, &urn, method, for_plugin).await;
         if let Ok(Answer::Checked { inputs, .. }) = &answer {
             self.learn_secrets_of(inputs);
         }

@@ -4,16 +4,21 @@ use prost::Message;
 
 use crate::builtin;
 use crate::event::Severity;
-use crate::plan::{function_not_hosted, package_not_hosted, registered_outputs};
-use crate::urn::Urn;
+use crate::plan::{extension_not_hosted, function_not_hosted, hex_checksums, registered_outputs};
+use crate::plugin::{PackageParameter, PackageRequest, PluginAnswer, PluginQuestion};
+use crate::provider::ProviderError;
+use crate::served_by::{ServedBy, served_by};
+use crate::urn::{Urn, package_of};
+use crate::value::PropertyMap;
 use crate::wire::{
-    Accepts, DeploymentInfo, InvokeResponse, LogRequest, ReadResourceRequest, RegisterPackageRequest,
-    RegisterResourceRequest, ResourceCallRequest, ResourceInvokeRequest, RootResource, SupportsFeatureRequest,
-    SupportsFeatureResponse, encode_properties,
+    Accepts, DeploymentInfo, InvokeFailure, InvokeResponse, LogRequest, ReadResourceRequest, RegisterPackageRequest,
+    RegisterPackageResponse, RegisterResourceRequest, ResourceCallRequest, ResourceInvokeRequest, RootResource,
+    SupportsFeatureRequest, SupportsFeatureResponse, encode_properties,
 };
 
 use crate::driver::answers::RpcError;
 use crate::driver::context::Context;
+use crate::driver::registration::packages::package;
 use crate::driver::requests::depth::too_deep;
 
 /// Features of the monitor, by id and by number of the public enumeration. Packages made from a parameter are among them
@@ -77,14 +82,7 @@ impl Context {
                 Err(RpcError { code: 12, message: function_not_hosted("method", &request.tok, &request.version) })
             }
             "RegisterPackage" => {
-                let request: RegisterPackageRequest = decode(method, request)?;
-                let base = (request.name.as_str(), request.version.as_str());
-                let made = request.parameterization.as_ref().or(request.extension.as_ref());
-                let message = match made {
-                    Some(made) => package_not_hosted((&made.name, &made.version), Some(base)),
-                    None => package_not_hosted(base, None),
-                };
-                Err(RpcError { code: 12, message })
+                self.register_package(decode(method, request)?).map(|response| response.encode_to_vec())
             }
             "SignalAndWaitForShutdown" => {
                 self.wind_up().await;
@@ -144,11 +142,65 @@ impl Context {
         self.log(&request.urn, severity, &request.message, request.ephemeral);
     }
 
+    /// A function of a package, which its plugin serves. It is called in previews as well.
+    async fn invoke_plugin(
+        &self,
+        request: &ResourceInvokeRequest,
+        arguments: PropertyMap,
+    ) -> Result<InvokeResponse, RpcError> {
+        let package = match request.package_ref.as_str() {
+            "" => package(
+                package_of(&request.tok),
+                &request.version,
+                &request.plugin_download_url,
+                hex_checksums(&request.plugin_checksums),
+            ),
+            reference => self.package_by_reference(reference)?,
+        };
+        let resolved = self.plugin_for_function(&request.provider, package, &request.tok).await?;
+        let failed = |error: ProviderError| RpcError {
+            code: 2,
+            message: format!("invocation of {} returned an error: {}", request.tok, error.message),
+        };
+        let preview = self.operation.dry_run;
+        let question = PluginQuestion::Invoke { token: request.tok.clone(), arguments, preview };
+        let (result, failures) = match self.providers.ask_plugin(&resolved, question).await.map_err(failed)? {
+            Some(PluginAnswer::Returned { result, failures }) => (result, failures),
+            // Its configuration is not known yet.
+            _ => (PropertyMap::new(), Vec::new()),
+        };
+        self.learn_secrets_of(&result);
+        let failures = failures.into_iter().map(|it| InvokeFailure { property: it.property, reason: it.reason });
+        let accepts = Accepts { secrets: true, resources: request.accept_resources };
+        Ok(InvokeResponse { r#return: Some(encode_properties(&result, accepts)), failures: failures.collect() })
+    }
+
+    /// Takes note of a package that is made of a parameter, or of another version or place.
+    fn register_package(&self, request: RegisterPackageRequest) -> Result<RegisterPackageResponse, RpcError> {
+        let base = (request.name.as_str(), request.version.as_str());
+        if let Some(extension) = &request.extension {
+            let message = extension_not_hosted((&extension.name, &extension.version), base);
+            return Err(RpcError { code: 12, message });
+        }
+        let checksums = hex_checksums(&request.checksums);
+        let made = match request.parameterization {
+            None => package(base.0, base.1, &request.download_url, checksums),
+            Some(made) => PackageRequest {
+                parameter: Some(PackageParameter { plugin: request.name, version: request.version, value: made.value }),
+                ..package(&made.name, &made.version, &request.download_url, checksums)
+            },
+        };
+        Ok(RegisterPackageResponse { r#ref: self.providers.plugins.add_package(made) })
+    }
+
     /// The functions that the engine itself serves.
-    async fn invoke(&self, request: ResourceInvokeRequest) -> Result<InvokeResponse, RpcError> {
-        let arguments = registered_outputs(request.args).map_err(RpcError::invalid)?;
+    async fn invoke(&self, mut request: ResourceInvokeRequest) -> Result<InvokeResponse, RpcError> {
+        let arguments = registered_outputs(request.args.take()).map_err(RpcError::invalid)?;
         let found = builtin::resource_wanted(&request.tok, &arguments)
             .and_then(|urn| self.run_state().row(&urn).map(|(_, row)| std::sync::Arc::clone(row)));
+        if served_by(&request.tok) == ServedBy::Plugin {
+            return self.invoke_plugin(&request, arguments).await;
+        }
         let Some(called) = self.exchange.function(request.tok.clone(), arguments, found).await else {
             let message = function_not_hosted("function", &request.tok, &request.version);
             return Err(RpcError { code: 12, message });
@@ -159,7 +211,7 @@ impl Context {
         }
         self.learn_secrets_of(&answer);
         let accepts = Accepts { secrets: true, resources: request.accept_resources };
-        Ok(InvokeResponse { r#return: Some(encode_properties(&answer, accepts)) })
+        Ok(InvokeResponse { r#return: Some(encode_properties(&answer, accepts)), failures: Vec::new() })
     }
 }
 

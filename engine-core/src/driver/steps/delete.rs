@@ -13,6 +13,7 @@ use crate::driver::answers::RpcError;
 use crate::driver::context::Context;
 use crate::driver::context::late_calls::LateOutcome;
 use crate::driver::program::hooks::{Occasion, moments};
+use crate::driver::steps::rows::plugin_arguments;
 use crate::driver::steps::write_ahead::Journalled;
 
 impl Context {
@@ -86,7 +87,9 @@ impl Context {
             props: resolved.shown(&row.outputs_or_empty()),
             timeout: row.custom_timeouts.delete,
         };
+        let for_plugin = plugin_arguments(&resolved, row, row, false);
         let call = Journalled {
+            for_plugin: for_plugin.as_ref(),
             resolved: &resolved,
             kind: PendingKind::Deleting,
             row,

@@ -6,20 +6,22 @@ use std::sync::Arc;
 use crate::event::{Event, Op};
 use crate::fail_points;
 use crate::plan::{Step, mark_outputs, needs_marks};
-use crate::provider::{Method, ProviderError, ProviderErrorKind};
+use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
+use crate::served_by::ServedBy;
 use crate::state::PendingKind;
 use crate::urn::Urn;
-use crate::value::Value;
+use crate::value::{PropertyMap, Value};
 
 use crate::driver::answers::RpcError;
+use crate::driver::calls::plugins::without_internal;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::context::Context;
 use crate::driver::context::late_calls::LateOutcome;
 use crate::driver::exchange::Written;
 use crate::driver::program::hooks::{Occasion, moments};
 use crate::driver::steps::outcomes::Settled;
-use crate::driver::steps::rows::{finished, is_pending, stamp};
+use crate::driver::steps::rows::{finished, is_pending, plugin_arguments, stamp};
 use crate::driver::steps::write_ahead::Journalled;
 
 /// What a step led to.
@@ -82,7 +84,7 @@ impl Context {
             }
             Op::Same => self.keep(step),
             Op::Import | Op::ImportReplacement => Some(self.adopt(step).await?),
-            _ if self.operation.dry_run => Some(self.foresee(step)?),
+            _ if self.operation.dry_run => Some(self.foresee(step, resolved).await?),
             _ => return self.change(step, resolved).await,
         };
         Ok(Taken { row, written: None })
@@ -149,9 +151,18 @@ impl Context {
     }
 
     /// What a preview shows of a step: the inputs, and the outputs that are known to stay.
-    fn foresee(&self, step: &Step) -> Result<Arc<ResourceState>, ProviderError> {
+    async fn foresee(
+        &self,
+        step: &Step,
+        resolved: Option<&ResolvedProvider>,
+    ) -> Result<Arc<ResourceState>, ProviderError> {
         let mut row = finished(step)?;
-        if row.custom && row.urn.provider_package().is_none() {
+        if let Some(resolved) = resolved.filter(|resolved| resolved.is_plugin()) {
+            // In a box of its own: previews of live objects have nothing to wait for.
+            row.outputs = Some(Arc::new(Box::pin(self.ask_preview(step, &row, resolved)).await?));
+        } else if row.served_by() == ServedBy::ItsPlugin {
+            row.outputs = Some(Arc::new(without_internal(&row.inputs)));
+        } else if row.custom && row.urn.provider_package().is_none() {
             let mut outputs = (*row.inputs).clone();
             crate::builtin::foresee(&row.kind, &mut outputs);
             if let (Op::Update, Some((_, old))) = (step.op, &step.old) {
@@ -178,16 +189,57 @@ impl Context {
         Ok(row)
     }
 
+    /// The outputs that a plugin foresees.
+    async fn ask_preview(
+        &self,
+        step: &Step,
+        row: &ResourceState,
+        resolved: &ResolvedProvider,
+    ) -> Result<PropertyMap, ProviderError> {
+        let inputs = (*row.inputs).clone();
+        let old = step.old.as_ref().filter(|_| step.op == Op::Update).map(|(_, old)| &**old);
+        let method = match old {
+            Some(old) => Method::Update {
+                id: old.id.clone(),
+                olds: (*old.outputs_or_empty()).clone(),
+                news: inputs,
+                timeout: row.custom_timeouts.update,
+            },
+            None => Method::Create { inputs, key: String::new(), timeout: row.custom_timeouts.create },
+        };
+        let for_plugin = plugin_arguments(resolved, old.unwrap_or(row), row, true).map(Box::new);
+        let _permit = self.call_permit(&row.urn, resolved).await?;
+        match self.providers.call_with(resolved, &row.urn, method, for_plugin).await? {
+            Answer::Created { outputs, .. } | Answer::Updated { outputs } => {
+                self.learn_secrets_of(&outputs);
+                Ok(outputs)
+            }
+            _ => Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call")),
+        }
+    }
+
     /// A create or update: of an object, of a component's row, or of a provider's row.
     async fn change(&self, step: &Step, resolved: Option<&ResolvedProvider>) -> Result<Taken, ProviderError> {
         let mut row = finished(step)?;
         let resolved = resolved.filter(|_| row.custom && row.urn.provider_package().is_none());
         let Some(resolved) = resolved else {
+            if row.served_by() == ServedBy::ItsPlugin {
+                if row.id.is_empty() {
+                    row.id = (self.run_state().new_key)();
+                }
+                row.outputs = Some(Arc::new(without_internal(&row.inputs)));
+            }
             stamp(step.op, &mut row, self.now());
             let row = Arc::new(row);
-            let change = self.run_state().put(Arc::clone(&row), step.old.as_ref().map(|(number, _)| *number));
+            let changes = match &step.old {
+                // What the old provider made is deleted by it.
+                Some((number, old)) if step.op == Op::CreateReplacement && row.urn.provider_package().is_some() => {
+                    self.run_state().put_replacement(Arc::clone(&row), *number, old).to_vec()
+                }
+                old => vec![self.run_state().put(Arc::clone(&row), old.as_ref().map(|(number, _)| *number))],
+            };
             // No side effect: it may become durable together with whatever comes next.
-            self.exchange.append_unawaited(vec![change]);
+            self.exchange.append_unawaited(changes);
             return Ok(Taken { row: Some(row), written: None });
         };
         let updating = step.op == Op::Update;
@@ -209,7 +261,10 @@ impl Context {
         };
         let kind = if updating { PendingKind::Updating } else { PendingKind::Creating };
         let row = Arc::new(row);
+        let old = step.old.as_ref().filter(|_| updating).map(|(_, old)| &**old);
+        let for_plugin = plugin_arguments(resolved, old.unwrap_or(&row), &row, false);
         let call = Journalled {
+            for_plugin: for_plugin.as_ref(),
             resolved,
             kind,
             row: &row,

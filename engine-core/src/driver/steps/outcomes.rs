@@ -57,7 +57,7 @@ impl Context {
                 return Err(self.leave_open(step, error).await);
             }
             Err(mut error) => match &mut error.kind {
-                ProviderErrorKind::NotInitialized { id, properties, reasons } => {
+                ProviderErrorKind::NotInitialized { id, properties, reasons, .. } => {
                     if !id.is_empty() && step.op != Op::Update {
                         row.id.clone_from(id);
                     }
@@ -168,7 +168,10 @@ impl Context {
 }
 
 fn finish_row(step: &Step, row: &mut ResourceState, mut outputs: PropertyMap, partly: bool, now: String) {
-    copy_secrets(&row.inputs, &mut outputs);
+    // A plugin says itself what is secret.
+    if !row.served_by().is_plugin() {
+        copy_secrets(&row.inputs, &mut outputs);
+    }
     if let (true, Op::Update, Some((_, old))) = (fail_points::is_on("planted::old-outputs-kept"), step.op, &step.old) {
         outputs.extend((*old.outputs_or_empty()).clone());
     }

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use crate::event::Op;
 use crate::plan::{Step, copy_secrets, mark_outputs};
+use crate::plugin::PluginArguments;
 use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
 use crate::value::PropertyMap;
 
+use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::context::Context;
 use crate::driver::context::run_state::RunState;
 
@@ -20,7 +22,10 @@ impl Context {
         mut outputs: PropertyMap,
         like: &PropertyMap,
     ) {
-        copy_secrets(like, &mut outputs);
+        // A plugin says itself what is secret.
+        if !row.served_by().is_plugin() {
+            copy_secrets(like, &mut outputs);
+        }
         // A provider gives plain values back: only now is known which of them are secret.
         self.learn_secrets_of(&outputs);
         row.outputs = Some(Arc::new(outputs));
@@ -47,4 +52,20 @@ pub(in crate::driver) fn stamp(op: Op, row: &mut ResourceState, now: String) {
         row.created.clone_from(&now);
     }
     row.modified = now;
+}
+
+/// What a plugin is told beside the arguments of a call for a resource, by the row that the resource has and the one that
+/// it gets; `None` where no plugin serves it.
+pub(in crate::driver) fn plugin_arguments(
+    resolved: &ResolvedProvider,
+    old: &ResourceState,
+    new: &ResourceState,
+    preview: bool,
+) -> Option<PluginArguments> {
+    resolved.is_plugin().then(|| PluginArguments {
+        old_inputs: Some(Arc::clone(&old.inputs)),
+        ignore_changes: new.ignore_changes.clone(),
+        preview,
+        seed: Vec::new(),
+    })
 }

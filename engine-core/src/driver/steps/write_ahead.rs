@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 
+use crate::plugin::PluginArguments;
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::state::{Change, PendingKind, UnresolvedCreate};
@@ -26,6 +27,8 @@ pub(in crate::driver) struct Journalled<'a> {
     pub(in crate::driver) kind: PendingKind,
     /// The row that the journal keeps while the call goes on.
     pub(in crate::driver) row: &'a Arc<ResourceState>,
+    /// What a plugin is told beside the method's arguments.
+    pub(in crate::driver) for_plugin: Option<&'a PluginArguments>,
     /// What error hooks are told.
     pub(in crate::driver) occasion: Occasion<'a>,
     /// What becomes of an answer that comes after the time limit, by the number of the journalled operation.
@@ -40,7 +43,7 @@ impl Context {
         call: Journalled<'_>,
         method: Method,
     ) -> Result<(u32, Result<Answer, ProviderError>), ProviderError> {
-        let Journalled { resolved, row, late, .. } = call;
+        let Journalled { resolved, row, late, for_plugin, .. } = call;
         let next = self.wait_until_next(resolved).await;
         let ahead = next.is_some() && self.pace.is_quick();
         let mut call_permit = if ahead {
@@ -64,7 +67,8 @@ impl Context {
         drop(next);
         let begun = self.exchange.moment().instant;
         let (number, late) = (self.providers.next_number(), LateAnswer::of(&method, late(operation)));
-        let answer = self.providers.call_numbered(number, resolved, &row.urn, method).await;
+        let answer =
+            self.providers.call_numbered(number, resolved, &row.urn, method, for_plugin.cloned().map(Box::new)).await;
         if let Err(ProviderError { kind: ProviderErrorKind::TimedOut, .. }) = &answer {
             self.expect_late(number, late);
         }

@@ -70,6 +70,7 @@ fn make_call<'a>(
     async move {
         let row = row(number);
         let call = Journalled {
+            for_plugin: None,
             resolved,
             kind,
             row: &row,

@@ -104,7 +104,12 @@ async fn stash(engine: &Engine, input: Option<Value>) -> std::result::Result<Pro
 
 async fn invoke(engine: &Engine, token: &str, arguments: PropertyMap) -> std::result::Result<PropertyMap, RpcError> {
     let args = Some(encode_properties(&arguments, ALL));
-    let request = ResourceInvokeRequest { tok: token.to_owned(), args, accept_resources: true, version: String::new() };
+    let request = ResourceInvokeRequest {
+        tok: token.to_owned(),
+        args,
+        accept_resources: true,
+        ..ResourceInvokeRequest::default()
+    };
     let answer = engine.rpc("Invoke", &request.encode_to_vec()).await?;
     Ok(decode_properties(InvokeResponse::decode(&answer[..]).unwrap().r#return.unwrap()).unwrap())
 }
@@ -187,11 +192,10 @@ fn functions_of_the_built_in_package_are_answered_and_others_refused_by_package(
             outputs.await.unwrap(),
             invoke(engine, "pulumi:pulumi:readStackResourceOutputs", resources).await.unwrap(),
             known.unwrap(),
-            invoke(engine, "aws:s3/getBucket:getBucket", PropertyMap::new()).await.unwrap_err().message,
             invoke(engine, "pulumi:pulumi:nothing", PropertyMap::new()).await.unwrap_err().message,
         )
     };
-    let ((outputs, resources, known, native, unknown), _, _) = run(Vec::new(), OperationKind::Update, false, program);
+    let ((outputs, resources, known, unknown), _, _) = run(Vec::new(), OperationKind::Update, false, program);
     let Value::Object(theirs) = &outputs["outputs"] else { panic!("{outputs:?}") };
     assert_eq!(theirs["token"], Value::secret("t0p".into()));
     let Value::Object(rows) = &resources["outputs"] else { panic!("{resources:?}") };
@@ -199,8 +203,15 @@ fn functions_of_the_built_in_package_are_answered_and_others_refused_by_package(
     assert_eq!(root["type"], Value::from(STACK_TYPE));
     let Value::Object(state) = &known["state"] else { panic!("{known:?}") };
     assert_eq!(state["output"], Value::secret("kept".into()));
-    assert!(native.contains("belongs to the package 'aws', which is not a dynamic one"), "{native}");
     assert!(unknown.contains("belongs to the package 'pulumi', which has none of that name"), "{unknown}");
+}
+
+#[test]
+fn a_function_of_a_package_needs_a_plugin() {
+    let program =
+        async |engine: &Engine| invoke(engine, "aws:s3/getBucket:getBucket", PropertyMap::new()).await.is_err();
+    let (failed, _, messages) = run(Vec::new(), OperationKind::Update, false, program);
+    assert!(failed && messages.contains("the package 'aws' is served by one"), "{messages}");
 }
 
 #[test]

@@ -119,7 +119,12 @@ fn a_failed_create_keeps_what_was_done_and_begins_nothing_more() {
 fn an_object_that_did_not_start_is_kept_and_updated_next_time() {
     let host: Arc<ScriptedHost> = Arc::default();
     let reasons = vec!["no power".to_owned()];
-    let kind = ProviderErrorKind::NotInitialized { id: "id-9".into(), properties: crate::PropertyMap::new(), reasons };
+    let kind = ProviderErrorKind::NotInitialized {
+        id: "id-9".into(),
+        properties: crate::PropertyMap::new(),
+        reasons,
+        inputs: None,
+    };
     host.fail("a", "create", kind);
     let first = up(&host, Vec::new(), &[wanted("a", "x")]);
     assert_eq!(names(&first.rows), ["a=id-9"]);
@@ -134,7 +139,11 @@ fn reasons_are_kept_without_the_secrets_in_them() {
     let host: Arc<ScriptedHost> = Arc::default();
     let reasons = vec!["token hush-hush-1 of hush-hush-2".to_owned()];
     let properties = [("made".to_owned(), Value::secret("hush-hush-2".into()))].into();
-    host.fail("a", "create", ProviderErrorKind::NotInitialized { id: "id-9".into(), properties, reasons });
+    host.fail(
+        "a",
+        "create",
+        ProviderErrorKind::NotInitialized { id: "id-9".into(), properties, reasons, inputs: None },
+    );
     let mut resource = wanted("a", "x");
     resource.inputs.insert("token".to_owned(), Value::secret("hush-hush-1".into()));
     let run = up(&host, Vec::new(), &[resource]);

@@ -87,6 +87,7 @@ fn an_unhealthy_object_is_a_warning_and_is_updated_next() {
         id: String::new(),
         properties: zone("x"),
         reasons: vec!["no power".to_owned()],
+        inputs: None,
     };
     host.fail("a", "read", kind);
     let refreshed = refresh(&host, first.rows);
@@ -106,7 +107,8 @@ fn what_is_secret_stays_so_although_the_object_is_unhealthy() {
     let first = up(&Arc::default(), Vec::new(), &[marked]);
     let host: Arc<ScriptedHost> = Arc::default();
     let reasons = vec!["no power".to_owned()];
-    let kind = ProviderErrorKind::NotInitialized { id: String::new(), properties: zone("moved"), reasons };
+    let kind =
+        ProviderErrorKind::NotInitialized { id: String::new(), properties: zone("moved"), reasons, inputs: None };
     host.fail("a", "read", kind);
     let refreshed = refresh(&host, first.rows);
     assert_eq!(refreshed.row("a").outputs_or_empty()["zone"], Value::secret(Value::from("moved")));

@@ -212,7 +212,12 @@ fn an_update_that_failed_in_part_keeps_the_old_inputs() {
     let host: Arc<ScriptedHost> = Arc::default();
     let first = up(&host, Vec::new(), &[sized("a", 1.0)]);
     let properties = [("half".to_owned(), true.into())].into();
-    let kind = ProviderErrorKind::NotInitialized { id: String::new(), properties, reasons: vec!["no power".into()] };
+    let kind = ProviderErrorKind::NotInitialized {
+        id: String::new(),
+        properties,
+        reasons: vec!["no power".into()],
+        inputs: None,
+    };
     host.fail("a", "update", kind);
     let second = up(&host, first.rows, &[sized("a", 2.0)]);
     let row = second.row("a");

@@ -269,6 +269,7 @@ impl ProviderHost for ScriptedHost {
                     replaces: changed.into_iter().filter(|key| key == "zone" || key == "from").collect(),
                     stables: vec!["arn".to_owned()],
                     delete_before_replace: self.delete_first.then_some(true),
+                    detailed: None,
                 })
             }
             Method::Find { .. } => match self.finds.as_ref().and_then(|finds| lock(finds).get(&name).cloned()) {

@@ -1,5 +1,4 @@
-//! The refusals of what belongs to packages that maloko does not host: their resources, components, functions and
-//! packages made from a parameter.
+//! The refusals of what plugins and the built-in package cannot do: remote components, methods, extensions of packages.
 
 use crate::builtin;
 use crate::urn::{Urn, package_of};
@@ -12,9 +11,8 @@ impl RegistrationError {
         Self::on(
             urn,
             format!(
-                "the package {package} is not a dynamic one: maloko runs programs whose custom resources are \
-                 pulumi.dynamic ones and does not host native plugins; deploy this resource with the pulumi command line, \
-                 or write a dynamic provider for it"
+                "the package {package} is served by a plugin, and the command `import` takes over dynamic resources only; \
+                 write the resource into the program with the option 'import'"
             ),
         )
     }
@@ -24,9 +22,9 @@ impl RegistrationError {
         Self::on(
             urn,
             format!(
-                "the package {package} is not a dynamic one: this is a remote component, whose resources a plugin of that \
-                 package makes, and maloko does not host plugins; deploy it with the pulumi command line, or write it as a \
-                 component of the program"
+                "this is a remote component: a plugin of the package {package} makes its resources, and maloko does not \
+                 serve such components yet; deploy it with the pulumi command line, or write it as a component of the \
+                 program"
             ),
         )
     }
@@ -43,26 +41,25 @@ impl RegistrationError {
     }
 }
 
-/// The refusal of a function or method, by its token, whose package has no host here.
+/// The refusal of a function of the built-in package, or of a method of a plugin, by its token.
 #[must_use]
 pub fn function_not_hosted(what: &str, token: &str, version: &str) -> String {
     let package = package_of(token);
     let reason = if package == builtin::PACKAGE {
         "which has none of that name"
     } else {
-        "which is not a dynamic one: maloko does not host native plugins"
+        "and maloko does not call methods of plugins yet"
     };
     format!("the {what} '{token}' belongs to the package {}, {reason}", named(package, version))
 }
 
-/// The refusal of a package that a program asks for; `of`: the package that makes it from a parameter.
+/// The refusal of a package that extends another one in its plugin.
 #[must_use]
-pub fn package_not_hosted(package: (&str, &str), of: Option<(&str, &str)>) -> String {
-    let from = of.map(|(name, version)| format!(" of the package {}", named(name, version))).unwrap_or_default();
+pub fn extension_not_hosted(package: (&str, &str), of: (&str, &str)) -> String {
     format!(
-        "the package {}{from} is not a dynamic one: maloko does not host native plugins; deploy its resources with the \
-         pulumi command line, or write a dynamic provider for them",
-        named(package.0, package.1)
+        "the package {} extends the package {}, and maloko does not extend packages yet",
+        named(package.0, package.1),
+        named(of.0, of.1)
     )
 }
 

@@ -292,7 +292,7 @@ impl RegistrationError {
         )
     }
 
-    pub(in crate::plan) fn check_failures(urn: &Urn, failures: &[CheckFailure]) -> Self {
+    pub(crate) fn check_failures(urn: &Urn, failures: &[CheckFailure]) -> Self {
         let text = |failure: &CheckFailure| match failure.property.as_str() {
             "" => format!("its inputs are not valid: {}", failure.reason),
             property => format!("property {property} is not valid: {}", failure.reason),

@@ -8,6 +8,8 @@ use crate::event::Op;
 use crate::fail_points;
 use crate::provider::{Answer, Method};
 use crate::resource_state::ResourceState;
+use crate::served_by::ServedBy;
+use crate::urn::Urn;
 use crate::value::PropertyMap;
 
 use crate::plan::diff_result::{Compared, DiffResult, judge};
@@ -35,9 +37,27 @@ impl Planner {
                 let Some(Answer::Diffed(answer)) = answer else { return Err(registration.wrong_answer()) };
                 self.adopt(registration, found, &answer)
             }
+            Phase::ReplacingImported(steps) => {
+                registration.take_checked(answer.ok_or_else(|| registration.wrong_answer())?)?;
+                Ok(Self::replace_imported(registration, steps))
+            }
             Phase::Checking => {
                 registration.take_checked(answer.ok_or_else(|| registration.wrong_answer())?)?;
                 self.after_check(registration)
+            }
+            Phase::ComparingProviders => {
+                let Some(Answer::Diffed(answer)) = answer else { return Err(registration.wrong_answer()) };
+                let Some(old) = registration.old_row().cloned() else { return Err(registration.wrong_answer()) };
+                if answer.replaces.is_empty() {
+                    return Ok(Self::compare(registration, &old));
+                }
+                registration.diff_result = DiffResult {
+                    changed: true,
+                    replace: true,
+                    replace_keys: vec!["provider".to_owned()],
+                    ..DiffResult::default()
+                };
+                self.after_diff(registration)
             }
             Phase::Diffing => {
                 let Some(Answer::Diffed(answer)) = answer else { return Err(registration.wrong_answer()) };
@@ -164,16 +184,40 @@ impl Planner {
             };
             return self.after_diff(registration);
         }
+        if self.changes_provider(registration, &old) {
+            registration.phase = Phase::ComparingProviders;
+            let method = Method::Diff { id: String::new(), olds: PropertyMap::new(), news: PropertyMap::new() };
+            let instead_of = Some(old.provider.clone());
+            return Ok(Next::Ask(Question { instead_of, ..Question::own(&registration.urn, method) }));
+        }
+        Ok(Self::compare(registration, &old))
+    }
+
+    fn compare(registration: &mut Registration, old: &Arc<ResourceState>) -> Next {
         registration.phase = Phase::Diffing;
-        Ok(Next::Ask(Question {
-            urn: registration.urn.clone(),
-            about: None,
-            method: Method::Diff {
-                id: old.id.clone(),
-                olds: registration.shown(&old.outputs_or_empty()),
-                news: registration.shown(&registration.checked),
-            },
-        }))
+        let method = Method::Diff {
+            id: old.id.clone(),
+            olds: registration.shown(&old.outputs_or_empty()),
+            news: registration.shown(&registration.checked),
+        };
+        Next::Ask(Question {
+            for_plugin: registration.for_plugin(Some(old)),
+            ..Question::own(&registration.urn, method)
+        })
+    }
+
+    /// Does another provider resource serve it than before, and not the same one under another name?
+    fn changes_provider(&self, registration: &Registration, old: &ResourceState) -> bool {
+        if registration.goal.served_by() != Some(ServedBy::Plugin) || old.provider == registration.provider {
+            return false;
+        }
+        let Some(((new_urn, new_id), (old_urn, old_id))) =
+            registration.provider.rsplit_once("::").zip(old.provider.rsplit_once("::"))
+        else {
+            return false;
+        };
+        let renamed = self.formerly(&Urn::unchecked(new_urn)).is_some_and(|former| former.as_str() == old_urn);
+        !(renamed && new_id == old_id)
     }
 
     /// Has the value of `replacementTrigger` changed (docs/rules 3.1)? Setting one for the first time, or taking it

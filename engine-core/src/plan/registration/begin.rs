@@ -1,6 +1,7 @@
 //! The beginning of a registration: what it may refer to, which row it goes on from, and who provides it (docs/rules 2.3,
 //! 3.5, 4.7).
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::resource_state::ResourceState;
@@ -54,6 +55,7 @@ impl Planner {
                 retain_on_delete: goal.retain_on_delete.unwrap_or(false),
                 deleted_with: goal.deleted_with.clone(),
                 provider: provider.clone(),
+                providers: if goal.custom { BTreeMap::new() } else { std::mem::take(&mut goal.providers) },
                 formerly,
                 needs: Vec::new(),
             },
@@ -113,6 +115,17 @@ impl Planner {
         if !goal.custom && goal.provider.is_empty() {
             goal.provider.clone_from(&parent.provider);
         }
+        if !goal.custom {
+            for (package, provider) in &parent.providers {
+                goal.providers.entry(package.clone()).or_insert_with(|| provider.clone());
+            }
+        }
+    }
+
+    /// The provider resource of a package that a component has for its children.
+    #[must_use]
+    pub fn provider_of_parent(&self, parent: Option<&Urn>, package: &str) -> Option<String> {
+        self.seen.get(parent?)?.providers.get(package).cloned()
     }
 
     /// Refuses options that name a resource which this run has not come to: their order would not hold in the state.

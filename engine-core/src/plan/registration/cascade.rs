@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::plugin::PluginArguments;
 use crate::provider::{DiffAnswer, Method};
 use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
@@ -11,7 +12,7 @@ use crate::value::{PropertyMap, Value};
 use crate::plan::diff_result::{Compared, judge};
 use crate::plan::planner::Planner;
 use crate::plan::registration::question::Question;
-use crate::plan::secrecy::for_provider;
+use crate::plan::secrecy::shown_to;
 
 /// The search for dependents that must go first: it walks the rows in state order and asks of each candidate what its
 /// provider would say if the values that it takes from condemned resources were unknown.
@@ -81,15 +82,17 @@ impl Cascade {
             for key in affected {
                 what_if.insert(key.clone(), Value::Unknown);
             }
-            let question = Question {
-                urn: row.urn.clone(),
-                about: Some(Arc::clone(&row)),
-                method: Method::Diff {
-                    id: row.id.clone(),
-                    olds: for_provider(&row.outputs_or_empty()),
-                    news: for_provider(&what_if),
-                },
-            };
+            let shown = |properties: &PropertyMap| shown_to(Some(row.served_by()), properties);
+            let method =
+                Method::Diff { id: row.id.clone(), olds: shown(&row.outputs_or_empty()), news: shown(&what_if) };
+            let for_plugin = row.served_by().is_plugin().then(|| {
+                Box::new(PluginArguments {
+                    old_inputs: Some(Arc::clone(&row.inputs)),
+                    ignore_changes: row.ignore_changes.clone(),
+                    ..PluginArguments::default()
+                })
+            });
+            let question = Question { about: Some(Arc::clone(&row)), for_plugin, ..Question::own(&row.urn, method) };
             self.asked = Some((number, row, what_if));
             return Some(question);
         }

@@ -9,8 +9,9 @@ use crate::diff::reset_ignored;
 use crate::event::Op;
 use crate::provider::{Answer, DiffAnswer, Method};
 use crate::resource_state::ResourceState;
+use crate::served_by::ServedBy;
 use crate::urn::Urn;
-use crate::value::Value;
+use crate::value::{PropertyMap, Value};
 
 use crate::plan::diff_result::{Compared, judge};
 use crate::plan::planner::Planner;
@@ -45,7 +46,7 @@ impl Planner {
             props,
             timeout: registration.goal.custom_timeouts.read,
         };
-        Next::Ask(Question { urn: registration.urn.clone(), about: None, method })
+        Next::Ask(Question { for_plugin: registration.for_plugin(None), ..Question::own(&registration.urn, method) })
     }
 
     pub(super) fn take_found(
@@ -62,7 +63,7 @@ impl Planner {
         };
         let found = FoundObject { id, inputs, outputs };
         let mut inputs = registration.goal.inputs.clone();
-        let theirs = found.inputs_like(&inputs);
+        let theirs = registration.inputs_of(&found, &inputs);
         registration.not_applicable = reset_ignored(&theirs, &mut inputs, &registration.goal.ignore_changes);
         let named = ResourceState { inputs: Arc::new(found.outputs.clone()), ..ResourceState::default() };
         self.fill_name(registration, &mut inputs, Some(&named))?;
@@ -77,8 +78,13 @@ impl Planner {
             olds: found.outputs.clone(),
             news: registration.shown(&registration.checked),
         };
+        let read =
+            ResourceState { inputs: Arc::new(found.inputs.clone().unwrap_or_default()), ..ResourceState::default() };
         registration.phase = Phase::ComparingFound(found);
-        Next::Ask(Question { urn: registration.urn.clone(), about: None, method })
+        Next::Ask(Question {
+            for_plugin: registration.for_plugin(Some(&read)),
+            ..Question::own(&registration.urn, method)
+        })
     }
 
     /// Takes the object over, or refuses because it is not as the program says.
@@ -88,6 +94,9 @@ impl Planner {
         found: FoundObject,
         answer: &DiffAnswer,
     ) -> Result<Next, RegistrationError> {
+        if registration.goal.served_by() == Some(ServedBy::Plugin) {
+            return self.import_then_update(registration, found, answer);
+        }
         let theirs = found.inputs_like(&registration.checked);
         let goal = &registration.goal;
         let compared = Compared {
@@ -110,9 +119,70 @@ impl Planner {
         self.import_steps(registration, found)
     }
 
+    /// Takes the object of a plugin over as it is, and changes it in the same run to what the program says. One that would
+    /// have to be replaced stays as it is: that is refused.
+    fn import_then_update(
+        &mut self,
+        registration: &mut Registration,
+        found: FoundObject,
+        answer: &DiffAnswer,
+    ) -> Result<Next, RegistrationError> {
+        let Some(theirs) = found.inputs.clone() else {
+            return Err(RegistrationError::nothing_to_import_by_option(
+                &registration.urn,
+                &registration.goal.import_id,
+            ));
+        };
+        let goal = &registration.goal;
+        let diff_result = judge(
+            answer,
+            &Compared {
+                old_inputs: &theirs,
+                new_inputs: &registration.checked,
+                ignore_changes: &goal.ignore_changes,
+                replace_on_changes: &goal.replace_on_changes,
+                has_init_errors: false,
+                renewed: false,
+            },
+        );
+        let wanted = std::mem::replace(&mut registration.checked, Arc::new(theirs));
+        let Next::Act(mut steps) = self.import_steps(registration, found)? else {
+            return Err(registration.wrong_answer());
+        };
+        if diff_result.replace {
+            let refusal = RegistrationError::imported_replacement(&registration.urn, &registration.goal.import_id);
+            if self.operation.dry_run {
+                registration.warnings.extend(refusal.messages);
+                registration.diff_result = diff_result;
+                registration.checked = Arc::new(registration.goal.inputs.clone());
+                registration.phase = Phase::ReplacingImported(steps);
+                return Ok(registration.check(PropertyMap::new()));
+            }
+            registration.refused_after = Some(refusal);
+        } else if diff_result.changed {
+            registration.checked = wanted;
+            let imported =
+                steps.iter().find_map(|step| step.new.as_ref()).map(|row| (row.id.clone(), row.import_id.clone()));
+            let (id, import_id) = imported.unwrap_or_default();
+            registration.diff_result = diff_result;
+            let row = ResourceState { id, import_id, ..registration.new_row() };
+            steps.push(Step { old: None, ..registration.step(Op::Update, row) });
+        }
+        Ok(Next::Act(steps))
+    }
+
+    /// What a preview shows of an object that is imported and would have to be replaced.
+    pub(super) fn replace_imported(registration: &Registration, mut steps: Vec<Step>) -> Next {
+        let create = Step { old: None, ..registration.step(Op::CreateReplacement, registration.new_row()) };
+        steps.extend([Step { op: Op::Replace, ..create.clone() }, create]);
+        Next::Act(steps)
+    }
+
     fn import_steps(&mut self, registration: &mut Registration, found: FoundObject) -> Result<Next, RegistrationError> {
         let FoundObject { id, mut outputs, .. } = found;
-        copy_secrets(&registration.checked, &mut outputs);
+        if registration.goal.served_by() != Some(ServedBy::Plugin) {
+            copy_secrets(&registration.checked, &mut outputs);
+        }
         let mut row = ResourceState {
             import_id: registration.goal.import_id.clone(),
             id,

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use crate::autonaming::Autonaming;
-use crate::builtin;
 use crate::event::Op;
 use crate::message::Message;
+use crate::plugin::PluginArguments;
 use crate::provider::{Answer, Method, StoredProvider};
 use crate::resource_state::ResourceState;
+use crate::served_by::ServedBy;
 use crate::state::ResourceNumber;
 use crate::urn::Urn;
 use crate::value::PropertyMap;
@@ -19,7 +20,7 @@ use crate::plan::refusals::registration::RegistrationError;
 use crate::plan::registration::cascade::Cascade;
 use crate::plan::registration::found_object::FoundObject;
 use crate::plan::registration::question::{Next, Question};
-use crate::plan::secrecy::{copy_secrets, for_provider};
+use crate::plan::secrecy::{copy_secrets, shown_to};
 use crate::plan::step::Step;
 
 /// How far a registration has come.
@@ -30,7 +31,11 @@ pub(super) enum Phase {
     Finding,
     CheckingFound(FoundObject),
     ComparingFound(FoundObject),
+    /// An imported object would have to be replaced; these are the steps that import it.
+    ReplacingImported(Vec<Step>),
     Checking,
+    /// Its provider resource is another one.
+    ComparingProviders,
     Diffing,
     CheckingAgain,
     Cascading(Cascade),
@@ -64,6 +69,8 @@ pub struct Registration {
     pub warnings: Vec<Message>,
     /// What is wrong with it, in a preview, which goes on to show the rest.
     pub complaints: Vec<RegistrationError>,
+    /// Why the run cannot go on once its steps are taken.
+    pub refused_after: Option<RegistrationError>,
     pub(super) phase: Phase,
     pub(super) checked: Arc<PropertyMap>,
     pub(super) diff_result: DiffResult,
@@ -98,6 +105,7 @@ impl Registration {
             not_applicable: Vec::new(),
             warnings: Vec::new(),
             complaints: Vec::new(),
+            refused_after: None,
             phase: Phase::Begun,
             checked: Arc::default(),
             diff_result: DiffResult::default(),
@@ -177,7 +185,15 @@ impl Registration {
 
     /// Properties as the provider is shown them; what the engine serves itself is shown secrets and references.
     pub(super) fn shown(&self, properties: &PropertyMap) -> PropertyMap {
-        if builtin::serves(&self.goal.kind) { properties.clone() } else { for_provider(properties) }
+        shown_to(self.goal.served_by(), properties)
+    }
+
+    /// The inputs of an object that was found, as far as they are known: a plugin tells them.
+    pub(super) fn inputs_of(&self, found: &FoundObject, like: &PropertyMap) -> PropertyMap {
+        match self.goal.served_by() {
+            Some(ServedBy::Plugin) => found.inputs.clone().unwrap_or_default(),
+            _ => found.inputs_like(like),
+        }
     }
 
     pub(super) fn check(&mut self, olds: PropertyMap) -> Next {
@@ -186,7 +202,20 @@ impl Registration {
             // Only what depends on a failure is unknown in a real run; to its provider such a property is not there.
             news.retain(|_, value| !value.contains_unknown());
         }
-        Next::Ask(Question { urn: self.urn.clone(), about: None, method: Method::Check { olds, news } })
+        let method = Method::Check { olds, news };
+        Next::Ask(Question { for_plugin: self.for_plugin(None), ..Question::own(&self.urn, method) })
+    }
+
+    /// What a plugin is told beside a method's arguments; `old` is the row that the resource has.
+    pub(super) fn for_plugin(&self, old: Option<&ResourceState>) -> Option<Box<PluginArguments>> {
+        self.goal.served_by().filter(|by| by.is_plugin()).map(|_| {
+            Box::new(PluginArguments {
+                old_inputs: old.map(|old| Arc::clone(&old.inputs)),
+                ignore_changes: self.goal.ignore_changes.clone(),
+                preview: self.unknowns,
+                seed: Vec::new(),
+            })
+        })
     }
 
     pub(super) fn take_checked(&mut self, answer: Answer) -> Result<(), RegistrationError> {
@@ -194,7 +223,10 @@ impl Registration {
         if !failures.is_empty() {
             return Err(RegistrationError::check_failures(&self.urn, &failures));
         }
-        copy_secrets(&self.checked, &mut inputs);
+        // A plugin says itself what is secret.
+        if !self.goal.served_by().is_some_and(ServedBy::is_plugin) {
+            copy_secrets(&self.checked, &mut inputs);
+        }
         self.checked = Arc::new(inputs);
         Ok(())
     }

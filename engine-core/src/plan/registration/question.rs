@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::plugin::PluginArguments;
 use crate::provider::Method;
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
@@ -17,6 +18,18 @@ pub struct Question {
     pub about: Option<Arc<ResourceState>>,
     /// The call.
     pub method: Method,
+    /// What a plugin is told beside that.
+    pub for_plugin: Option<Box<PluginArguments>>,
+    /// Is it about the provider resource and not about the resource? Its plugin is asked whether the change from this
+    /// other provider resource, by its reference, needs a replacement.
+    pub instead_of: Option<String>,
+}
+
+impl Question {
+    /// About the resource that is registered.
+    pub(in crate::plan) fn own(urn: &Urn, method: Method) -> Self {
+        Self { urn: urn.clone(), about: None, method, for_plugin: None, instead_of: None }
+    }
 }
 
 /// What is to be done next for a registration.

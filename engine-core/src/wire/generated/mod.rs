@@ -2,4 +2,5 @@
 
 pub(super) mod callbacks;
 pub(super) mod monitor;
+pub(super) mod provider;
 pub(super) mod values;

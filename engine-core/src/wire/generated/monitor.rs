@@ -210,6 +210,9 @@ pub struct RegisterResourceRequest {
     /// Paths whose changes lead to a replacement.
     #[prost(string, repeated, tag = "23")]
     pub replace_on_changes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Where the plugin of the package comes from.
+    #[prost(string, tag = "24")]
+    pub plugin_download_url: ::prost::alloc::string::String,
     /// Forget instead of deleting; inherited when absent.
     #[prost(bool, optional, tag = "25")]
     pub retain_on_delete: ::core::option::Option<bool>,
@@ -225,12 +228,19 @@ pub struct RegisterResourceRequest {
     /// Where the program made it.
     #[prost(message, optional, tag = "29")]
     pub source_position: ::core::option::Option<SourcePosition>,
+    /// SHA-256 of the plugin's archive, by platform.
+    #[prost(btree_map = "string, bytes", tag = "30")]
+    pub plugin_checksums:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::vec::Vec<u8>>,
     /// Functions that alter the registration.
     #[prost(message, repeated, tag = "31")]
     pub transforms: ::prost::alloc::vec::Vec<Callback>,
     /// Does the SDK understand `result` in the answer?
     #[prost(bool, tag = "32")]
     pub supports_result_reporting: bool,
+    /// A package that was registered; it stands for the package's version and place.
+    #[prost(string, tag = "33")]
+    pub package_ref: ::prost::alloc::string::String,
     /// Hooks.
     #[prost(message, optional, tag = "34")]
     pub hooks: ::core::option::Option<HookBindings>,
@@ -319,9 +329,19 @@ pub struct ReadResourceRequest {
     /// May the answer hold resource references?
     #[prost(bool, tag = "12")]
     pub accept_resources: bool,
+    /// Where the plugin of the package comes from.
+    #[prost(string, tag = "13")]
+    pub plugin_download_url: ::prost::alloc::string::String,
     /// Where the program made it.
     #[prost(message, optional, tag = "14")]
     pub source_position: ::core::option::Option<SourcePosition>,
+    /// SHA-256 of the plugin's archive, by platform.
+    #[prost(btree_map = "string, bytes", tag = "15")]
+    pub plugin_checksums:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::vec::Vec<u8>>,
+    /// A package that was registered; it stands for the package's version and place.
+    #[prost(string, tag = "16")]
+    pub package_ref: ::prost::alloc::string::String,
     /// The frames that led there.
     #[prost(message, optional, tag = "17")]
     pub stack_trace: ::core::option::Option<StackTrace>,
@@ -426,12 +446,25 @@ pub struct ResourceInvokeRequest {
     /// Its arguments.
     #[prost(message, optional, tag = "2")]
     pub args: ::core::option::Option<super::values::Struct>,
+    /// Reference to an explicit provider.
+    #[prost(string, tag = "3")]
+    pub provider: ::prost::alloc::string::String,
     /// Version of the package.
     #[prost(string, tag = "4")]
     pub version: ::prost::alloc::string::String,
     /// May the answer hold resource references?
     #[prost(bool, tag = "5")]
     pub accept_resources: bool,
+    /// Where the plugin of the package comes from.
+    #[prost(string, tag = "6")]
+    pub plugin_download_url: ::prost::alloc::string::String,
+    /// SHA-256 of the plugin's archive, by platform.
+    #[prost(btree_map = "string, bytes", tag = "8")]
+    pub plugin_checksums:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::vec::Vec<u8>>,
+    /// A package that was registered; it stands for the package's version and place.
+    #[prost(string, tag = "9")]
+    pub package_ref: ::prost::alloc::string::String,
 }
 /// A call of a method of a resource, as far as its refusal needs it.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -444,7 +477,7 @@ pub struct ResourceCallRequest {
     pub version: ::prost::alloc::string::String,
 }
 /// Asks for a package that is not part of the program.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RegisterPackageRequest {
     /// Its name.
     #[prost(string, tag = "1")]
@@ -452,6 +485,12 @@ pub struct RegisterPackageRequest {
     /// Its version.
     #[prost(string, tag = "2")]
     pub version: ::prost::alloc::string::String,
+    /// Where its plugin comes from.
+    #[prost(string, tag = "3")]
+    pub download_url: ::prost::alloc::string::String,
+    /// SHA-256 of the plugin's archive, by platform.
+    #[prost(btree_map = "string, bytes", tag = "4")]
+    pub checksums: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::vec::Vec<u8>>,
     /// The package that it is to become.
     #[prost(message, optional, tag = "5")]
     pub parameterization: ::core::option::Option<Parameterization>,
@@ -468,6 +507,16 @@ pub struct Parameterization {
     /// Its version.
     #[prost(string, tag = "2")]
     pub version: ::prost::alloc::string::String,
+    /// What makes it.
+    #[prost(bytes = "vec", tag = "3")]
+    pub value: ::prost::alloc::vec::Vec<u8>,
+}
+/// The package is known from now on.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RegisterPackageResponse {
+    /// What later requests name it by.
+    #[prost(string, tag = "1")]
+    pub r#ref: ::prost::alloc::string::String,
 }
 /// The answer of a provider's function.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -475,6 +524,19 @@ pub struct InvokeResponse {
     /// What it returned.
     #[prost(message, optional, tag = "1")]
     pub r#return: ::core::option::Option<super::values::Struct>,
+    /// What is wrong with its arguments.
+    #[prost(message, repeated, tag = "2")]
+    pub failures: ::prost::alloc::vec::Vec<InvokeFailure>,
+}
+/// One argument that a function refuses.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct InvokeFailure {
+    /// The argument; empty for all of them.
+    #[prost(string, tag = "1")]
+    pub property: ::prost::alloc::string::String,
+    /// What is wrong.
+    #[prost(string, tag = "2")]
+    pub reason: ::prost::alloc::string::String,
 }
 /// How a registration ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]

@@ -2,4 +2,5 @@
 
 pub(super) mod bounded;
 pub(super) mod in_flight;
+pub(in crate::driver) mod plugins;
 pub(in crate::driver) mod time_limits;

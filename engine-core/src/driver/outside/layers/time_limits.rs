@@ -146,7 +146,7 @@ fn after_the_limit(answer: Option<Answer>, name: &str, urn: &Urn, limit: Limit) 
         limit.from
     );
     let reasons = vec![text.clone()];
-    Err(ProviderError::new(ProviderErrorKind::NotInitialized { id, properties, reasons }, text))
+    Err(ProviderError::new(ProviderErrorKind::NotInitialized { id, properties, reasons, inputs: None }, text))
 }
 
 fn given_up_text(name: &str, urn: &Urn, Limit { time: limit, from }: Limit) -> String {

@@ -1,0 +1,293 @@
+//! The provider resources whose packages are served by plugins, and the plugins that are started for them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use atomic_refcell::AtomicRefCell;
+use base64::Engine as _;
+
+use crate::operation::Operation;
+use crate::plugin::{PackageParameter, PackageRequest, PluginAnswer, PluginQuestion};
+use crate::provider::{Answer, DiffAnswer, Method, ObjectId, ProviderError, ProviderErrorKind};
+use crate::resource_state::ResourceState;
+use crate::state::Snapshot;
+use crate::urn::Urn;
+use crate::value::{PropertyMap, UNKNOWN_TEXTS, Value};
+
+use crate::driver::answers::RpcError;
+use crate::driver::exchange::Exchange;
+use crate::driver::permits::Once;
+
+/// A provider resource's plugin, once it is needed.
+pub(in crate::driver) struct PluginProvider {
+    /// The provider resource.
+    pub(in crate::driver) urn: Urn,
+    configuration: Configuration,
+    /// Its plugin, or why there is none. A plugin that a registration started is there from the beginning.
+    started: Once<Result<ObjectId, ProviderError>>,
+    configured: Once<Result<(), ProviderError>>,
+    /// Did anybody ask for it to be ready?
+    was_needed: AtomicBool,
+}
+
+/// What a plugin is configured with.
+enum Configuration {
+    /// Something of it is not known yet, in a preview: nothing can be asked.
+    Unknown,
+    /// These inputs, with the id of the provider resource; `None` in a preview that makes it.
+    Known { package: PackageRequest, id: Option<String>, inputs: Arc<PropertyMap> },
+}
+
+/// The plugins of one run by the references to their provider resources.
+pub(in crate::driver) struct PluginProviders {
+    exchange: Arc<Exchange>,
+    by_reference: AtomicRefCell<BTreeMap<String, Arc<PluginProvider>>>,
+    /// The rows of provider resources that the run began with, by reference.
+    rows: BTreeMap<String, Arc<ResourceState>>,
+    /// By package.
+    defaults: AtomicRefCell<BTreeMap<PackageRequest, Arc<DefaultProvider>>>,
+    /// What the program registered.
+    packages: AtomicRefCell<Vec<PackageRequest>>,
+    dry_run: bool,
+    was_started: AtomicBool,
+}
+
+/// The reference to a default provider resource, or why there is none.
+pub(in crate::driver) type DefaultProvider = Once<Result<String, RpcError>>;
+
+/// What begins the references to packages that the program registers.
+const PACKAGE: &str = "maloko:package:";
+
+/// A reference with one form for ids that are not known yet.
+fn normal(reference: &str) -> String {
+    match reference.rsplit_once("::") {
+        Some((urn, id)) if UNKNOWN_TEXTS.contains(&id) => format!("{urn}::"),
+        _ => reference.to_owned(),
+    }
+}
+
+impl PluginProviders {
+    pub(in crate::driver) fn new(exchange: Arc<Exchange>, operation: &Operation, base: &Snapshot) -> Self {
+        let providers = base.rows.iter().filter(|row| row.custom && row.urn.provider_package().is_some());
+        let rows = providers.map(|row| (format!("{}::{}", row.urn, row.id), Arc::clone(row))).collect();
+        Self {
+            exchange,
+            by_reference: AtomicRefCell::default(),
+            rows,
+            defaults: AtomicRefCell::default(),
+            packages: AtomicRefCell::default(),
+            dry_run: operation.dry_run,
+            was_started: AtomicBool::new(false),
+        }
+    }
+
+    /// Starts a plugin for a provider resource that is registered.
+    pub(in crate::driver) async fn start(
+        &self,
+        package: &PackageRequest,
+        urn: &Urn,
+    ) -> Result<ObjectId, ProviderError> {
+        self.was_started.store(true, Ordering::Relaxed);
+        self.exchange.start_plugin(package.clone(), urn.clone()).await
+    }
+
+    /// Ends the plugin of a provider resource that is replaced.
+    pub(in crate::driver) async fn stop(&self, plugin: ObjectId) {
+        self.exchange.stop_plugin(plugin).await;
+    }
+
+    /// Asks the plugin of a provider resource that is registered.
+    pub(in crate::driver) async fn ask(
+        &self,
+        plugin: ObjectId,
+        question: PluginQuestion,
+    ) -> Result<PluginAnswer, ProviderError> {
+        self.exchange.ask_plugin(plugin, question).await
+    }
+
+    /// Takes note of a provider resource that was registered, with its plugin and what that is configured with.
+    pub(in crate::driver) fn register(
+        &self,
+        row: &ResourceState,
+        plugin: ObjectId,
+        inputs: &Arc<PropertyMap>,
+    ) -> Arc<PluginProvider> {
+        let unknown = self.dry_run && inputs.values().any(Value::contains_unknown);
+        let configuration = if unknown {
+            Configuration::Unknown
+        } else {
+            let id = (!row.id.is_empty()).then(|| row.id.clone());
+            let inputs = Arc::new(without_internal(inputs));
+            Configuration::Known { package: package_of_row(row), id, inputs }
+        };
+        let provider = Arc::new(PluginProvider {
+            urn: row.urn.clone(),
+            configuration,
+            started: Once::done(Ok(plugin)),
+            configured: Once::default(),
+            was_needed: AtomicBool::new(false),
+        });
+        let reference = format!("{}::{}", row.urn, row.id);
+        self.by_reference.borrow_mut().insert(reference, Arc::clone(&provider));
+        provider
+    }
+
+    /// The row of a provider resource that the run began with.
+    pub(in crate::driver) fn row(&self, reference: &str) -> Option<&Arc<ResourceState>> {
+        self.rows.get(reference)
+    }
+
+    /// What came of the default provider resource of a package: its reference.
+    pub(in crate::driver) fn default_provider(&self, package: &PackageRequest) -> Arc<DefaultProvider> {
+        let mut defaults = self.defaults.borrow_mut();
+        Arc::clone(defaults.entry(package.clone()).or_default())
+    }
+
+    /// Takes note of a package that the program registers; equal ones have one reference.
+    pub(in crate::driver) fn add_package(&self, package: PackageRequest) -> String {
+        let mut packages = self.packages.borrow_mut();
+        let number = packages.iter().position(|known| *known == package).unwrap_or_else(|| {
+            packages.push(package);
+            packages.len() - 1
+        });
+        format!("{PACKAGE}{number}")
+    }
+
+    /// A package that the program registered.
+    pub(in crate::driver) fn package(&self, reference: &str) -> Option<PackageRequest> {
+        let number: usize = reference.strip_prefix(PACKAGE)?.parse().ok()?;
+        self.packages.borrow().get(number).cloned()
+    }
+
+    /// The plugin of a provider resource: of one that this run registered, else of a row that it began with.
+    pub(in crate::driver) fn of(&self, reference: &str) -> Result<Arc<PluginProvider>, ProviderError> {
+        let reference = normal(reference);
+        if let Some(known) = self.by_reference.borrow().get(&reference) {
+            return Ok(Arc::clone(known));
+        }
+        let Some(row) = self.rows.get(&reference) else {
+            let message = if reference.is_empty() {
+                "its row names no provider: was it written by another tool?".to_owned()
+            } else {
+                format!("its provider '{reference}' is neither in the state nor in the program")
+            };
+            return Err(ProviderError::new(ProviderErrorKind::NoProvider, message));
+        };
+        let provider = Arc::new(PluginProvider {
+            urn: row.urn.clone(),
+            configuration: Configuration::Known {
+                package: package_of_row(row),
+                id: Some(row.id.clone()),
+                inputs: Arc::new(without_internal(&row.inputs)),
+            },
+            started: Once::default(),
+            configured: Once::default(),
+            was_needed: AtomicBool::new(false),
+        });
+        self.by_reference.borrow_mut().insert(reference, Arc::clone(&provider));
+        Ok(provider)
+    }
+
+    /// All whose plugins were asked for.
+    pub(in crate::driver) fn all(&self) -> Vec<Arc<PluginProvider>> {
+        let known = self.by_reference.borrow();
+        known.values().filter(|provider| provider.was_needed.load(Ordering::Relaxed)).cloned().collect()
+    }
+
+    /// Was any plugin asked for?
+    pub(in crate::driver) fn were_needed(&self) -> bool {
+        !self.by_reference.borrow().is_empty() || self.was_started.load(Ordering::Relaxed)
+    }
+
+    /// The inputs of a provider resource as its plugin has them; `None` where they are not known yet.
+    pub(in crate::driver) fn inputs_of(&self, provider: &PluginProvider) -> Option<Arc<PropertyMap>> {
+        match &provider.configuration {
+            Configuration::Known { inputs, .. } => Some(Arc::clone(inputs)),
+            Configuration::Unknown => None,
+        }
+    }
+
+    /// The number of a provider's plugin, started and configured; `None` where its configuration is not known yet.
+    pub(in crate::driver) async fn ready(&self, provider: &PluginProvider) -> Result<Option<ObjectId>, ProviderError> {
+        let Configuration::Known { package, id, inputs } = &provider.configuration else { return Ok(None) };
+        provider.was_needed.store(true, Ordering::Relaxed);
+        let started = provider.started.get_or_do(async || {
+            let started = self.exchange.start_plugin(package.clone(), provider.urn.clone()).await;
+            started.map_err(|mut error| {
+                error.message = format!("its provider cannot be loaded: {}", error.message).into();
+                error
+            })
+        });
+        let plugin = started.await?;
+        let configured = provider.configured.get_or_do(async || {
+            let (urn, id, inputs) = (provider.urn.clone(), id.clone(), (**inputs).clone());
+            self.exchange.ask_plugin(plugin, PluginQuestion::Configure { urn, id, inputs }).await.map(|_| ())
+        });
+        configured.await?;
+        Ok(Some(plugin))
+    }
+}
+
+/// The member of a provider resource's inputs that is the engine's own.
+pub(in crate::driver) const INTERNAL: &str = "__internal";
+
+/// Inputs of a provider resource as its plugin is told them.
+pub(in crate::driver) fn without_internal(inputs: &PropertyMap) -> PropertyMap {
+    inputs.iter().filter(|(key, _)| *key != INTERNAL).map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+/// The package that the row of a provider resource is of. Old states have at the top what new ones have in `__internal`.
+pub(in crate::driver) fn package_of_row(row: &ResourceState) -> PackageRequest {
+    package_of_inputs(row.urn.provider_package().unwrap_or_default(), &row.inputs)
+}
+
+/// The package of a provider resource with these inputs.
+pub(in crate::driver) fn package_of_inputs(name: &str, inputs: &PropertyMap) -> PackageRequest {
+    let empty = PropertyMap::new();
+    let internal = match inputs.get(INTERNAL).map(Value::plain) {
+        Some(Value::Object(members)) => members,
+        _ => empty,
+    };
+    let text = |properties: &PropertyMap, key: &str| match properties.get(key).map(Value::plain) {
+        Some(Value::String(text)) => text,
+        _ => String::new(),
+    };
+    let own = |key: &str| {
+        let found = text(&internal, key);
+        if found.is_empty() { text(inputs, key) } else { found }
+    };
+    let checksums = match internal.get("pluginChecksums") {
+        Some(Value::Object(members)) => {
+            members.iter().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
+        }
+        _ => BTreeMap::new(),
+    };
+    let parameter = own("parameterization");
+    PackageRequest {
+        name: name.to_owned(),
+        version: text(inputs, "version"),
+        download_url: own("pluginDownloadURL"),
+        checksums,
+        parameter: (!parameter.is_empty()).then(|| PackageParameter {
+            plugin: text(&internal, "name"),
+            version: text(&internal, "version"),
+            value: base64::engine::general_purpose::STANDARD.decode(parameter).unwrap_or_default(),
+        }),
+    }
+}
+
+/// What stands for the answer of a plugin whose configuration is not known yet.
+pub(in crate::driver) fn unconfigured_answer(method: &Method) -> Answer {
+    match method {
+        Method::Check { news, .. } => Answer::Checked { inputs: news.clone(), failures: Vec::new() },
+        Method::Diff { .. } => Answer::Diffed(DiffAnswer { changes: Some(true), ..DiffAnswer::default() }),
+        Method::Create { .. } => Answer::Created { id: String::new(), outputs: PropertyMap::new() },
+        Method::Update { .. } => Answer::Updated { outputs: PropertyMap::new() },
+        Method::Read { id, .. } => Answer::Read { id: id.clone(), outputs: Some(PropertyMap::new()), inputs: None },
+        Method::Find { .. } => Answer::Read { id: String::new(), outputs: None, inputs: None },
+        Method::Delete { .. } => Answer::Deleted,
+        Method::Configure { .. } => Answer::Configured,
+        Method::Close => Answer::Closed,
+    }
+}

@@ -1,0 +1,302 @@
+//! Who provides a resource of a package: the provider resource that the program names, that of a component around it, or
+//! the default one of the package, which is registered at its first use.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::message;
+use crate::operation::OperationKind;
+use crate::plan::{Goal, RegistrationError};
+use crate::plugin::{PackageRequest, PluginAnswer, PluginArguments, PluginQuestion};
+use crate::provider::{Answer, DiffAnswer, Method, ProviderError, ProviderErrorKind};
+use crate::resource_state::ResourceState;
+use crate::served_by::ServedBy;
+use crate::urn::{Urn, package_of};
+use crate::value::{PropertyMap, UNKNOWN_TEXT, Value};
+
+use crate::driver::answers::RpcError;
+use crate::driver::calls::plugins::{INTERNAL, without_internal};
+use crate::driver::calls::provider_resources::ProviderResource;
+use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider};
+use crate::driver::context::{Begun, Context};
+use crate::driver::registration::registered::Registered;
+
+/// The configuration that lists the packages without a default provider.
+const DISABLED: &str = "pulumi:disable-default-providers";
+
+impl Context {
+    /// Settles who provides the resource, before it is planned. For a provider resource: what the engine keeps in its row.
+    pub(in crate::driver) async fn settle_package(&self, goal: &mut Goal) -> Result<(), RpcError> {
+        let package = self.package_of_goal(goal)?;
+        if goal.served_by() == Some(ServedBy::ItsPlugin) {
+            self.keep_package(goal, &package);
+            return Ok(());
+        }
+        if !goal.provider.is_empty() {
+            return Ok(());
+        }
+        let of_parent = || self.run_state().planner.provider_of_parent(goal.parent.as_ref(), &package.name);
+        let known = goal.providers.get(&package.name).cloned().or_else(of_parent);
+        goal.provider = match known {
+            Some(known) => known,
+            None => {
+                let urn = self.run_state().planner.urn_of(goal);
+                self.default_provider_of(package, &urn.to_string()).await?
+            }
+        };
+        Ok(())
+    }
+
+    fn package_of_goal(&self, goal: &Goal) -> Result<PackageRequest, RpcError> {
+        if !goal.package_ref.is_empty() {
+            return self.package_by_reference(&goal.package_ref);
+        }
+        let name = goal.kind.strip_prefix("pulumi:providers:").unwrap_or_else(|| package_of(&goal.kind));
+        Ok(package(name, &goal.package_version, &goal.download_url, goal.checksums.clone()))
+    }
+
+    /// A package that the program registered in this run.
+    pub(in crate::driver) fn package_by_reference(&self, reference: &str) -> Result<PackageRequest, RpcError> {
+        let known = self.providers.plugins.package(reference);
+        known.ok_or_else(|| RpcError::invalid(format!("no package was registered as '{reference}'")))
+    }
+
+    /// Puts into a provider resource's inputs what its plugin is found by later.
+    fn keep_package(&self, goal: &mut Goal, package: &PackageRequest) {
+        if !package.version.is_empty() {
+            goal.inputs.entry("version".to_owned()).or_insert_with(|| Value::from(package.version.as_str()));
+        }
+        if let Some(internal) = internal_of(package) {
+            goal.inputs.insert(INTERNAL.to_owned(), internal);
+        }
+    }
+
+    /// The reference to the default provider resource of a package, registered at its first use. `needed_by` says what for.
+    pub(in crate::driver) async fn default_provider_of(
+        &self,
+        package: PackageRequest,
+        needed_by: &str,
+    ) -> Result<String, RpcError> {
+        if self.is_disabled(&package.name) {
+            let reason = format!(
+                "Default provider for '{}' disabled. '{needed_by}' must use an explicit provider.",
+                package.name
+            );
+            return Err(self.refuse(&RegistrationError::of_run(reason)));
+        }
+        let once = self.providers.plugins.default_provider(&package);
+        once.get_or_do(async || Box::pin(self.register_default_provider(&package)).await).await
+    }
+
+    fn is_disabled(&self, package: &str) -> bool {
+        let Some(setting) = self.operation.config.get(DISABLED) else { return false };
+        let listed: Vec<String> = serde_json::from_str(&setting.value).unwrap_or_default();
+        listed.iter().map(|name| name.trim()).any(|name| name == package || name == "*")
+    }
+
+    async fn register_default_provider(&self, package: &PackageRequest) -> Result<String, RpcError> {
+        let goal = self.default_goal(package);
+        if self.operation.kind == OperationKind::Update {
+            let (urn, registered) = self.plan_and_act(goal).await?;
+            return match registered {
+                Registered::Done(row) => {
+                    let id = if row.id.is_empty() { UNKNOWN_TEXT } else { &row.id };
+                    Ok(format!("{urn}::{id}"))
+                }
+                _ => Err(RpcError::unavailable()),
+            };
+        }
+        let (urn, old) = self.run_state().planner.locate(&goal);
+        let Some((_, old)) = old else {
+            return Err(RpcError {
+                code: 5,
+                message: format!(
+                    "the package '{}' has no provider in the state, and this run makes none",
+                    package.name
+                ),
+            });
+        };
+        if self.operation.registers_providers {
+            self.lend_provider(&goal).await?;
+        }
+        Ok(format!("{urn}::{}", old.id))
+    }
+
+    fn default_goal(&self, package: &PackageRequest) -> Goal {
+        let mut goal = Goal {
+            kind: format!("pulumi:providers:{}", package.name),
+            name: default_name(package),
+            custom: true,
+            inputs: self.config_of(&package.name),
+            ..Goal::default()
+        };
+        self.keep_package(&mut goal, package);
+        goal
+    }
+
+    /// The stack's configuration of a package, as inputs of its default provider.
+    fn config_of(&self, package: &str) -> PropertyMap {
+        let own = |key: &str| Some(key.strip_prefix(package)?.strip_prefix(':')?.to_owned());
+        let config = self.operation.config.iter().filter_map(|(key, entry)| {
+            let text = Value::String(entry.value.clone());
+            Some((own(key)?, if entry.secret { Value::secret(text) } else { text }))
+        });
+        config.collect()
+    }
+
+    /// The plugin of a provider resource that is registered, started for that.
+    pub(in crate::driver) async fn start_provider(
+        &self,
+        urn: &Urn,
+        goal: &Goal,
+    ) -> Result<ResolvedProvider, ProviderError> {
+        let package =
+            crate::driver::calls::plugins::package_of_inputs(urn.provider_package().unwrap_or_default(), &goal.inputs);
+        let resource = ProviderResource::start(&self.providers.plugins, package, urn).await?;
+        Ok(ResolvedProvider::provider_resource(resource))
+    }
+
+    /// Takes note of a provider resource that was registered, and has its plugin configured beside everything else. What
+    /// goes wrong with that is told to the first resource that needs it.
+    pub(in crate::driver) fn note_provider(
+        &self,
+        row: &ResourceState,
+        resolved: &ResolvedProvider,
+        inputs: &Arc<PropertyMap>,
+    ) {
+        let ProviderKind::Provider(resource) = &resolved.server else { return };
+        let provider = self.providers.plugins.register(row, resource.plugin(), inputs);
+        let flow = self.exchange.new_flow();
+        self.begin(flow, Begun::Configuring(provider));
+    }
+
+    /// Has the plugins of rows started and configured side by side, before the first of them is called.
+    pub(in crate::driver) fn start_plugins_of<'r>(&self, rows: impl Iterator<Item = &'r Arc<ResourceState>>) {
+        let served = rows.filter(|row| row.served_by() == ServedBy::Plugin && !row.external);
+        let references: BTreeSet<&str> = served.map(|row| row.provider.as_str()).collect();
+        for provider in references.into_iter().filter_map(|reference| self.providers.plugins.of(reference).ok()) {
+            let flow = self.exchange.new_flow();
+            self.begin(flow, Begun::Configuring(provider));
+        }
+    }
+
+    /// Takes a provider resource that the program registers in a run that only deletes or reads: its plugin gets what the
+    /// program says, and nothing of the state changes.
+    pub(in crate::driver) async fn lend_provider(&self, goal: &Goal) -> Result<(), RpcError> {
+        let (urn, old) = self.run_state().planner.locate(goal);
+        let Some((_, old)) = old else { return Ok(()) };
+        let failed = |error: ProviderError| self.fail_planning(&urn, &error);
+        let resolved = self.start_provider(&urn, goal).await.map_err(failed)?;
+        let for_plugin = |inputs: &Arc<PropertyMap>| {
+            Some(Box::new(PluginArguments { old_inputs: Some(Arc::clone(inputs)), ..PluginArguments::default() }))
+        };
+        let check = Method::Check { olds: (*old.inputs).clone(), news: goal.inputs.clone() };
+        let answer = self.providers.call_with(&resolved, &urn, check, for_plugin(&old.inputs)).await.map_err(failed)?;
+        let Answer::Checked { inputs, failures } = answer else { return Err(RpcError::unavailable()) };
+        if !failures.is_empty() {
+            return Err(self.refuse(&RegistrationError::check_failures(&urn, &failures)));
+        }
+        let diff = Method::Diff { id: String::new(), olds: (*old.outputs_or_empty()).clone(), news: inputs.clone() };
+        let answer = self.providers.call_with(&resolved, &urn, diff, for_plugin(&old.inputs)).await.map_err(failed)?;
+        let changes = matches!(answer, Answer::Diffed(DiffAnswer { changes: Some(true), .. }));
+        let inputs = if changes { Arc::new(inputs) } else { Arc::clone(&old.inputs) };
+        self.note_provider(&old, &resolved, &inputs);
+        Ok(())
+    }
+
+    /// Asks whether a resource can go from the provider resource of its row to another one.
+    pub(in crate::driver) async fn compare_providers(
+        &self,
+        old: &str,
+        resolved: &ResolvedProvider,
+    ) -> Result<Answer, ProviderError> {
+        let same = || Answer::Diffed(DiffAnswer::default());
+        let plugins = &self.providers.plugins;
+        let ProviderKind::Plugin(provider) = &resolved.server else { return Ok(same()) };
+        let (Some(before), Some(news)) = (plugins.row(old), plugins.inputs_of(provider)) else { return Ok(same()) };
+        let Some(plugin) = plugins.ready(provider).await? else { return Ok(same()) };
+        let question = PluginQuestion::DiffConfig {
+            urn: provider.urn.clone(),
+            olds: (*before.outputs_or_empty()).clone(),
+            old_inputs: without_internal(&before.inputs),
+            news: (*news).clone(),
+            ignore_changes: Vec::new(),
+        };
+        match plugins.ask(plugin, question).await? {
+            PluginAnswer::Diffed(answer) => Ok(Answer::Diffed(answer)),
+            _ => Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the question")),
+        }
+    }
+
+    /// The plugin of a provider resource by its reference, for a function; the default one's where there is none.
+    pub(in crate::driver) async fn plugin_for_function(
+        &self,
+        provider: &str,
+        package: PackageRequest,
+        token: &str,
+    ) -> Result<ResolvedProvider, RpcError> {
+        let reference = match provider.is_empty() {
+            false => provider.to_owned(),
+            true => self.default_provider_of(package, token).await?,
+        };
+        let found = self.providers.plugins.of(&reference);
+        found.map(ResolvedProvider::plugin).map_err(|error| RpcError {
+            code: 2,
+            message: message![format!("'{token}': "), &error.message].to_string(),
+        })
+    }
+}
+
+/// A package as requests name it.
+pub(in crate::driver) fn package(
+    name: &str,
+    version: &str,
+    download_url: &str,
+    checksums: BTreeMap<String, String>,
+) -> PackageRequest {
+    PackageRequest {
+        name: name.to_owned(),
+        version: version.strip_prefix('v').unwrap_or(version).to_owned(),
+        download_url: download_url.trim_end_matches('/').to_owned(),
+        checksums,
+        parameter: None,
+    }
+}
+
+/// The name of a package's default provider: with the version and the address that were asked for.
+fn default_name(package: &PackageRequest) -> String {
+    let mut name = "default".to_owned();
+    for part in package.version.split(['.', '-', '+']).filter(|part| !part.is_empty()) {
+        name.push('_');
+        name.push_str(part);
+    }
+    if !package.download_url.is_empty() {
+        name.push('_');
+        let is_kept = |letter: char| letter.is_ascii_alphanumeric() || "_.-/".contains(letter);
+        let plain: String =
+            package.download_url.chars().map(|letter| if is_kept(letter) { letter } else { '_' }).collect();
+        let segments: Vec<&str> = plain.split('/').filter(|segment| !segment.is_empty()).collect();
+        name.push_str(&segments.join("/"));
+    }
+    name
+}
+
+/// What the engine keeps of a package in the inputs of its provider resource.
+fn internal_of(package: &PackageRequest) -> Option<Value> {
+    let mut members = PropertyMap::new();
+    if !package.download_url.is_empty() {
+        members.insert("pluginDownloadURL".to_owned(), Value::from(package.download_url.as_str()));
+    }
+    if !package.checksums.is_empty() {
+        let checksums = package.checksums.iter().map(|(platform, hex)| (platform.clone(), Value::from(hex.as_str())));
+        members.insert("pluginChecksums".to_owned(), Value::Object(checksums.collect()));
+    }
+    if let Some(parameter) = &package.parameter {
+        use base64::Engine as _;
+        let value = base64::engine::general_purpose::STANDARD.encode(&parameter.value);
+        members.insert("name".to_owned(), Value::from(parameter.plugin.as_str()));
+        members.insert("version".to_owned(), Value::from(parameter.version.as_str()));
+        members.insert("parameterization".to_owned(), Value::String(value));
+    }
+    if !members.is_empty() || !package.version.is_empty() { Some(Value::Object(members)) } else { None }
+}

@@ -1,0 +1,213 @@
+//! The border to provider plugins: processes that serve the resources of a package.
+//!
+//! A plugin is numbered like a live object, so that limits, cancellation and faults are the same for both; what differs is
+//! who makes it: the engine asks for a package, and a [`PluginHost`] finds and starts its plugin.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Weak};
+
+use async_trait::async_trait;
+
+use crate::driver::Engine;
+use crate::provider::{Answer, CheckFailure, DiffAnswer, ObjectId, ProviderCall, ProviderError, ProviderErrorKind};
+use crate::urn::Urn;
+use crate::value::PropertyMap;
+
+/// Numbers of plugins begin here; those of live objects are counted up from 0.
+pub const FIRST_PLUGIN: ObjectId = 1 << 48;
+
+/// A package, as a program or the row of a provider asks for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PackageRequest {
+    /// The package's name, the first part of its types.
+    pub name: String,
+    /// The version of the package; empty for any.
+    pub version: String,
+    /// Where its plugin comes from; empty for the usual places.
+    pub download_url: String,
+    /// SHA-256 of the plugin's archive, in hexadecimal digits by platform (`linux-amd64`).
+    pub checksums: BTreeMap<String, String>,
+    /// What makes the package of another one's plugin.
+    pub parameter: Option<PackageParameter>,
+}
+
+/// What makes a package of another package's plugin.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PackageParameter {
+    /// Name of the package whose plugin it is.
+    pub plugin: String,
+    /// Version of that one; empty for any.
+    pub version: String,
+    /// What the plugin makes the package from.
+    pub value: Vec<u8>,
+}
+
+impl PackageRequest {
+    /// The package whose plugin serves it, and that package's version.
+    #[must_use]
+    pub fn plugin(&self) -> (&str, &str) {
+        match &self.parameter {
+            Some(parameter) => (&parameter.plugin, &parameter.version),
+            None => (&self.name, &self.version),
+        }
+    }
+}
+
+/// What plugins are told of a call beside its method's arguments; live objects see nothing of it.
+#[derive(Clone, Debug, Default)]
+pub struct PluginArguments {
+    /// The inputs of the resource's row; `None` where there is none, as in the look-up of an object that is imported.
+    pub old_inputs: Option<Arc<PropertyMap>>,
+    /// Paths whose changes are ignored.
+    pub ignore_changes: Vec<String>,
+    /// Is it a preview? Nothing is to be done then, and what is not known yet may be unknown.
+    pub preview: bool,
+    /// What random names are made from.
+    pub seed: Vec<u8>,
+}
+
+/// A question to a plugin that is not about a resource of its own.
+#[derive(Clone, Debug)]
+pub enum PluginQuestion {
+    /// Checks the inputs of a provider resource.
+    CheckConfig {
+        /// The provider resource.
+        urn: Urn,
+        /// Old inputs; empty when there is no old resource.
+        olds: PropertyMap,
+        /// New inputs.
+        news: PropertyMap,
+    },
+    /// Says how the configuration of a provider resource differs.
+    DiffConfig {
+        /// The provider resource.
+        urn: Urn,
+        /// Old outputs.
+        olds: PropertyMap,
+        /// Old inputs.
+        old_inputs: PropertyMap,
+        /// New inputs.
+        news: PropertyMap,
+        /// Paths whose changes are ignored.
+        ignore_changes: Vec<String>,
+    },
+    /// Hands the configuration over.
+    Configure {
+        /// The provider resource.
+        urn: Urn,
+        /// Its id; `None` in a preview that makes it.
+        id: Option<String>,
+        /// Its inputs.
+        inputs: PropertyMap,
+    },
+    /// Calls a function.
+    Invoke {
+        /// Its token.
+        token: String,
+        /// Its arguments.
+        arguments: PropertyMap,
+        /// Is it a preview?
+        preview: bool,
+    },
+}
+
+/// The answer to a [`PluginQuestion`], by its kind.
+#[derive(Clone, Debug)]
+pub enum PluginAnswer {
+    /// To `CheckConfig`.
+    Checked {
+        /// The inputs to go on with.
+        inputs: PropertyMap,
+        /// Empty when all is well.
+        failures: Vec<CheckFailure>,
+    },
+    /// To `DiffConfig`.
+    Diffed(DiffAnswer),
+    /// To `Configure`.
+    Configured,
+    /// To `Invoke`.
+    Returned {
+        /// The result.
+        result: PropertyMap,
+        /// What is wrong with the arguments; empty when all is well.
+        failures: Vec<CheckFailure>,
+    },
+}
+
+/// Finds, starts and calls the plugins of a run.
+#[async_trait]
+pub trait PluginHost: Send + Sync {
+    /// Tells which engine the plugins serve: their messages go there.
+    fn bind(&self, engine: Weak<Engine>);
+
+    /// Starts the plugin of a package for a provider resource; the number is [`FIRST_PLUGIN`] or more.
+    ///
+    /// # Errors
+    /// [`ProviderErrorKind::NoProvider`]: there is no such plugin, or it does not come up.
+    async fn start(&self, package: &PackageRequest, provider: &Urn) -> Result<ObjectId, ProviderError>;
+
+    /// Asks a plugin something that is not about a resource of its own.
+    async fn ask(&self, plugin: ObjectId, question: PluginQuestion) -> Result<PluginAnswer, ProviderError>;
+
+    /// Calls a method of a plugin. Properties are shown whole: with secrets, references and unknowns.
+    async fn call(&self, plugin: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError>;
+
+    /// Asks all plugins to end what they do.
+    fn cancel(&self);
+
+    /// Ends one plugin.
+    async fn stop(&self, plugin: ObjectId);
+
+    /// Ends all plugins.
+    async fn stop_all(&self);
+}
+
+/// The plugin host of an operation.
+#[derive(Clone)]
+pub struct PluginsOfRun(pub Arc<dyn PluginHost>);
+
+impl Default for PluginsOfRun {
+    fn default() -> Self {
+        Self(Arc::new(NoPlugins))
+    }
+}
+
+impl fmt::Debug for PluginsOfRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PluginsOfRun")
+    }
+}
+
+/// The host of runs that have no plugins.
+pub struct NoPlugins;
+
+fn no_plugins(what: &str) -> ProviderError {
+    ProviderError::new(ProviderErrorKind::NoProvider, format!("this run has no plugins: {what}"))
+}
+
+#[async_trait]
+impl PluginHost for NoPlugins {
+    fn bind(&self, _engine: Weak<Engine>) {}
+
+    async fn start(&self, package: &PackageRequest, _provider: &Urn) -> Result<ObjectId, ProviderError> {
+        Err(no_plugins(&format!(
+            "the package '{}' is served by one. The testing kits run none: keep its resources out of what a test registers",
+            package.name
+        )))
+    }
+
+    async fn ask(&self, _plugin: ObjectId, _question: PluginQuestion) -> Result<PluginAnswer, ProviderError> {
+        Err(no_plugins("nothing can be asked"))
+    }
+
+    async fn call(&self, _plugin: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
+        Err(no_plugins(&format!("there is none that could {}", call.method.name())))
+    }
+
+    fn cancel(&self) {}
+
+    async fn stop(&self, _plugin: ObjectId) {}
+
+    async fn stop_all(&self) {}
+}

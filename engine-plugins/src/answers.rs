@@ -1,0 +1,140 @@
+//! Properties on their way to a plugin and back.
+
+use maloko_core::PropertyMap;
+use maloko_core::urn::Urn;
+use maloko_core::value::{
+    Archive, ArchiveSource, Asset, AssetSource, RESOURCE_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXTS, Value,
+};
+use maloko_core::wire::{Accepts, Kind, Struct, WireValue, decode_properties, encode_properties};
+
+/// How properties are written for one plugin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Features {
+    /// It understands secrets.
+    pub(crate) secrets: bool,
+    /// It understands references to resources.
+    pub(crate) resources: bool,
+    /// It answers `Create` and `Update` in previews.
+    pub(crate) preview: bool,
+    /// It takes proposals for names.
+    pub(crate) autonaming: bool,
+}
+
+impl Features {
+    /// Properties whole.
+    pub(crate) fn whole(self, properties: &PropertyMap) -> Option<Struct> {
+        let mut encoded = encode_properties(properties, Accepts { secrets: self.secrets, resources: self.resources });
+        if self.resources && properties.values().any(|value| value.any(&|value| matches!(value, Value::Resource(_)))) {
+            encoded.fields.values_mut().for_each(name_resources);
+        }
+        Some(encoded)
+    }
+
+    /// Properties with the hashes of assets alone, as for what is only compared or removed.
+    pub(crate) fn elided(self, properties: &PropertyMap) -> Option<Struct> {
+        if properties.values().any(has_assets) {
+            let elided = properties.iter().map(|(key, value)| (key.clone(), without_content(value))).collect();
+            return self.whole(&elided);
+        }
+        self.whole(properties)
+    }
+}
+
+/// Says of each reference to a resource what that is called, as the reference engine does.
+fn name_resources(value: &mut WireValue) {
+    match &mut value.kind {
+        Some(Kind::List(list)) => list.values.iter_mut().for_each(name_resources),
+        Some(Kind::Struct(object)) => {
+            let text = |key: &str| match object.fields.get(key).and_then(|value| value.kind.as_ref()) {
+                Some(Kind::String(text)) => text.clone(),
+                _ => String::new(),
+            };
+            if text(SIGNATURE_KEY) == RESOURCE_SIGNATURE {
+                let urn = Urn::unchecked(&text("urn"));
+                // An id that is not known yet is empty here.
+                if UNKNOWN_TEXTS.contains(&text("id").as_str()) {
+                    object.fields.insert("id".to_owned(), wire_text(""));
+                }
+                object.fields.insert("name".to_owned(), wire_text(urn.name()));
+                object.fields.insert("type".to_owned(), wire_text(urn.own_type()));
+                return;
+            }
+            object.fields.values_mut().for_each(name_resources);
+        }
+        _ => {}
+    }
+}
+
+fn wire_text(text: &str) -> WireValue {
+    WireValue { kind: Some(Kind::String(text.to_owned())) }
+}
+
+fn has_assets(value: &Value) -> bool {
+    match value {
+        Value::Asset(_) | Value::Archive(_) => true,
+        Value::Array(items) => items.iter().any(has_assets),
+        Value::Object(members) => members.values().any(has_assets),
+        Value::Secret(inner) => has_assets(inner),
+        Value::Output(output) => output.value.as_ref().is_some_and(has_assets),
+        _ => false,
+    }
+}
+
+fn without_content(value: &Value) -> Value {
+    match value {
+        Value::Asset(asset) => Value::Asset(Asset { hash: asset.hash.clone(), source: AssetSource::Elided }),
+        Value::Archive(archive) => {
+            Value::Archive(Archive { hash: archive.hash.clone(), source: ArchiveSource::Elided })
+        }
+        Value::Array(items) => Value::Array(items.iter().map(without_content).collect()),
+        Value::Object(members) => {
+            Value::Object(members.iter().map(|(key, value)| (key.clone(), without_content(value))).collect())
+        }
+        Value::Secret(inner) => Value::secret(without_content(inner)),
+        other => other.clone(),
+    }
+}
+
+/// A plain value as JSON, whole numbers without a fraction; `None` for what JSON has not.
+pub(crate) fn compact_json(value: &Value) -> Option<serde_json::Value> {
+    Some(match value {
+        Value::Bool(value) => (*value).into(),
+        #[expect(clippy::cast_possible_truncation, reason = "it has no fraction and is small")]
+        Value::Number(number) if number.fract() == 0.0 && number.abs() < 9e15 => (*number as i64).into(),
+        Value::Number(number) => serde_json::Number::from_f64(*number)?.into(),
+        Value::String(text) => text.as_str().into(),
+        Value::Array(items) => items.iter().map(compact_json).collect::<Option<Vec<_>>>()?.into(),
+        Value::Object(members) => {
+            let members = members.iter().map(|(key, value)| Some((key.clone(), compact_json(value)?)));
+            serde_json::Value::Object(members.collect::<Option<_>>()?)
+        }
+        _ => serde_json::Value::Null,
+    })
+}
+
+/// The properties of an answer. Output values become what they hold. Unknown values are for previews; the error names the
+/// property of another one.
+pub(crate) fn properties_in(answer: Option<Struct>, may_be_unknown: bool) -> Result<PropertyMap, String> {
+    let mut properties = decode_properties(answer.unwrap_or_default())?;
+    for (key, value) in &mut properties {
+        lower(value);
+        if !may_be_unknown && value.contains_unknown() {
+            return Err(format!("property '{key}' is unknown, although this is no preview"));
+        }
+    }
+    Ok(properties)
+}
+
+fn lower(value: &mut Value) {
+    match value {
+        Value::Output(output) => {
+            let mut plain = output.value.take().unwrap_or(Value::Unknown);
+            lower(&mut plain);
+            *value = if output.secret { Value::secret(plain) } else { plain };
+        }
+        Value::Array(items) => items.iter_mut().for_each(lower),
+        Value::Object(members) => members.values_mut().for_each(lower),
+        Value::Secret(inner) => lower(inner),
+        _ => {}
+    }
+}

@@ -1,0 +1,59 @@
+//! The connection to one plugin.
+
+use std::time::{Duration, Instant};
+
+use http::uri::PathAndQuery;
+use prost::Message;
+use tonic::client::Grpc;
+use tonic::transport::{Channel, Endpoint};
+use tonic::{Code, Request, Status};
+
+use crate::codec::{BytesCodec, LARGEST_MESSAGE};
+
+/// How long a plugin that has told its port may take until it answers.
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// A client of the provider protocol. Calls may be made side by side.
+#[derive(Clone)]
+pub(crate) struct Client {
+    grpc: Grpc<Channel>,
+}
+
+impl Client {
+    /// Connects to a port of this machine, again and again until the plugin is there.
+    pub(crate) async fn connect(port: u16) -> Result<Self, String> {
+        let endpoint = Endpoint::from_shared(format!("http://127.0.0.1:{port}")).map_err(|error| error.to_string())?;
+        let endpoint = endpoint.http2_adaptive_window(true).tcp_nodelay(true);
+        let begun = Instant::now();
+        loop {
+            match endpoint.connect().await {
+                Ok(channel) => {
+                    let grpc = Grpc::new(channel).max_decoding_message_size(LARGEST_MESSAGE);
+                    return Ok(Self { grpc });
+                }
+                Err(error) if begun.elapsed() > CONNECT_LIMIT => {
+                    return Err(format!("nothing answers on its port {port}: {error}"));
+                }
+                Err(_) => tokio::time::sleep(PAUSE).await,
+            }
+        }
+    }
+
+    /// Makes a call of `pulumirpc.ResourceProvider`.
+    pub(crate) async fn call<Asked: Message, Answer: Message + Default>(
+        &self,
+        method: &'static str,
+        asked: &Asked,
+    ) -> Result<Answer, Status> {
+        // Calls share the connection; this is a handle to it.
+        let mut grpc = self.grpc.clone();
+        grpc.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
+        let path: PathAndQuery = format!("/pulumirpc.ResourceProvider/{method}")
+            .try_into()
+            .map_err(|_| Status::new(Code::Internal, format!("'{method}' is no method's name")))?;
+        let answer = grpc.unary(Request::new(asked.encode_to_vec()), path, BytesCodec).await?;
+        Answer::decode(answer.into_inner())
+            .map_err(|error| Status::new(Code::Internal, format!("the answer to {method} cannot be read: {error}")))
+    }
+}

@@ -1,0 +1,201 @@
+//! The plugins of one run, by their numbers.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
+
+use async_trait::async_trait;
+use futures::future::join_all;
+use semver::Version;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::OnceCell;
+
+use maloko_core::Engine;
+use maloko_core::event::Severity;
+use maloko_core::plugin::{FIRST_PLUGIN, PackageRequest, PluginAnswer, PluginHost, PluginQuestion};
+use maloko_core::provider::{Answer, ObjectId, ProviderCall, ProviderError, ProviderErrorKind};
+use maloko_core::urn::Urn;
+
+use crate::client::Client;
+use crate::engine_service::{EngineCell, EngineService};
+use crate::locate::{Located, locate};
+use crate::orphans::OrphanWatch;
+use crate::process::{Process, lock};
+use crate::provider::RunningPlugin;
+use crate::settings::PluginSettings;
+
+/// See the module's text. Nothing is begun, not even a thread, before the first plugin is started: a run may fork before.
+pub struct Plugins {
+    shared: Arc<Shared>,
+    runtime: OnceLock<Option<Runtime>>,
+}
+
+struct Shared {
+    settings: PluginSettings,
+    engine: EngineCell,
+    running: Mutex<BTreeMap<ObjectId, Arc<RunningPlugin>>>,
+    next: AtomicU64,
+    service: OnceCell<EngineService>,
+    orphans: OnceLock<Arc<Mutex<OrphanWatch>>>,
+}
+
+fn no_provider(message: String) -> ProviderError {
+    ProviderError::new(ProviderErrorKind::NoProvider, message)
+}
+
+impl Plugins {
+    /// The plugins of a run with these settings.
+    #[must_use]
+    pub fn new(settings: PluginSettings) -> Self {
+        let shared = Shared {
+            settings,
+            engine: Arc::default(),
+            running: Mutex::default(),
+            next: AtomicU64::new(FIRST_PLUGIN),
+            service: OnceCell::new(),
+            orphans: OnceLock::new(),
+        };
+        Self { shared: Arc::new(shared), runtime: OnceLock::new() }
+    }
+
+    /// Does something on the threads of the plugins. Whoever waits for it may be on any other one.
+    async fn on_runtime<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, ProviderError>> + Send + 'static,
+    ) -> Result<T, ProviderError> {
+        let made =
+            || Builder::new_multi_thread().worker_threads(1).thread_name("maloko-plugins").enable_all().build().ok();
+        let runtime = self.runtime.get_or_init(made).as_ref();
+        let runtime = runtime.ok_or_else(|| no_provider("no thread can be started for plugins".to_owned()))?;
+        runtime.spawn(work).await.unwrap_or_else(|error| {
+            let message = format!("what became of the call is not known, because maloko's own code failed: {error}");
+            Err(ProviderError::new(ProviderErrorKind::BadReturn, message))
+        })
+    }
+}
+
+impl Shared {
+    fn plugin(&self, number: ObjectId) -> Result<Arc<RunningPlugin>, ProviderError> {
+        lock(&self.running).get(&number).cloned().ok_or_else(|| no_provider("its plugin has ended".to_owned()))
+    }
+
+    fn orphans(&self) -> Result<Arc<Mutex<OrphanWatch>>, ProviderError> {
+        if let Some(orphans) = self.orphans.get() {
+            return Ok(Arc::clone(orphans));
+        }
+        let begun = OrphanWatch::begin();
+        let begun = begun.map_err(|error| no_provider(format!("/bin/sh cannot be started beside plugins: {error}")))?;
+        Ok(Arc::clone(self.orphans.get_or_init(|| Arc::new(Mutex::new(begun)))))
+    }
+
+    async fn start(&self, package: &PackageRequest, provider: &Urn) -> Result<ObjectId, ProviderError> {
+        let engine = Arc::clone(&self.engine);
+        let service = self.service.get_or_try_init(|| EngineService::begin(engine)).await;
+        let service = service.map_err(|error| no_provider(format!("no port can be had for plugins: {error}")))?;
+        let failed = |reason: String| no_provider(format!("the plugin of the package '{}': {reason}", package.name));
+        let (port, process) = match locate(&self.settings, package, &|text| self.warn(text)).map_err(no_provider)? {
+            Located::Attached(port) => (port, None),
+            Located::Program { command, warning } => {
+                if let Some(warning) = warning {
+                    self.warn(&warning);
+                }
+                let orphans = self.orphans()?;
+                let started = Process::start(&command, &self.settings, &package.name, &service.address, &orphans).await;
+                let (process, port) = started.map_err(|reason| failed(reason))?;
+                (port, Some(process))
+            }
+        };
+        let client = match Client::connect(port).await {
+            Ok(client) => client,
+            Err(reason) => {
+                let mut words = String::new();
+                if let Some(process) = &process {
+                    process.end().await;
+                    words = process.last_words();
+                }
+                return Err(failed(format!("{reason}{words}")));
+            }
+        };
+        let (plugin, version) = RunningPlugin::greet(client, process, &service.address, package).await?;
+        self.look_at_version(package, &version, provider);
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        lock(&self.running).insert(number, Arc::new(plugin));
+        Ok(number)
+    }
+
+    fn warn(&self, text: &str) {
+        if let Some(engine) = self.engine.get().and_then(Weak::upgrade) {
+            engine.log("", Severity::Warning, text, false);
+        }
+    }
+
+    /// Warns of a plugin that is older than what was asked for.
+    fn look_at_version(&self, package: &PackageRequest, has: &str, _provider: &Urn) {
+        let (name, wanted) = package.plugin();
+        let parse = |text: &str| Version::parse(text.strip_prefix('v').unwrap_or(text)).ok();
+        let Some(wanted) = parse(wanted) else { return };
+        if parse(has).is_none_or(|has| has < wanted) {
+            let has = if has.is_empty() { "does not say its version".to_owned() } else { format!("has {has}") };
+            self.warn(&format!(
+                "resource plugin {name} is expected to have version >={wanted}, but {has}; the wrong version may be on your \
+                 path, or this may be a bug in the plugin"
+            ));
+        }
+    }
+}
+
+#[async_trait]
+impl PluginHost for Plugins {
+    fn bind(&self, engine: Weak<Engine>) {
+        // A run has one engine.
+        drop(self.shared.engine.set(engine));
+    }
+
+    async fn start(&self, package: &PackageRequest, provider: &Urn) -> Result<ObjectId, ProviderError> {
+        let (shared, package, provider) = (Arc::clone(&self.shared), package.clone(), provider.clone());
+        self.on_runtime(async move { shared.start(&package, &provider).await }).await
+    }
+
+    async fn ask(&self, plugin: ObjectId, question: PluginQuestion) -> Result<PluginAnswer, ProviderError> {
+        let plugin = self.shared.plugin(plugin)?;
+        self.on_runtime(async move { plugin.ask(question).await }).await
+    }
+
+    async fn call(&self, plugin: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
+        let plugin = self.shared.plugin(plugin)?;
+        self.on_runtime(async move { plugin.call(call).await }).await
+    }
+
+    fn cancel(&self) {
+        let Some(Some(runtime)) = self.runtime.get() else { return };
+        for plugin in lock(&self.shared.running).values().cloned() {
+            runtime.spawn(async move { plugin.cancel().await });
+        }
+    }
+
+    async fn stop(&self, plugin: ObjectId) {
+        let Some(running) = lock(&self.shared.running).remove(&plugin) else { return };
+        drop(self.on_runtime(async move { Ok(running.end().await) }).await);
+    }
+
+    async fn stop_all(&self) {
+        let running = std::mem::take(&mut *lock(&self.shared.running));
+        if running.is_empty() {
+            return;
+        }
+        let ends = async move {
+            join_all(running.values().map(|plugin| plugin.end())).await;
+            Ok(())
+        };
+        drop(self.on_runtime(ends).await);
+    }
+}
+
+impl Drop for Plugins {
+    fn drop(&mut self) {
+        if let Some(Some(runtime)) = self.runtime.take() {
+            // Whoever drops this may be on a thread of another runtime, which must not wait.
+            runtime.shutdown_background();
+        }
+    }
+}

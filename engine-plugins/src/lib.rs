@@ -1,0 +1,22 @@
+//! Provider plugins: finding their programs, starting them, calling them over gRPC, and the service that they call back.
+//!
+//! [`Plugins`] is the [`maloko_core::plugin::PluginHost`] of one run. It starts nothing, not even a thread, before a run
+//! needs its first plugin.
+
+mod answers;
+mod client;
+mod codec;
+mod engine_service;
+mod failures;
+mod host;
+mod locate;
+mod orphans;
+mod port_line;
+mod process;
+mod provider;
+mod runtime_command;
+mod secrecy;
+mod settings;
+
+pub use host::Plugins;
+pub use settings::{PluginSettings, ProjectPlugin};

@@ -1,0 +1,145 @@
+//! Which program is the plugin of a package: the first that is found, in the order of the reference engine.
+
+use std::path::{Path, PathBuf};
+
+use semver::Version;
+
+use maloko_core::plugin::PackageRequest;
+
+use crate::runtime_command::{PluginCommand, command_in};
+use crate::settings::PluginSettings;
+
+/// A plugin that was found.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Located {
+    /// It runs already and listens on that port.
+    Attached(u16),
+    /// It is started; `warning` says what the user should know of that.
+    Program { command: PluginCommand, warning: Option<String> },
+}
+
+/// Looks for the plugin of a package; the error says where it was looked for, and what helps.
+pub(crate) fn locate(
+    settings: &PluginSettings,
+    package: &PackageRequest,
+    warn: &(dyn Fn(&str) + Sync),
+) -> Result<Located, String> {
+    let (name, version) = package.plugin();
+    let wanted = wanted_version(name, version)?;
+    if let Some(port) = attached(settings, name)? {
+        return Ok(Located::Attached(port));
+    }
+    let executable = format!("pulumi-resource-{name}");
+    let started = |command| Located::Program { command, warning: None };
+    if let Some(folder) = of_project(settings, name, wanted.as_ref(), warn) {
+        return command_in(&folder, &executable).map(started);
+    }
+    let looks_at_path = !settings.is_on("PULUMI_IGNORE_AMBIENT_PLUGINS");
+    if looks_at_path && let Some(file) = on_path(settings, &executable) {
+        let warning = format!("using {executable} from $PATH at {}", file.display());
+        return Ok(Located::Program { command: PluginCommand::of_file(file), warning: Some(warning) });
+    }
+    let folder = settings.plugin_folder();
+    if let Some(folder) = folder.as_deref().and_then(|folder| installed(folder, name, wanted.as_ref())) {
+        return command_in(&folder, &executable).map(started);
+    }
+    Err(not_found(package, &executable, looks_at_path, folder.as_deref()))
+}
+
+fn wanted_version(name: &str, version: &str) -> Result<Option<Version>, String> {
+    if version.is_empty() {
+        return Ok(None);
+    }
+    let plain = version.strip_prefix('v').unwrap_or(version);
+    let parsed = Version::parse(plain);
+    parsed.map(Some).map_err(|error| format!("the version '{version}' of the package '{name}' is none: {error}"))
+}
+
+/// Equal versions, whatever was built of them.
+fn is_version(found: &Version, wanted: &Version) -> bool {
+    found.cmp_precedence(wanted).is_eq()
+}
+
+/// The port in `PULUMI_DEBUG_PROVIDERS=package:port,other:port`.
+fn attached(settings: &PluginSettings, name: &str) -> Result<Option<u16>, String> {
+    let Some(list) = settings.variable("PULUMI_DEBUG_PROVIDERS") else { return Ok(None) };
+    for entry in list.split(',') {
+        let parsed = entry.trim().rsplit_once(':').and_then(|(name, port)| Some((name, port.parse().ok()?)));
+        match parsed {
+            Some((package, port)) if package == name => return Ok(Some(port)),
+            Some(_) => {}
+            None => {
+                return Err(format!(
+                    "PULUMI_DEBUG_PROVIDERS has the entry '{entry}'; entries are written package:port, with commas between \
+                     them"
+                ));
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn of_project(settings: &PluginSettings, name: &str, wanted: Option<&Version>, warn: &dyn Fn(&str)) -> Option<PathBuf> {
+    let fits = |version: &str| match (wanted, Version::parse(version.strip_prefix('v').unwrap_or(version))) {
+        (Some(wanted), Ok(version)) => is_version(&version, wanted),
+        _ => true,
+    };
+    let plugins = settings.project_plugins.iter().filter(|plugin| plugin.name == name);
+    let (fitting, others): (Vec<_>, Vec<_>) = plugins.partition(|plugin| fits(&plugin.version));
+    if fitting.is_empty() {
+        for plugin in others {
+            warn(&format!(
+                "the plugin '{name}' of Pulumi.yaml has the version {} and is passed over: {} is asked for",
+                plugin.version,
+                wanted.map(ToString::to_string).unwrap_or_default()
+            ));
+        }
+    }
+    fitting.first().map(|plugin| settings.project_root.join(&plugin.path))
+}
+
+fn on_path(settings: &PluginSettings, executable: &str) -> Option<PathBuf> {
+    let path = settings.variable("PATH")?;
+    std::env::split_paths(path).map(|folder| folder.join(executable)).find(|file| is_executable(file))
+}
+
+fn is_executable(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+/// The folder of an installed plugin: of exactly the version that is wanted, else of the newest, with pre-releases last.
+fn installed(folder: &Path, name: &str, wanted: Option<&Version>) -> Option<PathBuf> {
+    let prefix = format!("resource-{name}-v");
+    let entries = std::fs::read_dir(folder).ok()?;
+    let found = entries.filter_map(|entry| {
+        let path = entry.ok()?.path();
+        let version = Version::parse(path.file_name()?.to_str()?.strip_prefix(&prefix)?).ok()?;
+        let mut partial = path.clone().into_os_string();
+        partial.push(".partial");
+        (path.is_dir() && !Path::new(&partial).exists()).then_some((version, path))
+    });
+    let best = match wanted {
+        Some(wanted) => found.filter(|(version, _)| is_version(version, wanted)).max(),
+        None => found
+            .max_by(|(one, _), (other, _)| one.pre.is_empty().cmp(&other.pre.is_empty()).then_with(|| one.cmp(other))),
+    };
+    best.map(|(_, path)| path)
+}
+
+fn not_found(package: &PackageRequest, executable: &str, looks_at_path: bool, folder: Option<&Path>) -> String {
+    let (name, version) = package.plugin();
+    let at =
+        if version.is_empty() { String::new() } else { format!(" at version v{}", version.trim_start_matches('v')) };
+    let path = if looks_at_path { " or on your $PATH" } else { "" };
+    let folder = folder.map(|folder| format!(" ({})", folder.display())).unwrap_or_default();
+    let install = if version.is_empty() { String::new() } else { format!(" {}", version.trim_start_matches('v')) };
+    format!(
+        "no resource plugin '{executable}' found in the workspace{at}{path}. Put its executable into a folder of $PATH, or \
+         into the folder of plugins{folder}: `pulumi plugin install resource {name}{install}` does that"
+    )
+}
+
+#[cfg(test)]
+#[path = "locate_tests.rs"]
+mod tests;

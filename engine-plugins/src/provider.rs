@@ -1,0 +1,443 @@
+//! One plugin that runs: what it understands, and its calls.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use prost::Message;
+use tonic::{Code, Status};
+
+use maloko_core::PropertyMap;
+use maloko_core::event::{DiffKind, PropertyDiff};
+use maloko_core::plugin::{PackageRequest, PluginAnswer, PluginArguments, PluginQuestion};
+use maloko_core::provider::{Answer, CheckFailure, DiffAnswer, Method, ProviderCall, ProviderError, ProviderErrorKind};
+use maloko_core::urn::Urn;
+use maloko_core::value::{UNKNOWN_TEXT, Value};
+use maloko_core::wire::provider as wire;
+
+use crate::answers::{Features, compact_json, properties_in};
+use crate::client::Client;
+use crate::failures::provider_error;
+use crate::process::Process;
+use crate::secrecy::mark_like;
+
+/// How long a plugin may take to answer `Cancel`.
+const CANCEL_LIMIT: Duration = Duration::from_secs(5);
+
+/// What a plugin that has no handshake is taken to understand until it was configured.
+const BEFORE_CONFIGURE: Features = Features { secrets: false, resources: false, preview: true, autonaming: false };
+
+/// See the module's text.
+pub(crate) struct RunningPlugin {
+    client: Client,
+    /// `None` for one that somebody else started.
+    process: Option<Process>,
+    features: Mutex<Features>,
+    has_handshake: bool,
+    /// The package that it serves.
+    package: String,
+}
+
+type Called<T> = Result<T, ProviderError>;
+
+fn no_provider(message: String) -> ProviderError {
+    ProviderError::new(ProviderErrorKind::NoProvider, message)
+}
+
+impl RunningPlugin {
+    /// Greets a plugin that has told its port, and has it make the package if that is made of a parameter.
+    ///
+    /// Gives the version that the plugin says it has; empty when it does not say.
+    pub(crate) async fn greet(
+        client: Client,
+        process: Option<Process>,
+        engine_address: &str,
+        package: &PackageRequest,
+    ) -> Called<(Self, String)> {
+        let folder = process.as_ref().map(|process| process.program.clone());
+        let folder = folder.as_deref().and_then(|program| std::path::Path::new(program).parent());
+        let folder = folder.map(|folder| folder.display().to_string());
+        let mut plugin = Self {
+            client,
+            process,
+            features: Mutex::new(BEFORE_CONFIGURE),
+            has_handshake: false,
+            package: package.name.clone(),
+        };
+        let greeting = wire::HandshakeRequest {
+            engine_address: engine_address.to_owned(),
+            root_directory: folder.clone(),
+            program_directory: folder,
+            configure_with_urn: true,
+            supports_views: true,
+            supports_refresh_before_update: true,
+            invoke_with_preview: true,
+            accepts_byte_string: true,
+        };
+        match plugin.client.call::<_, wire::HandshakeResponse>("Handshake", &greeting).await {
+            Ok(answer) => {
+                plugin.has_handshake = true;
+                plugin.set_features(Features {
+                    secrets: answer.accept_secrets,
+                    resources: answer.accept_resources,
+                    preview: true,
+                    autonaming: answer.supports_autonaming_configuration,
+                });
+            }
+            Err(status) if status.code() == Code::Unimplemented => {}
+            Err(status) => return Err(plugin.refused("does not take the engine's handshake", &status)),
+        }
+        if plugin.process.is_none() {
+            let asked = wire::AttachRequest { address: engine_address.to_owned() };
+            match plugin.client.call::<_, ()>("Attach", &asked).await {
+                Ok(()) => {}
+                Err(status) if status.code() == Code::Unimplemented => {}
+                Err(status) => return Err(plugin.refused("cannot be attached to", &status)),
+            }
+        }
+        let info = plugin.client.call::<_, wire::PluginInfo>("GetPluginInfo", &()).await;
+        let version = match info {
+            Ok(info) => info.version,
+            Err(status) if status.code() == Code::Unimplemented => String::new(),
+            Err(status) => return Err(plugin.refused("does not say its version", &status)),
+        };
+        if let Some(parameter) = &package.parameter {
+            let value = wire::parameterize_request::Value {
+                name: package.name.clone(),
+                version: package.version.clone(),
+                value: parameter.value.clone(),
+            };
+            let asked =
+                wire::ParameterizeRequest { parameters: Some(wire::parameterize_request::Parameters::Value(value)) };
+            let made = plugin.client.call::<_, wire::ParameterizeResponse>("Parameterize", &asked).await;
+            let made = made.map_err(|status| plugin.refused("cannot make the package of its parameter", &status))?;
+            if made.name != package.name {
+                return Err(no_provider(format!(
+                    "the plugin of the package '{}' made the package '{}' of the parameter, and '{}' was asked for",
+                    parameter.plugin, made.name, package.name
+                )));
+            }
+        }
+        Ok((plugin, version))
+    }
+
+    fn refused(&self, what: &str, status: &Status) -> ProviderError {
+        no_provider(format!(
+            "the plugin of the package '{}' {what}: {}{}",
+            self.package,
+            status.message(),
+            self.last_words()
+        ))
+    }
+
+    fn features(&self) -> Features {
+        *self.features.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set_features(&self, features: Features) {
+        *self.features.lock().unwrap_or_else(PoisonError::into_inner) = features;
+    }
+
+    fn last_words(&self) -> String {
+        self.process.as_ref().map(Process::last_words).unwrap_or_default()
+    }
+
+    async fn rpc<Asked: Message, Answered: Message + Default>(
+        &self,
+        method: &'static str,
+        asked: &Asked,
+        acts: bool,
+    ) -> Called<Answered> {
+        self.client.call(method, asked).await.map_err(|status| provider_error(&status, acts, || self.last_words()))
+    }
+
+    /// Asks something that is not about a resource of its own.
+    pub(crate) async fn ask(&self, question: PluginQuestion) -> Called<PluginAnswer> {
+        match question {
+            PluginQuestion::CheckConfig { urn, olds, news } => self.check_config(&urn, &olds, news).await,
+            PluginQuestion::DiffConfig { urn, olds, old_inputs, news, ignore_changes } => {
+                let plain = |properties| Features { secrets: false, ..self.features() }.whole(properties);
+                let asked = wire::DiffRequest {
+                    id: String::new(),
+                    olds: plain(&olds),
+                    news: plain(&news),
+                    ignore_changes,
+                    old_inputs: plain(&old_inputs),
+                    name: urn.name().to_owned(),
+                    r#type: urn.own_type().to_owned(),
+                    urn: urn.to_string(),
+                };
+                match self.client.call::<_, wire::DiffResponse>("DiffConfig", &asked).await {
+                    Ok(answer) => Ok(PluginAnswer::Diffed(diff_answer(answer))),
+                    Err(status) if status.code() == Code::Unimplemented => {
+                        Ok(PluginAnswer::Diffed(DiffAnswer::default()))
+                    }
+                    Err(status) => Err(provider_error(&status, false, || self.last_words())),
+                }
+            }
+            PluginQuestion::Configure { urn, id, inputs } => {
+                self.configure(&urn, id, &inputs).await.map(|()| PluginAnswer::Configured)
+            }
+            PluginQuestion::Invoke { token, arguments, preview } => {
+                let asked = wire::InvokeRequest { tok: token, args: self.features().whole(&arguments), preview };
+                let answer: wire::InvokeResponse = self.rpc("Invoke", &asked, false).await?;
+                let mut result = properties_in(answer.r#return, preview).map_err(bad_return("the function"))?;
+                if !self.features().secrets && arguments.values().any(Value::contains_secret) {
+                    for value in result.values_mut().filter(|value| !value.is_secret()) {
+                        *value = Value::secret(std::mem::replace(value, Value::Null));
+                    }
+                }
+                Ok(PluginAnswer::Returned { result, failures: failures(answer.failures) })
+            }
+        }
+    }
+
+    async fn check_config(&self, urn: &Urn, olds: &PropertyMap, news: PropertyMap) -> Called<PluginAnswer> {
+        // Whatever a plugin understands: it is told its configuration in plain.
+        let plain = |properties: &PropertyMap| Features { secrets: false, ..self.features() }.whole(properties);
+        let asked = wire::CheckRequest {
+            olds: plain(olds),
+            news: plain(&news),
+            random_seed: Vec::new(),
+            name: urn.name().to_owned(),
+            r#type: urn.own_type().to_owned(),
+            urn: urn.to_string(),
+            autonaming: None,
+        };
+        match self.client.call::<_, wire::CheckResponse>("CheckConfig", &asked).await {
+            Ok(answer) => {
+                let mut inputs = properties_in(answer.inputs, true).map_err(bad_return("checkConfig"))?;
+                mark_like(&news, &mut inputs);
+                Ok(PluginAnswer::Checked { inputs, failures: failures(answer.failures) })
+            }
+            Err(status) if status.code() == Code::Unimplemented => {
+                Ok(PluginAnswer::Checked { inputs: news, failures: Vec::new() })
+            }
+            Err(status) => Err(provider_error(&status, false, || self.last_words())),
+        }
+    }
+
+    async fn configure(&self, urn: &Urn, id: Option<String>, inputs: &PropertyMap) -> Called<()> {
+        let package = urn.provider_package().unwrap_or(&self.package);
+        let asked = wire::ConfigureRequest {
+            variables: variables(package, inputs),
+            args: Features { secrets: true, resources: true, ..Features::default() }.whole(inputs),
+            accept_secrets: true,
+            accept_resources: true,
+            sends_old_inputs: true,
+            sends_old_inputs_to_delete: true,
+            id: Some(id.unwrap_or_else(|| UNKNOWN_TEXT.to_owned())),
+            urn: Some(urn.to_string()),
+            name: Some(urn.name().to_owned()),
+            r#type: Some(urn.own_type().to_owned()),
+        };
+        let answer: wire::ConfigureResponse = self.rpc("Configure", &asked, false).await?;
+        if !self.has_handshake {
+            self.set_features(Features {
+                secrets: answer.accept_secrets,
+                resources: answer.accept_resources,
+                preview: answer.supports_preview,
+                autonaming: answer.supports_autonaming_configuration,
+            });
+        }
+        Ok(())
+    }
+
+    /// Calls a method for a resource.
+    pub(crate) async fn call(&self, call: ProviderCall) -> Called<Answer> {
+        let ProviderCall { urn, method, for_plugin, .. } = call;
+        let PluginArguments { old_inputs, ignore_changes, preview, seed } = *for_plugin.unwrap_or_default();
+        let features = self.features();
+        let (name, r#type) = (urn.name().to_owned(), urn.own_type().to_owned());
+        let urn = urn.to_string();
+        match method {
+            Method::Check { olds, news } => {
+                let asked = wire::CheckRequest {
+                    urn,
+                    olds: features.whole(&olds),
+                    news: features.whole(&news),
+                    random_seed: seed,
+                    name,
+                    r#type,
+                    autonaming: None,
+                };
+                let answer: wire::CheckResponse = self.rpc("Check", &asked, false).await?;
+                let mut inputs = properties_in(answer.inputs, true).map_err(bad_return("check"))?;
+                self.mark(&news, &mut inputs);
+                Ok(Answer::Checked { inputs, failures: failures(answer.failures) })
+            }
+            Method::Diff { id, olds, news } => {
+                let asked = wire::DiffRequest {
+                    id,
+                    urn,
+                    olds: features.elided(&olds),
+                    news: features.elided(&news),
+                    ignore_changes,
+                    old_inputs: old_inputs.and_then(|inputs| features.elided(&inputs)),
+                    name,
+                    r#type,
+                };
+                let answer: wire::DiffResponse = self.rpc("Diff", &asked, false).await?;
+                Ok(Answer::Diffed(diff_answer(answer)))
+            }
+            Method::Create { inputs, timeout, .. } => {
+                if preview && !features.preview {
+                    return Ok(Answer::Created { id: String::new(), outputs: inputs });
+                }
+                let properties = features.whole(&inputs);
+                let asked = wire::CreateRequest { urn, properties, timeout, preview, name, r#type };
+                let answer: wire::CreateResponse = self.rpc("Create", &asked, !preview).await?;
+                let mut outputs = self.outputs("create", &answer.id, answer.properties, preview)?;
+                self.mark(&inputs, &mut outputs);
+                Ok(Answer::Created { id: answer.id, outputs })
+            }
+            Method::Update { id, olds, news, timeout } => {
+                if preview && !features.preview {
+                    return Ok(Answer::Updated { outputs: news });
+                }
+                let asked = wire::UpdateRequest {
+                    id,
+                    urn,
+                    olds: features.elided(&olds),
+                    news: features.whole(&news),
+                    timeout,
+                    ignore_changes,
+                    preview,
+                    old_inputs: old_inputs.and_then(|inputs| features.elided(&inputs)),
+                    name,
+                    r#type,
+                };
+                let answer: wire::UpdateResponse = self.rpc("Update", &asked, !preview).await?;
+                let mut outputs = self.outputs("update", "", answer.properties, preview)?;
+                self.mark(&news, &mut outputs);
+                Ok(Answer::Updated { outputs })
+            }
+            Method::Read { id, props, timeout } => {
+                let of_row = old_inputs.is_some();
+                let asked = wire::ReadRequest {
+                    id,
+                    urn,
+                    properties: of_row.then(|| features.elided(&props)).flatten(),
+                    inputs: old_inputs.as_ref().and_then(|inputs| features.elided(inputs)),
+                    name,
+                    r#type,
+                    timeout,
+                };
+                let answer: wire::ReadResponse = self.rpc("Read", &asked, false).await?;
+                let bag = |bag: Option<_>| bag.map(|bag| properties_in(Some(bag), preview)).transpose();
+                let mut outputs = bag(answer.properties).map_err(bad_return("read"))?;
+                let mut inputs = bag(answer.inputs).map_err(bad_return("read"))?;
+                if let Some(outputs) = &mut outputs {
+                    self.mark(&props, outputs);
+                }
+                if let (Some(inputs), Some(old)) = (&mut inputs, &old_inputs) {
+                    self.mark(old, inputs);
+                }
+                Ok(Answer::Read { id: answer.id, outputs, inputs })
+            }
+            Method::Delete { id, props, timeout } => {
+                let asked = wire::DeleteRequest {
+                    id,
+                    urn,
+                    properties: features.elided(&props),
+                    timeout,
+                    old_inputs: old_inputs.and_then(|inputs| features.elided(&inputs)),
+                    name,
+                    r#type,
+                };
+                self.rpc::<_, ()>("Delete", &asked, true).await?;
+                Ok(Answer::Deleted)
+            }
+            Method::Find { .. } => Ok(Answer::Read { id: String::new(), outputs: None, inputs: None }),
+            Method::Configure { .. } => Ok(Answer::Configured),
+            Method::Close => Ok(Answer::Closed),
+        }
+    }
+
+    /// The outputs of what was made or changed. Where they cannot be kept, the object is there all the same.
+    fn outputs(
+        &self,
+        method: &str,
+        id: &str,
+        answer: Option<maloko_core::wire::Struct>,
+        preview: bool,
+    ) -> Called<PropertyMap> {
+        properties_in(answer, preview).map_err(|reason| {
+            let kind = ProviderErrorKind::UnusableOutputs { id: id.to_owned(), properties: PropertyMap::new() };
+            ProviderError::new(kind, format!("{method} returned a value that cannot be kept: {reason}"))
+        })
+    }
+
+    fn mark(&self, given: &PropertyMap, returned: &mut PropertyMap) {
+        if !self.features().secrets {
+            mark_like(given, returned);
+        }
+    }
+
+    /// Asks the plugin to end what it does; it may not know how.
+    pub(crate) async fn cancel(&self) {
+        drop(tokio::time::timeout(CANCEL_LIMIT, self.client.call::<_, ()>("Cancel", &())).await);
+    }
+
+    /// Ends the plugin, unless somebody else started it.
+    pub(crate) async fn end(&self) {
+        self.cancel().await;
+        if let Some(process) = &self.process {
+            process.end().await;
+        }
+    }
+}
+
+fn bad_return(what: &'static str) -> impl Fn(String) -> ProviderError {
+    move |reason| {
+        ProviderError::new(ProviderErrorKind::Raised, format!("{what} returned a value that cannot be used: {reason}"))
+    }
+}
+
+fn failures(failures: Vec<wire::CheckFailure>) -> Vec<CheckFailure> {
+    failures.into_iter().map(|it| CheckFailure { property: it.property, reason: it.reason }).collect()
+}
+
+fn diff_answer(answer: wire::DiffResponse) -> DiffAnswer {
+    use wire::PropertyDiffKind as Kind;
+    let changes = match answer.changes() {
+        wire::DiffChanges::Unknown => None,
+        wire::DiffChanges::None => Some(false),
+        wire::DiffChanges::Some => Some(true),
+    };
+    let detailed = answer.has_detailed_diff.then(|| {
+        let entries = answer.detailed_diff.iter().map(|(path, diff)| {
+            let kind = match diff.kind() {
+                Kind::Add => DiffKind::Add,
+                Kind::AddReplace => DiffKind::AddReplace,
+                Kind::Delete => DiffKind::Delete,
+                Kind::DeleteReplace => DiffKind::DeleteReplace,
+                Kind::Update => DiffKind::Update,
+                Kind::UpdateReplace => DiffKind::UpdateReplace,
+            };
+            (path.clone(), PropertyDiff { kind, input_diff: diff.input_diff })
+        });
+        entries.collect()
+    });
+    DiffAnswer {
+        changes,
+        replaces: answer.replaces,
+        stables: answer.stables,
+        delete_before_replace: Some(answer.delete_before_replace),
+        detailed,
+    }
+}
+
+/// The configuration in its old form: texts by `package:config:key`.
+fn variables(package: &str, inputs: &PropertyMap) -> BTreeMap<String, String> {
+    let kept = inputs.iter().filter(|(key, value)| *key != "version" && !value.contains_unknown());
+    kept.filter_map(|(key, value)| {
+        let text = match value.plain() {
+            Value::Null => return None,
+            Value::String(text) => text,
+            other => compact_json(&other)?.to_string(),
+        };
+        Some((format!("{package}:config:{key}"), text))
+    })
+    .collect()
+}

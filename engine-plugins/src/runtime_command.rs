@@ -1,0 +1,120 @@
+//! Plugins that are programs: a folder with a PulumiPlugin.yaml, which says what runs it.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+/// The name of the file that makes a folder a plugin.
+const MANIFEST: &str = "PulumiPlugin.yaml";
+
+/// What is run, and with which arguments before those of the engine.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct PluginCommand {
+    pub(crate) program: PathBuf,
+    pub(crate) arguments: Vec<OsString>,
+    pub(crate) variables: Vec<(&'static str, String)>,
+}
+
+impl PluginCommand {
+    /// Of a file that is run as it is.
+    pub(crate) fn of_file(program: PathBuf) -> Self {
+        Self { program, arguments: Vec::new(), variables: Vec::new() }
+    }
+}
+
+#[derive(Deserialize)]
+struct Manifest {
+    #[serde(default)]
+    name: String,
+    runtime: Runtime,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Runtime {
+    Name(String),
+    Options {
+        name: String,
+        #[serde(default)]
+        options: BTreeMap<String, serde_norway::Value>,
+    },
+}
+
+impl Runtime {
+    fn name(&self) -> &str {
+        match self {
+            Self::Name(name) | Self::Options { name, .. } => name,
+        }
+    }
+
+    fn option(&self, key: &str) -> Option<&serde_norway::Value> {
+        match self {
+            Self::Name(_) => None,
+            Self::Options { options, .. } => options.get(key),
+        }
+    }
+}
+
+/// How the plugin in a folder is run: its executable, or by its runtime.
+pub(crate) fn command_in(folder: &Path, executable: &str) -> Result<PluginCommand, String> {
+    let file = folder.join(executable);
+    if file.is_file() {
+        return Ok(PluginCommand::of_file(file));
+    }
+    let manifest = folder.join(MANIFEST);
+    let text = std::fs::read_to_string(&manifest).map_err(|error| {
+        format!("the folder {} has neither {executable} nor a {MANIFEST} that can be read: {error}", folder.display())
+    })?;
+    let manifest: Manifest =
+        serde_norway::from_str(&text).map_err(|error| format!("{} cannot be read: {error}", manifest.display()))?;
+    match manifest.runtime.name() {
+        "python" => python(folder, &manifest),
+        "nodejs" => nodejs(folder, &manifest),
+        other => Err(format!(
+            "the plugin in {} has the runtime '{other}'; python and nodejs are known, and executables named {executable}",
+            folder.display()
+        )),
+    }
+}
+
+fn python(folder: &Path, manifest: &Manifest) -> Result<PluginCommand, String> {
+    let option = |key: &str| manifest.runtime.option(key).and_then(serde_norway::Value::as_str);
+    let environment = match (option("virtualenv"), option("toolchain").unwrap_or("pip")) {
+        (Some(environment), _) => folder.join(environment),
+        (None, "pip") => folder.join("venv"),
+        (None, "uv" | "poetry") => folder.join(".venv"),
+        (None, other) => return Err(format!("the toolchain '{other}' of {} is not known", folder.display())),
+    };
+    let program = environment.join("bin").join("python");
+    if !program.is_file() {
+        return Err(format!(
+            "the plugin in {} needs the Python environment {}, which is not there; make it with `python -m venv {}` and \
+             install what the plugin needs",
+            folder.display(),
+            environment.display(),
+            environment.display()
+        ));
+    }
+    let arguments = if folder.join("__main__.py").is_file() {
+        vec![folder.into()]
+    } else {
+        vec!["-m".into(), "pulumi.run.plugin".into(), manifest.name.clone().into()]
+    };
+    Ok(PluginCommand { program, arguments, variables: Vec::new() })
+}
+
+fn nodejs(folder: &Path, manifest: &Manifest) -> Result<PluginCommand, String> {
+    let run = Path::new("node_modules/@pulumi/pulumi/cmd/run-plugin");
+    let found = folder.ancestors().map(|parent| parent.join(run)).find(|file| file.is_dir() || file.is_file());
+    let Some(run) = found else {
+        return Err(format!(
+            "the plugin in {} needs the package @pulumi/pulumi, which is not installed there; run `npm install` in it",
+            folder.display()
+        ));
+    };
+    let typescript = manifest.runtime.option("typescript").and_then(serde_norway::Value::as_bool).unwrap_or(true);
+    let variables = if typescript { vec![("PULUMI_NODEJS_TYPESCRIPT", "true".to_owned())] } else { Vec::new() };
+    Ok(PluginCommand { program: "node".into(), arguments: vec![run.into(), folder.into()], variables })
+}

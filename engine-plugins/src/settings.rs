@@ -1,0 +1,64 @@
+//! What plugins are told of a run, and where they are looked for.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// See the module's text.
+#[derive(Clone)]
+pub struct PluginSettings {
+    /// Name of the project.
+    pub project: String,
+    /// Name of the stack.
+    pub stack: String,
+    /// Folder of Pulumi.yaml.
+    pub project_root: PathBuf,
+    /// Folder of the program: that in which plugins work.
+    pub program_directory: PathBuf,
+    /// The stack's configuration, by full key and decrypted.
+    pub config: BTreeMap<String, String>,
+    /// The options of the runtime in Pulumi.yaml.
+    pub runtime_options: BTreeMap<String, String>,
+    /// The plugins that Pulumi.yaml names.
+    pub project_plugins: Vec<ProjectPlugin>,
+    /// Variables of the environment that say where plugins are, by name.
+    pub environment: BTreeMap<String, String>,
+}
+
+/// A plugin under `plugins.providers` of Pulumi.yaml.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProjectPlugin {
+    /// The package.
+    pub name: String,
+    /// Its folder, relative to the project's.
+    pub path: PathBuf,
+    /// Its version; empty for any.
+    pub version: String,
+}
+
+impl PluginSettings {
+    /// A variable of the environment that is set to something.
+    pub(crate) fn variable(&self, name: &str) -> Option<&str> {
+        self.environment.get(name).map(String::as_str).filter(|text| !text.is_empty())
+    }
+
+    /// Is a variable of the environment switched on?
+    pub(crate) fn is_on(&self, name: &str) -> bool {
+        self.variable(name).is_some_and(|text| matches!(text, "1" | "true" | "TRUE" | "True"))
+    }
+
+    /// The configuration of a package alone, by keys without its name.
+    pub(crate) fn config_of<'a>(&'a self, package: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.config
+            .iter()
+            .filter_map(move |(key, value)| Some((key.strip_prefix(package)?.strip_prefix(':')?, value.as_str())))
+    }
+
+    /// The folder of installed plugins.
+    pub(crate) fn plugin_folder(&self) -> Option<PathBuf> {
+        let home = match self.variable("PULUMI_HOME") {
+            Some(home) => PathBuf::from(home),
+            None => PathBuf::from(self.variable("HOME").or_else(|| self.variable("USERPROFILE"))?).join(".pulumi"),
+        };
+        Some(home.join("plugins"))
+    }
+}
