@@ -25,6 +25,7 @@ pub mod message;
 pub mod operation;
 pub mod plan;
 pub mod plugin;
+pub mod property_diff;
 pub mod property_path;
 pub mod provider;
 pub mod redaction;

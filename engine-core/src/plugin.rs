@@ -9,7 +9,7 @@ use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
 
-use crate::driver::Engine;
+use crate::event::Severity;
 use crate::provider::{Answer, CheckFailure, DiffAnswer, ObjectId, ProviderCall, ProviderError, ProviderErrorKind};
 use crate::urn::Urn;
 use crate::value::PropertyMap;
@@ -52,19 +52,6 @@ impl PackageRequest {
             None => (&self.name, &self.version),
         }
     }
-}
-
-/// What plugins are told of a call beside its method's arguments; live objects see nothing of it.
-#[derive(Clone, Debug, Default)]
-pub struct PluginArguments {
-    /// The inputs of the resource's row; `None` where there is none, as in the look-up of an object that is imported.
-    pub old_inputs: Option<Arc<PropertyMap>>,
-    /// Paths whose changes are ignored.
-    pub ignore_changes: Vec<String>,
-    /// Is it a preview? Nothing is to be done then, and what is not known yet may be unknown.
-    pub preview: bool,
-    /// What random names are made from.
-    pub seed: Vec<u8>,
 }
 
 /// A question to a plugin that is not about a resource of its own.
@@ -135,11 +122,22 @@ pub enum PluginAnswer {
     },
 }
 
+/// What plugins call back: the engine that they serve.
+#[async_trait]
+pub trait PluginClient: Send + Sync {
+    /// Shows a message, without the secrets that the run knows; `urn` empty: it is about no resource.
+    fn say(&self, urn: &str, severity: Severity, message: &str, ephemeral: bool);
+
+    /// Answers a method of the resource monitor or the engine service, with and for protobuf bytes. An error has a gRPC
+    /// status code and a text.
+    async fn answer(&self, method: &str, request: &[u8]) -> Result<Vec<u8>, (i32, String)>;
+}
+
 /// Finds, starts and calls the plugins of a run.
 #[async_trait]
 pub trait PluginHost: Send + Sync {
-    /// Tells which engine the plugins serve: their messages go there.
-    fn bind(&self, engine: Weak<Engine>);
+    /// Tells which engine the plugins serve: what they say and ask goes there.
+    fn bind(&self, engine: Weak<dyn PluginClient>);
 
     /// Starts the plugin of a package for a provider resource; the number is [`FIRST_PLUGIN`] or more.
     ///
@@ -188,7 +186,7 @@ fn no_plugins(what: &str) -> ProviderError {
 
 #[async_trait]
 impl PluginHost for NoPlugins {
-    fn bind(&self, _engine: Weak<Engine>) {}
+    fn bind(&self, _engine: Weak<dyn PluginClient>) {}
 
     async fn start(&self, package: &PackageRequest, _provider: &Urn) -> Result<ObjectId, ProviderError> {
         Err(no_plugins(&format!(

@@ -22,16 +22,16 @@ pub(crate) struct Features {
 
 impl Features {
     /// Properties whole.
-    pub(crate) fn whole(self, properties: &PropertyMap) -> Option<Struct> {
+    pub(crate) fn whole(self, properties: &PropertyMap) -> Struct {
         let mut encoded = encode_properties(properties, Accepts { secrets: self.secrets, resources: self.resources });
         if self.resources && properties.values().any(|value| value.any(&|value| matches!(value, Value::Resource(_)))) {
             encoded.fields.values_mut().for_each(name_resources);
         }
-        Some(encoded)
+        encoded
     }
 
     /// Properties with the hashes of assets alone, as for what is only compared or removed.
-    pub(crate) fn elided(self, properties: &PropertyMap) -> Option<Struct> {
+    pub(crate) fn elided(self, properties: &PropertyMap) -> Struct {
         if properties.values().any(has_assets) {
             let elided = properties.iter().map(|(key, value)| (key.clone(), without_content(value))).collect();
             return self.whole(&elided);

@@ -16,8 +16,8 @@ use tonic::server::{Grpc, UnaryService};
 use tonic::{Request, Response, Status};
 use tower_service::Service;
 
-use maloko_core::Engine;
 use maloko_core::event::Severity;
+use maloko_core::plugin::PluginClient;
 use maloko_core::wire::provider::LogRequest;
 
 use crate::codec::{BytesCodec, LARGEST_MESSAGE};
@@ -29,7 +29,7 @@ pub(crate) struct EngineService {
 }
 
 /// The engine, once there is one.
-pub(crate) type EngineCell = Arc<OnceLock<Weak<Engine>>>;
+pub(crate) type EngineCell = Arc<OnceLock<Weak<dyn PluginClient>>>;
 
 impl EngineService {
     /// Begins to listen on a port of this machine alone.
@@ -74,7 +74,7 @@ impl Service<http::Request<Body>> for Routes {
 }
 
 struct Handler {
-    engine: Option<Arc<Engine>>,
+    engine: Option<Arc<dyn PluginClient>>,
     method: String,
 }
 
@@ -88,19 +88,19 @@ impl UnaryService<Bytes> for Handler {
             let engine = engine.ok_or_else(|| Status::unavailable("the run is over"))?;
             let request = request.into_inner();
             if method == "Log" {
-                log(&engine, &request)?;
+                log(&*engine, &request)?;
                 return Ok(Response::new(Vec::new()));
             }
-            match engine.rpc(&method, &request).await {
+            match engine.answer(&method, &request).await {
                 Ok(answer) => Ok(Response::new(answer)),
-                Err(error) => Err(Status::new(error.code.into(), error.message)),
+                Err((code, message)) => Err(Status::new(code.into(), message)),
             }
         })
     }
 }
 
 /// Shows a message of a plugin, on its resource.
-fn log(engine: &Engine, request: &[u8]) -> Result<(), Status> {
+fn log(engine: &dyn PluginClient, request: &[u8]) -> Result<(), Status> {
     let request = LogRequest::decode(request).map_err(|error| Status::invalid_argument(error.to_string()))?;
     let severity = match request.severity {
         0 => Severity::Debug,
@@ -108,7 +108,6 @@ fn log(engine: &Engine, request: &[u8]) -> Result<(), Status> {
         2 => Severity::Warning,
         _ => Severity::Error,
     };
-    let message = engine.redacted(request.message.trim_end());
-    engine.log(&request.urn, severity, &message, request.ephemeral);
+    engine.say(&request.urn, severity, request.message.trim_end(), request.ephemeral);
     Ok(())
 }

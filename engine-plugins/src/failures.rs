@@ -48,7 +48,7 @@ fn is_lost(status: &Status) -> bool {
 fn not_initialized(status: &Status, failed: wire::ErrorResourceInitFailed) -> ProviderError {
     let wire::ErrorResourceInitFailed { id, properties, reasons, inputs, .. } = failed;
     // What cannot be read is not known.
-    let inputs = inputs.and_then(|inputs| properties_in(Some(inputs), false).ok());
+    let inputs = inputs.and_then(|inputs| properties_in(Some(inputs), false).ok()).map(Box::new);
     let message = if reasons.is_empty() {
         status.message().to_owned()
     } else {

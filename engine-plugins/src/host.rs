@@ -10,9 +10,8 @@ use semver::Version;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::OnceCell;
 
-use maloko_core::Engine;
 use maloko_core::event::Severity;
-use maloko_core::plugin::{FIRST_PLUGIN, PackageRequest, PluginAnswer, PluginHost, PluginQuestion};
+use maloko_core::plugin::{FIRST_PLUGIN, PackageRequest, PluginAnswer, PluginClient, PluginHost, PluginQuestion};
 use maloko_core::provider::{Answer, ObjectId, ProviderCall, ProviderError, ProviderErrorKind};
 use maloko_core::urn::Urn;
 
@@ -101,7 +100,7 @@ impl Shared {
                 }
                 let orphans = self.orphans()?;
                 let started = Process::start(&command, &self.settings, &package.name, &service.address, &orphans).await;
-                let (process, port) = started.map_err(|reason| failed(reason))?;
+                let (process, port) = started.map_err(&failed)?;
                 (port, Some(process))
             }
         };
@@ -125,7 +124,7 @@ impl Shared {
 
     fn warn(&self, text: &str) {
         if let Some(engine) = self.engine.get().and_then(Weak::upgrade) {
-            engine.log("", Severity::Warning, text, false);
+            engine.say("", Severity::Warning, text, false);
         }
     }
 
@@ -146,7 +145,7 @@ impl Shared {
 
 #[async_trait]
 impl PluginHost for Plugins {
-    fn bind(&self, engine: Weak<Engine>) {
+    fn bind(&self, engine: Weak<dyn PluginClient>) {
         // A run has one engine.
         drop(self.shared.engine.set(engine));
     }
@@ -168,14 +167,19 @@ impl PluginHost for Plugins {
 
     fn cancel(&self) {
         let Some(Some(runtime)) = self.runtime.get() else { return };
-        for plugin in lock(&self.shared.running).values().cloned() {
+        for plugin in lock(&self.shared.running).values() {
+            let plugin = Arc::clone(plugin);
             runtime.spawn(async move { plugin.cancel().await });
         }
     }
 
     async fn stop(&self, plugin: ObjectId) {
         let Some(running) = lock(&self.shared.running).remove(&plugin) else { return };
-        drop(self.on_runtime(async move { Ok(running.end().await) }).await);
+        let ends = async move {
+            running.end().await;
+            Ok(())
+        };
+        drop(self.on_runtime(ends).await);
     }
 
     async fn stop_all(&self) {

@@ -2,6 +2,7 @@
 //!
 //! [`Plugins`] is the [`maloko_core::plugin::PluginHost`] of one run. It starts nothing, not even a thread, before a run
 //! needs its first plugin.
+#![cfg_attr(test, allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed"))]
 
 mod answers;
 mod client;
@@ -14,6 +15,7 @@ mod orphans;
 mod port_line;
 mod process;
 mod provider;
+mod resource_calls;
 mod runtime_command;
 mod secrecy;
 mod settings;

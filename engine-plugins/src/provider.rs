@@ -8,9 +8,9 @@ use prost::Message;
 use tonic::{Code, Status};
 
 use maloko_core::PropertyMap;
-use maloko_core::event::{DiffKind, PropertyDiff};
-use maloko_core::plugin::{PackageRequest, PluginAnswer, PluginArguments, PluginQuestion};
-use maloko_core::provider::{Answer, CheckFailure, DiffAnswer, Method, ProviderCall, ProviderError, ProviderErrorKind};
+use maloko_core::plugin::{PackageRequest, PluginAnswer, PluginQuestion};
+use maloko_core::property_diff::{DiffKind, PropertyDiff};
+use maloko_core::provider::{CheckFailure, DiffAnswer, ProviderError, ProviderErrorKind};
 use maloko_core::urn::Urn;
 use maloko_core::value::{UNKNOWN_TEXT, Value};
 use maloko_core::wire::provider as wire;
@@ -38,7 +38,8 @@ pub(crate) struct RunningPlugin {
     package: String,
 }
 
-type Called<T> = Result<T, ProviderError>;
+/// What came of a call.
+pub(crate) type Called<T> = Result<T, ProviderError>;
 
 fn no_provider(message: String) -> ProviderError {
     ProviderError::new(ProviderErrorKind::NoProvider, message)
@@ -130,7 +131,7 @@ impl RunningPlugin {
         ))
     }
 
-    fn features(&self) -> Features {
+    pub(crate) fn features(&self) -> Features {
         *self.features.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -142,7 +143,7 @@ impl RunningPlugin {
         self.process.as_ref().map(Process::last_words).unwrap_or_default()
     }
 
-    async fn rpc<Asked: Message, Answered: Message + Default>(
+    pub(crate) async fn rpc<Asked: Message, Answered: Message + Default>(
         &self,
         method: &'static str,
         asked: &Asked,
@@ -159,10 +160,10 @@ impl RunningPlugin {
                 let plain = |properties| Features { secrets: false, ..self.features() }.whole(properties);
                 let asked = wire::DiffRequest {
                     id: String::new(),
-                    olds: plain(&olds),
-                    news: plain(&news),
+                    olds: Some(plain(&olds)),
+                    news: Some(plain(&news)),
                     ignore_changes,
-                    old_inputs: plain(&old_inputs),
+                    old_inputs: Some(plain(&old_inputs)),
                     name: urn.name().to_owned(),
                     r#type: urn.own_type().to_owned(),
                     urn: urn.to_string(),
@@ -179,7 +180,7 @@ impl RunningPlugin {
                 self.configure(&urn, id, &inputs).await.map(|()| PluginAnswer::Configured)
             }
             PluginQuestion::Invoke { token, arguments, preview } => {
-                let asked = wire::InvokeRequest { tok: token, args: self.features().whole(&arguments), preview };
+                let asked = wire::InvokeRequest { tok: token, args: Some(self.features().whole(&arguments)), preview };
                 let answer: wire::InvokeResponse = self.rpc("Invoke", &asked, false).await?;
                 let mut result = properties_in(answer.r#return, preview).map_err(bad_return("the function"))?;
                 if !self.features().secrets && arguments.values().any(Value::contains_secret) {
@@ -196,8 +197,8 @@ impl RunningPlugin {
         // Whatever a plugin understands: it is told its configuration in plain.
         let plain = |properties: &PropertyMap| Features { secrets: false, ..self.features() }.whole(properties);
         let asked = wire::CheckRequest {
-            olds: plain(olds),
-            news: plain(&news),
+            olds: Some(plain(olds)),
+            news: Some(plain(&news)),
             random_seed: Vec::new(),
             name: urn.name().to_owned(),
             r#type: urn.own_type().to_owned(),
@@ -221,7 +222,7 @@ impl RunningPlugin {
         let package = urn.provider_package().unwrap_or(&self.package);
         let asked = wire::ConfigureRequest {
             variables: variables(package, inputs),
-            args: Features { secrets: true, resources: true, ..Features::default() }.whole(inputs),
+            args: Some(Features { secrets: true, resources: true, ..Features::default() }.whole(inputs)),
             accept_secrets: true,
             accept_resources: true,
             sends_old_inputs: true,
@@ -243,137 +244,6 @@ impl RunningPlugin {
         Ok(())
     }
 
-    /// Calls a method for a resource.
-    pub(crate) async fn call(&self, call: ProviderCall) -> Called<Answer> {
-        let ProviderCall { urn, method, for_plugin, .. } = call;
-        let PluginArguments { old_inputs, ignore_changes, preview, seed } = *for_plugin.unwrap_or_default();
-        let features = self.features();
-        let (name, r#type) = (urn.name().to_owned(), urn.own_type().to_owned());
-        let urn = urn.to_string();
-        match method {
-            Method::Check { olds, news } => {
-                let asked = wire::CheckRequest {
-                    urn,
-                    olds: features.whole(&olds),
-                    news: features.whole(&news),
-                    random_seed: seed,
-                    name,
-                    r#type,
-                    autonaming: None,
-                };
-                let answer: wire::CheckResponse = self.rpc("Check", &asked, false).await?;
-                let mut inputs = properties_in(answer.inputs, true).map_err(bad_return("check"))?;
-                self.mark(&news, &mut inputs);
-                Ok(Answer::Checked { inputs, failures: failures(answer.failures) })
-            }
-            Method::Diff { id, olds, news } => {
-                let asked = wire::DiffRequest {
-                    id,
-                    urn,
-                    olds: features.elided(&olds),
-                    news: features.elided(&news),
-                    ignore_changes,
-                    old_inputs: old_inputs.and_then(|inputs| features.elided(&inputs)),
-                    name,
-                    r#type,
-                };
-                let answer: wire::DiffResponse = self.rpc("Diff", &asked, false).await?;
-                Ok(Answer::Diffed(diff_answer(answer)))
-            }
-            Method::Create { inputs, timeout, .. } => {
-                if preview && !features.preview {
-                    return Ok(Answer::Created { id: String::new(), outputs: inputs });
-                }
-                let properties = features.whole(&inputs);
-                let asked = wire::CreateRequest { urn, properties, timeout, preview, name, r#type };
-                let answer: wire::CreateResponse = self.rpc("Create", &asked, !preview).await?;
-                let mut outputs = self.outputs("create", &answer.id, answer.properties, preview)?;
-                self.mark(&inputs, &mut outputs);
-                Ok(Answer::Created { id: answer.id, outputs })
-            }
-            Method::Update { id, olds, news, timeout } => {
-                if preview && !features.preview {
-                    return Ok(Answer::Updated { outputs: news });
-                }
-                let asked = wire::UpdateRequest {
-                    id,
-                    urn,
-                    olds: features.elided(&olds),
-                    news: features.whole(&news),
-                    timeout,
-                    ignore_changes,
-                    preview,
-                    old_inputs: old_inputs.and_then(|inputs| features.elided(&inputs)),
-                    name,
-                    r#type,
-                };
-                let answer: wire::UpdateResponse = self.rpc("Update", &asked, !preview).await?;
-                let mut outputs = self.outputs("update", "", answer.properties, preview)?;
-                self.mark(&news, &mut outputs);
-                Ok(Answer::Updated { outputs })
-            }
-            Method::Read { id, props, timeout } => {
-                let of_row = old_inputs.is_some();
-                let asked = wire::ReadRequest {
-                    id,
-                    urn,
-                    properties: of_row.then(|| features.elided(&props)).flatten(),
-                    inputs: old_inputs.as_ref().and_then(|inputs| features.elided(inputs)),
-                    name,
-                    r#type,
-                    timeout,
-                };
-                let answer: wire::ReadResponse = self.rpc("Read", &asked, false).await?;
-                let bag = |bag: Option<_>| bag.map(|bag| properties_in(Some(bag), preview)).transpose();
-                let mut outputs = bag(answer.properties).map_err(bad_return("read"))?;
-                let mut inputs = bag(answer.inputs).map_err(bad_return("read"))?;
-                if let Some(outputs) = &mut outputs {
-                    self.mark(&props, outputs);
-                }
-                if let (Some(inputs), Some(old)) = (&mut inputs, &old_inputs) {
-                    self.mark(old, inputs);
-                }
-                Ok(Answer::Read { id: answer.id, outputs, inputs })
-            }
-            Method::Delete { id, props, timeout } => {
-                let asked = wire::DeleteRequest {
-                    id,
-                    urn,
-                    properties: features.elided(&props),
-                    timeout,
-                    old_inputs: old_inputs.and_then(|inputs| features.elided(&inputs)),
-                    name,
-                    r#type,
-                };
-                self.rpc::<_, ()>("Delete", &asked, true).await?;
-                Ok(Answer::Deleted)
-            }
-            Method::Find { .. } => Ok(Answer::Read { id: String::new(), outputs: None, inputs: None }),
-            Method::Configure { .. } => Ok(Answer::Configured),
-            Method::Close => Ok(Answer::Closed),
-        }
-    }
-
-    /// The outputs of what was made or changed. Where they cannot be kept, the object is there all the same.
-    fn outputs(
-        &self,
-        method: &str,
-        id: &str,
-        answer: Option<maloko_core::wire::Struct>,
-        preview: bool,
-    ) -> Called<PropertyMap> {
-        properties_in(answer, preview).map_err(|reason| {
-            let kind = ProviderErrorKind::UnusableOutputs { id: id.to_owned(), properties: PropertyMap::new() };
-            ProviderError::new(kind, format!("{method} returned a value that cannot be kept: {reason}"))
-        })
-    }
-
-    fn mark(&self, given: &PropertyMap, returned: &mut PropertyMap) {
-        if !self.features().secrets {
-            mark_like(given, returned);
-        }
-    }
-
     /// Asks the plugin to end what it does; it may not know how.
     pub(crate) async fn cancel(&self) {
         drop(tokio::time::timeout(CANCEL_LIMIT, self.client.call::<_, ()>("Cancel", &())).await);
@@ -388,17 +258,17 @@ impl RunningPlugin {
     }
 }
 
-fn bad_return(what: &'static str) -> impl Fn(String) -> ProviderError {
+pub(crate) fn bad_return(what: &'static str) -> impl Fn(String) -> ProviderError {
     move |reason| {
         ProviderError::new(ProviderErrorKind::Raised, format!("{what} returned a value that cannot be used: {reason}"))
     }
 }
 
-fn failures(failures: Vec<wire::CheckFailure>) -> Vec<CheckFailure> {
+pub(crate) fn failures(failures: Vec<wire::CheckFailure>) -> Vec<CheckFailure> {
     failures.into_iter().map(|it| CheckFailure { property: it.property, reason: it.reason }).collect()
 }
 
-fn diff_answer(answer: wire::DiffResponse) -> DiffAnswer {
+pub(crate) fn diff_answer(answer: wire::DiffResponse) -> DiffAnswer {
     use wire::PropertyDiffKind as Kind;
     let changes = match answer.changes() {
         wire::DiffChanges::Unknown => None,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::event::{DetailedDiff, DiffKind, PropertyDiff};
+use crate::property_diff::{DetailedDiff, DiffKind, PropertyDiff};
 use crate::property_path::{PropertyPath, Segment};
 use crate::value::{Archive, Asset, PropertyMap, Value};
 

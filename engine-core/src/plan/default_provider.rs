@@ -35,9 +35,10 @@ impl Planner {
         }
         if goal.served_by() == Some(ServedBy::Plugin) {
             // Whoever registers it has made sure of that.
-            return match goal.provider.is_empty() {
-                false => Ok((goal.provider.clone(), Vec::new())),
-                true => Err(RegistrationError::native_package(urn, package, &goal.package_version)),
+            return if goal.provider.is_empty() {
+                Err(RegistrationError::native_package(urn, package, &goal.package_version))
+            } else {
+                Ok((goal.provider.clone(), Vec::new()))
             };
         }
         if built_in && !goal.import_id.is_empty() {

@@ -1,8 +1,8 @@
 //! What a provider's answer to `diff` means (docs/rules 3.2 to 3.4).
 
 use crate::diff::{changed_keys, diff_properties, reset_ignored};
-use crate::event::DetailedDiff;
 use crate::fail_points;
+use crate::property_diff::DetailedDiff;
 use crate::property_path::{PathPattern, PropertyPath, Segment};
 use crate::provider::DiffAnswer;
 use crate::value::PropertyMap;

@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::autonaming::Autonaming;
-use crate::event::DetailedDiff;
-use crate::plugin::PluginArguments;
+use crate::property_diff::DetailedDiff;
 use crate::urn::Urn;
 use crate::value::PropertyMap;
 
@@ -70,6 +69,19 @@ pub struct ProviderCall {
     pub method: Method,
     /// What a plugin is told beside that; live objects see nothing of it.
     pub for_plugin: Option<Box<PluginArguments>>,
+}
+
+/// What plugins are told of a call beside its method's arguments; live objects see nothing of it.
+#[derive(Clone, Debug, Default)]
+pub struct PluginArguments {
+    /// The inputs of the resource's row; `None` where there is none, as in the look-up of an object that is imported.
+    pub old_inputs: Option<Arc<PropertyMap>>,
+    /// Paths whose changes are ignored.
+    pub ignore_changes: Vec<String>,
+    /// Is it a preview? Nothing is to be done then, and what is not known yet may be unknown.
+    pub preview: bool,
+    /// What random names are made from.
+    pub seed: Vec<u8>,
 }
 
 /// A provider method with its arguments.

@@ -53,7 +53,7 @@ pub enum ProviderErrorKind {
         /// Why it did not start.
         reasons: Vec<String>,
         /// Its inputs as they are, where a `read` tells them.
-        inputs: Option<PropertyMap>,
+        inputs: Option<Box<PropertyMap>>,
     },
     /// No live object serves the resource; the message names the ways out.
     NoProvider,

@@ -5,7 +5,10 @@ mod error;
 mod host;
 mod reference;
 
-pub use call::{Answer, CallLimits, Capabilities, CheckFailure, DiffAnswer, Method, ProviderCall, ProviderDescription};
+pub use call::{
+    Answer, CallLimits, Capabilities, CheckFailure, DiffAnswer, Method, PluginArguments, ProviderCall,
+    ProviderDescription,
+};
 pub use error::{HostError, ProviderError, ProviderErrorKind};
 pub use host::ProviderHost;
 pub(crate) use reference::DYNAMIC_PACKAGES;

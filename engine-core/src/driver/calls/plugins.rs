@@ -31,6 +31,16 @@ pub(in crate::driver) struct PluginProvider {
     was_needed: AtomicBool,
 }
 
+impl PluginProvider {
+    /// The inputs of the provider resource as its plugin has them; `None` where they are not known yet.
+    pub(in crate::driver) fn inputs(&self) -> Option<Arc<PropertyMap>> {
+        match &self.configuration {
+            Configuration::Known { inputs, .. } => Some(Arc::clone(inputs)),
+            Configuration::Unknown => None,
+        }
+    }
+}
+
 /// What a plugin is configured with.
 enum Configuration {
     /// Something of it is not known yet, in a preview: nothing can be asked.
@@ -198,14 +208,6 @@ impl PluginProviders {
     /// Was any plugin asked for?
     pub(in crate::driver) fn were_needed(&self) -> bool {
         !self.by_reference.borrow().is_empty() || self.was_started.load(Ordering::Relaxed)
-    }
-
-    /// The inputs of a provider resource as its plugin has them; `None` where they are not known yet.
-    pub(in crate::driver) fn inputs_of(&self, provider: &PluginProvider) -> Option<Arc<PropertyMap>> {
-        match &provider.configuration {
-            Configuration::Known { inputs, .. } => Some(Arc::clone(inputs)),
-            Configuration::Unknown => None,
-        }
     }
 
     /// The number of a provider's plugin, started and configured; `None` where its configuration is not known yet.

@@ -8,10 +8,10 @@ use atomic_refcell::{AtomicRefCell, AtomicRefMut};
 
 use crate::assets;
 use crate::operation::Operation;
-use crate::plugin::{PluginAnswer, PluginArguments, PluginQuestion};
+use crate::plugin::{PluginAnswer, PluginQuestion};
 use crate::provider::{
-    Answer, Capabilities, DiffAnswer, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
-    ProviderErrorKind, ProviderReference, Revision, StoredProvider,
+    Answer, Capabilities, DiffAnswer, Method, ObjectId, PluginArguments, ProviderCall, ProviderDescription,
+    ProviderError, ProviderErrorKind, ProviderReference, Revision, StoredProvider,
 };
 use crate::redaction::Redactor;
 use crate::resource_state::ResourceState;

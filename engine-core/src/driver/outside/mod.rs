@@ -15,12 +15,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
 use tokio::sync::watch;
 
 use crate::event::{EventSink, Severity};
 use crate::operation::Operation;
+use crate::plugin::PluginClient;
 use crate::provider::ProviderHost;
 use crate::state::{Session, Snapshot};
 use crate::urn::Urn;
@@ -118,7 +120,8 @@ impl Engine {
                 started,
             }
         });
-        engine.operation.plugins.0.bind(Arc::downgrade(&engine));
+        let client: Weak<dyn PluginClient> = Weak::<Self>::clone(&engine.this);
+        engine.operation.plugins.0.bind(client);
         engine.take(Input::Begin);
         engine
     }
@@ -322,6 +325,17 @@ impl Engine {
     fn drive(&self, flow: FlowId) {
         let driver = Driver::new(Weak::clone(&self.this), Arc::clone(&self.post), flow);
         self.spawn(Box::pin(async move { drop(driver.await) }));
+    }
+}
+
+#[async_trait]
+impl PluginClient for Engine {
+    fn say(&self, urn: &str, severity: Severity, message: &str, ephemeral: bool) {
+        self.log(urn, severity, &self.redacted(message), ephemeral);
+    }
+
+    async fn answer(&self, method: &str, request: &[u8]) -> Result<Vec<u8>, (i32, String)> {
+        self.rpc(method, request).await.map_err(|error| (error.code, error.message))
     }
 }
 

@@ -139,7 +139,7 @@ impl Context {
                 let mut refreshed = ResourceState { init_errors: reasons, ..(**row).clone() };
                 if let Some(inputs) = inputs {
                     self.learn_secrets_of(&inputs);
-                    refreshed.inputs = Arc::new(inputs);
+                    refreshed.inputs = Arc::new(*inputs);
                 }
                 self.renew_outputs(&mut refreshed, properties, &row.outputs_or_empty());
                 return Ok(Some(refreshed));
@@ -217,10 +217,12 @@ impl Context {
             let left: std::collections::HashSet<_> = rows.iter().map(|(_, row)| row.urn.clone()).collect();
             let parents: std::collections::HashMap<_, _> =
                 run_state.planner.base().iter().map(|row| (row.urn.clone(), row.parent.clone())).collect();
+            let all_read = run_state.failed.is_empty();
             for (number, row) in rows {
                 let gone = |urn: &crate::Urn| !left.contains(urn);
-                // Those that plugins serve, and their providers, are written anew in any case.
-                let stale = row.served_by().is_plugin() && row.property_dependencies.values().any(Vec::is_empty);
+                // Those that plugins serve, and their providers, are written anew in any case, once all was read.
+                let stale =
+                    all_read && row.served_by().is_plugin() && row.property_dependencies.values().any(Vec::is_empty);
                 if number >= first_new || !(stale || row.references().any(|urn| gone(&urn))) {
                     continue;
                 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use crate::message;
 use crate::operation::OperationKind;
 use crate::plan::{Goal, RegistrationError};
-use crate::plugin::{PackageRequest, PluginAnswer, PluginArguments, PluginQuestion};
-use crate::provider::{Answer, DiffAnswer, Method, ProviderError, ProviderErrorKind};
+use crate::plugin::{PackageRequest, PluginAnswer, PluginQuestion};
+use crate::provider::{Answer, DiffAnswer, Method, PluginArguments, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::served_by::ServedBy;
 use crate::urn::{Urn, package_of};
@@ -29,7 +29,7 @@ impl Context {
     pub(in crate::driver) async fn settle_package(&self, goal: &mut Goal) -> Result<(), RpcError> {
         let package = self.package_of_goal(goal)?;
         if goal.served_by() == Some(ServedBy::ItsPlugin) {
-            self.keep_package(goal, &package);
+            keep_package(goal, &package);
             return Ok(());
         }
         if !goal.provider.is_empty() {
@@ -41,7 +41,7 @@ impl Context {
             Some(known) => known,
             None => {
                 let urn = self.run_state().planner.urn_of(goal);
-                self.default_provider_of(package, &urn.to_string()).await?
+                self.default_provider_of(package, urn.as_str()).await?
             }
         };
         Ok(())
@@ -59,16 +59,6 @@ impl Context {
     pub(in crate::driver) fn package_by_reference(&self, reference: &str) -> Result<PackageRequest, RpcError> {
         let known = self.providers.plugins.package(reference);
         known.ok_or_else(|| RpcError::invalid(format!("no package was registered as '{reference}'")))
-    }
-
-    /// Puts into a provider resource's inputs what its plugin is found by later.
-    fn keep_package(&self, goal: &mut Goal, package: &PackageRequest) {
-        if !package.version.is_empty() {
-            goal.inputs.entry("version".to_owned()).or_insert_with(|| Value::from(package.version.as_str()));
-        }
-        if let Some(internal) = internal_of(package) {
-            goal.inputs.insert(INTERNAL.to_owned(), internal);
-        }
     }
 
     /// The reference to the default provider resource of a package, registered at its first use. `needed_by` says what for.
@@ -130,7 +120,7 @@ impl Context {
             inputs: self.config_of(&package.name),
             ..Goal::default()
         };
-        self.keep_package(&mut goal, package);
+        keep_package(&mut goal, package);
         goal
     }
 
@@ -213,7 +203,7 @@ impl Context {
         let same = || Answer::Diffed(DiffAnswer::default());
         let plugins = &self.providers.plugins;
         let ProviderKind::Plugin(provider) = &resolved.server else { return Ok(same()) };
-        let (Some(before), Some(news)) = (plugins.row(old), plugins.inputs_of(provider)) else { return Ok(same()) };
+        let (Some(before), Some(news)) = (plugins.row(old), provider.inputs()) else { return Ok(same()) };
         let Some(plugin) = plugins.ready(provider).await? else { return Ok(same()) };
         let question = PluginQuestion::DiffConfig {
             urn: provider.urn.clone(),
@@ -235,10 +225,8 @@ impl Context {
         package: PackageRequest,
         token: &str,
     ) -> Result<ResolvedProvider, RpcError> {
-        let reference = match provider.is_empty() {
-            false => provider.to_owned(),
-            true => self.default_provider_of(package, token).await?,
-        };
+        let reference =
+            if provider.is_empty() { self.default_provider_of(package, token).await? } else { provider.to_owned() };
         let found = self.providers.plugins.of(&reference);
         found.map(ResolvedProvider::plugin).map_err(|error| RpcError {
             code: 2,
@@ -260,6 +248,16 @@ pub(in crate::driver) fn package(
         download_url: download_url.trim_end_matches('/').to_owned(),
         checksums,
         parameter: None,
+    }
+}
+
+/// Puts into a provider resource's inputs what its plugin is found by later.
+fn keep_package(goal: &mut Goal, package: &PackageRequest) {
+    if !package.version.is_empty() {
+        goal.inputs.entry("version".to_owned()).or_insert_with(|| Value::from(package.version.as_str()));
+    }
+    if let Some(internal) = internal_of(package) {
+        goal.inputs.insert(INTERNAL.to_owned(), internal);
     }
 }
 

@@ -5,7 +5,7 @@ use crate::fail_points;
 use crate::operation::OperationKind;
 use crate::plan::{Goal, Next, Question, Registration, Step, not_a_path};
 use crate::property_path::PathPattern;
-use crate::provider::{Answer, ProviderError, ProviderErrorKind, StoredProvider};
+use crate::provider::{Answer, ObjectId, ProviderError, ProviderErrorKind, StoredProvider};
 use crate::served_by::ServedBy;
 use crate::urn::Urn;
 
@@ -54,8 +54,7 @@ impl Context {
     pub(in crate::driver) async fn plan_and_act(&self, mut goal: Goal) -> Result<(Urn, Registered), RpcError> {
         let custom = goal.custom;
         let object = goal.object;
-        let served_by = goal.served_by();
-        if served_by.is_some_and(ServedBy::is_plugin) {
+        if goal.served_by().is_some_and(ServedBy::is_plugin) {
             // In a box of its own, which programs of live objects alone need not pay for.
             Box::pin(self.settle_package(&mut goal)).await?;
         }
@@ -78,14 +77,8 @@ impl Context {
         for step in std::mem::take(&mut registration.before) {
             self.act(step, None).await?;
         }
-        let resolved = match object.filter(|_| custom) {
-            Some(object) => {
-                Some(self.providers.register(&urn, object).await.map_err(|error| self.fail_planning(&urn, &error))?)
-            }
-            None => {
-                self.resolve_registered(&urn, &registration).await.map_err(|error| self.fail_planning(&urn, &error))?
-            }
-        };
+        let resolved = self.resolve_registered(&urn, &registration, object.filter(|_| custom)).await;
+        let resolved = resolved.map_err(|error| self.fail_planning(&urn, &error))?;
         if let Some(resolved) = &resolved {
             registration.stored_provider = resolved.stored();
             if let StoredProvider::Reference(reference) = &registration.stored_provider {
@@ -152,24 +145,28 @@ impl Context {
             };
         }
         let is_kept = steps.iter().all(|step| step.op == Op::Same);
-        let row = self.take_steps(&urn, steps, resolved.as_ref(), &mut deletions).await?;
+        let done = self.take_steps(&urn, steps, resolved.as_ref(), &mut deletions).await?;
         if let Some(refusal) = &registration.refused_after {
             return Err(self.refuse(refusal));
         }
-        if let (Some(ServedBy::ItsPlugin), Some(resolved), Registered::Done(row)) = (served_by, &resolved, &row) {
+        if let (Some(resolved), Registered::Done(row)) = (&resolved, &done) {
             // An unchanged provider keeps what it was configured with.
             let old = registration.old.as_ref().filter(|_| is_kept).map(|(_, old)| &old.inputs);
             self.note_provider(row, resolved, old.unwrap_or(&row.inputs));
         }
-        Ok((urn, row))
+        Ok((urn, done))
     }
 
-    /// Who serves a resource that the program passed no object for; `None` for components.
+    /// Who serves a resource, `object` if the program passed one for it; `None` for components.
     async fn resolve_registered(
         &self,
         urn: &Urn,
         registration: &Registration,
+        object: Option<ObjectId>,
     ) -> Result<Option<ResolvedProvider>, ProviderError> {
+        if let Some(object) = object {
+            return self.providers.register(urn, object).await.map(Some);
+        }
         Ok(match registration.goal.served_by() {
             Some(ServedBy::Plugin) => {
                 Some(ResolvedProvider::plugin(self.providers.plugins.of(&registration.provider)?))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::event::Op;
 use crate::plan::{Step, copy_secrets, mark_outputs};
-use crate::plugin::PluginArguments;
+use crate::provider::PluginArguments;
 use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 
-use crate::plugin::PluginArguments;
+use crate::provider::PluginArguments;
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::state::{Change, PendingKind, UnresolvedCreate};

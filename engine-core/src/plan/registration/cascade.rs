@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::plugin::PluginArguments;
+use crate::provider::PluginArguments;
 use crate::provider::{DiffAnswer, Method};
 use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;

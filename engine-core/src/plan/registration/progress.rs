@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::autonaming::Autonaming;
 use crate::event::Op;
 use crate::message::Message;
-use crate::plugin::PluginArguments;
+use crate::provider::PluginArguments;
 use crate::provider::{Answer, Method, StoredProvider};
 use crate::resource_state::ResourceState;
 use crate::served_by::ServedBy;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::plugin::PluginArguments;
 use crate::provider::Method;
+use crate::provider::PluginArguments;
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 

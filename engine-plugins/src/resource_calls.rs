@@ -1,0 +1,204 @@
+//! The calls of a plugin for a resource: what goes to it, and what of its answer is kept.
+
+use std::sync::Arc;
+
+use maloko_core::PropertyMap;
+use maloko_core::provider::PluginArguments;
+use maloko_core::provider::{Answer, Method, ProviderCall, ProviderError, ProviderErrorKind};
+use maloko_core::urn::Urn;
+use maloko_core::wire::Struct;
+use maloko_core::wire::provider as wire;
+
+use crate::answers::properties_in;
+use crate::provider::{Called, RunningPlugin, bad_return, diff_answer, failures};
+use crate::secrecy::mark_like;
+
+/// The resource that a call is for, as messages name it.
+struct Named {
+    urn: String,
+    name: String,
+    r#type: String,
+}
+
+impl Named {
+    fn of(urn: &Urn) -> Self {
+        Self { urn: urn.to_string(), name: urn.name().to_owned(), r#type: urn.own_type().to_owned() }
+    }
+}
+
+impl RunningPlugin {
+    /// Calls a method for a resource.
+    pub(crate) async fn call(&self, call: ProviderCall) -> Called<Answer> {
+        let ProviderCall { urn, method, for_plugin, .. } = call;
+        let beside = *for_plugin.unwrap_or_default();
+        let named = Named::of(&urn);
+        match method {
+            Method::Check { olds, news } => self.check(named, &olds, &news, beside.seed).await,
+            Method::Diff { id, olds, news } => self.diff(named, id, &olds, &news, beside).await,
+            Method::Create { inputs, timeout, .. } => self.create(named, inputs, timeout, beside.preview).await,
+            Method::Update { id, olds, news, timeout } => self.update(named, id, &olds, news, timeout, beside).await,
+            Method::Read { id, props, timeout } => self.read(named, id, &props, timeout, beside).await,
+            Method::Delete { id, props, timeout } => self.delete(named, id, &props, timeout, beside.old_inputs).await,
+            Method::Find { .. } => Ok(Answer::Read { id: String::new(), outputs: None, inputs: None }),
+            Method::Configure { .. } => Ok(Answer::Configured),
+            Method::Close => Ok(Answer::Closed),
+        }
+    }
+
+    async fn check(
+        &self,
+        Named { urn, name, r#type }: Named,
+        olds: &PropertyMap,
+        news: &PropertyMap,
+        random_seed: Vec<u8>,
+    ) -> Called<Answer> {
+        let features = self.features();
+        let (olds, sent) = (features.whole(olds), features.whole(news));
+        let asked =
+            wire::CheckRequest { urn, olds: Some(olds), news: Some(sent), random_seed, name, r#type, autonaming: None };
+        let answer: wire::CheckResponse = self.rpc("Check", &asked, false).await?;
+        let mut inputs = properties_in(answer.inputs, true).map_err(bad_return("check"))?;
+        self.mark(news, &mut inputs);
+        Ok(Answer::Checked { inputs, failures: failures(answer.failures) })
+    }
+
+    async fn diff(
+        &self,
+        Named { urn, name, r#type }: Named,
+        id: String,
+        olds: &PropertyMap,
+        news: &PropertyMap,
+        beside: PluginArguments,
+    ) -> Called<Answer> {
+        let features = self.features();
+        let asked = wire::DiffRequest {
+            id,
+            urn,
+            olds: Some(features.elided(olds)),
+            news: Some(features.elided(news)),
+            ignore_changes: beside.ignore_changes,
+            old_inputs: beside.old_inputs.map(|inputs| features.elided(&inputs)),
+            name,
+            r#type,
+        };
+        Ok(Answer::Diffed(diff_answer(self.rpc("Diff", &asked, false).await?)))
+    }
+
+    async fn create(
+        &self,
+        Named { urn, name, r#type }: Named,
+        inputs: PropertyMap,
+        timeout: f64,
+        preview: bool,
+    ) -> Called<Answer> {
+        let features = self.features();
+        if preview && !features.preview {
+            return Ok(Answer::Created { id: String::new(), outputs: inputs });
+        }
+        let properties = Some(features.whole(&inputs));
+        let asked = wire::CreateRequest { urn, properties, timeout, preview, name, r#type };
+        let answer: wire::CreateResponse = self.rpc("Create", &asked, !preview).await?;
+        let mut outputs = outputs("create", &answer.id, answer.properties, preview)?;
+        self.mark(&inputs, &mut outputs);
+        Ok(Answer::Created { id: answer.id, outputs })
+    }
+
+    async fn update(
+        &self,
+        Named { urn, name, r#type }: Named,
+        id: String,
+        olds: &PropertyMap,
+        news: PropertyMap,
+        timeout: f64,
+        beside: PluginArguments,
+    ) -> Called<Answer> {
+        let (features, preview) = (self.features(), beside.preview);
+        if preview && !features.preview {
+            return Ok(Answer::Updated { outputs: news });
+        }
+        let asked = wire::UpdateRequest {
+            id,
+            urn,
+            olds: Some(features.elided(olds)),
+            news: Some(features.whole(&news)),
+            timeout,
+            ignore_changes: beside.ignore_changes,
+            preview,
+            old_inputs: beside.old_inputs.map(|inputs| features.elided(&inputs)),
+            name,
+            r#type,
+        };
+        let answer: wire::UpdateResponse = self.rpc("Update", &asked, !preview).await?;
+        let mut outputs = outputs("update", "", answer.properties, preview)?;
+        self.mark(&news, &mut outputs);
+        Ok(Answer::Updated { outputs })
+    }
+
+    async fn read(
+        &self,
+        Named { urn, name, r#type }: Named,
+        id: String,
+        props: &PropertyMap,
+        timeout: f64,
+        beside: PluginArguments,
+    ) -> Called<Answer> {
+        let features = self.features();
+        let asked = wire::ReadRequest {
+            id,
+            urn,
+            // The look-up of what is imported has neither.
+            properties: beside.old_inputs.is_some().then(|| features.elided(props)),
+            inputs: beside.old_inputs.as_ref().map(|inputs| features.elided(inputs)),
+            name,
+            r#type,
+            timeout,
+        };
+        let answer: wire::ReadResponse = self.rpc("Read", &asked, false).await?;
+        let bag = |bag: Option<Struct>| bag.map(|bag| properties_in(Some(bag), beside.preview)).transpose();
+        let mut outputs = bag(answer.properties).map_err(bad_return("read"))?;
+        let mut inputs = bag(answer.inputs).map_err(bad_return("read"))?;
+        if let Some(outputs) = &mut outputs {
+            self.mark(props, outputs);
+        }
+        if let (Some(inputs), Some(old)) = (&mut inputs, &beside.old_inputs) {
+            self.mark(old, inputs);
+        }
+        Ok(Answer::Read { id: answer.id, outputs, inputs })
+    }
+
+    async fn delete(
+        &self,
+        Named { urn, name, r#type }: Named,
+        id: String,
+        props: &PropertyMap,
+        timeout: f64,
+        old_inputs: Option<Arc<PropertyMap>>,
+    ) -> Called<Answer> {
+        let features = self.features();
+        let asked = wire::DeleteRequest {
+            id,
+            urn,
+            properties: Some(features.elided(props)),
+            timeout,
+            old_inputs: old_inputs.map(|inputs| features.elided(&inputs)),
+            name,
+            r#type,
+        };
+        self.rpc::<_, ()>("Delete", &asked, true).await?;
+        Ok(Answer::Deleted)
+    }
+
+    fn mark(&self, given: &PropertyMap, returned: &mut PropertyMap) {
+        if !self.features().secrets {
+            mark_like(given, returned);
+        }
+    }
+}
+
+/// The outputs of what was made or changed. Where they cannot be kept, the object is there all the same.
+fn outputs(method: &str, id: &str, answer: Option<Struct>, preview: bool) -> Called<PropertyMap> {
+    properties_in(answer, preview).map_err(|reason| {
+        let kind = ProviderErrorKind::UnusableOutputs { id: id.to_owned(), properties: PropertyMap::new() };
+        ProviderError::new(kind, format!("{method} returned a value that cannot be kept: {reason}"))
+    })
+}
