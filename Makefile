@@ -53,7 +53,7 @@ MALOKO_PY := $(CURDIR)/$(VENV)/bin/maloko
 MALOKO_JS := $(CURDIR)/node-tests/node_modules/.bin/maloko
 
 # What the binaries are made from.
-RUST_SOURCES := Cargo.toml Cargo.lock $(shell find engine-core engine-stores engine-cli engine-kit -type f -not -path "*/tests/*" -not -path "*/benches/*" -not -path "*/corpus/*" -not -name "*_tests.rs")
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find engine-core engine-plugins engine-stores engine-cli engine-kit -type f -not -path "*/tests/*" -not -path "*/benches/*" -not -path "*/corpus/*" -not -name "*_tests.rs")
 PY_SOURCES := $(shell find py-binding -type f -not -path '*/__pycache__/*' -not -path '*/target/*' -not -name '*.so')
 NODE_SOURCES := $(shell find node-binding -type f -not -path '*/node_modules/*' -not -path '*/dist/*' -not -path '*/target/*' -not -name '*.node' -not -name '*.tgz')
 
@@ -186,8 +186,8 @@ try-sources:
 by_the_commit = $(shell hash=$$(git rev-parse --verify --quiet HEAD) && echo $$((16#$${hash:0:7} % $(1) + 1)) || echo 1)
 TURN ?= $(call by_the_commit,2)
 LANE_RUST := test-rust-build test-rust model-sample test-examples
-LANE_PYTHON := test-python conformance-python conformance-oldest-python adoption-python kill-sample-python
-LANE_NODE := test-node conformance-node conformance-oldest-node adoption-node kill-sample-node
+LANE_PYTHON := test-python conformance-python conformance-plugins-python conformance-oldest-python adoption-python kill-sample-python
+LANE_NODE := test-node conformance-node conformance-plugins-node conformance-oldest-node adoption-node kill-sample-node
 STAGES := test-build $(LANE_RUST) $(LANE_PYTHON) $(LANE_NODE)
 .PHONY: test budget $(STAGES)
 LANES ?= 2
@@ -317,6 +317,8 @@ test-python-versions: $(STAMPS)/wheel
 		$$venv/bin/python -m pytest -q -p no:cacheprovider $(TESTED_ON_EACH_PYTHON:%=python-tests/testing_kit/%.py); \
 	done; test $$tried -gt 0 || { echo "none of these was found: $(PYTHONS)" >&2; exit 1; }; echo "test-python-versions: $$tried versions passed"
 
+# The plugins of its tests run in our Python.
+test-node test-node-long: $(STAMPS)/venv
 test-node: $(STAMPS)/node
 	$(NPM) --prefix node-tests test
 .PHONY: test-node-long
@@ -361,6 +363,17 @@ conformance-python: $(STAMPS)/python
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) conformance/run.py --cli $(MALOKO_PY) --lang python --jobs $(JOBS) $(or $(PROCESSES),$(call warm_in_turn,2)) $(CASES_PYTHON)
 conformance-node: $(STAMPS)/node
 	$(PYTHON) conformance/run.py --cli $(MALOKO_JS) --lang nodejs --node-modules node-tests/node_modules --jobs $(JOBS) $(or $(PROCESSES),$(call warm_in_turn,1)) $(CASES_NODE)
+
+# The stories with provider plugins that must pass (conformance/plugins/pass.txt): of each language the half whose turn it is, as in
+# .ci/by_turns.json; without a turn, and with CASES=all, all of them. The plugins run in our Python, whatever runs the program.
+plugin_turn = $(if $(filter 1 2,$(MALOKO_TURN)),$(if $(filter $(1),$(MALOKO_TURN)),first,second),all)
+plugin_cases = $(or $(filter-out all,$(CASES)),--must-pass $(if $(CASES),all,$(call plugin_turn,$(1))))
+.PHONY: conformance-plugins conformance-plugins-python conformance-plugins-node
+conformance-plugins: conformance-plugins-python conformance-plugins-node
+conformance-plugins-python: $(STAMPS)/python
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) conformance/plugins/run.py check --cli $(MALOKO_PY) --lang python $(call plugin_cases,1)
+conformance-plugins-node: $(STAMPS)/node $(STAMPS)/venv
+	$(PY) conformance/plugins/run.py check --cli $(MALOKO_JS) --lang nodejs --node-modules node-tests/node_modules $(call plugin_cases,2)
 
 conformance-oldest: conformance-oldest-python conformance-oldest-node
 conformance-oldest-python: $(STAMPS)/oldest-python

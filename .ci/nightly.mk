@@ -16,8 +16,8 @@
 
 NIGHTLY := python node rust release kills points points-s3 points-postgres damage races postgres stores hostile mutants model fuzz
 
-NIGHTLY_python := test-python conformance-python conformance-oldest-python adoption-python
-NIGHTLY_node := test-node-long conformance-node conformance-oldest-node adoption-node
+NIGHTLY_python := test-python conformance-python conformance-plugins-python conformance-oldest-python adoption-python
+NIGHTLY_node := test-node-long conformance-node conformance-plugins-node conformance-oldest-node adoption-node
 NIGHTLY_rust := test-rust model soak-simulation
 NIGHTLY_release := build smoke test-examples
 NIGHTLY_kills := kill

@@ -41,6 +41,7 @@ const commands = [
     "object_stores",
     "output",
     "plans_and_history",
+    "plugins",
     "program",
     "reading",
     "refresh",

@@ -1,0 +1,303 @@
+// Resources of provider plugins beside dynamic ones, on the command line: real plugins in processes of their own.
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { Project, succeeded } from "../support/project";
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+const PROBE = join(ROOT, "conformance", "plugins", "plugins", "probe.py");
+const ENVIRONMENT = join(ROOT, ".venv");
+const PYTHON = join(ENVIRONMENT, "bin", "python");
+
+// `INPUTS` are inputs of the resource of the plugin, as JSON; `hush` makes a secret input of it.
+const PROGRAM = `
+const pulumi = require("@pulumi/pulumi");
+
+class Notes {
+    async create(props) { return { id: "note-1", outs: { ...props, length: props.token.length } }; }
+    async update(id, olds, news) { return { outs: { ...news, length: news.token.length } }; }
+}
+class Note extends pulumi.dynamic.Resource {
+    constructor(name, props) { super(new Notes(), name, { length: undefined, ...props }); }
+}
+class Thing extends pulumi.CustomResource {
+    constructor(name, props) { super("probe:index:Thing", name, { url: undefined, token: undefined, ...props }); }
+}
+
+const { hush, ...inputs } = JSON.parse(process.env.INPUTS ?? "{}");
+if (hush !== undefined) {
+    inputs.say = pulumi.secret(hush);
+}
+const thing = new Thing("thing", { size: 1, ...inputs });
+const note = new Note("note", { token: thing.token, url: thing.url, text: inputs.text });
+exports.url = thing.url;
+exports.token = thing.token;
+exports.length = note.length;
+`;
+
+const UP = ["up", "--yes", "--skip-preview", "--stack", "dev"];
+const DESTROY = ["destroy", "--yes", "--skip-preview", "--stack", "dev"];
+const TOKEN = "token-here-thing-1";
+
+/** A project with the program, and the outside world of its plugin. */
+class Plugged {
+    readonly project = new Project({ "index.js": PROGRAM });
+    readonly world = join(this.project.directory, "world");
+    readonly #pids = join(this.project.directory, "pids");
+    readonly #variables: NodeJS.ProcessEnv = { PROBE_WORLD: this.world };
+
+    constructor() {
+        mkdirSync(this.world);
+    }
+
+    /** Each process of the plugin writes down its id before it begins, and does not outlive the test. */
+    putOnPath(): void {
+        const script = `#!/bin/sh\necho $$ >> "${this.#pids}"\nexec "${PYTHON}" "${PROBE}" "$@"\n`;
+        this.project.write({ "bin/pulumi-resource-probe": script });
+        chmodSync(join(this.project.directory, "bin", "pulumi-resource-probe"), 0o755);
+        this.#variables.PATH = `${join(this.project.directory, "bin")}:${process.env.PATH}`;
+        onTestFinished(() => {
+            for (const pid of this.#started().filter(isAlive)) {
+                process.kill(pid, "SIGKILL");
+            }
+        });
+    }
+
+    #started(): number[] {
+        return existsSync(this.#pids) ? readFileSync(this.#pids, "utf8").trim().split("\n").map(Number) : [];
+    }
+
+    variables(inputs: object = {}): NodeJS.ProcessEnv {
+        return { ...this.#variables, INPUTS: JSON.stringify(inputs) };
+    }
+
+    /** Runs a command that must succeed; what it said. */
+    ok(command: string[], inputs: object = {}, more: NodeJS.ProcessEnv = {}): string {
+        const outcome = this.project.runWith({ ...this.variables(inputs), ...more }, ...command);
+        return succeeded(command.join(" "), outcome);
+    }
+
+    /** Runs an update that must fail; what it said. */
+    failing(inputs: object = {}, more: NodeJS.ProcessEnv = {}): string {
+        const { status, output } = this.project.runWith({ ...this.variables(inputs), ...more }, ...UP);
+        expect(status, output).not.toBe(0);
+        return output;
+    }
+
+    /** Runs an update whose create goes on for seconds, and gets a signal meanwhile. */
+    async signalledInCreate(seconds: number, signal: NodeJS.Signals): Promise<{ status: number | null; took: number }> {
+        let began = 0;
+        this.project.write({ started: "" });
+        const { status, output } = await this.project.interrupted(
+            UP,
+            async (command) => {
+                await command.said("info from create");
+                began = Date.now();
+                command.signal(signal);
+            },
+            this.variables({ log: true, sleep: seconds, sleepIn: "create" }),
+        );
+        expect(output).toContain("info from create");
+        return { status, took: Date.now() - began };
+    }
+
+    objects(): string[] {
+        return readdirSync(this.world)
+            .map((file) => file.replace(/\.json$/, ""))
+            .sort();
+    }
+
+    object(id: string): string {
+        return readFileSync(join(this.world, `${id}.json`), "utf8");
+    }
+
+    /** All that was written about the stack: state, journal and history. */
+    written(): string {
+        const own = join(this.project.directory, ".maloko");
+        const files = readdirSync(own, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+        return files.map((file) => readFileSync(join(file.parentPath, file.name), "utf8")).join("\n");
+    }
+
+    /** Waits until no process of the plugin is left; there was at least one. */
+    async ends(): Promise<void> {
+        const started = this.#started();
+        expect(started).not.toEqual([]);
+        const end = Date.now() + 10_000;
+        for (let left = started; left.length > 0; left = left.filter(isAlive)) {
+            expect(Date.now(), `processes of the plugin are left: ${left}`).toBeLessThan(end);
+            await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+    }
+}
+
+/** Is it in the table of processes, and not only because nobody has asked for its exit code? */
+function isAlive(pid: number): boolean {
+    const said = spawnSync("ps", ["-o", "stat=", "-p", `${pid}`], { encoding: "utf8" }).stdout.trim();
+    return said !== "" && !said.startsWith("Z");
+}
+
+const without = (): Plugged => new Plugged();
+
+function plugged(): Plugged {
+    const its = new Plugged();
+    its.putOnPath();
+    return its;
+}
+
+test("a plugin's resource and a dynamic one live in one stack", () => {
+    const its = plugged();
+    expect(its.ok(UP)).toContain("+ 3 created");
+    expect(its.objects()).toEqual(["here-thing-1"]);
+    const outputs = its.ok(["stack", "output", "--json", "--show-secrets", "--stack", "dev"]);
+    expect(JSON.parse(outputs)).toEqual({ url: "http://here-thing-1", token: TOKEN, length: TOKEN.length });
+
+    expect(its.ok(UP)).toContain("3 unchanged");
+
+    expect(its.ok(UP, { text: "new" })).toContain("~ 2 updated");
+    expect(JSON.parse(its.object("here-thing-1")).text).toBe("new");
+
+    expect(its.ok(DESTROY)).toContain("- 3 deleted");
+    expect(its.objects()).toEqual([]);
+    expect(its.project.resources()).toEqual([]);
+});
+
+test("a secret of a plugin is never written in plain text", () => {
+    const its = plugged();
+    const said = its.ok(UP) + its.ok(UP, { text: "new" });
+    expect(said).toContain("[secret]");
+    expect(said).not.toContain(TOKEN);
+    expect(its.written()).toContain("http://here-thing-1");
+    expect(its.written()).not.toContain(TOKEN);
+});
+
+test("a plugin that is not there is named with what to do", () => {
+    const its = without();
+    const said = its.failing();
+    expect(said).toContain("no resource plugin 'pulumi-resource-probe' found");
+    expect(said).toContain("Put its executable into a folder of $PATH");
+    expect(said).toContain("plugin install resource probe");
+    expect(its.project.resources()).toEqual([]);
+});
+
+test.each([
+    ["badPort", ["its first line has to be the port on which it listens, and is 'hello'"]],
+    ["exitStart", ["it ended before it told its port (exit status: 7)", "cannot start: no licence"]],
+    ["configureFails", ["the configuration is refused"]],
+])("a plugin that does not start is an error with its last words: %s", async (flag, words) => {
+    const its = plugged();
+    const said = its.failing({}, { PROBE_FLAGS: flag });
+    expect(words.filter((word) => !said.includes(word))).toEqual([]);
+    expect(its.project.resources()).toEqual([]);
+    await its.ends();
+});
+
+test("no plugin is left after a run", async () => {
+    const its = plugged();
+    its.ok(UP);
+    await its.ends();
+});
+
+test("no plugin is left after a run that failed", async () => {
+    const its = plugged();
+    expect(its.failing({ fail: "create" })).toContain("create refused");
+    await its.ends();
+});
+
+// dash, which is sh in Debian, refuses `kill -TERM -- -GROUP`.
+test.fails("no plugin is left after a run that was killed", { timeout: 15_000 }, async () => {
+    const its = plugged();
+    await its.signalledInCreate(3600, "SIGKILL");
+    await its.ends();
+});
+
+test("a create in which the plugin dies stays unresolved", async () => {
+    const its = plugged();
+    its.failing({ crash: "create" });
+    const listed = its.ok(["stack", "--stack", "dev"]);
+    expect(listed).toContain("1 unresolved create, whose object may exist");
+    expect(listed).toContain("probe:index:Thing::thing");
+    expect(listed).toContain("the plugin's process has ended in the middle of the call");
+    expect(listed).toContain("about to crash");
+    expect(its.objects()).toEqual([]);
+
+    expect(its.ok(UP)).toContain("interrupted while creating");
+    expect(its.objects()).toEqual(["here-thing-1"]);
+    expect(its.project.resources()).toEqual(["thing", "note"]);
+    await its.ends();
+});
+
+test("Ctrl-C in a plugin's create ends the run soon", async () => {
+    const its = plugged();
+    const { status, took } = await its.signalledInCreate(250, "SIGINT");
+    expect(took).toBeLessThan(20_000);
+    expect(status).not.toBe(0);
+    expect(its.project.resources()).not.toContain("note");
+    await its.ends();
+});
+
+test("what a plugin logs stands at its resource", () => {
+    const said = plugged().ok(UP, { log: true }).split("\n");
+    expect(said).toContain("Thing thing: info from create");
+    expect(said).toContain("warning: Thing thing: warning from create");
+    expect(said.filter((line) => line.includes("debug from"))).toEqual([]);
+});
+
+test("a secret in what a plugin logs is not shown", () => {
+    const its = plugged();
+    const said = its.ok(UP, { hush: "very-well-kept" });
+    expect(said).toContain("Thing thing: create got [secret]");
+    expect(said).not.toContain("very-well-kept");
+    expect(its.object("here-thing-1")).toContain("very-well-kept");
+});
+
+test("a preview makes nothing and shows what is not known", async () => {
+    const its = plugged();
+    const said = its.ok(["preview", "--stack", "dev"]);
+    expect(said).toContain("+ Thing thing create");
+    expect(said).toContain("url   : [unknown]");
+    expect(its.objects()).toEqual([]);
+    expect(its.project.resources()).toEqual([]);
+    await its.ends();
+});
+
+const WITH_A_FOLDER = "name: test\nruntime: nodejs\nplugins:\n  providers:\n    - name: probe\n      path: ./plugin\n";
+
+test("a plugin in a folder of the project runs in its environment", () => {
+    const its = without();
+    const runtime = { name: "python", options: { virtualenv: ENVIRONMENT } };
+    its.project.write({ "Pulumi.yaml": WITH_A_FOLDER, "plugin/PulumiPlugin.yaml": JSON.stringify({ runtime }) });
+    cpSync(PROBE, join(its.project.directory, "plugin", "__main__.py"));
+    expect(its.ok(UP)).toContain("+ 3 created");
+    expect(its.objects()).toEqual(["here-thing-1"]);
+});
+
+test("an environment that is not there is named", () => {
+    const its = without();
+    its.project.write({
+        "Pulumi.yaml": WITH_A_FOLDER,
+        "plugin/PulumiPlugin.yaml": "runtime: python\n",
+        "plugin/__main__.py": "",
+    });
+    const environment = join(its.project.directory, "plugin", "venv");
+    const said = its.failing().replaceAll("./", "");
+    expect(said).toContain(`needs the Python environment ${environment}, which is not there`);
+    expect(its.project.resources()).toEqual([]);
+});
+
+test("a plugin that runs already is attached and goes on", async () => {
+    const its = without();
+    const env = { ...process.env, ...its.variables() };
+    const running = spawn(PYTHON, [PROBE], { env, stdio: ["ignore", "pipe", "inherit"] });
+    onTestFinished(() => void running.kill("SIGKILL"));
+    const [port] = (await once(createInterface({ input: running.stdout }), "line")) as [string];
+    const attached = { PULUMI_DEBUG_PROVIDERS: `probe:${port}` };
+    expect(its.ok(UP, { log: true }, attached)).toContain("Thing thing: info from create");
+    expect(its.objects()).toEqual(["here-thing-1"]);
+    its.ok(DESTROY, {}, attached);
+    expect(its.objects()).toEqual([]);
+    expect(isAlive(running.pid ?? 0)).toBe(true);
+});

@@ -1,0 +1,309 @@
+"""Resources of provider plugins beside dynamic ones, on the command line: real plugins in processes of their own."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cli import LONGEST_SECONDS, Project, begin
+
+PROBE = Path(__file__).parents[2] / "conformance" / "plugins" / "plugins" / "probe.py"
+
+# `INPUTS` are inputs of the resource of the plugin, as JSON; `hush` makes a secret input of it.
+PROGRAM = """
+import json, os
+import pulumi
+from pulumi.dynamic import CreateResult, Resource, ResourceProvider, UpdateResult
+
+class Notes(ResourceProvider):
+    def create(self, props):
+        return CreateResult("note-1", {**props, "length": len(props["token"])})
+
+    def update(self, id, olds, news):
+        return UpdateResult({**news, "length": len(news["token"])})
+
+class Note(Resource):
+    length: pulumi.Output[int]
+
+    def __init__(self, name, props):
+        super().__init__(Notes(), name, {"length": None, **props})
+
+class Thing(pulumi.CustomResource):
+    url: pulumi.Output[str]
+    token: pulumi.Output[str]
+
+    def __init__(self, name, props):
+        super().__init__("probe:index:Thing", name, {"url": None, "token": None, **props})
+
+inputs = json.loads(os.environ.get("INPUTS", "{}"))
+if "hush" in inputs:
+    inputs["say"] = pulumi.Output.secret(inputs.pop("hush"))
+thing = Thing("thing", {"size": 1, **inputs})
+note = Note("note", {"token": thing.token, "url": thing.url, "text": inputs.get("text")})
+pulumi.export("url", thing.url)
+pulumi.export("token", thing.token)
+pulumi.export("length", note.length)
+"""
+
+UP = ("up", "--yes", "--skip-preview")
+DESTROY = ("destroy", "--yes", "--skip-preview")
+TOKEN = "token-here-thing-1"
+
+
+class Plugged:
+    """A project with the program, and the outside world of its plugin."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.world = project.directory / "world"
+        self.world.mkdir()
+        project.write("__main__.py", PROGRAM)
+        project.environment["PROBE_WORLD"] = str(self.world)
+        self.pids = project.directory / "pids"
+
+    def put_on_path(self) -> None:
+        """Each process of the plugin writes down its id before it begins."""
+        script = f'#!/bin/sh\necho $$ >> "{self.pids}"\nexec "{sys.executable}" "{PROBE}" "$@"\n'
+        self.project.write("bin/pulumi-resource-probe", script).chmod(0o755)
+        self.project.environment["PATH"] = f"{self.project.directory}/bin:{os.environ['PATH']}"
+
+    def objects(self) -> list[str]:
+        return sorted(path.stem for path in self.world.iterdir())
+
+    def resources(self) -> list[str]:
+        """The names of the resources in the state, without the stack and providers."""
+        rows = json.loads(self.project.run("stack", "export").stdout)["deployment"].get("resources", [])
+        own = ("pulumi:pulumi:Stack", "pulumi:providers:")
+        return [row["urn"].rsplit("::", 1)[-1] for row in rows if not row["type"].startswith(own)]
+
+    def written(self) -> str:
+        """All that was written about the stack: state, journal and history."""
+        files = [path for path in (self.project.directory / ".maloko").rglob("*") if path.is_file()]
+        return "\n".join(path.read_bytes().decode(errors="replace") for path in files)
+
+    def ends(self) -> None:
+        """Waits until no process of the plugin is left; there was at least one."""
+        started = self.pids.read_text().split()
+        assert started
+        end = time.monotonic() + 10
+        while left := [pid for pid in started if is_alive(pid)]:
+            assert time.monotonic() < end, f"processes of the plugin are left: {left}"
+            time.sleep(0.05)
+
+
+def is_alive(pid: str) -> bool:
+    """Is it in the table of processes, and not only because nobody has asked for its exit code?"""
+    said = subprocess.run(["ps", "-o", "stat=", "-p", pid], capture_output=True, text=True, check=False)
+    return bool(said.stdout.strip()) and not said.stdout.strip().startswith("Z")
+
+
+@pytest.fixture
+def without(project: Project) -> Plugged:
+    """Without a plugin."""
+    return Plugged(project)
+
+
+@pytest.fixture
+def plugged(without: Plugged) -> Iterator[Plugged]:
+    """With the plugin on PATH, of which no process outlives the test."""
+    without.put_on_path()
+    yield without
+    for pid in without.pids.read_text().split() if without.pids.exists() else []:
+        if is_alive(pid):
+            os.kill(int(pid), signal.SIGKILL)
+
+
+def inputs(**values: object) -> str:
+    return json.dumps(values)
+
+
+def until(running: subprocess.Popen[str], text: str) -> None:
+    """Reads lines until one has the text."""
+    seen = []
+    for line in running.stdout or []:
+        seen.append(line)
+        if text in line:
+            return
+    raise AssertionError(f"'{text}' was never said:\n{''.join(seen)}")
+
+
+def begin_a_create_that_sleeps(plugged: Plugged, seconds: int) -> subprocess.Popen[str]:
+    plugged.project.environment["INPUTS"] = inputs(log=True, sleep=seconds, sleepIn="create")
+    running = begin(plugged.project, *UP)
+    until(running, "info from create")
+    return running
+
+
+def test_a_plugins_resource_and_a_dynamic_one_live_in_one_stack(plugged: Plugged) -> None:
+    project = plugged.project
+    assert "+ 3 created" in project.run(*UP).stdout
+    assert plugged.objects() == ["here-thing-1"]
+    outputs = json.loads(project.run("stack", "output", "--json", "--show-secrets").stdout)
+    assert outputs == {"url": "http://here-thing-1", "token": TOKEN, "length": len(TOKEN)}
+
+    assert "3 unchanged" in project.run(*UP).stdout
+
+    assert "~ 2 updated" in project.run(*UP, INPUTS=inputs(text="new")).stdout
+    assert json.loads((plugged.world / "here-thing-1.json").read_text())["text"] == "new"
+
+    assert "- 3 deleted" in project.run(*DESTROY).stdout
+    assert plugged.objects() == []
+    assert plugged.resources() == []
+
+
+def test_a_secret_of_a_plugin_is_never_written_in_plain_text(plugged: Plugged) -> None:
+    said = plugged.project.run(*UP).stdout
+    said += plugged.project.run(*UP, INPUTS=inputs(text="new")).stdout
+    assert "[secret]" in said
+    assert TOKEN not in said
+    assert "http://here-thing-1" in plugged.written()
+    assert TOKEN not in plugged.written()
+
+
+def test_a_plugin_that_is_not_there_is_named_with_what_to_do(without: Plugged) -> None:
+    said = without.project.failing(*UP)
+    assert "no resource plugin 'pulumi-resource-probe' found" in said
+    assert "Put its executable into a folder of $PATH" in said
+    assert "plugin install resource probe" in said
+    assert without.resources() == []
+
+
+@pytest.mark.parametrize(
+    ("flag", "words"),
+    [
+        ("badPort", ["its first line has to be the port on which it listens, and is 'hello'"]),
+        ("exitStart", ["it ended before it told its port (exit status: 7)", "cannot start: no licence"]),
+        ("configureFails", ["the configuration is refused"]),
+    ],
+)
+def test_a_plugin_that_does_not_start_is_an_error_with_its_last_words(
+    plugged: Plugged, flag: str, words: list[str]
+) -> None:
+    said = plugged.project.failing(*UP, PROBE_FLAGS=flag)
+    assert [word for word in words if word not in said] == []
+    assert plugged.resources() == []
+    plugged.ends()
+
+
+def test_no_plugin_is_left_after_a_run(plugged: Plugged) -> None:
+    plugged.project.run(*UP)
+    plugged.ends()
+
+
+def test_no_plugin_is_left_after_a_run_that_failed(plugged: Plugged) -> None:
+    assert "create refused" in plugged.project.failing(*UP, INPUTS=inputs(fail="create"))
+    plugged.ends()
+
+
+@pytest.mark.xfail(reason="dash, which is sh in Debian, refuses `kill -TERM -- -GROUP`", strict=True)
+def test_no_plugin_is_left_after_a_run_that_was_killed(plugged: Plugged) -> None:
+    with begin_a_create_that_sleeps(plugged, 3600) as running:
+        running.kill()
+        running.wait(timeout=60)
+    plugged.ends()
+
+
+def test_a_create_in_which_the_plugin_dies_stays_unresolved(plugged: Plugged) -> None:
+    project = plugged.project
+    project.failing(*UP, INPUTS=inputs(crash="create"))
+    listed = project.run("stack").stdout
+    assert "1 unresolved create, whose object may exist" in listed
+    assert "probe:index:Thing::thing" in listed
+    assert "the plugin's process has ended in the middle of the call" in listed
+    assert "about to crash" in listed
+    assert plugged.objects() == []
+
+    said = project.run(*UP).stdout
+    assert "interrupted while creating" in said
+    assert plugged.objects() == ["here-thing-1"]
+    assert plugged.resources() == ["thing", "note"]
+    plugged.ends()
+
+
+def test_ctrl_c_in_a_plugins_create_ends_the_run_soon(plugged: Plugged) -> None:
+    running = begin_a_create_that_sleeps(plugged, LONGEST_SECONDS)
+    began = time.monotonic()
+    running.send_signal(signal.SIGINT)
+    said, _ = running.communicate(timeout=LONGEST_SECONDS)
+    assert time.monotonic() - began < 20
+    assert running.returncode != 0, said
+    assert "note" not in plugged.resources()
+    plugged.ends()
+
+
+def test_what_a_plugin_logs_stands_at_its_resource(plugged: Plugged) -> None:
+    said = plugged.project.run(*UP, INPUTS=inputs(log=True)).stdout.splitlines()
+    assert "Thing thing: info from create" in said
+    assert "warning: Thing thing: warning from create" in said
+    assert not [line for line in said if "debug from" in line]
+
+
+def test_a_secret_in_what_a_plugin_logs_is_not_shown(plugged: Plugged) -> None:
+    said = plugged.project.run(*UP, INPUTS=inputs(hush="very-well-kept")).stdout
+    assert "Thing thing: create got [secret]" in said
+    assert "very-well-kept" not in said
+    assert "very-well-kept" in (plugged.world / "here-thing-1.json").read_text()
+
+
+def test_a_preview_makes_nothing_and_shows_what_is_not_known(plugged: Plugged) -> None:
+    said = plugged.project.run("preview").stdout
+    assert "+ Thing thing create" in said
+    assert "url   : [unknown]" in said
+    assert plugged.objects() == []
+    assert plugged.resources() == []
+    plugged.ends()
+
+
+def test_a_plugin_in_a_folder_of_the_project_runs_in_its_environment(without: Plugged) -> None:
+    project = without.project
+    project.write(
+        "Pulumi.yaml",
+        "name: trial\nruntime: python\nplugins:\n  providers:\n    - name: probe\n      path: ./plugin\n",
+    )
+    project.write(
+        "plugin/PulumiPlugin.yaml",
+        json.dumps({"runtime": {"name": "python", "options": {"virtualenv": sys.prefix}}}),
+    )
+    shutil.copy(PROBE, project.directory / "plugin" / "__main__.py")
+    assert "+ 3 created" in project.run(*UP).stdout
+    assert without.objects() == ["here-thing-1"]
+
+
+def test_an_environment_that_is_not_there_is_named(without: Plugged) -> None:
+    project = without.project
+    project.write(
+        "Pulumi.yaml",
+        "name: trial\nruntime: python\nplugins:\n  providers:\n    - name: probe\n      path: ./plugin\n",
+    )
+    project.write("plugin/PulumiPlugin.yaml", "runtime: python\n")
+    project.write("plugin/__main__.py", "")
+    said = project.failing(*UP)
+    assert f"needs the Python environment {project.directory}/plugin/venv, which is not there" in said.replace("./", "")
+    assert without.resources() == []
+
+
+def test_a_plugin_that_runs_already_is_attached_and_goes_on(without: Plugged) -> None:
+    project = without.project
+    running = subprocess.Popen(
+        [sys.executable, PROBE], env=project.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert running.stdout is not None
+        port = running.stdout.readline().strip()
+        attached = {"PULUMI_DEBUG_PROVIDERS": f"probe:{port}"}
+        said = project.run(*UP, **attached, INPUTS=inputs(log=True)).stdout
+        assert "Thing thing: info from create" in said
+        assert without.objects() == ["here-thing-1"]
+        assert running.poll() is None
+        project.run(*DESTROY, **attached)
+        assert without.objects() == []
+        assert running.poll() is None
+    finally:
+        running.kill()
+        running.communicate()
