@@ -14,7 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# Where connections are the user's wish: remote assets, and the stores that a backend's address names.
+# Where connections are the user's wish: remote assets, the stores that a backend's address names, and the plugins of this
+# machine, on loopback.
 # The guards of a law of the testing kits stand in the way of connections, and what lets a Node process end wraps
 # `listen` of the providers' servers: none of them makes any.
 GUARDS = (
@@ -22,7 +23,7 @@ GUARDS = (
     "node-binding/ts/run/idle.ts",
     "node-binding/ts/testing/laws/guard.ts",
 )
-MAY_CONNECT = ("engine-core/src/assets/remote.rs", "engine-stores/src/", *GUARDS)
+MAY_CONNECT = ("engine-core/src/assets/remote.rs", "engine-plugins/src/", "engine-stores/src/", *GUARDS)
 CONNECTS = {
     ".rs": re.compile(
         r"\b(ureq|reqwest|hyper|object_store|tokio_postgres|TcpStream|TcpListener|UdpSocket|UnixStream)\b"
@@ -34,6 +35,7 @@ CONNECTS = {
 }
 OURS = (
     "engine-core/src",
+    "engine-plugins/src",
     "engine-stores/src",
     "engine-kit/src",
     "engine-cli/src",

@@ -17,6 +17,7 @@ pub(crate) const TOPICS: &[Topic] = &[
     ),
     ("importing", "adopting what exists", include_str!("../topics/importing.md")),
     ("moving-from-pulumi", "moving a stack here and back", include_str!("../topics/moving-from-pulumi.md")),
+    ("packages", "resources of packages beside dynamic ones", include_str!("../topics/packages.md")),
     ("provider-laws", "laws and lifecycles of providers", include_str!("../topics/provider-laws.md")),
     ("state", "layout, journal, secrets, locks", include_str!("../topics/state.md")),
     ("testing", "testing with pytest, vitest and jest", include_str!("../topics/testing.md")),

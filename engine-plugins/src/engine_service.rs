@@ -48,7 +48,10 @@ impl EngineService {
     }
 }
 
-/// Every method of the engine and of the resource monitor, by its path.
+/// What a plugin may ask of the engine, beside `Log`.
+const ANSWERED: [&str; 3] = ["GetRootResource", "RequirePulumiVersion", "StartDebugging"];
+
+/// The methods of the engine service, by their paths.
 #[derive(Clone)]
 struct Routes {
     engine: EngineCell,
@@ -90,6 +93,10 @@ impl UnaryService<Bytes> for Handler {
             if method == "Log" {
                 log(&*engine, &request)?;
                 return Ok(Response::new(Vec::new()));
+            }
+            // Nothing of the resource monitor: who can reach the port could register resources.
+            if !ANSWERED.contains(&method.as_str()) {
+                return Err(Status::unimplemented(format!("the engine does not answer '{method}' to a plugin")));
             }
             match engine.answer(&method, &request).await {
                 Ok(answer) => Ok(Response::new(answer)),

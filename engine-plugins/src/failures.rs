@@ -29,13 +29,14 @@ pub(crate) fn provider_error(
     match status.code() {
         // The connection broke: what the plugin did until then is not known.
         Code::Unavailable | Code::Unknown if is_lost(status) => {
-            let kind = if may_have_acted { ProviderErrorKind::Interrupted } else { ProviderErrorKind::Raised };
+            // What it has done until then is not known.
+            let kind = if may_have_acted { ProviderErrorKind::BadReturn } else { ProviderErrorKind::Raised };
             ProviderError::new(
                 kind,
                 format!("the plugin's process has ended in the middle of the call{}", last_words()),
             )
         }
-        Code::Unavailable if may_have_acted => ProviderError::new(ProviderErrorKind::Interrupted, status.message()),
+        Code::Unavailable if may_have_acted => ProviderError::new(ProviderErrorKind::BadReturn, status.message()),
         _ => ProviderError::new(ProviderErrorKind::Raised, status.message()),
     }
 }

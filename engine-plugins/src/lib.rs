@@ -21,4 +21,5 @@ mod secrecy;
 mod settings;
 
 pub use host::Plugins;
+pub use locate::find_plugin;
 pub use settings::{PluginSettings, ProjectPlugin};

@@ -46,6 +46,15 @@ pub(crate) fn locate(
     Err(not_found(package, &executable, looks_at_path, folder.as_deref()))
 }
 
+/// Where the plugin of a package is, in words; nothing is started. The error says where it was looked for, and what helps.
+pub fn find_plugin(settings: &PluginSettings, package: &str) -> Result<String, String> {
+    let request = PackageRequest { name: package.to_owned(), ..PackageRequest::default() };
+    Ok(match locate(settings, &request, &|_| {})? {
+        Located::Attached(port) => format!("a plugin that runs already, on port {port}"),
+        Located::Program { command, .. } => command.program.display().to_string(),
+    })
+}
+
 fn wanted_version(name: &str, version: &str) -> Result<Option<Version>, String> {
     if version.is_empty() {
         return Ok(None);

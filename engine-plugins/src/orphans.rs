@@ -15,9 +15,9 @@ while read -r line; do
         -*) groups=$(printf '%s' \"$groups\" | sed \"s/ ${line#-} / /\") ;;
     esac
 done
-for group in $groups; do kill -TERM -- \"-$group\" 2>/dev/null; done
+for group in $groups; do kill -TERM \"-$group\" 2>/dev/null; done
 [ -z \"${groups# }\" ] || sleep 2
-for group in $groups; do kill -KILL -- \"-$group\" 2>/dev/null; done
+for group in $groups; do kill -KILL \"-$group\" 2>/dev/null; done
 exit 0";
 
 /// The shell that waits, and the pipe.

@@ -129,7 +129,7 @@ impl Process {
     /// What it printed last, for a message; empty when it printed nothing.
     pub(crate) fn last_words(&self) -> String {
         let text = self.printed.text();
-        if text.is_empty() { String::new() } else { format!(". It printed:\n{text}") }
+        if text.is_empty() { String::new() } else { format!("\nIt printed:\n{text}") }
     }
 
     /// Interrupts it and what it started, and kills what is left after a while.

@@ -422,7 +422,7 @@ test("what only pulumi cloud can do is an error of its own", async () => {
     await stack.workspace.installPlugin("aws", "v4.0.0");
     await new Promise((resolve) => setImmediate(resolve));
     process.off("warning", listen);
-    expect(warnings.join()).toMatch(/`logVerbosity` has no effect.*maloko needs no plugins/);
+    expect(warnings.join()).toMatch(/`logVerbosity` has no effect.*'pulumi plugin' installs and removes plugins/);
     expect(await stack.workspace.listPlugins()).toEqual([]);
     expect(fullyQualifiedStackName("organization", "project", "dev")).toBe("organization/project/dev");
 });

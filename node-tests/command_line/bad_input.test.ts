@@ -202,24 +202,24 @@ test("a locked stack says who holds it and since when", async () => {
     it.up();
 });
 
-test("a native package is named and the rest stays", () => {
+test("a plugin that is missing is named and the rest stays", () => {
     const it = project({
         "index.js": `${ECHO}new Thing("a");new pulumi.CustomResource("aws:s3/bucket:Bucket", "pictures", {});`,
     });
     for (const args of [["preview"], UP, [...UP, "--skip-preview"]]) {
         const { status, output } = it.run(...args);
         expect(status).not.toBe(0);
-        expect(output).toContain("Bucket pictures: the package 'aws' is not a dynamic one");
+        expect(output).toContain("no resource plugin 'pulumi-resource-aws' found");
     }
     const { stdout, stderr } = it.run(...UP, "--skip-preview", "--json");
     const events = stdout
         .trim()
         .split("\n")
         .map((line) => JSON.parse(line) as { diagnosticEvent?: { urn?: string } });
-    expect(events.some(({ diagnosticEvent }) => diagnosticEvent?.urn?.endsWith("::pictures"))).toBe(true);
+    expect(events.some(({ diagnosticEvent }) => diagnosticEvent?.urn?.includes("pulumi:providers:aws::default"))).toBe(true);
     expect(stderr).toBe("");
     it.write({ "index.js": `require("@pulumi/pulumi").runtime.invoke("aws:index/getRegion:getRegion", {});` });
-    expect(it.run("preview").output).toContain("'aws:index/getRegion:getRegion' belongs to the package 'aws'");
+    expect(it.run("preview").output).toContain("no resource plugin 'pulumi-resource-aws' found");
     it.write({ "index.js": `${ECHO}new Thing("a");` });
     it.ok(...UP);
 });
@@ -233,21 +233,28 @@ test("a remote component is refused at its registration", () => {
     for (const args of [["preview"], UP, [...UP, "--skip-preview"]]) {
         const { status, output } = it.run(...args);
         expect(status).not.toBe(0);
-        expect(output).toContain("Site front: the package 'acme' (version 1.2.3) is not a dynamic one");
-        expect(output).toContain("remote component");
+        expect(output).toContain("Site front: this is a remote component: a plugin of the package 'acme' (version 1.2.3)");
     }
-    expect(it.run("check").output).toContain("index.js:5: the program uses the native package 'acme'");
-    // So are the methods of one, its functions, and packages that are made from another one's parameters.
+    expect(it.run("check").output).toContain("index.js:5: the program uses the package 'acme': no resource plugin");
+    // So are the methods of one; its functions, and packages that are made from another one's parameters, need a plugin.
     const runtime = `require("@pulumi/pulumi").runtime`;
     it.write({ "index.js": `${runtime}.call("acme:web:Site/check", {});` });
     expect(it.run("preview").output).toContain("the method 'acme:web:Site/check' belongs to the package 'acme'");
     it.write({ "index.js": `${runtime}.invoke("acme:web:list", {}, { version: "2.0.0" });` });
-    expect(it.run("preview").output).toContain("'acme:web:list' belongs to the package 'acme' (version 2.0.0)");
+    expect(it.run("preview").output).toContain(
+        "no resource plugin 'pulumi-resource-acme' found in the workspace at version v2.0.0",
+    );
     const parameters = `{ baseProviderName: "terraform", baseProviderVersion: "0.5.0", baseProviderDownloadUrl: "",
         packageName: "random", packageVersion: "3.6.0", base64Parameter: "e30=" }`;
-    it.write({ "index.js": `${runtime}.registerPackage(${parameters});` });
+    it.write({
+        "index.js": `const pulumi = require("@pulumi/pulumi");
+class Pet extends pulumi.CustomResource {
+    constructor(name) { super("random:index:Pet", name, {}, {}, false, ${runtime}.registerPackage(${parameters})); }
+}
+new Pet("rex");`,
+    });
     expect(it.run("preview").output).toContain(
-        "the package 'random' (version 3.6.0) of the package 'terraform' (version 0.5.0) is not a dynamic one",
+        "no resource plugin 'pulumi-resource-terraform' found in the workspace at version v0.5.0",
     );
     it.write({ "index.js": `${ECHO}new Thing("a");` });
     it.ok(...UP);

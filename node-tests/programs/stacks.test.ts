@@ -96,9 +96,9 @@ test("a stash keeps its first value until it is replaced", () => {
     expect(outputs(it).output).toEqual({ n: [2] });
 });
 
-test("functions of native packages are refused with the packages name", () => {
+test("functions of packages need their plugins", () => {
     const program = `import * as pulumi from "@pulumi/pulumi";
 export const bucket = pulumi.runtime.invoke("aws:s3/getBucket:getBucket", {});`;
     const said = failing(project({ "index.ts": program }), "preview", "--stack", "dev");
-    expect(said).toContain("'aws:s3/getBucket:getBucket' belongs to the package 'aws', which is not a dynamic one");
+    expect(said).toContain("no resource plugin 'pulumi-resource-aws' found");
 });

@@ -232,7 +232,7 @@ def test_what_only_pulumi_cloud_can_do_is_an_error_of_its_own(tmp_path: Path, ca
     with pytest.raises(auto.UnsupportedError, match="new: ai"):
         stack.workspace.new(ai="a queue", stack="dev")
     stack.workspace.install_plugin("aws", "v4.0.0")
-    assert "maloko needs no plugins" in caplog.text
+    assert "`pulumi plugin install` does that" in caplog.text
     assert stack.workspace.list_plugins() == []
     assert auto.fully_qualified_stack_name("organization", "project", "dev") == "organization/project/dev"
 

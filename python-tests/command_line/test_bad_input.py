@@ -224,20 +224,20 @@ def test_a_locked_stack_says_who_holds_it_and_since_when(project: Project) -> No
     project.run(*UP)
 
 
-def test_a_native_package_is_named_and_the_rest_stays(project: Project) -> None:
+def test_a_plugin_that_is_missing_is_named_and_the_rest_stays(project: Project) -> None:
     project.write(
         "__main__.py",
         f"import pulumi\n{ECHO}\nThing('a')\npulumi.CustomResource('aws:s3/bucket:Bucket', 'pictures', {{}})\n",
     )
     for arguments in (["preview"], AFTER_PREVIEW, UP):
         said = project.failing(*arguments)
-        assert "Bucket pictures: the package 'aws' is not a dynamic one" in said
+        assert "no resource plugin 'pulumi-resource-aws' found" in said
     events = project.run(*UP, "--json", code=None)
     errors = [json.loads(line).get("diagnosticEvent", {}) for line in events.stdout.splitlines()]
-    assert any(error.get("urn", "").endswith("::pictures") for error in errors)
+    assert any("pulumi:providers:aws::default" in error.get("urn", "") for error in errors)
     assert events.stderr == ""
     project.write("__main__.py", "import pulumi\npulumi.runtime.invoke('aws:index/getRegion:getRegion', {})\n")
-    assert "'aws:index/getRegion:getRegion' belongs to the package 'aws'" in project.failing("preview")
+    assert "no resource plugin 'pulumi-resource-aws' found" in project.failing("preview")
     project.write("__main__.py", f"{ECHO}\nThing('a')\n")
     project.run(*UP)
 
@@ -251,10 +251,9 @@ def test_a_remote_component_is_refused_at_its_registration(project: Project) -> 
     project.write("__main__.py", f"{site}{ECHO}\nThing('a')\nSite('front')\n")
     for arguments in (["preview"], AFTER_PREVIEW, UP):
         said = project.failing(*arguments)
-        assert "Site front: the package 'acme' (version 1.2.3) is not a dynamic one" in said
-        assert "remote component" in said
-    assert "__main__.py:5: the program uses the native package 'acme'" in project.failing("check")
-    # So are the methods of one, its functions, and packages that are made from another one's parameters.
+        assert "Site front: this is a remote component: a plugin of the package 'acme' (version 1.2.3)" in said
+    assert "__main__.py:5: the program uses the package 'acme': no resource plugin" in project.failing("check")
+    # So are the methods of one; its functions, and packages that are made from another one's parameters, need a plugin.
     project.write(
         "__main__.py",
         "import pulumi\npulumi.runtime.call('acme:web:Site/check', {}, None, None, None)\n",
@@ -265,17 +264,17 @@ def test_a_remote_component_is_refused_at_its_registration(project: Project) -> 
         "import pulumi\noptions = pulumi.InvokeOptions(version='2.0.0')\n"
         "pulumi.runtime.invoke('acme:web:list', {}, options)\n",
     )
-    assert "'acme:web:list' belongs to the package 'acme' (version 2.0.0)" in project.failing("preview")
+    assert "no resource plugin 'pulumi-resource-acme' found in the workspace at version v2.0.0" in project.failing("preview")
     project.write(
         "__main__.py",
         "import pulumi\nfrom pulumi.runtime import settings\n"
         "made = settings.register_package('terraform', '0.5.0', '', 'random', '3.6.0', 'e30=')\n"
-        "pulumi.export('made', pulumi.Output.from_input(made))\n",
+        "class Pet(pulumi.CustomResource):\n"
+        "    def __init__(self, name):\n"
+        "        super().__init__('random:index:Pet', name, {}, None, None, made)\n"
+        "Pet('rex')\n",
     )
-    said = project.failing("preview")
-    assert (
-        "the package 'random' (version 3.6.0) of the package 'terraform' (version 0.5.0) is not a dynamic one" in said
-    )
+    assert "no resource plugin 'pulumi-resource-terraform' found in the workspace at version v0.5.0" in project.failing("preview")
     project.write("__main__.py", f"{ECHO}\nThing('a')\n")
     project.run(*UP)
 

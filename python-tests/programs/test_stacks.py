@@ -90,7 +90,7 @@ def test_a_stash_keeps_its_first_value_until_it_is_replaced(project: Project) ->
     assert outputs(project)["output"] == {"n": [2]}
 
 
-def test_functions_of_native_packages_are_refused_with_the_packages_name(project: Project) -> None:
+def test_functions_of_packages_need_their_plugins(project: Project) -> None:
     project.write("__main__.py", "import pulumi\npulumi.runtime.invoke('aws:s3/getBucket:getBucket', {})\n")
     said = project.failing("preview", "--stack", "dev")
-    assert "'aws:s3/getBucket:getBucket' belongs to the package 'aws', which is not a dynamic one" in said
+    assert "no resource plugin 'pulumi-resource-aws' found" in said

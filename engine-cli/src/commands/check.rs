@@ -11,6 +11,7 @@ use crate::arguments::CheckArguments;
 use crate::context::Context;
 use crate::failure::{Failure, Result, code};
 use crate::language_host::PackageUse;
+use crate::operation::plugins;
 use crate::plain::count;
 use crate::project::Project;
 use crate::settings::Settings;
@@ -53,14 +54,15 @@ pub(crate) async fn run(context: &Context, arguments: &CheckArguments) -> Result
                 None => packages::find(&program),
             });
         }
-        findings.problems.extend(packages.iter().map(|package| {
-            format!(
-                "{}: the program uses the native package '{}'; maloko hosts dynamic providers only, and its resources and \
-                 components will be refused",
-                package.place, package.name
-            )
-            .into()
-        }));
+        let settings = plugins::settings(context, &project);
+        for PackageUse { place, name } in packages {
+            match maloko_plugins::find_plugin(&settings, &name) {
+                Ok(plugin) => findings.notes.push(format!("{place}: the package '{name}' is served by {plugin}")),
+                Err(missing) => {
+                    findings.problems.push(format!("{place}: the program uses the package '{name}': {missing}").into());
+                }
+            }
+        }
     }
     report(context, arguments, &findings);
     if findings.problems.is_empty() { Ok(()) } else { Err(Failure::silent(code::FAILURE)) }

@@ -315,7 +315,7 @@ fn check_lists_every_problem() {
 }
 
 #[test]
-fn check_names_native_packages_and_their_places() {
+fn check_names_packages_whose_plugins_are_missing() {
     let world = World::new();
     world.write(
         "index.ts",
@@ -327,12 +327,12 @@ fn check_names_native_packages_and_their_places() {
     world.write("node_modules/other/index.js", "require('@pulumi/gcp');\n");
     let done = world.run("check");
     assert_eq!(done.code, 1);
-    let problems: Vec<&str> = done.err.lines().map(|line| line.split(';').next().unwrap()).collect();
+    let problems: Vec<&str> = done.err.lines().map(|line| line.split(". Put").next().unwrap()).collect();
     insta::assert_snapshot!(problems.join("\n"), @r"
-    problem: PROJECT/Pulumi.yaml:4: the program uses the native package 'parts'
-    problem: PROJECT/index.ts:2: the program uses the native package 'aws'
-    problem: PROJECT/parts/net.js:1: the program uses the native package 'azure-native'
-    problem: PROJECT/parts/site.ts:2: the program uses the native package 'acme'
+    problem: PROJECT/Pulumi.yaml:4: the program uses the package 'parts': no resource plugin 'pulumi-resource-parts' found in the workspace or on your $PATH
+    problem: PROJECT/index.ts:2: the program uses the package 'aws': no resource plugin 'pulumi-resource-aws' found in the workspace or on your $PATH
+    problem: PROJECT/parts/net.js:1: the program uses the package 'azure-native': no resource plugin 'pulumi-resource-azure-native' found in the workspace or on your $PATH
+    problem: PROJECT/parts/site.ts:2: the program uses the package 'acme': no resource plugin 'pulumi-resource-acme' found in the workspace or on your $PATH
     ");
 }
 

@@ -10,7 +10,7 @@ mod load;
 mod outcome_file;
 mod own_process;
 pub(crate) mod plan;
-mod plugins;
+pub(crate) mod plugins;
 mod preview_pass;
 mod request;
 mod run;

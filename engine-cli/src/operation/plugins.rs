@@ -1,11 +1,14 @@
 //! The plugins of an operation: where they are looked for, and what they are told.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use maloko_core::operation::Operation;
 use maloko_core::plugin::PluginsOfRun;
 use maloko_plugins::{PluginSettings, Plugins};
 
+use crate::context::Context;
+use crate::project::Project;
 use crate::workplace::Workplace;
 
 /// The variables of the environment that say where plugins are.
@@ -14,21 +17,30 @@ const VARIABLES: [&str; 6] =
 
 /// The plugin host of an operation. It begins nothing before the run needs its first plugin.
 pub(super) fn host(workplace: &Workplace<'_>, operation: &Operation) -> PluginsOfRun {
-    let (context, project) = (workplace.context, &workplace.project);
+    PluginsOfRun(Arc::new(Plugins::new(PluginSettings {
+        stack: operation.stack.clone(),
+        program_directory: operation.program_directory.clone(),
+        config: operation.plain_config(),
+        ..settings(workplace.context, &workplace.project)
+    })))
+}
+
+/// Where the plugins of a project are looked for, without a stack.
+pub(crate) fn settings(context: &Context, project: &Project) -> PluginSettings {
     let options = project.runtime_options.as_object().into_iter().flatten();
     let option = |value: &serde_json::Value| match value {
         serde_json::Value::String(text) => text.clone(),
         other => other.to_string(),
     };
     let variable = |name: &str| Some((name.to_owned(), context.text_variable(name)?));
-    PluginsOfRun(Arc::new(Plugins::new(PluginSettings {
-        project: operation.project.clone(),
-        stack: operation.stack.clone(),
-        project_root: operation.project_root.clone(),
-        program_directory: operation.program_directory.clone(),
-        config: operation.plain_config(),
+    PluginSettings {
+        project: project.name.clone(),
+        stack: String::new(),
+        project_root: project.root.clone(),
+        program_directory: project.root.clone(),
+        config: BTreeMap::new(),
         runtime_options: options.map(|(name, value)| (name.clone(), option(value))).collect(),
         project_plugins: project.plugins.clone(),
         environment: VARIABLES.into_iter().filter_map(variable).collect(),
-    })))
+    }
 }

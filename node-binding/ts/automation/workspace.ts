@@ -320,7 +320,7 @@ export class LocalWorkspace implements Workspace {
         return stacks.map((stack) => ({ ...stack, current: settings.shortName(stack.name) === selected }));
     }
 
-    /** Installs the packages that the program needs, with the project's package manager; there are no plugins. */
+    /** Installs the packages that the program needs, with the project's package manager, and no plugins. */
     async install(options?: InstallOptions): Promise<void> {
         await this.#run([
             "install",
@@ -351,17 +351,17 @@ export class LocalWorkspace implements Workspace {
         ]);
     }
 
-    /** Does nothing: there are no plugins. */
+    /** Does nothing: `pulumi plugin` installs, removes and lists plugins. */
     async installPlugin(_name: string, _version: string, _kind?: string): Promise<void> {
         sayNoPlugins("installPlugin");
     }
 
-    /** Does nothing: there are no plugins. */
+    /** Does nothing: `pulumi plugin` installs, removes and lists plugins. */
     async installPluginFromServer(_name: string, _version: string, _server: string): Promise<void> {
         sayNoPlugins("installPluginFromServer");
     }
 
-    /** Does nothing: there are no plugins. */
+    /** Does nothing: `pulumi plugin` installs, removes and lists plugins. */
     async removePlugin(_name?: string, _versionRange?: string, _kind?: string): Promise<void> {
         sayNoPlugins("removePlugin");
     }
@@ -426,8 +426,8 @@ export function variablesOf(workspace: Workspace): Record<string, string> {
 }
 
 function sayNoPlugins(method: string): void {
-    const why = "providers run inside this process, and packages are npm's to install";
-    warnOnce(`LocalWorkspace.${method} does nothing: maloko needs no plugins; ${why}`, "MALOKO_NO_PLUGINS");
+    const why = "the command 'pulumi plugin' installs and removes plugins, and packages are npm's to install";
+    warnOnce(`LocalWorkspace.${method} does nothing: ${why}`, "MALOKO_NO_PLUGINS");
 }
 
 function pathFlag(path: boolean | undefined): string[] {

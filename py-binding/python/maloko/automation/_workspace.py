@@ -210,23 +210,23 @@ class LocalWorkspace(official.LocalWorkspace):
     # What is not needed.
 
     def install_plugin(self, name: str, version: str, kind: str = "resource") -> None:
-        """Does nothing, and says so: providers are objects of the program, and no plugin is ever started."""
+        """Does nothing, and says so: plugins are installed with `pulumi plugin install`."""
         LOG.warning(
-            "install_plugin: the %s plugin %s %s is not installed: maloko needs no plugins", kind, name, version
+            "install_plugin: the %s plugin %s %s is not installed: `pulumi plugin install` does that", kind, name, version
         )
 
     def install_plugin_from_server(self, name: str, version: str, server: str) -> None:
-        """Does nothing, and says so: no plugin is ever started."""
+        """Does nothing, and says so: plugins are installed with `pulumi plugin install`."""
         LOG.warning(
-            "install_plugin_from_server: the plugin %s %s is not installed from %s: maloko needs no plugins",
+            "install_plugin_from_server: the plugin %s %s is not installed from %s: `pulumi plugin install` does that",
             name,
             version,
             server,
         )
 
     def remove_plugin(self, name: str | None = None, version_range: str | None = None, kind: str = "resource") -> None:
-        """Does nothing, and says so: there are no plugins."""
-        LOG.warning("remove_plugin: no %s plugin is removed: maloko has none", kind)
+        """Does nothing, and says so: plugins are removed with `pulumi plugin rm`."""
+        LOG.warning("remove_plugin: no %s plugin is removed: `pulumi plugin rm` does that", kind)
 
     def list_plugins(self) -> list[PluginInfo]:
         """There are none."""
