@@ -4,9 +4,14 @@ use std::fmt::Write as _;
 
 use ring::digest::{SHA256, digest};
 
+/// The SHA-256 of bytes.
+pub(crate) fn sha256(bytes: &[u8]) -> Vec<u8> {
+    digest(&SHA256, bytes).as_ref().to_vec()
+}
+
 /// Lowercase hex SHA-256.
 pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
-    hex(digest(&SHA256, bytes).as_ref())
+    hex(&sha256(bytes))
 }
 
 /// Bytes in lower case hex digits.

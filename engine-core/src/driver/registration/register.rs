@@ -1,11 +1,12 @@
 //! A registration's way through: plan, ask, act, answer.
 
+use crate::digest::sha256;
 use crate::event::{Event, Op, Severity};
 use crate::fail_points;
 use crate::operation::OperationKind;
 use crate::plan::{Goal, Next, Question, Registration, Step, not_a_path};
 use crate::property_path::PathPattern;
-use crate::provider::{Answer, ObjectId, ProviderError, ProviderErrorKind, StoredProvider};
+use crate::provider::{Answer, Method, ObjectId, ProviderError, ProviderErrorKind, StoredProvider};
 use crate::served_by::ServedBy;
 use crate::urn::Urn;
 
@@ -296,7 +297,11 @@ impl Context {
 
     /// Asks a provider on the planner's behalf. Its failure ends the run, also with continue-on-error (docs/rules 2.8).
     async fn ask(&self, question: Question, resolved: Option<&ResolvedProvider>) -> Result<Answer, RpcError> {
-        let Question { urn, about, method, for_plugin, instead_of } = question;
+        let Question { urn, about, method, mut for_plugin, instead_of } = question;
+        if let (Method::Check { .. }, Some(for_plugin)) = (&method, &mut for_plugin) {
+            // The same for a preview and the update that follows it, and another one for each resource.
+            for_plugin.seed = sha256(&[&self.operation.seed[..], urn.as_str().as_bytes()].concat());
+        }
         if let (Some(old), Some(resolved)) = (instead_of, resolved) {
             let answer = self.compare_providers(&old, resolved).await;
             return answer.map_err(|error| self.fail_planning(&urn, &error));
