@@ -264,7 +264,9 @@ def test_a_remote_component_is_refused_at_its_registration(project: Project) -> 
         "import pulumi\noptions = pulumi.InvokeOptions(version='2.0.0')\n"
         "pulumi.runtime.invoke('acme:web:list', {}, options)\n",
     )
-    assert "no resource plugin 'pulumi-resource-acme' found in the workspace at version v2.0.0" in project.failing("preview")
+    assert "no resource plugin 'pulumi-resource-acme' found in the workspace at version v2.0.0" in project.failing(
+        "preview"
+    )
     project.write(
         "__main__.py",
         "import pulumi\nfrom pulumi.runtime import settings\n"
@@ -274,7 +276,9 @@ def test_a_remote_component_is_refused_at_its_registration(project: Project) -> 
         "        super().__init__('random:index:Pet', name, {}, None, None, made)\n"
         "Pet('rex')\n",
     )
-    assert "no resource plugin 'pulumi-resource-terraform' found in the workspace at version v0.5.0" in project.failing("preview")
+    assert "no resource plugin 'pulumi-resource-terraform' found in the workspace at version v0.5.0" in project.failing(
+        "preview"
+    )
     project.write("__main__.py", f"{ECHO}\nThing('a')\n")
     project.run(*UP)
 

@@ -212,7 +212,10 @@ class LocalWorkspace(official.LocalWorkspace):
     def install_plugin(self, name: str, version: str, kind: str = "resource") -> None:
         """Does nothing, and says so: plugins are installed with `pulumi plugin install`."""
         LOG.warning(
-            "install_plugin: the %s plugin %s %s is not installed: `pulumi plugin install` does that", kind, name, version
+            "install_plugin: the %s plugin %s %s is not installed: `pulumi plugin install` does that",
+            kind,
+            name,
+            version,
         )
 
     def install_plugin_from_server(self, name: str, version: str, server: str) -> None:
