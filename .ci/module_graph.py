@@ -22,7 +22,16 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CRATES = ("engine-core", "engine-stores", "engine-cli", "engine-kit", "engine-plugins", "engine-model", "py-binding", "node-binding")
+CRATES = (
+    "engine-core",
+    "engine-stores",
+    "engine-cli",
+    "engine-kit",
+    "engine-plugins",
+    "engine-model",
+    "py-binding",
+    "node-binding",
+)
 
 COMMENT = re.compile(r"//[^\n]*")
 TEXT = re.compile(r'r#+"(?:.|\n)*?"#+|"(?:\\(?:.|\n)|[^"\\])*"')
