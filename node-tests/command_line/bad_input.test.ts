@@ -216,7 +216,9 @@ test("a plugin that is missing is named and the rest stays", () => {
         .trim()
         .split("\n")
         .map((line) => JSON.parse(line) as { diagnosticEvent?: { urn?: string } });
-    expect(events.some(({ diagnosticEvent }) => diagnosticEvent?.urn?.includes("pulumi:providers:aws::default"))).toBe(true);
+    expect(events.some(({ diagnosticEvent }) => diagnosticEvent?.urn?.includes("pulumi:providers:aws::default"))).toBe(
+        true,
+    );
     expect(stderr).toBe("");
     it.write({ "index.js": `require("@pulumi/pulumi").runtime.invoke("aws:index/getRegion:getRegion", {});` });
     expect(it.run("preview").output).toContain("no resource plugin 'pulumi-resource-aws' found");
@@ -233,7 +235,9 @@ test("a remote component is refused at its registration", () => {
     for (const args of [["preview"], UP, [...UP, "--skip-preview"]]) {
         const { status, output } = it.run(...args);
         expect(status).not.toBe(0);
-        expect(output).toContain("Site front: this is a remote component: a plugin of the package 'acme' (version 1.2.3)");
+        expect(output).toContain(
+            "Site front: this is a remote component: a plugin of the package 'acme' (version 1.2.3)",
+        );
     }
     expect(it.run("check").output).toContain("index.js:5: the program uses the package 'acme': no resource plugin");
     // So are the methods of one; its functions, and packages that are made from another one's parameters, need a plugin.
