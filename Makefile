@@ -463,7 +463,7 @@ $(STAMPS)/docs-tools: requirements-docs.txt | $(STAMPS)/venv
 pictures: $(STAMPS)/python
 	$(PY) docs/pictures/make.py
 
-.PHONY: demo bench bench-engine bench-backends bench-kit
+.PHONY: demo bench bench-engine bench-backends bench-kit bench-plugins
 demo: build $(STAMPS)/examples-python $(STAMPS)/examples-node
 	$(PY) -m examples.demo
 
@@ -478,6 +478,9 @@ bench-kit: build
 	$(PY) bench/kit.py
 	$(PY) bench/journal.py
 	cd node-tests && $(NODE) ../bench/journal.cjs
+# Programs whose resources a plugin serves, and the plugin.
+bench-plugins: build
+	$(PY) bench/plugins.py
 # Each kind of store, with the engine over it: flushes, requests and bytes for each resource, from 100 to 10,000.
 bench-backends: $(STAMPS)/test-servers
 	$(CARGO) bench -p maloko-stores --bench backends

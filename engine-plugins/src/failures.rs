@@ -8,7 +8,7 @@ use maloko_core::wire::provider as wire;
 
 use crate::answers::properties_in;
 
-/// The error of a failed call. `made` says whether the call may have done something outside before it failed.
+/// The error of a failed call; `may_have_acted`: before it failed, it may have done something outside.
 pub(crate) fn provider_error(
     status: &Status,
     may_have_acted: bool,

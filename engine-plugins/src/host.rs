@@ -87,7 +87,7 @@ impl Shared {
         Ok(Arc::clone(self.orphans.get_or_init(|| Arc::new(Mutex::new(begun)))))
     }
 
-    async fn start(&self, package: &PackageRequest, provider: &Urn) -> Result<ObjectId, ProviderError> {
+    async fn start(&self, package: &PackageRequest) -> Result<ObjectId, ProviderError> {
         let engine = Arc::clone(&self.engine);
         let service = self.service.get_or_try_init(|| EngineService::begin(engine)).await;
         let service = service.map_err(|error| no_provider(format!("no port can be had for plugins: {error}")))?;
@@ -116,7 +116,7 @@ impl Shared {
             }
         };
         let (plugin, version) = RunningPlugin::greet(client, process, &service.address, package).await?;
-        self.look_at_version(package, &version, provider);
+        self.look_at_version(package, &version);
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         lock(&self.running).insert(number, Arc::new(plugin));
         Ok(number)
@@ -129,7 +129,7 @@ impl Shared {
     }
 
     /// Warns of a plugin that is older than what was asked for.
-    fn look_at_version(&self, package: &PackageRequest, has: &str, _provider: &Urn) {
+    fn look_at_version(&self, package: &PackageRequest, has: &str) {
         let (name, wanted) = package.plugin();
         let parse = |text: &str| Version::parse(text.strip_prefix('v').unwrap_or(text)).ok();
         let Some(wanted) = parse(wanted) else { return };
@@ -150,9 +150,9 @@ impl PluginHost for Plugins {
         drop(self.shared.engine.set(engine));
     }
 
-    async fn start(&self, package: &PackageRequest, provider: &Urn) -> Result<ObjectId, ProviderError> {
-        let (shared, package, provider) = (Arc::clone(&self.shared), package.clone(), provider.clone());
-        self.on_runtime(async move { shared.start(&package, &provider).await }).await
+    async fn start(&self, package: &PackageRequest, _provider: &Urn) -> Result<ObjectId, ProviderError> {
+        let (shared, package) = (Arc::clone(&self.shared), package.clone());
+        self.on_runtime(async move { shared.start(&package).await }).await
     }
 
     async fn ask(&self, plugin: ObjectId, question: PluginQuestion) -> Result<PluginAnswer, ProviderError> {

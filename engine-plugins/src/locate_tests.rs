@@ -17,7 +17,6 @@ impl Place {
         let variable = |name: &str| root.join(name).display().to_string();
         let settings = PluginSettings {
             project: "project".to_owned(),
-            stack: "dev".to_owned(),
             project_root: root.join("project"),
             program_directory: root.join("project"),
             config: std::collections::BTreeMap::new(),

@@ -8,8 +8,6 @@ use std::path::PathBuf;
 pub struct PluginSettings {
     /// Name of the project.
     pub project: String,
-    /// Name of the stack.
-    pub stack: String,
     /// Folder of Pulumi.yaml.
     pub project_root: PathBuf,
     /// Folder of the program: that in which plugins work.

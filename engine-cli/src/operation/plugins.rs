@@ -18,7 +18,6 @@ const VARIABLES: [&str; 6] =
 /// The plugin host of an operation. It begins nothing before the run needs its first plugin.
 pub(super) fn host(workplace: &Workplace<'_>, operation: &Operation) -> PluginsOfRun {
     PluginsOfRun(Arc::new(Plugins::new(PluginSettings {
-        stack: operation.stack.clone(),
         program_directory: operation.program_directory.clone(),
         config: operation.plain_config(),
         ..settings(workplace.context, &workplace.project)
@@ -35,7 +34,6 @@ pub(crate) fn settings(context: &Context, project: &Project) -> PluginSettings {
     let variable = |name: &str| Some((name.to_owned(), context.text_variable(name)?));
     PluginSettings {
         project: project.name.clone(),
-        stack: String::new(),
         project_root: project.root.clone(),
         program_directory: project.root.clone(),
         config: BTreeMap::new(),

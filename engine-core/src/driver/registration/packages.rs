@@ -15,7 +15,7 @@ use crate::urn::{Urn, package_of};
 use crate::value::{PropertyMap, UNKNOWN_TEXT, Value};
 
 use crate::driver::answers::RpcError;
-use crate::driver::calls::plugins::{INTERNAL, without_internal};
+use crate::driver::calls::plugins::{INTERNAL, package_of_inputs, without_internal};
 use crate::driver::calls::provider_resources::ProviderResource;
 use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider};
 use crate::driver::context::{Begun, Context};
@@ -140,8 +140,7 @@ impl Context {
         urn: &Urn,
         goal: &Goal,
     ) -> Result<ResolvedProvider, ProviderError> {
-        let package =
-            crate::driver::calls::plugins::package_of_inputs(urn.provider_package().unwrap_or_default(), &goal.inputs);
+        let package = package_of_inputs(urn.provider_package().unwrap_or_default(), &goal.inputs);
         let resource = ProviderResource::start(&self.providers.plugins, package, urn).await?;
         Ok(ResolvedProvider::provider_resource(resource))
     }

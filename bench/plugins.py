@@ -1,0 +1,110 @@
+"""What a run with resources of a package costs, whole process and with the plugin.
+
+    python bench/plugins.py                 10 and 1,000 resources, both languages
+    python bench/plugins.py --sizes 300 --languages python --repeat 5
+
+The plugin is the one of the recorded stories (`conformance/plugins/plugins/probe.py`, written in Python).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from run import LANGUAGES
+
+ROOT = Path(__file__).resolve().parent.parent
+MALOKO = {
+    "python": ROOT / ".venv" / "bin" / "maloko",
+    "nodejs": ROOT / "node-tests" / "node_modules" / ".bin" / "maloko",
+}
+PROBE = ROOT / "conformance" / "plugins" / "plugins" / "probe.py"
+PYTHON = """import pulumi
+
+
+class Thing(pulumi.CustomResource):
+    def __init__(self, name, props):
+        super().__init__("probe:index:Thing", name, props)
+
+
+for number in range({size}):
+    Thing(f"thing-{{number}}", {{"size": number, "text": "of usual length"}})
+"""
+NODE = """const pulumi = require("@pulumi/pulumi");
+class Thing extends pulumi.CustomResource {{
+    constructor(name, props) {{ super("probe:index:Thing", name, props); }}
+}}
+for (let number = 0; number < {size}; number++) {{
+    new Thing(`thing-${{number}}`, {{ size: number, text: "of usual length" }});
+}}
+"""
+FLAGS = ["--yes", "--skip-preview"]
+OPERATIONS = {"up": ["up", *FLAGS], "no-op": ["up", *FLAGS], "preview": ["preview"], "destroy": ["destroy", *FLAGS]}
+
+
+def prepare(folder: Path, language: str, size: int) -> dict[str, str]:
+    """A project of that many resources, and the environment in which its plugin is found."""
+    plugins = folder / "bin"
+    plugins.mkdir()
+    script = plugins / "pulumi-resource-probe"
+    script.write_text(f"#!/bin/sh\nexec '{sys.executable}' '{PROBE}' \"$@\"\n")
+    script.chmod(0o755)
+    (folder / "Pulumi.yaml").write_text(f"name: bench\nruntime: {language}\n")
+    if language == "python":
+        (folder / "__main__.py").write_text(PYTHON.format(size=size))
+    else:
+        (folder / "index.js").write_text(NODE.format(size=size))
+        (folder / "package.json").write_text(json.dumps({"name": "bench", "main": "index.js"}))
+        (folder / "node_modules").symlink_to(ROOT / "node-tests" / "node_modules")
+    return {
+        **os.environ,
+        "PATH": f"{plugins}:{os.environ['PATH']}",
+        "PULUMI_BACKEND_URL": f"file://{folder}/state",
+        "PULUMI_CONFIG_PASSPHRASE": "bench",
+        "PULUMI_HOME": str(folder / "home"),
+    }
+
+
+def seconds(language: str, size: int) -> dict[str, float]:
+    """The wall time of each operation on a fresh stack."""
+    with tempfile.TemporaryDirectory(prefix="maloko-plugins-") as place:
+        folder = Path(place)
+        (folder / "state").mkdir()
+        env = prepare(folder, language, size)
+
+        def run(*arguments: str) -> float:
+            begin = time.perf_counter()
+            subprocess.run([MALOKO[language], *arguments], cwd=folder, env=env, check=True, capture_output=True)
+            return time.perf_counter() - begin
+
+        run("stack", "init", "dev")
+        return {name: run(*arguments) for name, arguments in OPERATIONS.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--languages", default=",".join(LANGUAGES))
+    parser.add_argument("--sizes", default="10,1000")
+    parser.add_argument("--repeat", type=int, default=3)
+    options = parser.parse_args()
+    print(f"| resources of a plugin, seconds | {' | '.join(OPERATIONS)} |")
+    print(f"| --- |{' ---: |' * len(OPERATIONS)}")
+    for language in options.languages.split(","):
+        for size in map(int, options.sizes.split(",")):
+            rounds = [seconds(language, size) for _ in range(options.repeat)]
+            middle = (statistics.median(round_[name] for round_ in rounds) for name in OPERATIONS)
+            print(f"| {language}, {size:,} | {' | '.join(f'{took:.2f}' for took in middle)} |")
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    print(f"\nThe largest process had {peak:.0f} MiB.")
+
+
+if __name__ == "__main__":
+    main()
