@@ -132,7 +132,11 @@ class Run:
         )
         if interrupt is not None:
             deadline = time.time() + 60
-            while time.time() < deadline and interrupt not in (self.log.read_text() if self.log.exists() else ""):
+            while interrupt not in (self.log.read_text() if self.log.exists() else ""):
+                if time.time() > deadline or process.poll() is not None:
+                    process.kill()
+                    output, _ = process.communicate(timeout=300)
+                    raise RuntimeError(f"{arguments}: nothing to interrupt, '{interrupt}' was never called: {output}")
                 time.sleep(0.05)
             process.send_signal(signal.SIGINT)
         output, _ = process.communicate(timeout=300)
