@@ -132,13 +132,22 @@ class Run:
         )
         if interrupt is not None:
             deadline = time.time() + 60
-            while time.time() < deadline and interrupt not in (self.log.read_text() if self.log.exists() else ""):
+            while not self.creates(interrupt):
+                if time.time() > deadline or process.poll() is not None:
+                    process.kill()
+                    output, _ = process.communicate(timeout=300)
+                    raise RuntimeError(f"{arguments}: nothing to interrupt, '{interrupt}' was never called: {output}")
                 time.sleep(0.05)
             process.send_signal(signal.SIGINT)
         output, _ = process.communicate(timeout=300)
         if check and process.returncode:
             raise RuntimeError(f"{arguments}: {output}")
         return process.returncode, output
+
+    def creates(self, text):
+        """Has Create been called with this? What is checked before has it, too."""
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        return any(text in line and '"rpc": "Create"' in line for line in lines)
 
     def step(self, step):
         for key, value in step.get("config", {}).items():
