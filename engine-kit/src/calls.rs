@@ -130,6 +130,7 @@ fn kind(kind: &ProviderErrorKind) -> &'static str {
         ProviderErrorKind::NoMethod => "no-method",
         ProviderErrorKind::TimedOut => "timed-out",
         ProviderErrorKind::Interrupted => "interrupted",
+        ProviderErrorKind::Died => "died",
         ProviderErrorKind::Cancelled => "cancelled",
         ProviderErrorKind::Hook => "hook",
     }

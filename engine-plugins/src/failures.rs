@@ -30,13 +30,13 @@ pub(crate) fn provider_error(
         // The connection broke: what the plugin did until then is not known.
         Code::Unavailable | Code::Unknown if is_lost(status) => {
             // What it has done until then is not known.
-            let kind = if may_have_acted { ProviderErrorKind::BadReturn } else { ProviderErrorKind::Raised };
+            let kind = if may_have_acted { ProviderErrorKind::Died } else { ProviderErrorKind::Raised };
             ProviderError::new(
                 kind,
                 format!("the plugin's process has ended in the middle of the call{}", last_words()),
             )
         }
-        Code::Unavailable if may_have_acted => ProviderError::new(ProviderErrorKind::BadReturn, status.message()),
+        Code::Unavailable if may_have_acted => ProviderError::new(ProviderErrorKind::Died, status.message()),
         _ => ProviderError::new(ProviderErrorKind::Raised, status.message()),
     }
 }

@@ -1,6 +1,6 @@
 //! The plugins of one run, by their numbers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
@@ -34,6 +34,7 @@ struct Shared {
     engine: EngineCell,
     running: Mutex<BTreeMap<ObjectId, Arc<RunningPlugin>>>,
     next: AtomicU64,
+    warned: Mutex<BTreeSet<String>>,
     service: OnceCell<EngineService>,
     orphans: OnceLock<Arc<Mutex<OrphanWatch>>>,
 }
@@ -51,6 +52,7 @@ impl Plugins {
             engine: Arc::default(),
             running: Mutex::default(),
             next: AtomicU64::new(FIRST_PLUGIN),
+            warned: Mutex::default(),
             service: OnceCell::new(),
             orphans: OnceLock::new(),
         };
@@ -122,7 +124,11 @@ impl Shared {
         Ok(number)
     }
 
+    /// Warns, once of the same.
     fn warn(&self, text: &str) {
+        if !lock(&self.warned).insert(text.to_owned()) {
+            return;
+        }
         if let Some(engine) = self.engine.get().and_then(Weak::upgrade) {
             engine.say("", Severity::Warning, text, false);
         }

@@ -61,7 +61,7 @@ fn wanted_version(name: &str, version: &str) -> Result<Option<Version>, String> 
     }
     let plain = version.strip_prefix('v').unwrap_or(version);
     let parsed = Version::parse(plain);
-    parsed.map(Some).map_err(|error| format!("the version '{version}' of the package '{name}' is none: {error}"))
+    parsed.map(Some).map_err(|error| format!("'{version}' is no version of the package '{name}': {error}"))
 }
 
 /// Equal versions, whatever was built of them.
@@ -141,11 +141,18 @@ fn not_found(package: &PackageRequest, executable: &str, looks_at_path: bool, fo
     let at =
         if version.is_empty() { String::new() } else { format!(" at version v{}", version.trim_start_matches('v')) };
     let path = if looks_at_path { " or on your $PATH" } else { "" };
-    let folder = folder.map(|folder| format!(" ({})", folder.display())).unwrap_or_default();
-    let install = if version.is_empty() { String::new() } else { format!(" {}", version.trim_start_matches('v')) };
+    let known = if version.is_empty() { "VERSION" } else { version.trim_start_matches('v') };
+    let install = if version.is_empty() { String::new() } else { format!(" {known}") };
+    let there = folder.map(|folder| folder.join(format!("resource-{name}-v{known}"))).unwrap_or_default();
+    let first = if looks_at_path {
+        "Put its executable into a folder of $PATH, or into"
+    } else {
+        "$PATH is not looked at (PULUMI_IGNORE_AMBIENT_PLUGINS). Put its executable into"
+    };
     format!(
-        "no resource plugin '{executable}' found in the workspace{at}{path}. Put its executable into a folder of $PATH, or \
-         into the folder of plugins{folder}: `pulumi plugin install resource {name}{install}` does that"
+        "no resource plugin '{executable}' found in the workspace{at}{path}. {first} {}: \
+         `pulumi plugin install resource {name}{install}` does that",
+        there.display()
     )
 }
 

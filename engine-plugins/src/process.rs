@@ -105,7 +105,7 @@ impl Process {
         if line.is_empty() {
             return Err(format!("it ended before it told its port{}", self.how_it_ended().await));
         }
-        let port = port_in(&line).inspect_err(|_| self.printed.add(&line))?;
+        let port = port_in(&line)?;
         tokio::spawn(drain(reader, Arc::clone(&self.printed)));
         Ok(port)
     }
@@ -122,8 +122,10 @@ impl Process {
     }
 
     async fn give_up(&self, reason: &str) -> String {
+        // Before it is interrupted: what it says of that is of no use.
+        let said = self.last_words();
         self.end().await;
-        format!("{reason}{}", self.last_words())
+        format!("{reason}{said}")
     }
 
     /// What it printed last, for a message; empty when it printed nothing.

@@ -239,7 +239,7 @@ test("a remote component is refused at its registration", () => {
             "Site front: this is a remote component: a plugin of the package 'acme' (version 1.2.3)",
         );
     }
-    expect(it.run("check").output).toContain("index.js:5: the program uses the package 'acme': no resource plugin");
+    expect(it.run("check").output).toContain("index.js:5: the package 'acme' is used: no resource plugin");
     // So are the methods of one; its functions, and packages that are made from another one's parameters, need a plugin.
     const runtime = `require("@pulumi/pulumi").runtime`;
     it.write({ "index.js": `${runtime}.call("acme:web:Site/check", {});` });

@@ -252,7 +252,7 @@ def test_a_remote_component_is_refused_at_its_registration(project: Project) -> 
     for arguments in (["preview"], AFTER_PREVIEW, UP):
         said = project.failing(*arguments)
         assert "Site front: this is a remote component: a plugin of the package 'acme' (version 1.2.3)" in said
-    assert "__main__.py:5: the program uses the package 'acme': no resource plugin" in project.failing("check")
+    assert "__main__.py:5: the package 'acme' is used: no resource plugin" in project.failing("check")
     # So are the methods of one; its functions, and packages that are made from another one's parameters, need a plugin.
     project.write(
         "__main__.py",

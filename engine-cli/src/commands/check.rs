@@ -1,8 +1,10 @@
 //! `check`: looks at everything that can be looked at without deploying.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use maloko_core::message::Message;
+use maloko_core::served_by::ServedBy;
 use maloko_core::state::PendingKind;
 use serde_json::json;
 
@@ -46,7 +48,7 @@ pub(crate) async fn run(context: &Context, arguments: &CheckArguments) -> Result
         for (stack, file) in settings_files(&project) {
             check_settings(&mut findings, &project, &stack, &file);
         }
-        check_state(&mut findings, context).await;
+        packages.extend(check_state(&mut findings, context).await);
         if let Some(program) = program {
             findings.looked_at.push("the packages that the program names".to_owned());
             packages.extend(match context.language_host.native_packages(&program).await {
@@ -59,7 +61,7 @@ pub(crate) async fn run(context: &Context, arguments: &CheckArguments) -> Result
             match maloko_plugins::find_plugin(&settings, &name) {
                 Ok(plugin) => findings.notes.push(format!("{place}: the package '{name}' is served by {plugin}")),
                 Err(missing) => {
-                    findings.problems.push(format!("{place}: the program uses the package '{name}': {missing}").into());
+                    findings.problems.push(format!("{place}: the package '{name}' is used: {missing}").into());
                 }
             }
         }
@@ -95,8 +97,10 @@ fn check_settings(findings: &mut Findings, project: &Project, stack: &str, file:
     }
 }
 
-async fn check_state(findings: &mut Findings, context: &Context) {
-    let Some(workplace) = findings.take("the backend", Workplace::open(context)) else { return };
+/// Gives the packages whose plugins the stacks need.
+async fn check_state(findings: &mut Findings, context: &Context) -> Vec<PackageUse> {
+    let mut packages = Vec::new();
+    let Some(workplace) = findings.take("the backend", Workplace::open(context)) else { return packages };
     let listed = workplace.backend.list().await.map_err(Failure::from);
     let stacks = findings.take(format!("the stacks in {}", workplace.backend.url()), listed).unwrap_or_default();
     // A stack that never had its key there is opened by what the environment has when it is needed.
@@ -106,6 +110,10 @@ async fn check_state(findings: &mut Findings, context: &Context) {
     for stack in stacks.iter().filter(|stack| stack.project() == workplace.project.name) {
         let read = workplace.read(stack).await;
         if let Some(snapshot) = findings.take(format!("the state of stack '{}'", workplace.shown(stack)), read) {
+            let providers = snapshot.rows.iter().filter(|row| row.served_by() == ServedBy::ItsPlugin);
+            let names: BTreeSet<&str> = providers.filter_map(|row| row.urn.provider_package()).collect();
+            let place = format!("the state of stack '{}'", workplace.shown(stack));
+            packages.extend(names.into_iter().map(|name| PackageUse { place: place.clone(), name: name.to_owned() }));
             for unresolved in snapshot.all_unresolved_creates() {
                 findings.notes.push(format!("{} is unresolved: {}", unresolved.urn(), unresolved.summary()));
             }
@@ -114,6 +122,7 @@ async fn check_state(findings: &mut Findings, context: &Context) {
             }
         }
     }
+    packages
 }
 
 fn report(context: &Context, arguments: &CheckArguments, findings: &Findings) {

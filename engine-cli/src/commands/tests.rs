@@ -329,10 +329,10 @@ fn check_names_packages_whose_plugins_are_missing() {
     assert_eq!(done.code, 1);
     let problems: Vec<&str> = done.err.lines().map(|line| line.split(". Put").next().unwrap()).collect();
     insta::assert_snapshot!(problems.join("\n"), @r"
-    problem: PROJECT/Pulumi.yaml:4: the program uses the package 'parts': no resource plugin 'pulumi-resource-parts' found in the workspace or on your $PATH
-    problem: PROJECT/index.ts:2: the program uses the package 'aws': no resource plugin 'pulumi-resource-aws' found in the workspace or on your $PATH
-    problem: PROJECT/parts/net.js:1: the program uses the package 'azure-native': no resource plugin 'pulumi-resource-azure-native' found in the workspace or on your $PATH
-    problem: PROJECT/parts/site.ts:2: the program uses the package 'acme': no resource plugin 'pulumi-resource-acme' found in the workspace or on your $PATH
+    problem: PROJECT/Pulumi.yaml:4: the package 'parts' is used: no resource plugin 'pulumi-resource-parts' found in the workspace or on your $PATH
+    problem: PROJECT/index.ts:2: the package 'aws' is used: no resource plugin 'pulumi-resource-aws' found in the workspace or on your $PATH
+    problem: PROJECT/parts/net.js:1: the package 'azure-native' is used: no resource plugin 'pulumi-resource-azure-native' found in the workspace or on your $PATH
+    problem: PROJECT/parts/site.ts:2: the package 'acme' is used: no resource plugin 'pulumi-resource-acme' found in the workspace or on your $PATH
     ");
 }
 

@@ -6,7 +6,7 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -23,14 +23,20 @@ const MAX_LINE_LENGTH: usize = 64 * 1024;
 /// How long printed bytes are waited for at most, so that they are told before what follows.
 const MAX_WAIT: Duration = Duration::from_millis(200);
 
+/// A descriptor of the same file, which no program that is started inherits: whoever reads the pipe at its other end would
+/// wait for that program as well.
+fn duplicate(descriptor: BorrowedFd<'_>) -> rustix::io::Result<OwnedFd> {
+    rustix::io::fcntl_dupfd_cloexec(descriptor, 3)
+}
+
 /// A copy of standard output as it is now, for what the command line itself shows.
 pub(crate) fn standard_output() -> std::io::Result<File> {
-    Ok(File::from(rustix::io::dup(rustix::stdio::stdout())?))
+    Ok(File::from(duplicate(rustix::stdio::stdout())?))
 }
 
 /// A copy of standard error as it is now.
 pub(crate) fn standard_error() -> std::io::Result<File> {
-    Ok(File::from(rustix::io::dup(rustix::stdio::stderr())?))
+    Ok(File::from(duplicate(rustix::stdio::stderr())?))
 }
 
 /// The captured descriptors; they are given back when this is dropped.
@@ -55,7 +61,7 @@ impl Capture {
     /// Replaces descriptors 1 and 2 by pipes, and begins to hand their lines on. `redactor` says where a line that is
     /// too long may be cut.
     pub(crate) fn begin(sink: LineSink, redactor: Arc<Redactor>) -> std::io::Result<Self> {
-        let saved = Arc::new([rustix::io::dup(rustix::stdio::stdout())?, rustix::io::dup(rustix::stdio::stderr())?]);
+        let saved = Arc::new([duplicate(rustix::stdio::stdout())?, duplicate(rustix::stdio::stderr())?]);
         // The ends that are kept must not be inherited: a child that outlives the operation holds only its own.
         let (out_read, out_write) = pipe_with(PipeFlags::CLOEXEC)?;
         let (err_read, err_write) = pipe_with(PipeFlags::CLOEXEC)?;

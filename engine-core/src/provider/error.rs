@@ -63,6 +63,8 @@ pub enum ProviderErrorKind {
     TimedOut,
     /// The method was asked to end with the run, and ended without saying what it has done.
     Interrupted,
+    /// The process that was called ended before it answered: what it has done is not known.
+    Died,
     /// The run was cancelled before the call was made.
     Cancelled,
     /// A function of the program (a transform or hook) failed; no provider was called.

@@ -70,6 +70,7 @@ impl Context {
             ProviderErrorKind::Raised | ProviderErrorKind::Hook => UnknownOutcome::Raised,
             ProviderErrorKind::TimedOut => UnknownOutcome::TimedOut,
             ProviderErrorKind::Interrupted => UnknownOutcome::Cancelled,
+            ProviderErrorKind::Died => UnknownOutcome::Died,
             ProviderErrorKind::Unreadable { returned, id } => {
                 unresolved.returned = Value::secret(Value::String(self.kept_text(returned)));
                 if !id.is_empty() {

@@ -98,7 +98,10 @@ impl Context {
         };
         let (operation, answer) = self.call_retried(call, method).await?;
         if let Err(error) = &answer
-            && matches!(error.kind, ProviderErrorKind::TimedOut | ProviderErrorKind::Interrupted)
+            && matches!(
+                error.kind,
+                ProviderErrorKind::TimedOut | ProviderErrorKind::Died | ProviderErrorKind::Interrupted
+            )
         {
             // The object may be gone: the operation stays pending, and the next run names it.
             return Err(error.clone());

@@ -100,6 +100,7 @@ impl Context {
                 ProviderErrorKind::BadReturn
                 | ProviderErrorKind::Unreadable { .. }
                 | ProviderErrorKind::TimedOut
+                | ProviderErrorKind::Died
                 | ProviderErrorKind::Interrupted => return Err(self.leave_open(step, error).await),
             },
         };
