@@ -63,7 +63,14 @@ def test_the_sdist_has_all_that_cargo_needs(tmp_path: Path) -> None:
     made = run(maturin, "sdist", "--manifest-path", "py-binding/Cargo.toml", "--out", tmp_path)
     assert made.returncode == 0, made.stderr
     source = unpacked(next(tmp_path.glob("*.tar.gz")), tmp_path / "sdist")
-    assert crates_of(source) == {"maloko-core", "maloko-stores", "maloko-cli", "maloko-kit", "maloko-py"}
+    assert crates_of(source) == {
+        "maloko-core",
+        "maloko-plugins",
+        "maloko-stores",
+        "maloko-cli",
+        "maloko-kit",
+        "maloko-py",
+    }
     assert (source / "python" / "maloko" / "__init__.py").is_file()
     assert_topics(source)
 
@@ -74,6 +81,7 @@ def test_the_source_package_of_npm_has_all_that_cargo_needs(tmp_path: Path) -> N
     package = unpacked(Path(made.stdout.strip()), tmp_path / "npm")
     assert crates_of(package / "source", "--locked") == {
         "maloko-core",
+        "maloko-plugins",
         "maloko-stores",
         "maloko-cli",
         "maloko-kit",
