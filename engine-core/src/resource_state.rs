@@ -157,6 +157,12 @@ impl ResourceState {
         Some((Urn::unchecked(urn), id))
     }
 
+    /// The reference by which other resources name this one as their provider: `URN::ID`.
+    #[must_use]
+    pub fn as_provider_reference(&self) -> String {
+        format!("{}::{}", self.urn, self.id)
+    }
+
     /// Every URN that it refers to: what must be there before it, and deleted after it.
     pub fn references(&self) -> impl Iterator<Item = Urn> + '_ {
         let provider = self.provider_parts().map(|(urn, _)| urn);

@@ -8,6 +8,11 @@ use maloko_core::wire::provider as wire;
 
 use crate::answers::properties_in;
 
+/// The error of a plugin that cannot be started or used; the call has not been made.
+pub(crate) fn no_provider(message: String) -> ProviderError {
+    ProviderError::new(ProviderErrorKind::NoProvider, message)
+}
+
 /// The error of a failed call; `may_have_acted`: before it failed, it may have done something outside.
 pub(crate) fn provider_error(
     status: &Status,
@@ -29,7 +34,6 @@ pub(crate) fn provider_error(
     match status.code() {
         // The connection broke: what the plugin did until then is not known.
         Code::Unavailable | Code::Unknown if is_lost(status) => {
-            // What it has done until then is not known.
             let kind = if may_have_acted { ProviderErrorKind::Died } else { ProviderErrorKind::Raised };
             ProviderError::new(
                 kind,

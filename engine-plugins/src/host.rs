@@ -17,6 +17,7 @@ use maloko_core::urn::Urn;
 
 use crate::client::Client;
 use crate::engine_service::{EngineCell, EngineService};
+use crate::failures::no_provider;
 use crate::locate::{Located, locate};
 use crate::orphans::OrphanWatch;
 use crate::process::{Process, lock};
@@ -37,10 +38,6 @@ struct Shared {
     warned: Mutex<BTreeSet<String>>,
     service: OnceCell<EngineService>,
     orphans: OnceLock<Arc<Mutex<OrphanWatch>>>,
-}
-
-fn no_provider(message: String) -> ProviderError {
-    ProviderError::new(ProviderErrorKind::NoProvider, message)
 }
 
 impl Plugins {

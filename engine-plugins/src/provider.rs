@@ -17,7 +17,7 @@ use maloko_core::wire::provider as wire;
 
 use crate::answers::{Features, compact_json, properties_in};
 use crate::client::Client;
-use crate::failures::provider_error;
+use crate::failures::{no_provider, provider_error};
 use crate::process::Process;
 use crate::secrecy::mark_like;
 
@@ -38,12 +38,8 @@ pub(crate) struct RunningPlugin {
     package: String,
 }
 
-/// What came of a call.
+/// The answer to a call, or the error that it failed with.
 pub(crate) type Called<T> = Result<T, ProviderError>;
-
-fn no_provider(message: String) -> ProviderError {
-    ProviderError::new(ProviderErrorKind::NoProvider, message)
-}
 
 impl RunningPlugin {
     /// Greets a plugin that has told its port, and has it make the package if that is made of a parameter.

@@ -80,7 +80,7 @@ fn normal(reference: &str) -> String {
 impl PluginProviders {
     pub(in crate::driver) fn new(exchange: Arc<Exchange>, operation: &Operation, base: &Snapshot) -> Self {
         let providers = base.rows.iter().filter(|row| row.custom && row.urn.provider_package().is_some());
-        let rows = providers.map(|row| (format!("{}::{}", row.urn, row.id), Arc::clone(row))).collect();
+        let rows = providers.map(|row| (row.as_provider_reference(), Arc::clone(row))).collect();
         Self {
             exchange,
             by_reference: AtomicRefCell::default(),
@@ -138,7 +138,7 @@ impl PluginProviders {
             configured: Once::default(),
             was_needed: AtomicBool::new(false),
         });
-        let reference = format!("{}::{}", row.urn, row.id);
+        let reference = row.as_provider_reference();
         self.by_reference.borrow_mut().insert(reference, Arc::clone(&provider));
         provider
     }
