@@ -137,10 +137,12 @@ def test_a_plugins_own_hooks_and_transforms_are_called(boxes: Boxes) -> None:
 def test_what_a_plugin_refuses_ends_the_run_with_its_reason(boxes: Boxes) -> None:
     boxes.gives(call={"prefix": "", "refuse": True})
     said = boxes.project.failing("preview")
-    assert "/label' failed" in said and "this label is refused" in said
+    assert "/label' failed" in said
+    assert "this label is refused" in said
     boxes.gives(dynamic=True)
     said = boxes.project.failing(*UP)
-    assert "'box-note'" in said and "leave dynamic resources to the program" in said
+    assert "'box-note'" in said
+    assert "leave dynamic resources to the program" in said
 
 
 def test_a_component_plugin_that_dies_loses_nothing(boxes: Boxes) -> None:

@@ -6,8 +6,9 @@ Run as `cut.py COMMAND... ENGINE_ADDRESS`. `$CUT` says where, as `Create:answer`
 * `Create:answer`: when the plugin has done it, before its answer leaves;
 * `Create:end`: when the answer has left.
 
-With `$SPOIL` in place of it, as `Create:signature`, the answer to a call is spoilt: `garbage` is no message, `signature` has a value of
-a kind that nobody knows, `field` has a member that nobody knows, `large` has a text of 300 MiB among its properties.
+With `$SPOIL` in place of it, as `Create:signature`, the answer to a call is spoilt: `garbage` is no message,
+`signature` has a value of a kind that nobody knows, `field` has a member that nobody knows, `large` has a text of 300
+MiB among its properties.
 """
 
 import os

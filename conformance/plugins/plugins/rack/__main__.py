@@ -1,7 +1,8 @@
 """A component plugin in Python, whose behaviour its inputs choose: a rack with two things of the plugin `probe`.
 
-`hook`: a hook of its own refuses the first thing. `transform`: it transforms its children. `dynamic`: it makes a dynamic
-resource. `die`: its process ends when the first thing is there. Its method `label` answers with what it is given.
+`hook`: a hook of its own refuses the first thing. `transform`: it transforms its children. `dynamic`: it makes a
+dynamic resource. `die`: its process ends when the first thing is there. Its method `label` answers with what it is
+given.
 """
 
 import os
