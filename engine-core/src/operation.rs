@@ -109,6 +109,8 @@ pub struct Operation {
     pub replace: Vec<String>,
     /// Update resources whose provider's source code has changed since it last made or changed them.
     pub update_changed_providers: bool,
+    /// Refuse the option `import` for an object that is not as the program says, in place of updating it.
+    pub refuse_import_differences: bool,
     /// What may be done at most: the plan of a preview.
     pub plan: Option<Arc<UpdatePlan>>,
     /// `refresh` and `destroy`: the program ran or will run, only to bring its live provider objects.
@@ -217,6 +219,7 @@ impl Operation {
             exclude_dependents: false,
             replace: Vec::new(),
             update_changed_providers: false,
+            refuse_import_differences: false,
             plan: None,
             run_program: true,
             registers_providers: false,

@@ -21,6 +21,16 @@ impl FoundObject {
         self.inputs.clone().unwrap_or_else(|| self.outputs.iter().filter_map(kept).collect())
     }
 
+    /// The same of an object that its provider says is different. A `read` may tell the program's own inputs: then what it
+    /// returns under their names is what the object has.
+    pub(super) fn inputs_as_returned(&self, ours: &PropertyMap, ignored: &[String]) -> PropertyMap {
+        let mut theirs = self.inputs_like(ours);
+        if self.inputs.is_some() && differences(&theirs, ours, ignored).is_empty() {
+            theirs.extend(self.outputs.iter().filter(|(key, _)| ours.contains_key(*key)).map(owned));
+        }
+        theirs
+    }
+
     /// The properties in which the object is not as the program says. Where the inputs that `read` told of are the same,
     /// those of its outputs are looked at that have the names of inputs.
     pub(super) fn differences(&self, ours: &PropertyMap, ignored: &[String]) -> Vec<Difference> {
