@@ -35,7 +35,7 @@ pub(crate) struct RunningPlugin {
     features: Mutex<Features>,
     has_handshake: bool,
     /// The package that it serves.
-    package: String,
+    pub(crate) package: String,
 }
 
 /// The answer to a call, or the error that it failed with.

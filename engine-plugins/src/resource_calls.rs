@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use maloko_core::PropertyMap;
+use maloko_core::autonaming::{NameProposal, ProposalMode};
 use maloko_core::provider::PluginArguments;
 use maloko_core::provider::{Answer, Method, ProviderCall, ProviderError, ProviderErrorKind};
 use maloko_core::urn::Urn;
@@ -33,7 +34,7 @@ impl RunningPlugin {
         let beside = *for_plugin.unwrap_or_default();
         let named = Named::of(&urn);
         match method {
-            Method::Check { olds, news } => self.check(named, &olds, &news, beside.seed).await,
+            Method::Check { olds, news } => self.check(named, &olds, &news, beside).await,
             Method::Diff { id, olds, news } => self.diff(named, id, &olds, &news, beside).await,
             Method::Create { inputs, timeout, .. } => self.create(named, inputs, timeout, beside.preview).await,
             Method::Update { id, olds, news, timeout } => self.update(named, id, &olds, news, timeout, beside).await,
@@ -50,12 +51,14 @@ impl RunningPlugin {
         Named { urn, name, r#type }: Named,
         olds: &PropertyMap,
         news: &PropertyMap,
-        random_seed: Vec<u8>,
+        beside: PluginArguments,
     ) -> Called<Answer> {
         let features = self.features();
+        let autonaming = beside.autonaming.filter(|_| features.autonaming).map(proposal);
         let (olds, sent) = (features.whole(olds), features.whole(news));
+        let random_seed = beside.seed;
         let asked =
-            wire::CheckRequest { urn, olds: Some(olds), news: Some(sent), random_seed, name, r#type, autonaming: None };
+            wire::CheckRequest { urn, olds: Some(olds), news: Some(sent), random_seed, name, r#type, autonaming };
         let answer: wire::CheckResponse = self.rpc("Check", &asked, false).await?;
         let mut inputs = properties_in(answer.inputs, true).map_err(bad_return("check"))?;
         self.mark(news, &mut inputs);
@@ -193,6 +196,15 @@ impl RunningPlugin {
             mark_like(given, returned);
         }
     }
+}
+
+fn proposal(NameProposal { name, mode }: NameProposal) -> wire::Autonaming {
+    let mode = match mode {
+        ProposalMode::Propose => wire::AutonamingMode::Propose,
+        ProposalMode::Enforce => wire::AutonamingMode::Enforce,
+        ProposalMode::Disable => wire::AutonamingMode::Disable,
+    };
+    wire::Autonaming { proposed_name: name, mode: mode.into() }
 }
 
 /// The outputs of what was made or changed. Where they cannot be kept, the object is there all the same.

@@ -255,6 +255,27 @@ test("a secret in what a plugin logs is not shown", () => {
     expect(its.object("here-thing-1")).toContain("very-well-kept");
 });
 
+test("a plugin gets the names that the configuration proposes", () => {
+    const its = plugged();
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the pattern is the engine's to fill in
+    const naming = 'pulumi:autonaming={"pattern": "${project}-${name}-${hex(6)}"}';
+    its.ok([...UP, "-c", naming], { autoname: true });
+    const { fullName } = JSON.parse(its.object("here-thing-1")) as { fullName: string };
+    expect(fullName).toMatch(/^.+-thing-[0-9a-f]{6}$/);
+    expect(its.ok(UP, { autoname: true, fullName })).toContain("3 unchanged");
+});
+
+test("a plugin that takes no names is a single warning", () => {
+    const its = plugged();
+    const told = "pulumi:autonaming has no effect on the package 'probe'";
+    const flags = { PROBE_FLAGS: "noAutonaming" };
+    const said = its.ok([...UP, "-c", 'pulumi:autonaming={"mode": "verbatim"}'], { autoname: true }, flags);
+    expect(said.split(told)).toHaveLength(2);
+    expect(its.object("here-thing-1")).not.toContain("fullName");
+    const settings = 'pulumi:autonaming={"mode": "verbatim", "providers": {"probe": {"mode": "default"}}}';
+    expect(its.ok([...UP, "-c", settings], { autoname: true }, flags)).not.toContain(told);
+});
+
 test("a preview makes nothing and shows what is not known", async () => {
     const its = plugged();
     const said = its.ok(["preview", "--stack", "dev"]);

@@ -252,6 +252,26 @@ def test_a_secret_in_what_a_plugin_logs_is_not_shown(plugged: Plugged) -> None:
     assert "very-well-kept" in (plugged.world / "here-thing-1.json").read_text()
 
 
+def test_a_plugin_gets_the_names_that_the_configuration_proposes(plugged: Plugged) -> None:
+    naming = ("-c", 'pulumi:autonaming={"pattern": "${project}-${name}-${hex(6)}"}')
+    plugged.project.run(*UP, *naming, INPUTS=inputs(autoname=True))
+    (made,) = plugged.world.iterdir()
+    name = json.loads(made.read_text())["fullName"]
+    project, own, random = name.rsplit("-", 2)
+    assert (project, own, len(random)) == ("trial", "thing", 6)
+    assert "3 unchanged" in plugged.project.run(*UP, INPUTS=inputs(autoname=True, fullName=name)).stdout
+
+
+def test_a_plugin_that_takes_no_names_is_a_single_warning(plugged: Plugged) -> None:
+    told = "pulumi:autonaming has no effect on the package 'probe'"
+    flags = {"INPUTS": inputs(autoname=True), "PROBE_FLAGS": "noAutonaming"}
+    said = plugged.project.run(*UP, "-c", 'pulumi:autonaming={"mode": "verbatim"}', **flags).stdout
+    assert said.count(told) == 1, said
+    assert "fullName" not in (plugged.world / "here-thing-1.json").read_text()
+    settings = 'pulumi:autonaming={"mode": "verbatim", "providers": {"probe": {"mode": "default"}}}'
+    assert told not in plugged.project.run(*UP, "-c", settings, **flags).stdout
+
+
 def test_a_preview_makes_nothing_and_shows_what_is_not_known(plugged: Plugged) -> None:
     said = plugged.project.run("preview").stdout
     assert "+ Thing thing create" in said

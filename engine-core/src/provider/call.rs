@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::autonaming::Autonaming;
+use crate::autonaming::{Autonaming, NameProposal};
 use crate::property_diff::DetailedDiff;
 use crate::urn::Urn;
 use crate::value::PropertyMap;
@@ -82,6 +82,8 @@ pub struct PluginArguments {
     pub preview: bool,
     /// What random names are made from.
     pub seed: Vec<u8>,
+    /// `Check`: the name that the configuration of the stack proposes.
+    pub autonaming: Option<NameProposal>,
 }
 
 /// A provider method with its arguments.
