@@ -40,7 +40,9 @@ impl RunningPlugin {
             Method::Update { id, olds, news, timeout } => self.update(named, id, &olds, news, timeout, beside).await,
             Method::Read { id, props, timeout } => self.read(named, id, &props, timeout, beside).await,
             Method::Delete { id, props, timeout } => self.delete(named, id, &props, timeout, beside.old_inputs).await,
-            Method::Find { .. } => Ok(Answer::Read { id: String::new(), outputs: None, inputs: None }),
+            Method::Find { .. } => {
+                Ok(Answer::Read { id: String::new(), outputs: None, inputs: None, read_first: false })
+            }
             Method::Configure { .. } => Ok(Answer::Configured),
             Method::Close => Ok(Answer::Closed),
         }
@@ -96,14 +98,14 @@ impl RunningPlugin {
     ) -> Called<Answer> {
         let features = self.features();
         if preview && !features.preview {
-            return Ok(Answer::Created { id: String::new(), outputs: inputs });
+            return Ok(Answer::Created { id: String::new(), outputs: inputs, read_first: false });
         }
         let properties = Some(features.whole(&inputs));
         let asked = wire::CreateRequest { urn, properties, timeout, preview, name, r#type };
         let answer: wire::CreateResponse = self.rpc("Create", &asked, !preview).await?;
         let mut outputs = outputs("create", &answer.id, answer.properties, preview)?;
         self.mark(&inputs, &mut outputs);
-        Ok(Answer::Created { id: answer.id, outputs })
+        Ok(Answer::Created { id: answer.id, outputs, read_first: answer.refresh_before_update })
     }
 
     async fn update(
@@ -117,7 +119,7 @@ impl RunningPlugin {
     ) -> Called<Answer> {
         let (features, preview) = (self.features(), beside.preview);
         if preview && !features.preview {
-            return Ok(Answer::Updated { outputs: news });
+            return Ok(Answer::Updated { outputs: news, read_first: false });
         }
         let asked = wire::UpdateRequest {
             id,
@@ -134,7 +136,7 @@ impl RunningPlugin {
         let answer: wire::UpdateResponse = self.rpc("Update", &asked, !preview).await?;
         let mut outputs = outputs("update", "", answer.properties, preview)?;
         self.mark(&news, &mut outputs);
-        Ok(Answer::Updated { outputs })
+        Ok(Answer::Updated { outputs, read_first: answer.refresh_before_update })
     }
 
     async fn read(
@@ -166,7 +168,7 @@ impl RunningPlugin {
         if let (Some(inputs), Some(old)) = (&mut inputs, &beside.old_inputs) {
             self.mark(old, inputs);
         }
-        Ok(Answer::Read { id: answer.id, outputs, inputs })
+        Ok(Answer::Read { id: answer.id, outputs, inputs, read_first: answer.refresh_before_update })
     }
 
     async fn delete(

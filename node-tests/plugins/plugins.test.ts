@@ -1,7 +1,7 @@
 // Resources of provider plugins beside dynamic ones, on the command line: real plugins in processes of their own.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -274,6 +274,27 @@ test("a plugin that takes no names is a single warning", () => {
     expect(its.object("here-thing-1")).not.toContain("fullName");
     const settings = 'pulumi:autonaming={"mode": "verbatim", "providers": {"probe": {"mode": "default"}}}';
     expect(its.ok([...UP, "-c", settings], { autoname: true }, flags)).not.toContain(told);
+});
+
+test("an object whose plugin asks for it is read before its update", () => {
+    const its = plugged();
+    const wanted = { readFirst: true, text: "mine" };
+    const path = join(its.world, "here-thing-1.json");
+    const drifts = () => writeFileSync(path, its.object("here-thing-1").replace("mine", "theirs"));
+    its.ok(UP, wanted);
+    expect(its.written().replaceAll(" ", "")).toContain('"refreshBeforeUpdate":true');
+    expect(its.ok(UP, wanted)).toContain("3 unchanged");
+    drifts();
+    expect(its.ok(["preview", "--stack", "dev"], wanted)).toContain("2 to update");
+    its.ok(UP, wanted);
+    expect(JSON.parse(its.object("here-thing-1")).text).toBe("mine");
+    rmSync(path);
+    its.ok(UP, wanted);
+    expect(existsSync(path)).toBe(true);
+    // What no longer asks for it is not read.
+    its.ok(UP, { text: "mine" });
+    drifts();
+    expect(its.ok(UP, { text: "mine" })).toContain("3 unchanged");
 });
 
 test("a preview makes nothing and shows what is not known", async () => {

@@ -272,6 +272,25 @@ def test_a_plugin_that_takes_no_names_is_a_single_warning(plugged: Plugged) -> N
     assert told not in plugged.project.run(*UP, "-c", settings, **flags).stdout
 
 
+def test_an_object_whose_plugin_asks_for_it_is_read_before_its_update(plugged: Plugged) -> None:
+    wanted = inputs(readFirst=True, text="mine")
+    plugged.project.run(*UP, INPUTS=wanted)
+    assert '"refreshBeforeUpdate":true' in plugged.project.state().replace(" ", "")
+    assert "3 unchanged" in plugged.project.run(*UP, INPUTS=wanted).stdout
+    (made,) = plugged.world.iterdir()
+    made.write_text(made.read_text().replace("mine", "theirs"))
+    assert "2 to update" in plugged.project.run("preview", INPUTS=wanted).stdout
+    plugged.project.run(*UP, INPUTS=wanted)
+    assert json.loads(made.read_text())["text"] == "mine"
+    made.unlink()
+    plugged.project.run(*UP, INPUTS=wanted)
+    assert made.exists()
+    # What no longer asks for it is not read.
+    plugged.project.run(*UP, INPUTS=inputs(text="mine"))
+    made.write_text(made.read_text().replace("mine", "theirs"))
+    assert "3 unchanged" in plugged.project.run(*UP, INPUTS=inputs(text="mine")).stdout
+
+
 def test_a_preview_makes_nothing_and_shows_what_is_not_known(plugged: Plugged) -> None:
     said = plugged.project.run("preview").stdout
     assert "+ Thing thing create" in said

@@ -238,6 +238,8 @@ pub enum Answer {
         id: String,
         /// Its outputs.
         outputs: PropertyMap,
+        /// Is it to be read before its next update? Plugins alone say so.
+        read_first: bool,
     },
     /// The object as it is; also the answer to `find`.
     Read {
@@ -247,11 +249,15 @@ pub enum Answer {
         outputs: Option<PropertyMap>,
         /// Its inputs, where the provider returned them.
         inputs: Option<PropertyMap>,
+        /// Is it to be read before its next update? Plugins alone say so.
+        read_first: bool,
     },
     /// The object was changed.
     Updated {
         /// Its new outputs.
         outputs: PropertyMap,
+        /// Is it to be read before its next update? Plugins alone say so.
+        read_first: bool,
     },
     /// The object is gone.
     Deleted,

@@ -284,10 +284,12 @@ pub(in crate::driver) fn unconfigured_answer(method: &Method) -> Answer {
     match method {
         Method::Check { news, .. } => Answer::Checked { inputs: news.clone(), failures: Vec::new() },
         Method::Diff { .. } => Answer::Diffed(DiffAnswer { changes: Some(true), ..DiffAnswer::default() }),
-        Method::Create { .. } => Answer::Created { id: String::new(), outputs: PropertyMap::new() },
-        Method::Update { .. } => Answer::Updated { outputs: PropertyMap::new() },
-        Method::Read { id, .. } => Answer::Read { id: id.clone(), outputs: Some(PropertyMap::new()), inputs: None },
-        Method::Find { .. } => Answer::Read { id: String::new(), outputs: None, inputs: None },
+        Method::Create { .. } => Answer::Created { id: String::new(), outputs: PropertyMap::new(), read_first: false },
+        Method::Update { .. } => Answer::Updated { outputs: PropertyMap::new(), read_first: false },
+        Method::Read { id, .. } => {
+            Answer::Read { id: id.clone(), outputs: Some(PropertyMap::new()), inputs: None, read_first: false }
+        }
+        Method::Find { .. } => Answer::Read { id: String::new(), outputs: None, inputs: None, read_first: false },
         Method::Delete { .. } => Answer::Deleted,
         Method::Configure { .. } => Answer::Configured,
         Method::Close => Answer::Closed,

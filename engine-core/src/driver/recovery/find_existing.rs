@@ -113,7 +113,7 @@ impl Context {
             Ok(Answer::Read { outputs: None, .. }) => {
                 return Err(crate::driver::calls::answer_validation::no_outputs(name));
             }
-            Ok(Answer::Read { id, outputs, inputs }) => {
+            Ok(Answer::Read { id, outputs, inputs, .. }) => {
                 FoundObject { id, outputs: outputs.unwrap_or_default(), inputs, init_errors: Vec::new() }
             }
             Ok(_) => return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call")),

@@ -207,7 +207,7 @@ impl Context {
             let _permit = self.call_permit(urn, resolved).await?;
             self.providers.call(resolved, urn, method).await?
         };
-        let Answer::Read { id, outputs: Some(outputs), inputs } = answer else {
+        let Answer::Read { id, outputs: Some(outputs), inputs, .. } = answer else {
             return Err(RegistrationError::nothing_to_import(urn, &adoption.id).into());
         };
         if id.is_empty() {

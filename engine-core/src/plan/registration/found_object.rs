@@ -12,6 +12,8 @@ pub(super) struct FoundObject {
     /// `None`: the provider does not tell its inputs from its outputs.
     pub(super) inputs: Option<PropertyMap>,
     pub(super) outputs: PropertyMap,
+    /// Is it to be read before its next update?
+    pub(super) read_first: bool,
 }
 
 impl FoundObject {

@@ -54,14 +54,14 @@ impl Planner {
         registration: &mut Registration,
         answer: Answer,
     ) -> Result<Next, RegistrationError> {
-        let Answer::Read { id, outputs, inputs } = answer else { return Err(registration.wrong_answer()) };
+        let Answer::Read { id, outputs, inputs, read_first } = answer else { return Err(registration.wrong_answer()) };
         let (false, Some(outputs)) = (id.is_empty(), outputs) else {
             return Err(RegistrationError::nothing_to_import_by_option(
                 &registration.urn,
                 &registration.goal.import_id,
             ));
         };
-        let found = FoundObject { id, inputs, outputs };
+        let found = FoundObject { id, inputs, outputs, read_first };
         let mut inputs = registration.goal.inputs.clone();
         let theirs = registration.inputs_of(&found, &inputs);
         registration.not_applicable = reset_ignored(&theirs, &mut inputs, &registration.goal.ignore_changes);
@@ -170,7 +170,7 @@ impl Planner {
         registration: &mut Registration,
         found: FoundObject,
     ) -> Result<Vec<Step>, RegistrationError> {
-        let FoundObject { id, mut outputs, .. } = found;
+        let FoundObject { id, mut outputs, read_first, .. } = found;
         if registration.goal.served_by() != Some(ServedBy::Plugin) {
             copy_secrets(&registration.checked, &mut outputs);
         }
@@ -178,6 +178,7 @@ impl Planner {
             import_id: registration.goal.import_id.clone(),
             id,
             outputs: Some(Arc::new(outputs)),
+            refresh_before_update: read_first,
             created: String::new(),
             modified: String::new(),
             ..registration.new_row()
