@@ -69,7 +69,7 @@ impl RunningPlugin {
             supports_views: true,
             supports_refresh_before_update: true,
             invoke_with_preview: true,
-            accepts_byte_string: true,
+            accepts_byte_string: false,
         };
         match plugin.client.call::<_, wire::HandshakeResponse>("Handshake", &greeting).await {
             Ok(answer) => {
