@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use maloko_core::PropertyMap;
+use maloko_core::assets;
 use maloko_core::autonaming::{NameProposal, ProposalMode};
 use maloko_core::provider::PluginArguments;
 use maloko_core::provider::{Answer, Method, ProviderCall, ProviderError, ProviderErrorKind};
@@ -135,6 +136,7 @@ impl RunningPlugin {
         };
         let answer: wire::UpdateResponse = self.rpc("Update", &asked, !preview).await?;
         let mut outputs = outputs("update", "", answer.properties, preview)?;
+        assets::restore(&mut outputs, &[&news, olds]);
         self.mark(&news, &mut outputs);
         Ok(Answer::Updated { outputs, read_first: answer.refresh_before_update })
     }
@@ -158,10 +160,24 @@ impl RunningPlugin {
             r#type,
             timeout,
         };
-        let answer: wire::ReadResponse = self.rpc("Read", &asked, false).await?;
+        // It was shown assets by their hashes alone, and may well return them.
+        let known = [props, beside.old_inputs.as_deref().unwrap_or(props)];
+        let answer: wire::ReadResponse = match self.rpc("Read", &asked, false).await {
+            Ok(answer) => answer,
+            Err(mut error) => {
+                if let ProviderErrorKind::NotInitialized { properties, inputs, .. } = &mut error.kind {
+                    assets::restore(properties, &known);
+                    if let Some(inputs) = inputs {
+                        assets::restore(inputs, &known);
+                    }
+                }
+                return Err(error);
+            }
+        };
         let bag = |bag: Option<Struct>| bag.map(|bag| properties_in(Some(bag), beside.preview)).transpose();
         let mut outputs = bag(answer.properties).map_err(bad_return("read"))?;
         let mut inputs = bag(answer.inputs).map_err(bad_return("read"))?;
+        outputs.iter_mut().chain(&mut inputs).for_each(|properties| assets::restore(properties, &known));
         if let Some(outputs) = &mut outputs {
             self.mark(props, outputs);
         }

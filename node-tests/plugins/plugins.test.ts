@@ -13,7 +13,7 @@ const PROBE = join(ROOT, "conformance", "plugins", "plugins", "probe.py");
 const ENVIRONMENT = join(ROOT, ".venv");
 const PYTHON = join(ENVIRONMENT, "bin", "python");
 
-// `INPUTS` are inputs of the resource of the plugin, as JSON; `hush` makes a secret input of it.
+// `INPUTS` are inputs of the resource of the plugin, as JSON; `hush` makes a secret input of it, `file` an asset.
 const PROGRAM = `
 const pulumi = require("@pulumi/pulumi");
 
@@ -29,6 +29,9 @@ class Thing extends pulumi.CustomResource {
 }
 
 const { hush, ...inputs } = JSON.parse(process.env.INPUTS ?? "{}");
+if (inputs.file !== undefined) {
+    inputs.file = new pulumi.asset.StringAsset(inputs.file);
+}
 if (hush !== undefined) {
     inputs.say = pulumi.secret(hush);
 }
@@ -295,6 +298,17 @@ test("an object whose plugin asks for it is read before its update", () => {
     its.ok(UP, { text: "mine" });
     drifts();
     expect(its.ok(UP, { text: "mine" })).toContain("3 unchanged");
+});
+
+test("an asset that a plugin returns by its hash keeps its content", () => {
+    const its = plugged();
+    const wanted = { echo: true, file: "what is in the file" };
+    its.ok(UP, wanted);
+    its.ok(["refresh", "--yes", "--skip-preview", "--stack", "dev"], wanted);
+    const { deployment } = JSON.parse(its.ok(["stack", "export", "--stack", "dev"]));
+    const thing = deployment.resources.find(({ type }: { type: string }) => type === "probe:index:Thing");
+    expect([thing.inputs.file.text, thing.outputs.file.text]).toEqual(["what is in the file", "what is in the file"]);
+    expect(its.ok(UP, wanted)).toContain("3 unchanged");
 });
 
 test("a preview makes nothing and shows what is not known", async () => {

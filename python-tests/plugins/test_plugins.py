@@ -15,7 +15,7 @@ from cli import LONGEST_SECONDS, Project, begin
 
 PROBE = Path(__file__).parents[2] / "conformance" / "plugins" / "plugins" / "probe.py"
 
-# `INPUTS` are inputs of the resource of the plugin, as JSON; `hush` makes a secret input of it.
+# `INPUTS` are inputs of the resource of the plugin, as JSON; `hush` makes a secret input of it, `file` an asset.
 PROGRAM = """
 import json, os
 import pulumi
@@ -44,6 +44,8 @@ class Thing(pulumi.CustomResource):
 inputs = json.loads(os.environ.get("INPUTS", "{}"))
 if "hush" in inputs:
     inputs["say"] = pulumi.Output.secret(inputs.pop("hush"))
+if "file" in inputs:
+    inputs["file"] = pulumi.StringAsset(inputs["file"])
 thing = Thing("thing", {"size": 1, **inputs})
 note = Note("note", {"token": thing.token, "url": thing.url, "text": inputs.get("text")})
 pulumi.export("url", thing.url)
@@ -289,6 +291,16 @@ def test_an_object_whose_plugin_asks_for_it_is_read_before_its_update(plugged: P
     plugged.project.run(*UP, INPUTS=inputs(text="mine"))
     made.write_text(made.read_text().replace("mine", "theirs"))
     assert "3 unchanged" in plugged.project.run(*UP, INPUTS=inputs(text="mine")).stdout
+
+
+def test_an_asset_that_a_plugin_returns_by_its_hash_keeps_its_content(plugged: Plugged) -> None:
+    wanted = inputs(echo=True, file="what is in the file")
+    plugged.project.run(*UP, INPUTS=wanted)
+    plugged.project.run("refresh", "--yes", "--skip-preview", INPUTS=wanted)
+    rows = json.loads(plugged.project.state())["checkpoint"]["latest"]["resources"]
+    (thing,) = [row for row in rows if row["type"] == "probe:index:Thing"]
+    assert [thing[side]["file"]["text"] for side in ("inputs", "outputs")] == ["what is in the file"] * 2
+    assert "3 unchanged" in plugged.project.run(*UP, INPUTS=wanted).stdout
 
 
 def test_a_preview_makes_nothing_and_shows_what_is_not_known(plugged: Plugged) -> None:
