@@ -227,11 +227,42 @@ test("a create in which the plugin dies stays unresolved", async () => {
     expect(listed).toContain("probe:index:Thing::thing");
     expect(its.objects()).toEqual([]);
 
-    expect(its.ok(UP)).toContain("the object may exist although it is not in the state");
+    // An attempt that fails cleanly says nothing of the first one.
+    expect(its.failing({ fail: "create" })).toContain("plugins cannot look for them");
+    expect(its.ok(["stack", "--stack", "dev"])).toContain("1 unresolved create, whose object may exist");
+
+    const times = (said: string, text: string) => said.split(text).length - 1;
+    const named = "an earlier run was interrupted while creating this resource";
+    const shown = its.ok(["preview", "--stack", "dev"]);
+    expect([times(shown, named), times(shown, "take it over with"), times(shown, "'find'")], shown).toEqual([1, 1, 0]);
+    const again = its.ok(UP);
+    expect(times(again, named)).toBe(1);
+    expect(again).toContain("its plugin cannot look for the object, so it is created again");
+    expect(again).not.toContain("operation key");
     expect(its.ok(["stack", "--stack", "dev"])).not.toContain("unresolved");
     expect(its.objects()).toEqual(["here-thing-1"]);
     expect(its.project.resources()).toEqual(["thing", "note"]);
     await its.ends();
+});
+
+test("an update in which the plugin dies is named by the next preview and update", () => {
+    const its = plugged();
+    its.ok(UP);
+    its.failing({ text: "new", crash: "update" });
+    for (const command of [["preview", "--stack", "dev"], UP]) {
+        const said = its.ok(command);
+        expect(said.split("an earlier run was interrupted while updating this resource"), said).toHaveLength(2);
+    }
+});
+
+test("a stack with nothing but its own row is refreshed without its program", () => {
+    const its = without();
+    its.project.write({ "index.js": "" });
+    its.ok(UP);
+    its.project.write({ "index.js": "throw new Error('the program ran');" });
+    const refresh = ["refresh", "--yes", "--skip-preview", "--stack", "dev"];
+    expect(its.ok(refresh)).not.toContain("the program ran");
+    expect(its.ok([...refresh, "--run-program"])).toContain("the program ran");
 });
 
 test("Ctrl-C in a plugin's create ends the run soon", async () => {

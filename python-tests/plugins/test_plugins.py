@@ -219,14 +219,40 @@ def test_a_create_in_which_the_plugin_dies_stays_unresolved(plugged: Plugged) ->
     listed = project.run("stack").stdout
     assert "1 unresolved create, whose object may exist" in listed
     assert "probe:index:Thing::thing" in listed
+    assert "Plugins cannot look for these objects" in listed
     assert plugged.objects() == []
 
+    # An attempt that fails cleanly says nothing of the first one.
+    assert "plugins cannot look for them" in project.failing(*UP, INPUTS=inputs(fail="create"))
+    assert "1 unresolved create, whose object may exist" in project.run("stack").stdout
+
+    named = "an earlier run was interrupted while creating this resource"
+    said = project.run("preview").stdout
+    assert (said.count(named), said.count("take it over with"), said.count("'find'")) == (1, 1, 0), said
     said = project.run(*UP).stdout
-    assert "the object may exist although it is not in the state" in said
+    assert (said.count(named), said.count("its plugin cannot look for the object, so it is created again")) == (1, 1)
+    assert "operation key" not in said
     assert "unresolved" not in project.run("stack").stdout
     assert plugged.objects() == ["here-thing-1"]
     assert plugged.resources() == ["thing", "note"]
     plugged.ends()
+
+
+def test_an_update_in_which_the_plugin_dies_is_named_by_the_next_preview_and_update(plugged: Plugged) -> None:
+    project = plugged.project
+    project.run(*UP)
+    project.failing(*UP, INPUTS=inputs(text="new", crash="update"))
+    for command in (("preview",), UP):
+        said = project.run(*command).stdout
+        assert said.count("an earlier run was interrupted while updating this resource") == 1, said
+
+
+def test_a_stack_with_nothing_but_its_own_row_is_refreshed_without_its_program(project: Project) -> None:
+    project.write("__main__.py", "")
+    project.run(*UP)
+    project.write("__main__.py", "raise ValueError('the program ran')")
+    assert "the program ran" not in project.run("refresh", "--yes", "--skip-preview").stdout
+    assert "the program ran" in project.run("refresh", "--yes", "--skip-preview", "--run-program").stdout
 
 
 def test_ctrl_c_in_a_plugins_create_ends_the_run_soon(plugged: Plugged) -> None:

@@ -216,6 +216,7 @@ impl Context {
         let looked = match self.probe(&unresolved, resolved).await {
             Ok(Probed::Found(found)) => self.take_over(&unresolved, resolved, found).await.map(Some),
             Ok(Probed::NotThere) => {
+                self.run_state().looked_for.insert(create.urn.clone());
                 self.tell_created_again(&unresolved, true);
                 Ok(None)
             }
