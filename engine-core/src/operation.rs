@@ -16,7 +16,7 @@ use crate::provider::ProviderReference;
 use crate::redaction::Redactor;
 use crate::update_plan::UpdatePlan;
 use crate::urn::Urn;
-use crate::value::PropertyMap;
+use crate::value::{PropertyMap, Value};
 
 /// The verbs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,6 +169,19 @@ impl Operation {
                 Command::new("config rm").value(key)
             ]),
         }
+    }
+
+    /// The configuration as inputs of the engine's own provider resource of a package: what is the package's, by keys without
+    /// its name; for `whole` all of it, by full keys.
+    #[must_use]
+    pub fn provider_inputs(&self, package: &str, whole: bool) -> PropertyMap {
+        let own = |key: &str| Some(key.strip_prefix(package)?.strip_prefix(':')?.to_owned());
+        let inputs = self.config.iter().filter_map(|(key, entry)| {
+            let text = Value::String(entry.value.clone());
+            let value = if entry.secret { Value::secret(text) } else { text };
+            Some((if whole { key.clone() } else { own(key)? }, value))
+        });
+        inputs.collect()
     }
 
     /// The configuration as programs and providers get it.

@@ -63,7 +63,7 @@ struct Known {
     kept: HashMap<ProviderReference, Arc<ProviderReference>>,
 }
 
-/// What came of an object's `configure`.
+/// The outcome of an object's `configure`.
 struct Configuration {
     /// The first resource that needed it.
     urn: Urn,

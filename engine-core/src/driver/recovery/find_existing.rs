@@ -30,7 +30,7 @@ pub(in crate::driver) struct FoundObject {
     pub(in crate::driver) init_errors: Vec<String>,
 }
 
-/// What came of looking for an object.
+/// The outcome of looking for an object.
 pub(in crate::driver) enum Probed {
     /// There it is.
     Found(FoundObject),
