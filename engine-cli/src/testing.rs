@@ -121,7 +121,7 @@ impl std::io::Write for Deaf {
     }
 }
 
-/// What came of a command.
+/// The outcome of a command.
 #[derive(Debug)]
 pub(crate) struct Done {
     pub(crate) code: i32,

@@ -10,6 +10,7 @@ use semver::Version;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::OnceCell;
 
+use maloko_core::autonaming::CONFIG_KEY;
 use maloko_core::event::Severity;
 use maloko_core::plugin::{FIRST_PLUGIN, PackageRequest, PluginAnswer, PluginClient, PluginHost, PluginQuestion};
 use maloko_core::provider::{Answer, ObjectId, ProviderCall, ProviderError, ProviderErrorKind};
@@ -191,6 +192,13 @@ impl PluginHost for Plugins {
 
     async fn call(&self, plugin: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
         let plugin = self.shared.plugin(plugin)?;
+        if call.for_plugin.as_ref().is_some_and(|beside| beside.autonaming.is_some()) && !plugin.features().autonaming {
+            self.shared.warn(&format!(
+                "{CONFIG_KEY} has no effect on the package '{0}': its plugin takes no names from the engine. Update the \
+                 plugin, or give providers.{0} the mode default in {CONFIG_KEY}",
+                plugin.package
+            ));
+        }
         self.on_runtime(async move { plugin.call(call).await }).await
     }
 

@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use maloko_core::operation::Operation;
+use maloko_core::operation::{Operation, OperationKind};
 use maloko_core::plugin::PluginsOfRun;
+use maloko_core::resource_state::ResourceState;
+use maloko_core::served_by::ServedBy;
+use maloko_core::state::Snapshot;
 use maloko_plugins::{PluginSettings, Plugins};
 
+use super::request::Request;
 use crate::context::Context;
 use crate::project::Project;
 use crate::workplace::Workplace;
@@ -22,6 +26,16 @@ pub(super) fn host(workplace: &Workplace<'_>, operation: &Operation) -> PluginsO
         config: operation.plain_config(),
         ..settings(workplace.context, &workplace.project)
     })))
+}
+
+/// Can a `refresh` or `destroy` do without the program? It brings live objects and hooks; what plugins serve needs neither,
+/// nor does a stack that has nothing but its own row.
+pub(super) fn need_no_program(request: &Request, snapshot: &Snapshot) -> bool {
+    let without = |row: &ResourceState| row.served_by() != ServedBy::LiveObject && row.hooks.is_empty();
+    matches!(request.kind, OperationKind::Refresh | OperationKind::Destroy)
+        && !request.asks_for_program
+        && !snapshot.rows.is_empty()
+        && snapshot.all_rows().all(without)
 }
 
 /// Where the plugins of a project are looked for, without a stack.
