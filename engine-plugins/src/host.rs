@@ -15,10 +15,11 @@ use maloko_core::plugin::{FIRST_PLUGIN, PackageRequest, PluginAnswer, PluginClie
 use maloko_core::provider::{Answer, ObjectId, ProviderCall, ProviderError, ProviderErrorKind};
 use maloko_core::urn::Urn;
 
+use crate::acquire::Acquisition;
 use crate::client::Client;
 use crate::engine_service::{EngineCell, EngineService};
 use crate::failures::no_provider;
-use crate::locate::{Located, locate};
+use crate::locate::{LocateError, Located, locate};
 use crate::orphans::OrphanWatch;
 use crate::process::{Process, lock};
 use crate::provider::RunningPlugin;
@@ -38,6 +39,7 @@ struct Shared {
     warned: Mutex<BTreeSet<String>>,
     service: OnceCell<EngineService>,
     orphans: OnceLock<Arc<Mutex<OrphanWatch>>>,
+    acquisition: Acquisition,
 }
 
 impl Plugins {
@@ -52,6 +54,7 @@ impl Plugins {
             warned: Mutex::default(),
             service: OnceCell::new(),
             orphans: OnceLock::new(),
+            acquisition: Acquisition::default(),
         };
         Self { shared: Arc::new(shared), runtime: OnceLock::new() }
     }
@@ -91,9 +94,12 @@ impl Shared {
         let service = self.service.get_or_try_init(|| EngineService::begin(engine)).await;
         let service = service.map_err(|error| no_provider(format!("no port can be had for plugins: {error}")))?;
         let failed = |reason: String| no_provider(format!("the plugin of the package '{}': {reason}", package.name));
-        let (port, process) = match locate(&self.settings, package, &|text| self.warn(text)).map_err(no_provider)? {
+        let (port, process) = match self.located(package).await.map_err(no_provider)? {
             Located::Attached(port) => (port, None),
-            Located::Program { command, warning } => {
+            Located::Program { command, warning, installed } => {
+                if let Some(folder) = installed {
+                    folder.note_use();
+                }
                 if let Some(warning) = warning {
                     self.warn(&warning);
                 }
@@ -119,6 +125,24 @@ impl Shared {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         lock(&self.running).insert(number, Arc::new(plugin));
         Ok(number)
+    }
+
+    /// Finds the plugin of a package; one that is missing is installed.
+    async fn located(&self, package: &PackageRequest) -> Result<Located, String> {
+        let locate = || locate(&self.settings, package, &|text| self.warn(text));
+        match locate() {
+            Err(LocateError::Missing(_)) => {}
+            other => return other.map_err(LocateError::into_text),
+        }
+        let _turn = self.acquisition.turn(package).await;
+        match locate() {
+            // Nobody else has installed it meanwhile.
+            Err(LocateError::Missing(missing)) => {
+                self.acquisition.install(&self.settings, package, &self.engine, missing).await?;
+                locate().map_err(LocateError::into_text)
+            }
+            other => other.map_err(LocateError::into_text),
+        }
     }
 
     /// Warns, once of the same.
@@ -169,6 +193,7 @@ impl PluginHost for Plugins {
     }
 
     fn cancel(&self) {
+        self.shared.acquisition.cancel();
         let Some(Some(runtime)) = self.runtime.get() else { return };
         for plugin in lock(&self.shared.running).values() {
             let plugin = Arc::clone(plugin);

@@ -4,12 +4,14 @@
 //! needs its first plugin.
 #![cfg_attr(test, allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed"))]
 
+mod acquire;
 mod answers;
 mod client;
 mod codec;
 mod engine_service;
 mod failures;
 mod host;
+mod install;
 mod locate;
 mod orphans;
 mod port_line;
@@ -21,5 +23,9 @@ mod secrecy;
 mod settings;
 
 pub use host::Plugins;
+pub use install::{
+    DeclaredPlugin, InstallError, InstallOptions, Installed, Installer, PluginEntry, Progress, WantedPlugin,
+    declared_plugin, declared_plugins, installed_plugins,
+};
 pub use locate::find_plugin;
-pub use settings::{PluginSettings, ProjectPlugin};
+pub use settings::{PluginSettings, ProjectPlugin, VARIABLES};
