@@ -12,8 +12,10 @@ const DEEPEST: usize = 16;
 /// The plugin that an SDK asks for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DeclaredPlugin {
-    /// The package that it serves.
+    /// Its name: that of the package that it serves, if it is not made from a parameter.
     pub name: String,
+    /// The package that the SDK is of.
+    pub package: String,
     /// Its version; empty if the SDK does not say.
     pub version: String,
     /// Where it comes from; empty for the usual places.
@@ -32,6 +34,13 @@ struct PluginFile {
     version: String,
     #[serde(default)]
     server: String,
+    parameterization: Option<Parameterization>,
+}
+
+#[derive(Deserialize)]
+struct Parameterization {
+    #[serde(default)]
+    name: String,
 }
 
 #[derive(Deserialize)]
@@ -57,14 +66,16 @@ pub fn declared_plugins(folders: &[PathBuf]) -> Vec<DeclaredPlugin> {
         }
     }
     found.sort();
-    found.dedup_by(|one, other| (&one.name, &one.version, &one.url) == (&other.name, &other.version, &other.url));
+    found.dedup_by(|one, other| {
+        (&one.name, &one.package, &one.version, &one.url) == (&other.name, &other.package, &other.version, &other.url)
+    });
     found
 }
 
-/// The newest version that an SDK asks for.
+/// The plugin of a package, in the newest version that an SDK asks for.
 #[must_use]
-pub fn declared_plugin(folders: &[PathBuf], name: &str) -> Option<DeclaredPlugin> {
-    let named = declared_plugins(folders).into_iter().filter(|plugin| plugin.name == name);
+pub fn declared_plugin(folders: &[PathBuf], package: &str) -> Option<DeclaredPlugin> {
+    let named = declared_plugins(folders).into_iter().filter(|plugin| plugin.package == package);
     named.max_by_key(|plugin| Version::parse(&plugin.version).ok())
 }
 
@@ -104,11 +115,13 @@ fn of_node(package: &Path) -> Option<DeclaredPlugin> {
 }
 
 fn declared(plugin: PluginFile, name: &str, version: &str, file: PathBuf) -> Option<DeclaredPlugin> {
-    let PluginFile { resource, name: own, version: own_version, server } = plugin;
+    let PluginFile { resource, name: own, version: own_version, server, parameterization } = plugin;
     let name = if own.is_empty() { name.to_owned() } else { own };
+    let package =
+        parameterization.map(|made| made.name).filter(|made| !made.is_empty()).unwrap_or_else(|| name.clone());
     let version = if own_version.is_empty() { version } else { &own_version };
     let version = version.strip_prefix('v').unwrap_or(version).to_owned();
-    (resource && !name.is_empty()).then_some(DeclaredPlugin { name, version, url: server, file })
+    (resource && !name.is_empty()).then_some(DeclaredPlugin { name, package, version, url: server, file })
 }
 
 #[cfg(test)]

@@ -28,6 +28,15 @@ fn python_packages_ask_for_their_plugins() {
 }
 
 #[test]
+fn a_package_that_is_made_from_a_parameter_has_another_ones_plugin() {
+    let place = tempfile::tempdir().expect("a folder");
+    let text = r#"{"resource": true, "name": "terraform-provider", "version": "0.9.0", "parameterization": {"name": "netbox", "version": "3.8.0"}}"#;
+    write(place.path(), "pulumi_netbox/pulumi-plugin.json", text);
+    let found = declared_plugin(&[place.path().to_owned()], "netbox").expect("declared");
+    assert_eq!((found.name.as_str(), found.version.as_str()), ("terraform-provider", "0.9.0"));
+}
+
+#[test]
 fn node_packages_ask_for_their_plugins_nested_ones_and_linked_ones_too() {
     let place = tempfile::tempdir().expect("a folder");
     let root = place.path().join("node_modules");

@@ -1,0 +1,175 @@
+"""Plugins that are installed, by commands and by runs, from a server on this machine."""
+
+import hashlib
+import io
+import json
+import platform
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cli import Project
+
+PROBE = Path(__file__).parents[2] / "conformance" / "plugins" / "plugins" / "probe.py"
+ARCH = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+SYSTEM = {"Darwin": "darwin"}.get(platform.system(), platform.system().lower())
+UP = ("up", "--yes", "--skip-preview")
+DESTROY = ("destroy", "--yes", "--skip-preview")
+
+PROGRAM = """
+import os
+import pulumi
+
+class Thing(pulumi.CustomResource):
+    def __init__(self, name):
+        opts = pulumi.ResourceOptions(version="1.0.0", plugin_download_url=os.environ["SERVER"])
+        super().__init__("probe:index:Thing", name, {"size": 1}, opts)
+
+Thing("thing")
+"""
+
+
+class Store:
+    """A project whose plugin is at a server, and nowhere else."""
+
+    def __init__(self, project: Project, address: str, archive: Path) -> None:
+        self.project = project
+        self.address = address
+        self.archive = archive
+        self.checksum = hashlib.sha256(archive.read_bytes()).hexdigest()
+        self.installed = project.directory / "home" / ".pulumi" / "plugins" / "resource-probe-v1.0.0"
+        self.world = project.directory / "world"
+        self.world.mkdir()
+        project.write("__main__.py", PROGRAM)
+        project.environment |= {"SERVER": address, "PROBE_WORLD": str(self.world)}
+        del project.environment["PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"]
+
+    def objects(self) -> list[str]:
+        return sorted(path.stem for path in self.world.iterdir())
+
+    def listed(self, *arguments: str) -> list[dict[str, object]]:
+        return list(json.loads(self.project.run("plugin", "ls", "--json", *arguments).stdout))
+
+
+def write_archive(file: Path, members: dict[str, str]) -> None:
+    with tarfile.open(file, "w:gz") as archive:
+        for name, text in members.items():
+            member = tarfile.TarInfo(name)
+            member.mode, member.size = 0o755, len(text.encode())
+            archive.addfile(member, io.BytesIO(text.encode()))
+
+
+@pytest.fixture
+def store(project: Project) -> Iterator[Store]:
+    served = project.directory / "served"
+    served.mkdir()
+    archive = served / f"pulumi-resource-probe-v1.0.0-{SYSTEM}-{ARCH}.tar.gz"
+    write_archive(archive, {"pulumi-resource-probe": f'#!/bin/sh\nexec "{sys.executable}" "{PROBE}" "$@"\n'})
+    server = subprocess.Popen(
+        [sys.executable, "-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", served],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        assert server.stdout is not None
+        port = server.stdout.readline().split(" port ")[1].split()[0]
+        yield Store(project, f"http://127.0.0.1:{port}", archive)
+    finally:
+        server.kill()
+        server.communicate()
+
+
+def test_a_plugin_that_nobody_has_is_downloaded_at_its_first_need(store: Store) -> None:
+    said = store.project.run(*UP).stdout
+    assert "Downloading provider: probe 1.0.0" in said
+    assert store.objects() == ["here-thing-1"]
+    assert (store.installed / "pulumi-resource-probe").is_file()
+    assert not Path(f"{store.installed}.partial").exists()
+    assert Path(f"{store.installed}.lastused").is_file()
+
+    assert "Downloading" not in store.project.run(*UP).stdout
+
+    # A destroy has no program, but the state knows where the plugin came from.
+    store.project.run("plugin", "rm", "--all", "--yes")
+    assert "Downloading provider: probe 1.0.0" in store.project.run(*DESTROY).stdout
+    assert store.objects() == []
+
+
+def test_a_run_that_may_not_download_says_how_to_get_the_plugin(store: Store) -> None:
+    said = store.project.failing(*UP, PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION="true")
+    assert "no resource plugin 'pulumi-resource-probe' found in the workspace at version v1.0.0" in said
+    assert f"maloko plugin install resource probe 1.0.0 --server {store.address}" in said
+    assert "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION is set" in said
+    assert not store.installed.exists()
+
+    store.project.run("plugin", "install", "resource", "probe", "1.0.0", "--server", store.address)
+    store.project.run(*UP, PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION="true")
+    assert store.objects() == ["here-thing-1"]
+
+
+def test_a_plugin_that_cannot_be_downloaded_is_an_error_with_its_address(store: Store) -> None:
+    store.archive.unlink()
+    said = store.project.failing(*UP)
+    assert f"{store.address}/{store.archive.name} answered 404" in said
+    assert "maloko plugin install resource probe 1.0.0" in said
+    assert store.objects() == []
+
+
+def test_plugins_are_installed_listed_and_removed(store: Store) -> None:
+    project = store.project
+    install = ("plugin", "install", "resource", "probe", "1.0.0", "--server", store.address)
+    said = project.failing(*install, "--checksum", "0" * 64)
+    assert store.checksum in said
+    assert store.listed() == []
+
+    assert "installed: resource probe-1.0.0" in project.run(*install, "--checksum", store.checksum).stdout
+    assert "already installed: resource probe-1.0.0" in project.run(*install).stdout
+    [listed] = store.listed()
+    assert (listed["name"], listed["kind"], listed["version"]) == ("probe", "resource", "1.0.0")
+    assert listed["size"] == (store.installed / "pulumi-resource-probe").stat().st_size
+    assert "installTime" in listed
+    assert "probe  resource  1.0.0" in project.run("plugin", "ls").stdout
+
+    project.failing("plugin", "rm", "resource", "probe", "2.0.0", "--yes")
+    assert "add --yes" in project.failing("plugin", "rm", "resource", "probe")
+    said = project.run("plugin", "rm", "resource", "probe", ">=1.0.0 <2.0.0", "--yes").stdout
+    assert "removed: resource probe-1.0.0" in said
+    assert store.listed() == []
+
+
+def test_an_archive_of_this_machine_needs_no_network(store: Store) -> None:
+    store.project.run("plugin", "install", "resource", "probe", "1.0.0", "--file", str(store.archive))
+    assert [listed["version"] for listed in store.listed()] == ["1.0.0"]
+
+
+def test_an_archive_that_would_write_elsewhere_is_refused(store: Store) -> None:
+    write_archive(store.archive, {"../../escaped": "#!/bin/sh\n"})
+    said = store.project.failing("plugin", "install", "resource", "probe", "1.0.0", "--server", store.address)
+    assert "a path outside of the plugin's folder: '../../escaped'" in said
+    assert not (store.project.directory / "home" / ".pulumi" / "escaped").exists()
+    assert store.listed() == []
+
+
+def test_all_that_a_project_needs_is_installed(store: Store) -> None:
+    project = store.project
+    sdk = {"resource": True, "name": "probe", "version": "1.0.0", "server": store.address}
+    project.write("sdks/pulumi_probe/pulumi-plugin.json", json.dumps(sdk))
+    project.write("sdks/pulumi_probe/__init__.py", "")
+    project.write("__main__.py", "import pulumi_probe\n")
+    project.environment["PYTHONPATH"] = str(project.directory / "sdks")
+
+    assert "the package 'probe 1.0.0' is used: no resource plugin" in project.failing("check")
+    assert json.loads(project.run("about", "--json").stdout)["plugins"] == [
+        {"name": "probe", "version": "1.0.0", "place": None}
+    ]
+    assert store.listed("--project") == [{"name": "probe", "kind": "resource", "version": "1.0.0"}]
+
+    assert "installed: resource probe-1.0.0" in project.run("plugin", "install").stdout
+    assert "already there: resource probe 1.0.0" in project.run("plugin", "install").stdout
+    assert "the package 'probe 1.0.0' is served by" in project.run("check").stdout
+    assert [listed["name"] for listed in store.listed("--project")] == ["probe"]
+    assert str(store.installed) in project.run("about").stdout
