@@ -142,3 +142,7 @@ impl Progress for RunProgress {
         self.cancelled.is_set.load(Ordering::Relaxed)
     }
 }
+
+#[cfg(test)]
+#[path = "acquire_tests.rs"]
+mod tests;

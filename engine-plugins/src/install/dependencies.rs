@@ -19,8 +19,11 @@ pub(crate) fn install(folder: &Path, executable: &str, progress: &dyn Progress) 
             "uv" => run(Path::new("uv"), &["sync"]),
             "poetry" => run(Path::new("poetry"), &["install", "--no-ansi"]),
             _ => {
-                run(Path::new("python3"), &["-m", "venv", &environment.display().to_string()])?;
                 let python = environment.join("bin").join("python");
+                // One that the manifest names elsewhere is the user's own.
+                if !python.exists() {
+                    run(Path::new("python3"), &["-m", "venv", &environment.display().to_string()])?;
+                }
                 if folder.join("requirements.txt").is_file() {
                     run(&python, &["-m", "pip", "install", "-r", "requirements.txt"])
                 } else if folder.join("pyproject.toml").is_file() {

@@ -10,7 +10,7 @@ use super::wanted::platform;
 use crate::settings::PluginSettings;
 
 /// What a server answers.
-pub(super) enum Reply {
+pub(crate) enum Reply {
     /// All of it.
     Whole(Vec<u8>),
     /// All of it, in pieces of so many bytes.
@@ -26,15 +26,15 @@ pub(super) enum Reply {
 }
 
 /// See the module's text. Its thread ends with the process of the tests.
-pub(super) struct Server {
-    pub(super) address: String,
+pub(crate) struct Server {
+    pub(crate) address: String,
     /// The requests, each with its headers.
     seen: Arc<Mutex<Vec<String>>>,
 }
 
 impl Server {
     /// Answers each path, which is told with how often it was asked before.
-    pub(super) fn new(answer: impl Fn(&str, usize) -> Reply + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(answer: impl Fn(&str, usize) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = format!("http://{}", listener.local_addr().expect("an address"));
         let seen: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -49,14 +49,14 @@ impl Server {
     }
 
     /// The requests' first lines, without the protocol.
-    pub(super) fn paths(&self) -> Vec<String> {
+    pub(crate) fn paths(&self) -> Vec<String> {
         let seen = self.seen.lock().expect("no panic");
         let path = |request: &String| request.split(' ').nth(1).unwrap_or_default().to_owned();
         seen.iter().map(path).collect()
     }
 
     /// All that was asked, with headers.
-    pub(super) fn heard(&self) -> String {
+    pub(crate) fn heard(&self) -> String {
         self.seen.lock().expect("no panic").join("\n")
     }
 }
@@ -115,14 +115,19 @@ fn reply(mut stream: &TcpStream, reply: Reply) -> std::io::Result<()> {
     }
 }
 
+/// This platform, as archives name it.
+pub(crate) fn this_platform() -> (&'static str, &'static str) {
+    platform()
+}
+
 /// The file name of an archive for this platform.
-pub(super) fn archive_name(name: &str, version: &str) -> String {
+pub(crate) fn archive_name(name: &str, version: &str) -> String {
     let (os, arch) = platform();
     format!("pulumi-resource-{name}-v{version}-{os}-{arch}.tar.gz")
 }
 
 /// An archive with files, by name, mode and content.
-pub(super) fn archive(files: &[(&str, u32, &[u8])]) -> Vec<u8> {
+pub(crate) fn archive(files: &[(&str, u32, &[u8])]) -> Vec<u8> {
     archive_of(|tar| {
         for (name, mode, content) in files {
             let mut header = tar::Header::new_gnu();
@@ -134,7 +139,7 @@ pub(super) fn archive(files: &[(&str, u32, &[u8])]) -> Vec<u8> {
 }
 
 /// An archive with one member under a name that the library would refuse.
-pub(super) fn archive_with(name: &str, kind: tar::EntryType, link: &str) -> Vec<u8> {
+pub(crate) fn archive_with(name: &str, kind: tar::EntryType, link: &str) -> Vec<u8> {
     archive_of(|tar| {
         let mut header = tar::Header::new_gnu();
         header.set_entry_type(kind);
@@ -148,7 +153,7 @@ pub(super) fn archive_with(name: &str, kind: tar::EntryType, link: &str) -> Vec<
     })
 }
 
-pub(super) fn archive_of(fill: impl FnOnce(&mut tar::Builder<flate2::write::GzEncoder<Vec<u8>>>)) -> Vec<u8> {
+pub(crate) fn archive_of(fill: impl FnOnce(&mut tar::Builder<flate2::write::GzEncoder<Vec<u8>>>)) -> Vec<u8> {
     let packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     let mut tar = tar::Builder::new(packed);
     fill(&mut tar);
@@ -156,12 +161,12 @@ pub(super) fn archive_of(fill: impl FnOnce(&mut tar::Builder<flate2::write::GzEn
 }
 
 /// A plugin `x` that is a script.
-pub(super) fn plugin() -> Vec<u8> {
+pub(crate) fn plugin() -> Vec<u8> {
     archive(&[("pulumi-resource-x", 0o755, b"#!/bin/sh\n"), ("README.md", 0o644, b"read me")])
 }
 
 /// Settings of a run whose home is a folder, with more variables.
-pub(super) fn settings(home: &Path, variables: &[(&str, &str)]) -> PluginSettings {
+pub(crate) fn settings(home: &Path, variables: &[(&str, &str)]) -> PluginSettings {
     let mut environment: std::collections::BTreeMap<_, _> =
         variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     environment.insert("PULUMI_HOME".to_owned(), home.display().to_string());
@@ -179,7 +184,7 @@ pub(super) fn settings(home: &Path, variables: &[(&str, &str)]) -> PluginSetting
 
 /// Notes what it is told.
 #[derive(Default)]
-pub(super) struct Told(pub(super) Mutex<Vec<String>>);
+pub(crate) struct Told(pub(crate) Mutex<Vec<String>>);
 
 impl Told {
     fn note(&self, text: String) {

@@ -5,7 +5,7 @@ mod dependencies;
 mod download;
 mod error;
 #[cfg(test)]
-mod fixtures;
+pub(crate) mod fixtures;
 mod http;
 mod layout;
 mod limits;

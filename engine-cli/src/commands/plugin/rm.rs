@@ -39,8 +39,9 @@ pub(super) fn run(context: &Context, arguments: &PluginRemove) -> Result<()> {
         )));
     }
     let shown = |entry: &PluginEntry| format!("{} {}-{}", entry.kind, entry.name, entry.version);
-    let lines: String = entries.iter().map(|entry| format!("\n  {}", shown(entry))).collect();
-    let question = format!("This removes {} from {}:{lines}\n", count(entries.len(), "plugin"), folder.display());
+    let lines: Vec<String> = entries.iter().map(shown).collect();
+    let (number, folder) = (count(entries.len(), "plugin"), folder.display());
+    let question = format!("This removes {number} from {folder}:\n  {}\n", lines.join("\n  "));
     prompt::permission(&context.console, arguments.yes, &question)?;
     let mut failed = false;
     for entry in &entries {

@@ -67,5 +67,6 @@ impl Range {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails with the error")]
 #[path = "versions_tests.rs"]
 mod tests;
