@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } fr
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { LocalWorkspace } from "maloko/automation";
 import { expect, onTestFinished, test } from "vitest";
 import { Project, succeeded } from "../support/project";
 
@@ -151,7 +152,11 @@ test("plugins are installed, listed and removed", async () => {
     expect(its.listed()[0]).toHaveProperty("installTime");
     expect(its.ok(["plugin", "ls"])).toContain("probe  resource  1.0.0");
 
-    its.failing(["plugin", "rm", "resource", "probe", "2.0.0", "--yes"]);
+    const none = ["plugin", "rm", "resource", "probe", "2.0.0", "--yes"];
+    expect(its.project.runWith({}, ...none)).toMatchObject({
+        status: 0,
+        stderr: expect.stringContaining("no plugin in"),
+    });
     expect(its.failing(["plugin", "rm", "resource", "probe"])).toContain("add --yes");
     const said = its.ok(["plugin", "rm", "resource", "probe", ">=1.0.0 <2.0.0", "--yes"]);
     expect(said).toContain("removed: resource probe-1.0.0");
@@ -193,4 +198,36 @@ test("all that a project needs is installed", async () => {
     expect(its.ok(["check"])).toContain("the package 'probe 1.0.0' is served by");
     expect(its.listed("--project")).toMatchObject([{ name: "probe" }]);
     expect(its.ok(["about"])).toContain(its.installed);
+});
+
+test("a workspace installs, lists and removes plugins", async () => {
+    const its = await store();
+    const workspace = await LocalWorkspace.create({ workDir: its.project.directory, pulumiHome: dirname(its.plugins) });
+    await workspace.installPluginFromServer("probe", "v1.0.0", its.address);
+    expect(await workspace.listPlugins()).toMatchObject([{ name: "probe", kind: "resource", version: "1.0.0" }]);
+    expect(existsSync(its.installed)).toBe(true);
+    // It is there, so nothing is asked.
+    await workspace.installPlugin("probe", "v1.0.0");
+    await workspace.removePlugin("probe", "<2.0.0");
+    expect(await workspace.listPlugins()).toEqual([]);
+});
+
+test("a plugin that is a program is installed as a folder", async () => {
+    const its = await store();
+    const runtime = { name: "python", options: { virtualenv: join(ROOT, ".venv") } };
+    its.pack({ "PulumiPlugin.yaml": JSON.stringify({ runtime }), "__main__.py": readFileSync(PROBE, "utf8") });
+    its.ok(UP);
+    expect(its.objects()).toEqual(["here-thing-1"]);
+});
+
+test("a plugin whose packages cannot be installed is none", async () => {
+    const its = await store();
+    const member = { dependencies: { missing: "file:./is-not-there.tgz" } };
+    its.pack({ "PulumiPlugin.yaml": "runtime: nodejs", "package.json": JSON.stringify(member) });
+    const install = ["plugin", "install", "resource", "probe", "1.0.0", "--server", its.address];
+    const said = its.failing(install);
+    expect(said).toContain("probe 1.0.0 is not installed: the plugin needs `npm install`");
+    expect(said).toContain("is-not-there");
+    expect(existsSync(its.installed)).toBe(false);
+    expect(its.listed()).toEqual([]);
 });

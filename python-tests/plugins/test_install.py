@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from cli import Project
 
+from maloko import automation as auto
+
 PROBE = Path(__file__).parents[2] / "conformance" / "plugins" / "plugins" / "probe.py"
 ARCH = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
 SYSTEM = {"Darwin": "darwin"}.get(platform.system(), platform.system().lower())
@@ -134,7 +136,7 @@ def test_plugins_are_installed_listed_and_removed(store: Store) -> None:
     assert "installTime" in listed
     assert "probe  resource  1.0.0" in project.run("plugin", "ls").stdout
 
-    project.failing("plugin", "rm", "resource", "probe", "2.0.0", "--yes")
+    assert "no plugin in" in project.run("plugin", "rm", "resource", "probe", "2.0.0", "--yes").stderr
     assert "add --yes" in project.failing("plugin", "rm", "resource", "probe")
     said = project.run("plugin", "rm", "resource", "probe", ">=1.0.0 <2.0.0", "--yes").stdout
     assert "removed: resource probe-1.0.0" in said
@@ -173,3 +175,34 @@ def test_all_that_a_project_needs_is_installed(store: Store) -> None:
     assert "the package 'probe 1.0.0' is served by" in project.run("check").stdout
     assert [listed["name"] for listed in store.listed("--project")] == ["probe"]
     assert str(store.installed) in project.run("about").stdout
+
+
+def test_a_workspace_installs_lists_and_removes_plugins(store: Store) -> None:
+    home = store.installed.parent.parent
+    workspace = auto.LocalWorkspace(work_dir=str(store.project.directory), pulumi_home=str(home))
+    workspace.install_plugin_from_server("probe", "v1.0.0", store.address)
+    [listed] = workspace.list_plugins()
+    assert (listed.name, listed.kind, listed.version) == ("probe", "resource", "1.0.0")
+    assert store.installed.is_dir()
+    # It is there, so nothing is asked.
+    workspace.install_plugin("probe", "v1.0.0")
+    workspace.remove_plugin("probe", "<2.0.0")
+    assert workspace.list_plugins() == []
+
+
+def test_a_plugin_that_is_a_program_is_installed_as_a_folder(store: Store) -> None:
+    manifest = {"runtime": {"name": "python", "options": {"virtualenv": sys.prefix}}}
+    write_archive(store.archive, {"PulumiPlugin.yaml": json.dumps(manifest), "__main__.py": PROBE.read_text()})
+    store.project.run(*UP)
+    assert store.objects() == ["here-thing-1"]
+
+
+def test_a_plugin_whose_packages_cannot_be_installed_is_none(store: Store) -> None:
+    members = {"PulumiPlugin.yaml": "runtime: python", "__main__.py": "", "requirements.txt": "./is-not-there"}
+    write_archive(store.archive, members)
+    install = ("plugin", "install", "resource", "probe", "1.0.0", "--server", store.address)
+    said = store.project.failing(*install, PIP_NO_INDEX="1")
+    assert "probe 1.0.0 is not installed: the plugin needs `" in said
+    assert "is-not-there" in said
+    assert not store.installed.exists()
+    assert store.listed() == []

@@ -59,14 +59,14 @@ pub(crate) struct PluginInstall {
 /// `plugin rm`.
 #[derive(Debug, Args)]
 pub(crate) struct PluginRemove {
-    /// What they are for, such as resource
+    /// What they are for, such as resource; all of that kind when there is no name
     pub(crate) kind: Option<String>,
     /// Their name
     pub(crate) name: Option<String>,
     /// Their versions, such as 1.2.3 or '>=1.0.0 <2.0.0'
     pub(crate) range: Option<String>,
-    /// Remove all of that kind, or all that there are
-    #[arg(short, long, conflicts_with = "name")]
+    /// Remove all that there are
+    #[arg(short, long, conflicts_with = "kind")]
     pub(crate) all: bool,
     /// Do not ask
     #[arg(short, long)]

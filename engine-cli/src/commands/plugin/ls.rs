@@ -97,7 +97,9 @@ fn as_json(listed: &Listed) -> Value {
     members.insert("version".to_owned(), json!(listed.version));
     if let Some(entry) = &listed.entry {
         members.insert("size".to_owned(), json!(entry.size()));
-        for (name, time) in [("installTime", entry.installed), ("lastUsedTime", entry.last_used)] {
+        // Pulumi's automation API wants a time there also for a plugin that was never used.
+        let last_used = entry.last_used.or(entry.installed);
+        for (name, time) in [("installTime", entry.installed), ("lastUsedTime", last_used)] {
             if let Some(time) = time.and_then(timestamp) {
                 members.insert(name.to_owned(), json!(time.strftime("%Y-%m-%dT%H:%M:%S.000Z").to_string()));
             }

@@ -17,12 +17,6 @@ pub(super) fn run(context: &Context, arguments: &PluginRemove) -> Result<()> {
             "say which plugins to remove: maloko plugin rm resource NAME VERSION, or --all".to_owned(),
         ));
     }
-    if arguments.name.is_none() && !arguments.all {
-        return Err(Failure::configuration(format!(
-            "say the name of the plugin, or remove every one of the kind '{}' with --all",
-            arguments.kind.as_deref().unwrap_or_default()
-        )));
-    }
     let range = arguments.range.as_deref().map(Range::parse).transpose().map_err(Failure::configuration)?;
     let folder = super::folder(&super::settings(context))?;
     let entries = installed_plugins(&folder).map_err(|error| Failure::new(error.to_string()))?;
@@ -33,10 +27,10 @@ pub(super) fn run(context: &Context, arguments: &PluginRemove) -> Result<()> {
     };
     let entries: Vec<PluginEntry> = entries.into_iter().filter(is_meant).collect();
     if entries.is_empty() {
-        return Err(Failure::new(format!(
-            "no plugin in {} is meant by this; `maloko plugin ls` lists them",
-            folder.display()
-        )));
+        context
+            .console
+            .note(format!("no plugin in {} is meant by this; `maloko plugin ls` lists them", folder.display()));
+        return Ok(());
     }
     let shown = |entry: &PluginEntry| format!("{} {}-{}", entry.kind, entry.name, entry.version);
     let lines: Vec<String> = entries.iter().map(shown).collect();
