@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -230,4 +230,31 @@ test("a plugin whose packages cannot be installed is none", async () => {
     expect(said).toContain("is-not-there");
     expect(existsSync(its.installed)).toBe(false);
     expect(its.listed()).toEqual([]);
+});
+
+test("an installation that is killed leaves nothing that counts", async () => {
+    const its = await store();
+    const good = readFileSync(its.archive);
+    its.pack({ "PulumiPlugin.yaml": "runtime: nodejs", "package.json": "{}" });
+    // It ends with whoever has called it.
+    its.project.write({ "bin/npm": "#!/bin/sh\nwhile kill -0 $PPID; do sleep 0.1; done\n", started: "" });
+    chmodSync(join(its.project.directory, "bin", "npm"), 0o755);
+    const path = { PATH: `${join(its.project.directory, "bin")}:${process.env.PATH}` };
+    const install = ["plugin", "install", "resource", "probe", "1.0.0", "--server", its.address];
+    await its.project.interrupted(
+        install,
+        async (command) => {
+            await command.said("Running `npm install`");
+            command.signal("SIGKILL");
+        },
+        path,
+    );
+    expect(existsSync(`${its.installed}.partial`)).toBe(true);
+    expect(its.listed()).toEqual([]);
+
+    writeFileSync(its.archive, good);
+    expect(its.ok(install)).toContain("installed: resource probe-1.0.0");
+    expect(readdirSync(its.installed)).toEqual(["pulumi-resource-probe"]);
+    expect(existsSync(`${its.installed}.partial`)).toBe(false);
+    expect(its.listed()).toMatchObject([{ version: "1.0.0" }]);
 });

@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cli import Project
+from cli import Project, begin
 
 from maloko import automation as auto
 
@@ -206,3 +207,24 @@ def test_a_plugin_whose_packages_cannot_be_installed_is_none(store: Store) -> No
     assert "is-not-there" in said
     assert not store.installed.exists()
     assert store.listed() == []
+
+
+def test_an_installation_that_is_killed_leaves_nothing_that_counts(store: Store) -> None:
+    project = store.project
+    good = store.archive.read_bytes()
+    write_archive(store.archive, {"PulumiPlugin.yaml": "runtime: nodejs", "package.json": "{}"})
+    # It ends with whoever has called it.
+    project.write("bin/npm", "#!/bin/sh\nwhile kill -0 $PPID; do sleep 0.1; done\n").chmod(0o755)
+    project.environment["PATH"] = f"{project.directory}/bin:{os.environ['PATH']}"
+    install = ("plugin", "install", "resource", "probe", "1.0.0", "--server", store.address)
+    with begin(project, *install) as running:
+        assert any("Running `npm install`" in line for line in running.stdout or [])
+        running.kill()
+    assert Path(f"{store.installed}.partial").is_file()
+    assert store.listed() == []
+
+    store.archive.write_bytes(good)
+    assert "installed: resource probe-1.0.0" in project.run(*install).stdout
+    assert [file.name for file in store.installed.iterdir()] == ["pulumi-resource-probe"]
+    assert not Path(f"{store.installed}.partial").exists()
+    assert [listed["version"] for listed in store.listed()] == ["1.0.0"]
