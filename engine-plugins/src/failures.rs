@@ -31,6 +31,12 @@ pub(crate) fn provider_error(
         });
         return ProviderError::new(ProviderErrorKind::Raised, keys.collect::<Vec<_>>().join("\n"));
     }
+    if let Some(refused) = detail::<wire::InputPropertiesError>(status, "pulumirpc.InputPropertiesError") {
+        let reasons =
+            refused.errors.iter().map(|error| format!("property '{}': {}", error.property_path, error.reason));
+        let reasons: Vec<String> = std::iter::once(status.message().to_owned()).chain(reasons).collect();
+        return ProviderError::new(ProviderErrorKind::Raised, reasons.join("\n"));
+    }
     match status.code() {
         // The connection broke: what the plugin did until then is not known.
         Code::Unavailable | Code::Unknown if is_lost(status) => {
