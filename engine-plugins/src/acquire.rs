@@ -8,6 +8,7 @@ use tokio::sync::Notify;
 
 use maloko_core::event::Severity;
 use maloko_core::plugin::PackageRequest;
+use maloko_core::urn::Urn;
 
 use crate::engine_service::EngineCell;
 use crate::install::{InstallOptions, Installer, Progress, WantedPlugin, declared_plugin};
@@ -53,6 +54,7 @@ impl Acquisition {
         &self,
         settings: &PluginSettings,
         package: &PackageRequest,
+        provider: &Urn,
         engine: &EngineCell,
         missing: String,
     ) -> Result<(), String> {
@@ -61,8 +63,13 @@ impl Acquisition {
         }
         let (settings, package) = (settings.clone(), package.clone());
         let cancelled = Arc::clone(&self.cancelled);
-        let progress =
-            RunProgress { engine: Arc::clone(engine), cancelled, what: Mutex::default(), shown: AtomicU64::new(0) };
+        let progress = RunProgress {
+            engine: Arc::clone(engine),
+            provider: provider.clone(),
+            cancelled,
+            what: Mutex::default(),
+            shown: AtomicU64::new(0),
+        };
         let told = self.cancelled.told.notified();
         if self.cancelled.is_set.load(Ordering::Relaxed) {
             return Err(missing);
@@ -99,6 +106,8 @@ fn wanted(settings: &PluginSettings, package: &PackageRequest) -> Result<WantedP
 /// Tells a run how far its installation is.
 struct RunProgress {
     engine: EngineCell,
+    /// The provider resource that needs it.
+    provider: Urn,
     cancelled: Arc<Cancelled>,
     what: Mutex<String>,
     /// How much of the bar was shown last.
@@ -106,9 +115,9 @@ struct RunProgress {
 }
 
 impl RunProgress {
-    fn say(&self, text: &str, passing: bool) {
+    fn say(&self, text: &str) {
         if let Some(engine) = self.engine.get().and_then(Weak::upgrade) {
-            engine.say("", Severity::Info, text, passing);
+            engine.say(self.provider.as_str(), Severity::Info, text, false);
         }
     }
 }
@@ -118,7 +127,7 @@ impl Progress for RunProgress {
         let mut current = self.what.lock().unwrap_or_else(PoisonError::into_inner);
         if *current != what {
             what.clone_into(&mut current);
-            self.say(&format!("Downloading provider: {what}"), false);
+            self.say(&format!("Downloading provider: {what}"));
         }
     }
 
@@ -131,11 +140,15 @@ impl Progress for RunProgress {
         let bar: String = (0..BAR).map(|place| if place < full { '=' } else { ' ' }).collect();
         let what = self.what.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (megabytes, all) = (bytes >> 20, of >> 20);
-        self.say(&format!("Downloading {what} [{bar}] {megabytes} of {all} MiB"), true);
+        if let Some(engine) = self.engine.get().and_then(Weak::upgrade) {
+            // On a terminal it stands in the last line of the screen, and nowhere else.
+            let text = format!("Downloading {what} [{bar}] {megabytes} of {all} MiB");
+            engine.say("", Severity::Info, &text, true);
+        }
     }
 
     fn says(&self, text: &str) {
-        self.say(text, false);
+        self.say(text);
     }
 
     fn is_cancelled(&self) -> bool {

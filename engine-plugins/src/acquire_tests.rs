@@ -1,7 +1,26 @@
 use std::sync::mpsc;
 
+use maloko_core::plugin::PluginClient;
+
 use super::*;
 use crate::install::fixtures::{Reply, Server, plugin, settings};
+
+const PROVIDER: &str = "urn:pulumi:dev::t::pulumi:providers:x::default";
+
+/// Notes what is said to a run.
+#[derive(Default)]
+struct Heard(Mutex<Vec<(String, String, bool)>>);
+
+#[async_trait::async_trait]
+impl PluginClient for Heard {
+    fn say(&self, urn: &str, _severity: Severity, message: &str, ephemeral: bool) {
+        self.0.lock().expect("no panic").push((urn.to_owned(), message.to_owned(), ephemeral));
+    }
+
+    async fn answer(&self, _method: &str, _request: &[u8]) -> Result<Vec<u8>, (i32, String)> {
+        Err((12, String::new()))
+    }
+}
 
 fn package(server: &Server) -> PackageRequest {
     PackageRequest {
@@ -13,9 +32,19 @@ fn package(server: &Server) -> PackageRequest {
 }
 
 fn install(acquisition: &Acquisition, settings: &PluginSettings, package: &PackageRequest) -> Result<(), String> {
+    install_told(acquisition, settings, package, &EngineCell::default())
+}
+
+fn install_told(
+    acquisition: &Acquisition,
+    settings: &PluginSettings,
+    package: &PackageRequest,
+    engine: &EngineCell,
+) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let installed =
-        runtime.block_on(acquisition.install(settings, package, &EngineCell::default(), "x is missing".to_owned()));
+    let provider = Urn::parse(PROVIDER).expect("a URN");
+    let missing = "x is missing".to_owned();
+    let installed = runtime.block_on(acquisition.install(settings, package, &provider, engine, missing));
     runtime.shutdown_background();
     installed
 }
@@ -82,4 +111,20 @@ fn a_run_that_is_cancelled_does_not_wait_for_a_server() {
     acquisition.cancel();
     let said = waiting.join().expect("no panic").expect_err("cancelled");
     assert!(said.contains("the run was cancelled"), "{said}");
+}
+
+#[test]
+fn a_run_is_told_how_far_a_download_is() {
+    let home = tempfile::tempdir().expect("a folder");
+    let server = Server::new(|_, _| Reply::Pieces(plugin(), 16));
+    let heard = Arc::new(Heard::default());
+    let listener: Arc<dyn PluginClient> = heard.clone();
+    let engine = EngineCell::default();
+    drop(engine.set(Arc::downgrade(&listener)));
+    install_told(&Acquisition::default(), &settings(home.path(), &[]), &package(&server), &engine).expect("installed");
+    let said = heard.0.lock().expect("no panic").clone();
+    assert_eq!(said[0], (PROVIDER.to_owned(), "Downloading provider: x 1.0.0".to_owned(), false));
+    let full = format!("Downloading x 1.0.0 [{}] 0 of 0 MiB", "=".repeat(24));
+    assert_eq!(said.last(), Some(&(String::new(), full, true)));
+    assert!(said.len() < 30, "it is told of steps, and not of bytes");
 }

@@ -112,10 +112,10 @@ impl Shared {
         plugin.ask(question).await
     }
 
-    async fn start(&self, package: &PackageRequest) -> Result<ObjectId, ProviderError> {
+    async fn start(&self, package: &PackageRequest, provider: &Urn) -> Result<ObjectId, ProviderError> {
         let service = self.service().await?;
         let failed = |reason: String| no_provider(format!("the plugin of the package '{}': {reason}", package.name));
-        let (port, process) = match self.located(package).await.map_err(no_provider)? {
+        let (port, process) = match self.located(package, provider).await.map_err(no_provider)? {
             Located::Attached(port) => (port, None),
             Located::Program { command, warning, installed } => {
                 if let Some(folder) = installed {
@@ -149,7 +149,7 @@ impl Shared {
     }
 
     /// Finds the plugin of a package; one that is missing is installed.
-    async fn located(&self, package: &PackageRequest) -> Result<Located, String> {
+    async fn located(&self, package: &PackageRequest, provider: &Urn) -> Result<Located, String> {
         let locate = || locate(&self.settings, package, &|text| self.warn(text));
         match locate() {
             Err(LocateError::Missing(_)) => {}
@@ -159,7 +159,8 @@ impl Shared {
         match locate() {
             // Nobody else has installed it meanwhile.
             Err(LocateError::Missing(missing)) => {
-                self.acquisition.install(&self.settings, package, &self.engine, missing).await?;
+                let (settings, engine) = (&self.settings, &self.engine);
+                self.acquisition.install(settings, package, provider, engine, missing).await?;
                 locate().map_err(LocateError::into_text)
             }
             other => other.map_err(LocateError::into_text),
@@ -198,9 +199,9 @@ impl PluginHost for Plugins {
         drop(self.shared.engine.set(engine));
     }
 
-    async fn start(&self, package: &PackageRequest, _provider: &Urn) -> Result<ObjectId, ProviderError> {
-        let (shared, package) = (Arc::clone(&self.shared), package.clone());
-        self.on_runtime(async move { shared.start(&package).await }).await
+    async fn start(&self, package: &PackageRequest, provider: &Urn) -> Result<ObjectId, ProviderError> {
+        let (shared, package, provider) = (Arc::clone(&self.shared), package.clone(), provider.clone());
+        self.on_runtime(async move { shared.start(&package, &provider).await }).await
     }
 
     async fn ask(&self, plugin: ObjectId, question: PluginQuestion) -> Result<PluginAnswer, ProviderError> {
