@@ -69,6 +69,6 @@ impl Client {
             .map_err(|_| Status::new(Code::Internal, format!("'{method}' is no method's name")))?;
         let answer = grpc.unary(Request::new(asked.encode_to_vec()), path, BytesCodec).await?;
         Answer::decode(answer.into_inner())
-            .map_err(|error| Status::new(Code::Internal, format!("the answer to {method} cannot be read: {error}")))
+            .map_err(|error| Status::new(Code::DataLoss, format!("the answer to {method} cannot be read: {error}")))
     }
 }

@@ -151,3 +151,7 @@ fn log(engine: &dyn PluginClient, request: &[u8]) -> Result<(), Status> {
     engine.say(&request.urn, severity, request.message.trim_end(), request.ephemeral);
     Ok(())
 }
+
+#[cfg(test)]
+#[path = "engine_service_tests.rs"]
+mod tests;

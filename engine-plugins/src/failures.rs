@@ -46,7 +46,10 @@ pub(crate) fn provider_error(
                 format!("the plugin's process has ended in the middle of the call{}", last_words()),
             )
         }
-        Code::Unavailable if may_have_acted => ProviderError::new(ProviderErrorKind::Died, status.message()),
+        // An answer that came and cannot be read, or is larger than what is read.
+        Code::Unavailable | Code::DataLoss | Code::OutOfRange if may_have_acted => {
+            ProviderError::new(ProviderErrorKind::Died, status.message())
+        }
         _ => ProviderError::new(ProviderErrorKind::Raised, status.message()),
     }
 }

@@ -96,7 +96,8 @@ impl Context {
         let resolved = ResolvedProvider::plugin(self.providers.plugins.of(&goal.provider)?);
         self.providers.plugins.note_component(urn, &goal.provider);
         let request = Box::new(self.construct_request(&goal, request));
-        match self.providers.ask_plugin(&resolved, PluginQuestion::Construct { request, inputs }).await? {
+        let question = PluginQuestion::Construct { request, inputs };
+        match self.providers.ask_plugin_until(self.stop.wait(), &resolved, question).await? {
             Some(PluginAnswer::Constructed { urn: made, outputs, dependencies }) => {
                 if self.run_state().row(&made).is_none() && !self.run_state().planner.is_left_out(&made) {
                     let message = format!("the plugin answered with '{made}', which it did not register");

@@ -38,6 +38,9 @@ impl Context {
         self.learn_secrets_of(&plain);
         let token = request.tok.clone();
         let failed = |error: ProviderError| {
+            if error.kind == ProviderErrorKind::Cancelled {
+                return RpcError::unavailable();
+            }
             let reason = message(&token, &error);
             self.refuse(&RegistrationError::of_run(reason))
         };
@@ -58,7 +61,7 @@ impl Context {
         let resolved = self.plugin_for_function(&provider, package, &token).await?;
         let question = PluginQuestion::Call { request: Box::new(self.plugin_call_request(request)), arguments };
         let (result, return_dependencies, failures) =
-            match self.providers.ask_plugin(&resolved, question).await.map_err(failed)? {
+            match self.providers.ask_plugin_until(self.stop.wait(), &resolved, question).await.map_err(failed)? {
                 Some(PluginAnswer::Called { result, dependencies, failures }) => (result, dependencies, failures),
                 Some(_) => {
                     let error =
