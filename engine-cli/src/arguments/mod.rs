@@ -7,6 +7,7 @@ mod format;
 mod import;
 mod manage;
 mod operate;
+mod plugins;
 mod projects;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ pub(crate) use operate::{
     ConfirmArguments, DestroyArguments, OperateArguments, PreviewArguments, RefreshArguments, RunArguments,
     UpArguments, WatchArguments,
 };
+pub(crate) use plugins::{PluginCommand, PluginInstall, PluginList, PluginRemove};
 pub(crate) use projects::{InstallArguments, NewArguments};
 
 /// Runs infrastructure programs with dynamic providers inside this process.
@@ -116,8 +118,14 @@ pub(crate) enum Command {
     },
     /// Make a minimal project with a dynamic provider, or one from a template folder
     New(NewArguments),
-    /// Install the packages that the program needs
+    /// Install the packages and plugins that the program needs
     Install(InstallArguments),
+    /// Show and manage the plugins of packages
+    Plugin {
+        /// What to do.
+        #[command(subcommand)]
+        command: PluginCommand,
+    },
     /// Check project, configuration and state without deploying
     Check(CheckArguments),
     /// Remove a stack's locks, such as those left by a process that was killed

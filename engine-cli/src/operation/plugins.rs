@@ -1,6 +1,7 @@
 //! The plugins of an operation: where they are looked for, and what they are told.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use maloko_core::operation::{Operation, OperationKind};
@@ -8,16 +9,13 @@ use maloko_core::plugin::PluginsOfRun;
 use maloko_core::resource_state::ResourceState;
 use maloko_core::served_by::ServedBy;
 use maloko_core::state::Snapshot;
-use maloko_plugins::{PluginSettings, Plugins};
+use maloko_plugins::{PluginSettings, Plugins, VARIABLES};
 
 use super::request::Request;
 use crate::context::Context;
+use crate::language_host::Language;
 use crate::project::Project;
 use crate::workplace::Workplace;
-
-/// The variables of the environment that say where plugins are.
-const VARIABLES: [&str; 6] =
-    ["HOME", "PATH", "PULUMI_DEBUG_PROVIDERS", "PULUMI_HOME", "PULUMI_IGNORE_AMBIENT_PLUGINS", "USERPROFILE"];
 
 /// The plugin host of an operation. It begins nothing before the run needs its first plugin.
 pub(super) fn host(workplace: &Workplace<'_>, operation: &Operation) -> PluginsOfRun {
@@ -45,14 +43,55 @@ pub(crate) fn settings(context: &Context, project: &Project) -> PluginSettings {
         serde_json::Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    let variable = |name: &str| Some((name.to_owned(), context.text_variable(name)?));
     PluginSettings {
         project: project.name.clone(),
         project_root: project.root.clone(),
         program_directory: project.root.clone(),
-        config: BTreeMap::new(),
         runtime_options: options.map(|(name, value)| (name.clone(), option(value))).collect(),
         project_plugins: project.plugins.clone(),
+        package_folders: package_folders(context, project),
+        ..settings_of_user(context)
+    }
+}
+
+/// Where plugins are looked for without a project.
+pub(crate) fn settings_of_user(context: &Context) -> PluginSettings {
+    let variable = |name: &str| Some((name.to_owned(), context.text_variable(name)?));
+    PluginSettings {
+        project: String::new(),
+        project_root: context.directory.clone(),
+        program_directory: context.directory.clone(),
+        config: BTreeMap::new(),
+        runtime_options: BTreeMap::new(),
+        project_plugins: Vec::new(),
+        package_folders: Vec::new(),
         environment: VARIABLES.into_iter().filter_map(variable).collect(),
+    }
+}
+
+/// Folders with the SDKs that the project's program may import.
+fn package_folders(context: &Context, project: &Project) -> Vec<PathBuf> {
+    let language = context.language_host.language();
+    match language {
+        Language::Python => {
+            let option = |name: &str| project.runtime_options.get(name).and_then(serde_json::Value::as_str);
+            let environment = match (option("virtualenv"), option("toolchain")) {
+                (Some(environment), _) if !environment.is_empty() => Some(environment),
+                (_, Some("uv" | "poetry")) => Some(".venv"),
+                _ => None,
+            };
+            let libraries = environment.map(|environment| project.root.join(environment).join("lib"));
+            let versions = libraries.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten();
+            let own: Vec<PathBuf> = versions
+                .filter_map(|version| Some(version.ok()?.path().join("site-packages")))
+                .filter(|folder| folder.is_dir())
+                .collect();
+            if own.is_empty() { context.language_host.about().search_path } else { own }
+        }
+        Language::NodeJs => {
+            let program = project.program(language).ok();
+            let start = program.map_or_else(|| project.root.clone(), |program| Project::program_directory(&program));
+            start.ancestors().map(|folder| folder.join("node_modules")).filter(|folder| folder.is_dir()).collect()
+        }
     }
 }

@@ -252,7 +252,8 @@ pub(in crate::driver) fn without_internal(inputs: &PropertyMap) -> PropertyMap {
 }
 
 /// The package that the row of a provider resource is of. Old states have at the top what new ones have in `__internal`.
-pub(in crate::driver) fn package_of_row(row: &ResourceState) -> PackageRequest {
+#[must_use]
+pub fn package_of_row(row: &ResourceState) -> PackageRequest {
     package_of_inputs(row.urn.provider_package().unwrap_or_default(), &row.inputs)
 }
 
