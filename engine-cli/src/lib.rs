@@ -46,6 +46,7 @@ use failure::{Failure, code};
 
 pub use embedding::{Cancellation, EngineEvents, Finished, OperationEnd};
 pub use library::{Invocation, run_in};
+pub use operation::plugins_for_tests;
 
 pub use language_host::{
     ErrorText, Language, LanguageAbout, LanguageHost, PackageUse, Parameter, PassResult, ProgramSpec, ResourceClass,

@@ -22,11 +22,13 @@ mod plan;
 mod plan_assertions;
 #[cfg(test)]
 mod plan_tests;
+mod plugins;
 mod report;
 mod run_request;
 mod stack;
 mod step_log;
 mod store;
+mod stubs;
 
 pub use clock::VirtualClock;
 pub use cloud::Unresolved;
@@ -44,3 +46,4 @@ pub use lifecycle::{
 pub use report::Report;
 pub use run_request::{Config, Fault, Import, Injection, RunRequest, Time, Verb};
 pub use stack::{Run, TestStack};
+pub use stubs::{COMPUTED_ID, Stub};

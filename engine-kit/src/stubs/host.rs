@@ -1,0 +1,187 @@
+//! The plugin host of tests whose packages are stubbed.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use async_trait::async_trait;
+use maloko_core::PropertyMap;
+use maloko_core::plugin::{FIRST_PLUGIN, PackageRequest, PluginAnswer, PluginClient, PluginHost, PluginQuestion};
+use maloko_core::provider::{
+    Answer, DiffAnswer, HostError, Method, ObjectId, ProviderCall, ProviderError, ProviderErrorKind, ProviderHost,
+};
+use maloko_core::urn::Urn;
+
+use super::language::{lowered, remarked};
+use super::objects::{Seen, StubbedObject, StubbedObjects};
+use super::{COMPUTED_ID, Stub};
+
+/// See the module's text.
+pub(crate) struct Stubs {
+    language: Arc<dyn ProviderHost>,
+    given: BTreeMap<String, Stub>,
+    objects: StubbedObjects,
+    plugins: AtomicU64,
+    calls: AtomicU64,
+    /// What the test's functions raised, with their messages.
+    raised: Mutex<Vec<(String, HostError)>>,
+}
+
+impl Stubs {
+    /// Stubs with what the test gives by type or function token; `language` has its objects.
+    pub(crate) fn new(language: Arc<dyn ProviderHost>, given: BTreeMap<String, Stub>, objects: StubbedObjects) -> Self {
+        Self {
+            language,
+            given,
+            objects,
+            plugins: AtomicU64::new(FIRST_PLUGIN),
+            // Numbers that the engine's own calls never reach.
+            calls: AtomicU64::new(1 << 62),
+            raised: Mutex::default(),
+        }
+    }
+
+    /// What a function of the test raised, of which a program's error tells: the SDK makes an error of its own of it.
+    pub(crate) fn told_by(&self, error: &str) -> Option<HostError> {
+        let raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
+        raised.iter().find(|(message, _)| error.contains(message.as_str())).map(|(_, source)| Arc::clone(source))
+    }
+
+    async fn function(&self, token: &str, arguments: PropertyMap) -> Result<PropertyMap, ProviderError> {
+        let Some(stub) = self.given.get(token).filter(|stub| stub.methods.contains("create")) else {
+            return Ok(arguments);
+        };
+        let method = Method::Create { inputs: arguments, key: String::new(), timeout: 0.0 };
+        let number = self.calls.fetch_add(1, Ordering::Relaxed);
+        let (call, given) = lowered(ProviderCall { number, urn: Urn::unchecked(""), method, for_plugin: None });
+        let answer = self.language.call(stub.object, call).await.inspect_err(|error| {
+            if let Some(source) = &error.source {
+                let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
+                raised.push((error.message.to_string(), Arc::clone(source)));
+            }
+        })?;
+        match remarked(&given, answer) {
+            Answer::Created { outputs, .. } => Ok(outputs),
+            _ => Err(unfit()),
+        }
+    }
+
+    async fn ask_test(&self, call: ProviderCall) -> Result<Option<Answer>, ProviderError> {
+        let stub = self.given.get(call.urn.own_type());
+        let Some(stub) = stub.filter(|stub| stub.methods.contains(call.method.name())) else { return Ok(None) };
+        let (call, given) = lowered(call);
+        let answer = self.language.call(stub.object, call).await?;
+        Ok(Some(remarked(&given, answer)))
+    }
+
+    async fn create(&self, call: ProviderCall, inputs: PropertyMap) -> Result<Answer, ProviderError> {
+        let urn = call.urn.clone();
+        let (id, more) = match self.ask_test(call).await? {
+            None => (COMPUTED_ID.to_owned(), PropertyMap::new()),
+            Some(Answer::Created { id, outputs }) => (id, outputs),
+            Some(_) => return Err(unfit()),
+        };
+        let id = if id == COMPUTED_ID { self.objects.next_id(&urn) } else { id };
+        let outputs = joined(&inputs, more);
+        self.objects.keep(&urn, &id, StubbedObject { inputs, outputs: outputs.clone() });
+        Ok(Answer::Created { id, outputs })
+    }
+
+    async fn update(&self, call: ProviderCall, id: &str, news: PropertyMap) -> Result<Answer, ProviderError> {
+        let urn = call.urn.clone();
+        let more = match self.ask_test(call).await? {
+            None => PropertyMap::new(),
+            Some(Answer::Updated { outputs }) => outputs,
+            Some(_) => return Err(unfit()),
+        };
+        let outputs = joined(&news, more);
+        self.objects.keep(&urn, id, StubbedObject { inputs: news, outputs: outputs.clone() });
+        Ok(Answer::Updated { outputs })
+    }
+
+    /// What no stub has made is as the caller says.
+    async fn read(&self, call: ProviderCall, id: String, known: PropertyMap) -> Result<Answer, ProviderError> {
+        let urn = call.urn.clone();
+        let old_inputs = call.for_plugin.as_ref().and_then(|it| it.old_inputs.clone());
+        let inputs = old_inputs.map_or_else(|| known.clone(), |inputs| (*inputs).clone());
+        match self.ask_test(call).await? {
+            Some(Answer::Read { id, outputs, inputs: told }) => {
+                let inputs = told.or_else(|| (!id.is_empty()).then_some(inputs));
+                return Ok(Answer::Read { id, outputs, inputs });
+            }
+            Some(_) => return Err(unfit()),
+            None => {}
+        }
+        Ok(match self.objects.look(&urn, &id) {
+            Seen::Object(StubbedObject { inputs, outputs }) => {
+                Answer::Read { id, outputs: Some(outputs), inputs: Some(inputs) }
+            }
+            Seen::Deleted => Answer::Read { id: String::new(), outputs: None, inputs: None },
+            Seen::Unknown => Answer::Read { id, outputs: Some(known), inputs: Some(inputs) },
+        })
+    }
+}
+
+/// Inputs come back as outputs, and what the test returns counts for more.
+fn joined(inputs: &PropertyMap, more: PropertyMap) -> PropertyMap {
+    let mut outputs = inputs.clone();
+    outputs.extend(more);
+    outputs
+}
+
+fn unfit() -> ProviderError {
+    ProviderError::new(ProviderErrorKind::BadReturn, "the answer of the stub does not fit its method")
+}
+
+#[async_trait]
+impl PluginHost for Stubs {
+    fn bind(&self, _engine: Weak<dyn PluginClient>) {}
+
+    async fn start(&self, _package: &PackageRequest, _provider: &Urn) -> Result<ObjectId, ProviderError> {
+        Ok(self.plugins.fetch_add(1, Ordering::Relaxed))
+    }
+
+    async fn ask(&self, _plugin: ObjectId, question: PluginQuestion) -> Result<PluginAnswer, ProviderError> {
+        Ok(match question {
+            PluginQuestion::CheckConfig { news, .. } => PluginAnswer::Checked { inputs: news, failures: Vec::new() },
+            PluginQuestion::DiffConfig { .. } => PluginAnswer::Diffed(DiffAnswer::default()),
+            PluginQuestion::Configure { .. } => PluginAnswer::Configured,
+            PluginQuestion::Invoke { token, arguments, .. } => {
+                PluginAnswer::Returned { result: self.function(&token, arguments).await?, failures: Vec::new() }
+            }
+        })
+    }
+
+    async fn call(&self, _plugin: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
+        let preview = call.for_plugin.as_ref().is_some_and(|it| it.preview);
+        match call.method.clone() {
+            Method::Create { inputs, .. } if preview => Ok(Answer::Created { id: String::new(), outputs: inputs }),
+            Method::Update { news, .. } if preview => Ok(Answer::Updated { outputs: news }),
+            Method::Create { inputs, .. } => self.create(call, inputs).await,
+            Method::Update { id, news, .. } => self.update(call, &id, news).await,
+            Method::Read { id, props, .. } => self.read(call, id, props).await,
+            Method::Check { news, .. } => {
+                let told = self.ask_test(call).await?;
+                Ok(told.unwrap_or(Answer::Checked { inputs: news, failures: Vec::new() }))
+            }
+            // The engine compares the inputs.
+            Method::Diff { .. } => Ok(self.ask_test(call).await?.unwrap_or(Answer::Diffed(DiffAnswer::default()))),
+            Method::Delete { id, .. } => {
+                let urn = call.urn.clone();
+                self.ask_test(call).await?;
+                self.objects.delete(&urn, &id);
+                Ok(Answer::Deleted)
+            }
+            Method::Find { .. } => Ok(Answer::Read { id: String::new(), outputs: None, inputs: None }),
+            Method::Configure { .. } => Ok(Answer::Configured),
+            Method::Close => Ok(Answer::Closed),
+        }
+    }
+
+    /// The engine tells the host of the test's objects by itself.
+    fn cancel(&self) {}
+
+    async fn stop(&self, _plugin: ObjectId) {}
+
+    async fn stop_all(&self) {}
+}
