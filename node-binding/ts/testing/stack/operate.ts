@@ -89,8 +89,8 @@ export interface Place {
     quiet?: number;
     /** The provider objects of the stack's earlier runs: the program may not make them any more. */
     providers: object[];
-    /** What stands in for the plugins of packages. */
-    packages: Packages;
+    /** What stands in for the plugins of packages; without it they are stubbed. */
+    packages?: Packages;
     /** Does somebody else keep the process alive? */
     alive: boolean;
 }
@@ -148,7 +148,7 @@ export function operate(
     const numbered = faults.map(({ deed, ...fault }) => {
         return { ...fault, ...deed, ...("object" in deed ? { object: registry.numberOf(deed.object) } : {}) };
     });
-    const packages = place.packages.order(registry, place.directory);
+    const packages = place.packages?.order(registry, place.directory);
     const text = toJsonText({ ...order, ...packages, directory: place.directory, faults: numbered });
     const report = bridge
         .runTest(number, native, text, toJsonText({ registry: number }))
