@@ -22,6 +22,7 @@ mod plan;
 mod plan_assertions;
 #[cfg(test)]
 mod plan_tests;
+mod plugin_laws;
 mod plugins;
 mod report;
 mod run_request;
@@ -43,6 +44,7 @@ pub use lifecycle::{
     Asked, Inputs, LifeCrash, LifeEnd, LifeOperation, LifePlanned, LifeRan, LifeRequest, LifeRun, LifeSubject,
     LifeTrial, Meanwhile, Row, Story, Taken,
 };
+pub use plugin_laws::{PluginSetup, PluginTrial, PluginUnderTest, PluginVerdict, Samples, judge_plugin};
 pub use report::Report;
 pub use run_request::{Config, Fault, Import, Injection, RunRequest, Time, Verb};
 pub use stack::{Run, TestStack};

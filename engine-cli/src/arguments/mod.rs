@@ -8,6 +8,7 @@ mod import;
 mod manage;
 mod operate;
 mod projects;
+mod provider;
 #[cfg(test)]
 mod tests;
 
@@ -29,6 +30,7 @@ pub(crate) use operate::{
     UpArguments, WatchArguments,
 };
 pub(crate) use projects::{InstallArguments, NewArguments};
+pub(crate) use provider::{ProviderCommand, ProviderTest};
 
 /// Runs infrastructure programs with dynamic providers inside this process.
 #[derive(Debug, Parser)]
@@ -120,6 +122,12 @@ pub(crate) enum Command {
     Install(InstallArguments),
     /// Check project, configuration and state without deploying
     Check(CheckArguments),
+    /// Test provider plugins
+    Provider {
+        /// What to do.
+        #[command(subcommand)]
+        command: ProviderCommand,
+    },
     /// Remove a stack's locks, such as those left by a process that was killed
     Cancel {
         /// The stack; the selected one when not given

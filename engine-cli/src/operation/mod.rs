@@ -30,7 +30,7 @@ use crate::settings::value;
 use crate::workplace::Workplace;
 
 pub(crate) use load::with_program;
-pub use plugins::plugins_for_tests;
+pub use plugins::{plugin_under_test, plugins_for_tests};
 pub(crate) use request::Request;
 
 use preview_pass::{AfterPreview, check_confirmation, preview_and_ask};
