@@ -25,8 +25,11 @@ pub(crate) async fn test(context: &Context, arguments: &ProviderTest) -> Result<
         };
         config.insert(key.to_owned(), Config { value: value.to_owned(), secret: false });
     }
-    let setup =
-        PluginSetup { kind: arguments.kind.clone(), version: arguments.plugin_version.clone().unwrap_or_default(), config };
+    let setup = PluginSetup {
+        kind: arguments.kind.clone(),
+        version: arguments.plugin_version.clone().unwrap_or_default(),
+        config,
+    };
     let plugin = plugins::plugin_under_test(&context.directory, &arguments.plugin, setup);
     let plugin = plugin.map_err(Failure::configuration)?;
     let judged = judge(context, arguments, &plugin, &samples).await;
@@ -34,12 +37,7 @@ pub(crate) async fn test(context: &Context, arguments: &ProviderTest) -> Result<
     judged
 }
 
-async fn judge(
-    context: &Context,
-    arguments: &ProviderTest,
-    plugin: &PluginUnderTest,
-    samples: &Samples,
-) -> Result<()> {
+async fn judge(context: &Context, arguments: &ProviderTest, plugin: &PluginUnderTest, samples: &Samples) -> Result<()> {
     plugin.prepare().await.map_err(Failure::new)?;
     let (console, is_json) = (&context.console, arguments.format.json());
     let show = |verdict: &PluginVerdict| {
@@ -88,7 +86,8 @@ fn read_samples(file: &Path) -> Result<(Samples, BTreeMap<String, Config>)> {
             Some(_) => return Err(failure(&format!("`{member}` is no object; write a value for each key"))),
         }
     }
-    let samples: Samples = serde_json::from_value(Json::Object(members)).map_err(|error| failure(&error.to_string()))?;
+    let samples: Samples =
+        serde_json::from_value(Json::Object(members)).map_err(|error| failure(&error.to_string()))?;
     samples.check().map_err(|text| failure(&text))?;
     Ok((samples, config))
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use maloko_core::operation::Operation;
 use maloko_core::plugin::{PluginHost, PluginsOfRun};
+use maloko_core::urn::package_of;
 use maloko_kit::{PluginSetup, PluginUnderTest};
 use maloko_plugins::{PluginSettings, Plugins, ProjectPlugin};
 
@@ -41,7 +42,8 @@ pub fn plugins_for_tests(directory: &Path, config: BTreeMap<String, String>) -> 
 /// # Errors
 /// In words: there is no such file, or it is not the plugin of the type's package.
 pub fn plugin_under_test(directory: &Path, plugin: &str, setup: PluginSetup) -> Result<PluginUnderTest, String> {
-    let package = setup.kind.split(':').next().unwrap_or_default().to_owned();
+    setup.check()?;
+    let package = package_of(&setup.kind).to_owned();
     let mut settings = settings_for_tests(directory)?;
     settings.config = setup.full_config().into_iter().map(|(key, config)| (key, config.value)).collect();
     if plugin.contains(['/', '\\']) || plugin == "." || plugin == ".." {

@@ -28,29 +28,12 @@ pub struct PluginTrial {
 
 struct Example {
     law: LawTrial,
-    /// What keeps the law from being tried on plugins.
-    lacks: Option<String>,
     has_world: bool,
     runs: Runs,
     /// What `check` returned, call by call.
     returned: Vec<PropertyMap>,
     checks: u64,
     last_error: Option<String>,
-}
-
-/// What a law cannot have of a plugin. Everything else is as for a provider in the host's language.
-fn lacks(law: &str, has_world: bool) -> Option<String> {
-    let what = match law {
-        "L10" if !has_world => {
-            "`world`, to see what planning has changed: nobody sees what a process of its own does with the network"
-        }
-        "L13" => {
-            "an operation key, which the protocol of plugins does not have: a create that is cut off stays unresolved, and \
-             the next run asks what became of it"
-        }
-        _ => return None,
-    };
-    Some(what.to_owned())
 }
 
 impl PluginTrial {
@@ -61,13 +44,13 @@ impl PluginTrial {
     /// A law that there is not, and a subject that cannot be read.
     pub fn new(law: &str, mut subject: Json, plugin: &PluginUnderTest) -> Result<Self> {
         subject["methods"] = json!(METHODS);
+        subject["plugin"] = json!(true);
         let given = Inputs::of(&subject);
         let subject: Subject =
             serde_json::from_value(subject).map_err(|error| Error::Configuration(error.to_string().into()))?;
         let (has_world, grace) = (subject.world.is_some(), subject.grace);
         let example = Example {
             law: LawTrial::new(law, subject)?,
-            lacks: lacks(law, has_world),
             has_world,
             runs: Runs::new(Arc::clone(plugin.shared()), given, grace),
             returned: Vec::new(),
@@ -94,9 +77,6 @@ impl PluginTrial {
 
 impl Example {
     async fn go_on(&mut self, mut answer: Json) -> Result<Json> {
-        if let Some(what) = self.lacks.take() {
-            return self.end(&End::Needs { what }).await;
-        }
         loop {
             let request = self.law.next(answer)?;
             let is_worldly = matches!(
@@ -123,8 +103,8 @@ impl Example {
 
     async fn end(&mut self, end: &End) -> Result<Json> {
         let left = self.runs.renew().await?;
-        let mut told =
-            serde_json::to_value(Request::End(end.clone())).map_err(|error| Error::Configuration(error.to_string().into()))?;
+        let mut told = serde_json::to_value(Request::End(end.clone()))
+            .map_err(|error| Error::Configuration(error.to_string().into()))?;
         told["raised"] = json!(self.last_error);
         told["left"] = json!(left);
         Ok(told)

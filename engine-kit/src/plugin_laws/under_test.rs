@@ -8,6 +8,7 @@ use maloko_core::Value;
 use maloko_core::error::{Error, Result};
 use maloko_core::plugin::{PackageRequest, PluginAnswer, PluginHost, PluginQuestion};
 use maloko_core::provider::{ObjectId, ProviderError};
+use maloko_core::served_by::{ServedBy, served_by};
 use maloko_core::urn::{Urn, package_of};
 use serde::Deserialize;
 use tokio::runtime::{Builder, Runtime};
@@ -33,6 +34,18 @@ pub struct PluginSetup {
 }
 
 impl PluginSetup {
+    /// Is its type one of a package?
+    ///
+    /// # Errors
+    /// In words.
+    pub fn check(&self) -> std::result::Result<(), String> {
+        let kind = &self.kind;
+        if kind.split(':').count() >= 3 && served_by(kind) == ServedBy::Plugin {
+            return Ok(());
+        }
+        Err(format!("'{kind}' is no type of a package; a type's token is like 'random:index/randomPet:RandomPet'"))
+    }
+
     /// The configuration by full key.
     #[must_use]
     pub fn full_config(&self) -> BTreeMap<String, Config> {
@@ -58,15 +71,10 @@ impl PluginUnderTest {
     /// # Errors
     /// What is no type token of a package, and a machine without threads.
     pub fn new(setup: PluginSetup, plugins: Arc<dyn PluginHost>) -> Result<Self> {
-        let kind = &setup.kind;
-        if kind.split(':').count() < 3 || maloko_core::served_by::served_by(kind) != maloko_core::served_by::ServedBy::Plugin {
-            let text = format!(
-                "'{kind}' is no type of a package; a type's token is like 'random:index/randomPet:RandomPet'"
-            );
-            return Err(Error::Configuration(text.into()));
-        }
+        setup.check().map_err(|text| Error::Configuration(text.into()))?;
         let runtime = Builder::new_multi_thread().worker_threads(2).thread_name("maloko-laws").enable_time().build();
-        let runtime = runtime.map_err(|error| Error::Configuration(format!("no thread can be started: {error}").into()))?;
+        let runtime =
+            runtime.map_err(|error| Error::Configuration(format!("no thread can be started: {error}").into()))?;
         let kept = Arc::new(KeptPlugin::new(plugins));
         Ok(Self(Arc::new(Shared { setup, kept, runtime: Some(runtime) })))
     }
@@ -109,10 +117,15 @@ impl Shared {
             PackageRequest { name: name.to_owned(), version: self.setup.version.clone(), ..PackageRequest::default() };
         let plugin = self.kept.start(&package, &urn).await?;
         let own = |key: &str| Some(key.strip_prefix(name)?.strip_prefix(':')?.to_owned());
-        let mut news: PropertyMap = self.setup.full_config().iter().filter_map(|(key, config)| {
-            let text = Value::String(config.value.clone());
-            Some((own(key)?, if config.secret { Value::secret(text) } else { text }))
-        }).collect();
+        let mut news: PropertyMap = self
+            .setup
+            .full_config()
+            .iter()
+            .filter_map(|(key, config)| {
+                let text = Value::String(config.value.clone());
+                Some((own(key)?, if config.secret { Value::secret(text) } else { text }))
+            })
+            .collect();
         if !self.setup.version.is_empty() {
             news.insert("version".to_owned(), Value::String(self.setup.version.clone()));
         }
