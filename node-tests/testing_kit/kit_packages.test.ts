@@ -1,6 +1,6 @@
 // Resources and functions of packages in tests: stubbed by default, or as the test says.
 import * as pulumi from "@pulumi/pulumi";
-import { expect, type Inputs, test } from "maloko/vitest";
+import { expect, type Inputs, type StackSettings, test } from "maloko/vitest";
 
 const PET = "random:index/randomPet:RandomPet";
 const LOOKUP = "random:index:lookup";
@@ -120,8 +120,9 @@ test("secrets stay secret in a stub", async ({ stack }) => {
         seen.push(inputs.text);
         return { text: inputs.text, size: 1 };
     };
-    for (const stubs of [{}, { [PET]: stub }]) {
-        const s = stack(() => void new RandomPet("plain", { text: pulumi.secret("hunter2") }), { stubs });
+    const settings: StackSettings[] = [{}, { stubs: { [PET]: stub } }];
+    for (const given of settings) {
+        const s = stack(() => void new RandomPet("plain", { text: pulumi.secret("hunter2") }), given);
         await s.up();
         expect(s.row("plain").secret).toEqual(["text"]);
     }
