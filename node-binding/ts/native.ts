@@ -14,7 +14,12 @@ interface Addon {
 }
 
 /** The addon's side of a thread, and what it tells. */
-export type { Bridge as NativeBridge, Message as NativeMessage, PluginUnderTest as NativePlugin, TestStack as NativeStack };
+export type {
+    Bridge as NativeBridge,
+    Message as NativeMessage,
+    PluginUnderTest as NativePlugin,
+    TestStack as NativeStack,
+};
 
 // Plain JavaScript: the build needs it before this is compiled.
 const { platformKey } = require("../bin/platform.js") as { platformKey: () => string };

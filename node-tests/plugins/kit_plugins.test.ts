@@ -19,12 +19,12 @@ function probeOnPath(): () => string[] {
     const script = join(directory, "pulumi-resource-probe");
     writeFileSync(script, `#!/bin/sh\nexec "${PYTHON}" "${PROBE}" "$@"\n`);
     chmodSync(script, 0o755);
-    const before = process.env["PATH"];
-    process.env["PATH"] = `${directory}:${before}`;
-    process.env["PROBE_WORLD"] = world;
+    const before = process.env.PATH;
+    process.env.PATH = `${directory}:${before}`;
+    process.env.PROBE_WORLD = world;
     onTestFinished(() => {
-        process.env["PATH"] = before;
-        delete process.env["PROBE_WORLD"];
+        process.env.PATH = before;
+        delete process.env.PROBE_WORLD;
         rmSync(directory, { recursive: true });
     });
     return () => readdirSync(world).map((name) => name.replace(".json", ""));

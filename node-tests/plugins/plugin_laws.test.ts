@@ -1,4 +1,4 @@
-// Plugins under the laws of providers: each law catches the bug that it is about, and they are silent on a good plugin.
+// Plugins under the laws of providers: each law catches the bug that it is about, and is silent on a good plugin.
 import {
     chmodSync,
     existsSync,
@@ -69,7 +69,7 @@ beforeAll(() => {
     mkdirSync(objects);
     writeFileSync(executable, `#!/bin/sh\nexec "${PYTHON}" "${BREAKER}" "$@"\n`);
     chmodSync(executable, 0o755);
-    process.env["PROBE_WORLD"] = objects;
+    process.env.PROBE_WORLD = objects;
 });
 
 afterEach(() => {
@@ -80,7 +80,7 @@ afterEach(() => {
 
 afterAll(async () => {
     await plugin.close();
-    delete process.env["PROBE_WORLD"];
+    delete process.env.PROBE_WORLD;
     rmSync(folder, { recursive: true });
 });
 

@@ -1,4 +1,4 @@
-"""The probe plugin with a bug in it, for tests of the laws. The file `.breaks` in its world names the law that it breaks.
+"""The probe plugin with a bug in it, for tests of the laws. The file `.breaks` in its world names the law that breaks.
 
 Both languages' tests start it, by a link that is called `pulumi-resource-probe`.
 """

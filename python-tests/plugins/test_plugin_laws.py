@@ -1,4 +1,4 @@
-"""Plugins under the laws of providers: each law catches the bug that it is about, and they are silent on a good plugin."""
+"""Plugins under the laws of providers: each law catches the bug that it is about, and is silent on a good plugin."""
 
 import json
 import os

@@ -24,7 +24,7 @@ const AT_ONCE: usize = 16;
 /// The inputs of an example, and what the author says of them.
 #[derive(Default)]
 pub(super) struct Inputs {
-    inputs: Vec<Map<String, Json>>,
+    examples: Vec<Map<String, Json>>,
     secret: Vec<String>,
     baseline: Vec<Json>,
 }
@@ -32,14 +32,14 @@ pub(super) struct Inputs {
 impl Inputs {
     pub(super) fn of(subject: &Json) -> Self {
         let list = |name: &str| subject[name].as_array().cloned().unwrap_or_default();
-        let inputs = list("inputs").into_iter().map(|it| it.as_object().cloned().unwrap_or_default()).collect();
+        let examples = list("inputs").into_iter().map(|it| it.as_object().cloned().unwrap_or_default()).collect();
         let secret = list("secret").iter().filter_map(|it| it.as_str().map(str::to_owned)).collect();
-        Self { inputs, secret, baseline: list("baseline") }
+        Self { examples, secret, baseline: list("baseline") }
     }
 
     /// The inputs with this number, as properties.
     pub(super) fn of_number(&self, number: usize) -> PropertyMap {
-        self.inputs.get(number).map(read_map).unwrap_or_default()
+        self.examples.get(number).map(read_map).unwrap_or_default()
     }
 
     fn wanted(&self, wanted: &Wanted, secret: bool) -> PropertyMap {

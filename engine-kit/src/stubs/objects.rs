@@ -45,8 +45,9 @@ impl StubbedObjects {
         let number = kept.made.entry(urn.clone()).or_default();
         *number += 1;
         let digest = digest::digest(&digest::SHA256, format!("{urn}#{number}").as_bytes());
-        let digits: String = digest.as_ref().iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-        format!("{}-{digits}", urn.name())
+        let bytes = digest.as_ref().iter().take(4);
+        let digits = bytes.fold(0_u32, |digits, byte| digits << 8 | u32::from(*byte));
+        format!("{}-{digits:08x}", urn.name())
     }
 
     pub(super) fn keep(&self, urn: &Urn, id: &str, object: StubbedObject) {

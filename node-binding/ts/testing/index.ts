@@ -53,7 +53,7 @@ export { type LoggedCall, replay, saveCall } from "./recorded/replay";
 export { forSnapshots, normalized, type SnapshotSerializer, snapshotSerializer } from "./recorded/serializers";
 export { type Call, Calls } from "./stack/calls";
 export { type Failure, type FailureExpectation, fails, failureOf } from "./stack/failures";
-export type { PackageStub, StubbedOutputs, StubObject } from "./stack/packages";
+export type { PackageStub, StubObject } from "./stack/packages";
 export {
     type Action,
     type Change,

@@ -64,7 +64,9 @@ export function checkOptions(what: string, provider: unknown, options: Partial<S
         );
     }
     if (provider instanceof Plugin && what === "lifecycle") {
-        throw new TypeError(`${provider.type} is a plugin, and lifecycles try provider objects only; try it with \`laws\``);
+        throw new TypeError(
+            `${provider.type} is a plugin, and lifecycles try provider objects only; try it with \`laws\``,
+        );
     }
     const { inputs, world } = options;
     if (!isArbitrary(inputs) && !(Array.isArray(inputs) && inputs.length > 0)) {

@@ -1,10 +1,7 @@
 // What a test says of resources and functions of packages, by token, and whether their plugins really run.
 import type { ProviderRegistry } from "../../providers/registry";
 import { show } from "../values";
-import { isClass, type Inputs } from "./subject";
-
-/** What a stub's method returns, now or later: outputs, or nothing. The inputs come back beside them. */
-export type StubbedOutputs = Inputs | undefined | void | Promise<Inputs | undefined | void>;
+import { type Inputs, isClass } from "./subject";
 
 /** Stands in for a resource of a package, method by method; the methods that it lacks are the stub's own. */
 export interface StubObject {
@@ -16,8 +13,11 @@ export interface StubObject {
     delete?(id: string, props: Inputs): unknown;
 }
 
-/** What stands in for a resource type or a function: a function of the inputs, or an object with methods. */
-export type PackageStub = ((inputs: Inputs) => StubbedOutputs) | StubObject;
+/**
+ * What stands in for a resource type or a function: a function of the inputs that returns outputs, now or later, or an object
+ * with methods. The inputs come back beside them.
+ */
+export type PackageStub = ((inputs: Inputs) => unknown) | StubObject;
 
 /** Has the stub make an id; `engine-kit/src/stubs/mod.rs` has it as well. */
 const COMPUTED_ID = "maloko:computed-id";
@@ -36,7 +36,7 @@ export class Packages {
     readonly #real: boolean;
 
     /** Throws a TypeError for what makes no sense. */
-    constructor(stubs: Record<string, PackageStub> = {}, plugins = process.env["MALOKO_PLUGINS"] || "stubs") {
+    constructor(stubs: Record<string, PackageStub> = {}, plugins = process.env.MALOKO_PLUGINS || "stubs") {
         if (plugins !== "stubs" && plugins !== "real") {
             throw new TypeError(`plugins is ${show(plugins)}; it is "stubs" (the default) or "real"`);
         }

@@ -6,6 +6,7 @@ import atexit
 import json
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from maloko._errors import MalokoError
@@ -42,7 +43,7 @@ class Plugin:
         :param version: the version of the package.
         """
         self.type = type
-        self.path = os.path.abspath(path) if path else ""
+        self.path = str(Path(path).absolute()) if path else ""
         self.version = version
         self._started: dict[str, PluginUnderTest] = {}
 
@@ -64,7 +65,7 @@ class Plugin:
         setup = json.dumps({"type": self.type, "version": self.version, "config": values}, sort_keys=True)
         if setup not in self._started:
             try:
-                plugin = PluginUnderTest(os.getcwd(), self.path, setup)
+                plugin = PluginUnderTest(Path.cwd(), self.path, setup)
                 plugin.prepare()
             except (ValueError, RuntimeError) as error:
                 raise MalokoError(str(error)) from None
@@ -119,9 +120,7 @@ def try_plugin(law: str, settings: Settings, place: Place, inputs: tuple[Any, ..
             raise Broken(request["words"]) from (raised if request["caused"] else None)
 
 
-def _subject(
-    law: str, settings: Settings, world: Any, inputs: tuple[Any, ...], listed: int | None
-) -> dict[str, Any]:
+def _subject(law: str, settings: Settings, world: Any, inputs: tuple[Any, ...], listed: int | None) -> dict[str, Any]:
     def ability(name: str) -> dict[str, Any]:
         return {"name": name, "there": callable(getattr(world, name, None))}
 
@@ -132,7 +131,9 @@ def _subject(
         "volatile": sorted(settings.volatile),
         "secret": None if settings.secret is None else sorted(settings.secret),
         "world": None if world is None else remote,
-        "baseline": plain(baseline_of(settings.baseline, settings.place, settings.provider.type)) if is_wanted else None,
+        "baseline": plain(baseline_of(settings.baseline, settings.place, settings.provider.type))
+        if is_wanted
+        else None,
         "grace": settings.grace,
         "listed": listed,
     }

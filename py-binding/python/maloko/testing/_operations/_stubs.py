@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from maloko._errors import MalokoError
@@ -36,7 +36,7 @@ class PackageStubs:
             token: {"object": host.registry.number(stub), "methods": stub.methods}
             for token, stub in self._stubs.items()
         }
-        return {"stubs": stubs, "plugins": os.getcwd() if self.real else None}
+        return {"stubs": stubs, "plugins": str(Path.cwd()) if self.real else None}
 
 
 def _stub(token: str, given: Any) -> _Stub:
@@ -48,8 +48,8 @@ def _stub(token: str, given: Any) -> _Stub:
     methods = [name for name in METHODS if _has(given, name)]
     if inspect.isclass(given) or not (methods or callable(given)):
         raise MalokoError(
-            f"the stub of '{token}' is {given!r}; give a function of the inputs that returns outputs, or an object with "
-            f"some of the methods {', '.join(METHODS)}"
+            f"the stub of '{token}' is {given!r}; give a function of the inputs that returns outputs, or an object "
+            f"with some of the methods {', '.join(METHODS)}"
         )
     return _Stub(token, given, methods)
 
