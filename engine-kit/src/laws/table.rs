@@ -74,7 +74,7 @@ impl Law {
         let lacks = |(need, why): &(Need, &str)| need.lacks(subject).map(|what| format!("{what}{why}"));
         let asks_for_pairs =
             self.inputs > 1 && !(self.name == "L12" && subject.secret.as_ref().is_some_and(Vec::is_empty));
-        self.needs.iter().find_map(lacks).or_else(|| self.lacks_of_plugin(subject)).or_else(|| {
+        self.lacks_of_plugin(subject).or_else(|| self.needs.iter().find_map(lacks)).or_else(|| {
             (asks_for_pairs && subject.listed.is_some_and(|count| count < 2))
                 .then(|| "two `inputs` that differ; there is one".to_owned())
         })

@@ -7,6 +7,8 @@ mod nobody;
 mod program;
 mod runs;
 mod sampling;
+#[cfg(test)]
+mod sampling_tests;
 mod trial;
 mod under_test;
 

@@ -98,7 +98,8 @@ export class TestStack {
      * destroyed by itself.
      */
     another(subject: Subject, settings: StackSettings): TestStack {
-        return new TestStack(this.#kit, subject, settings, this.#state);
+        const { stubs, plugins } = this.#settings;
+        return new TestStack(this.#kit, subject, { stubs, plugins, ...settings } as StackSettings, this.#state);
     }
 
     /** Changes the properties for the next operation. */

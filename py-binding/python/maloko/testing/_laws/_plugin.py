@@ -38,8 +38,8 @@ class Plugin:
     def __init__(self, type: str, *, path: str | os.PathLike[str] = "", version: str = "") -> None:  # noqa: A002 the word of Pulumi's for it
         """
         :param type: the type token of the resource, such as `random:index/randomPet:RandomPet`.
-        :param path: the plugin's executable or folder; without it, the plugin of the type's package is looked for as for
-            a program.
+        :param path: the plugin's executable or folder; without it, the plugin of the type's package is looked for as
+            for a program.
         :param version: the version of the package.
         """
         self.type = type

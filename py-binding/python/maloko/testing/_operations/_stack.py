@@ -88,7 +88,8 @@ class Stack:
         """Does the engine go by the machine's clock instead of `clock`?"""
         self.quiet = quiet
         """How many seconds a program may wait while nothing goes on that could end its waiting, before it fails."""
-        self.packages = PackageStubs(stubs, plugins or kit.plugins)
+        given = plugins or kit.plugins
+        self.packages = PackageStubs(stubs, given)
         """What stands in for the plugins of packages."""
         self.ledger: Ledger | None = None
         """Where the stack is kept, if it is kept on disk."""
@@ -97,7 +98,7 @@ class Stack:
         elif kit.cloud is None:
             self.state = TestStack(project, name)
         else:
-            self.ledger = Ledger.of_test(kit.cloud, kit.test, len(kit.stacks), project, name)
+            self.ledger = Ledger.of_test(kit.cloud, kit.test, len(kit.stacks), project, name, given)
             self.state = self.ledger.open()
             self.real_time = True
         self.clock = Clock(self)
@@ -129,7 +130,7 @@ class Stack:
         :param program: as for `maloko.stack`.
         :param settings: as for `maloko.stack`, save `project`, `name` and `real_time`, which are those of this stack.
         """
-        return Stack(
+        other = Stack(
             self.kit,
             program,
             **settings,
@@ -138,6 +139,9 @@ class Stack:
             real_time=self.real_time,
             state=self.state,
         )
+        if not settings.keys() & {"stubs", "plugins"}:
+            other.packages = self.packages
+        return other
 
     # Verbs.
 
