@@ -49,8 +49,8 @@ class Ledger:
         card = directory / _CARD
         try:
             known: dict[str, Any] = json.loads(card.read_text(encoding="utf-8"))
-            plugins = str(known.get("plugins", "stubs"))
-            return cls(directory, str(known["test"]), str(known["project"]), str(known["stack"]), plugins)
+            named = str(known["test"]), str(known["project"]), str(known["stack"])
+            return cls(directory, *named, str(known.get("plugins", "stubs")))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise MalokoError(
                 f"{card} is damaged ({error}), so that {directory} was not swept; look at the state beside it with "
