@@ -94,3 +94,19 @@ test("a plugin that is missing is named", async ({ stack }) => {
     const s = stack(() => void new Nowhere("thing"), { plugins: "real" });
     await expect(s.up()).rejects.toThrow("nowhere");
 });
+
+test("plugins run in all stacks where the run says so", async ({ stack }) => {
+    class Nowhere extends pulumi.CustomResource {
+        constructor(name: string) {
+            super("nowhere:index:Thing", name, {});
+        }
+    }
+    const program = () => void new Nowhere("thing");
+    await stack(program).up();
+    process.env.MALOKO_PLUGINS = "real";
+    onTestFinished(() => {
+        delete process.env.MALOKO_PLUGINS;
+    });
+    await expect(stack(program).up()).rejects.toThrow("nowhere");
+    await stack(program, { plugins: "stubs" }).up();
+});

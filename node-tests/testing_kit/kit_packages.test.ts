@@ -1,6 +1,6 @@
 // Resources and functions of packages in tests: stubbed by default, or as the test says.
 import * as pulumi from "@pulumi/pulumi";
-import { expect, type Inputs, type StackSettings, test } from "maloko/vitest";
+import { crashEverywhere, expect, type Inputs, type StackSettings, test } from "maloko/vitest";
 
 const PET = "random:index/randomPet:RandomPet";
 const LOOKUP = "random:index:lookup";
@@ -187,3 +187,14 @@ test("a stub that returns no outputs is named", async ({ stack }) => {
     const s = stack(() => void new RandomPet("pet"), { stubs: { [PET]: stub } });
     await expect(s.up()).toFail("pet", { match: /the stub of 'random:index\/randomPet:RandomPet' returned "cat"/ });
 });
+
+crashEverywhere(
+    ["kill", "raise_after"],
+    async ({ stack }) => {
+        const s = stack(() => void new Greeting("greeting", new RandomPet("pet", { text: "cat" }).text));
+        await s.up();
+        expect(s.outputs("pet")).toEqual({ text: "cat" });
+        expect(s.outputs("greeting").length).toBe(3);
+    },
+    { title: "a stack with a package survives being cut off", world: Map },
+);

@@ -11,6 +11,8 @@ from pulumi.dynamic import CreateResult, Resource, ResourceProvider, UpdateResul
 
 from maloko.testing import Kit
 
+pytest_plugins = ("pytester",)
+
 PROBE = Path(__file__).parents[2] / "conformance" / "plugins" / "plugins" / "probe.py"
 
 
@@ -97,3 +99,47 @@ def test_a_plugin_that_is_missing_is_named(maloko: Kit) -> None:
     s = maloko.stack(lambda: Nowhere("thing") and None, plugins="real")
     with maloko.fails(match="nowhere"):
         s.up()
+
+
+def test_plugins_run_in_all_stacks_where_the_run_says_so(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("""
+        import pulumi
+
+        class Nowhere(pulumi.CustomResource):
+            def __init__(self, name):
+                super().__init__("nowhere:index:Thing", name, {})
+
+        def test_it(maloko):
+            maloko.stack(lambda: Nowhere("thing") and None).up()
+
+        def test_its_own_word_counts(maloko):
+            maloko.stack(lambda: Nowhere("thing") and None, plugins="stubs").up()
+    """)
+    pytester.runpytest_subprocess().assert_outcomes(passed=2)
+    told = pytester.runpytest_subprocess("--maloko-plugins=real")
+    told.assert_outcomes(passed=1, failed=1)
+    told.stdout.fnmatch_lines(["*nowhere*"])
+    pytester.makeini("[pytest]\nmaloko_plugins = real\n")
+    pytester.runpytest_subprocess().assert_outcomes(passed=1, failed=1)
+
+
+@pytest.mark.usefixtures("probe_on_path")
+def test_a_sweep_deletes_what_real_plugins_have_made(pytester: pytest.Pytester, world: Path) -> None:
+    pytester.makepyfile("""
+        import os
+        import pulumi
+        import pytest
+
+        class Thing(pulumi.CustomResource):
+            def __init__(self, name):
+                super().__init__("probe:index:Thing", name, {"size": 1})
+
+        @pytest.mark.real_cloud
+        def test_it(maloko):
+            maloko.stack(lambda: Thing("thing") and None, plugins="real").up()
+            os._exit(9)
+    """)
+    pytester.runpytest_subprocess()
+    assert [path.stem for path in world.iterdir()] == ["here-thing-1"]
+    pytester.runpytest_subprocess("--maloko-sweep").stdout.fnmatch_lines(["*deleted*thing*here-thing-1*"])
+    assert not list(world.iterdir())

@@ -8,7 +8,7 @@ import pytest
 from pulumi.dynamic import CreateResult, Resource, ResourceProvider, UpdateResult
 
 from maloko import MalokoError
-from maloko.testing import Kit
+from maloko.testing import Kit, crash_everywhere
 
 PET = "random:index/randomPet:RandomPet"
 LOOKUP = "random:index:lookup"
@@ -222,3 +222,14 @@ def test_a_stub_that_returns_no_outputs_is_named(maloko: Kit) -> None:
     s = maloko.stack(lambda: RandomPet("pet") and None, stubs={PET: lambda _inputs: "cat"})
     with maloko.fails("pet", match="the stub of 'random:index/randomPet:RandomPet' returned 'cat'"):
         s.up()
+
+
+@crash_everywhere(["kill", "raise_after"], sample=20)
+def test_a_stack_with_a_package_survives_being_cut_off(maloko: Kit) -> None:
+    def program() -> None:
+        Greeting("greeting", RandomPet("pet", text="cat").text)
+
+    s = maloko.stack(program)
+    s.up()
+    assert s.outputs("pet") == {"text": "cat"}
+    assert s.outputs("greeting")["length"] == 3
