@@ -44,7 +44,7 @@ pub use lifecycle::{
     Asked, Inputs, LifeCrash, LifeEnd, LifeOperation, LifePlanned, LifeRan, LifeRequest, LifeRun, LifeSubject,
     LifeTrial, Meanwhile, Row, Story, Taken,
 };
-pub use plugin_laws::{PluginSetup, PluginTrial, PluginUnderTest, PluginVerdict, Samples, judge_plugin};
+pub use plugin_laws::{Listener, PluginSetup, PluginTrial, PluginUnderTest, PluginVerdict, Samples, judge_plugin};
 pub use report::Report;
 pub use run_request::{Config, Fault, Import, Injection, RunRequest, Time, Verb};
 pub use stack::{Run, TestStack};

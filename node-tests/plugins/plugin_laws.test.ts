@@ -24,8 +24,8 @@ import {
     Plugin,
     test,
 } from "maloko/vitest";
-import { afterAll, afterEach, beforeAll } from "vitest";
-import { Project } from "../support/project";
+import { afterAll, afterEach, beforeAll, vi } from "vitest";
+import { type Interrupted, Project } from "../support/project";
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const BREAKER = join(ROOT, "python-tests", "plugins", "law_breaking_plugin.py");
@@ -190,6 +190,22 @@ test("the command line tells the law that a plugin breaks", { timeout: 60_000 },
     expect(stdout.endsWith("2 laws: 1 held, 1 broken, 0 not tried\n")).toBe(true);
     const told = JSON.parse(judged(GOOD, "--law", "L3", "--json").stdout);
     expect([told.broken, told.laws[0].law, told.laws[0].outcome]).toEqual([1, "L3", "broken"]);
+});
+
+test("Ctrl-C stops the judge which deletes what it has made", { timeout: 60_000 }, async () => {
+    const sleeps = { size: 1, sleep: 60, sleepIn: "update" };
+    const inputs = JSON.stringify([sleeps, { ...sleeps, text: "alpha" }]);
+    const project = new Project({ "inputs.yaml": inputs, started: "" });
+    const args = ["provider", "test", executable, THING, "--inputs", "inputs.yaml", "--law", "L2", "--law", "L5"];
+    const stop = async (command: Interrupted) => {
+        await command.said("L2 holds");
+        await vi.waitUntil(() => ids().length > 0, { timeout: 20_000 });
+        command.signal();
+    };
+    const { status, output } = await project.interrupted(args, stop, { PROBE_WORLD: objects });
+    expect(status).toBe(8);
+    expect(output).toContain("error: stopped: what the present law had made was deleted");
+    expect(ids()).toEqual([]);
 });
 
 test("bad input of the command line is told", { timeout: 60_000 }, async () => {

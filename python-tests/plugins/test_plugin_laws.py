@@ -2,13 +2,14 @@
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cli import Project
+from cli import LONGEST_SECONDS, Project, begin, wait_for
 
 from maloko import MalokoError
 from maloko.testing import Lifecycle, Plugin, ProviderLaws, Secret
@@ -174,6 +175,27 @@ def test_the_command_line_tells_the_law_that_a_plugin_breaks(project: Project, f
     assert told.endswith("2 laws: 1 held, 1 broken, 0 not tried\n")
     told = json.loads(judged(project, folder, GOOD, "--law", "L3", "--json", code=1))
     assert (told["broken"], told["laws"][0]["law"], told["laws"][0]["outcome"]) == (1, "L3", "broken")
+
+
+def test_ctrl_c_stops_the_judge_which_deletes_what_it_has_made(project: Project, folder: Path) -> None:
+    sleeps = {"size": 1, "sleep": 60, "sleepIn": "update"}
+    project.write("inputs.yaml", json.dumps([sleeps, {**sleeps, "text": "alpha"}]))
+    project.environment["PROBE_WORLD"] = str(folder / "world")
+    executable = str(folder / "pulumi-resource-probe")
+    running = begin(
+        project, "provider", "test", executable, THING, "--inputs", "inputs.yaml", "--law", "L2", "--law", "L5"
+    )
+    said = ""
+    while "L2 holds" not in said:
+        line = running.stdout.readline() if running.stdout else ""
+        assert line, said
+        said += line
+    wait_for(folder / "world" / "here-it-1.json")
+    running.send_signal(signal.SIGINT)
+    rest, _ = running.communicate(timeout=LONGEST_SECONDS)
+    assert running.returncode == 8, rest
+    assert "error: stopped: what the present law had made was deleted" in rest
+    assert not World(folder / "world").objects()
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use maloko_kit::{Config, PluginSetup, PluginUnderTest, PluginVerdict, Samples, judge_plugin};
+use maloko_kit::{Config, Listener, PluginSetup, PluginUnderTest, PluginVerdict, Samples, judge_plugin};
 use serde_json::{Map, Value as Json, json};
 
 use super::pretty;
@@ -12,7 +15,12 @@ use crate::context::Context;
 use crate::failure::{Failure, Result, code};
 use crate::operation::plugins;
 use crate::plain::count;
+use crate::terminal::console::Console;
+use crate::terminal::signals::Watch;
 use crate::yaml;
+
+/// How long the judge may take to delete what it has made, once it is stopped.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runs `provider test`.
 pub(crate) async fn test(context: &Context, arguments: &ProviderTest) -> Result<()> {
@@ -38,18 +46,17 @@ pub(crate) async fn test(context: &Context, arguments: &ProviderTest) -> Result<
 }
 
 async fn judge(context: &Context, arguments: &ProviderTest, plugin: &PluginUnderTest, samples: &Samples) -> Result<()> {
-    plugin.prepare().await.map_err(Failure::new)?;
     let (console, is_json) = (&context.console, arguments.format.json());
-    let show = |verdict: &PluginVerdict| {
-        if !is_json {
-            console.line(&verdict.text);
-        }
-        for left in &verdict.left {
-            console.warn(format!("{}: this object could not be deleted and is left: {left}", verdict.law));
-        }
-    };
-    let verdicts = judge_plugin(plugin, &arguments.kind, samples, &arguments.law, show).await;
+    let mut shown = Shown { console, is_json, stopped: Arc::default() };
+    let watch = watch(context, plugin, &shown.stopped)?;
+    plugin.prepare().await.map_err(Failure::new)?;
+    let verdicts = judge_plugin(plugin, &arguments.kind, samples, &arguments.law, &mut shown).await;
+    drop(watch);
     let verdicts = verdicts.map_err(|error| Failure::configuration(error.to_string()))?;
+    if shown.stops() {
+        let message = "stopped: what the present law had made was deleted".to_owned();
+        return Err(Failure { code: code::CANCELLED, message: message.into() });
+    }
     let number = |outcome: &str| verdicts.iter().filter(|verdict| verdict.outcome == outcome).count();
     let (holds, broken) = (number("holds"), number("broken"));
     if is_json {
@@ -61,6 +68,45 @@ async fn judge(context: &Context, arguments: &ProviderTest, plugin: &PluginUnder
         console.line(&format!("\n{laws}: {holds} held, {broken} broken, {others} not tried"));
     }
     if broken == 0 { Ok(()) } else { Err(Failure::silent(code::FAILURE)) }
+}
+
+/// Shows verdicts as they come.
+struct Shown<'a> {
+    console: &'a Console,
+    is_json: bool,
+    stopped: Arc<AtomicBool>,
+}
+
+impl Listener for Shown<'_> {
+    fn tell(&mut self, verdict: &PluginVerdict) {
+        if !self.is_json {
+            self.console.line(&verdict.text);
+        }
+        for left in &verdict.left {
+            self.console.warn(format!("{}: this object could not be deleted and is left: {left}", verdict.law));
+        }
+    }
+
+    fn stops(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+}
+
+/// Deals with signals: the first one stops the judge, which deletes what it has made; the second one leaves at once.
+fn watch(context: &Context, plugin: &PluginUnderTest, stopped: &Arc<AtomicBool>) -> Result<Option<Watch>> {
+    if context.library.is_some() {
+        return Ok(None);
+    }
+    let (plugin, stopped) = (plugin.clone(), Arc::clone(stopped));
+    let (told, left) = (context.console.clone(), context.console.clone());
+    let first = move |_| {
+        stopped.store(true, Ordering::Relaxed);
+        told.note("stopping: what the present law has made is deleted (press Ctrl-C again to leave at once)");
+        plugin.give_up();
+    };
+    let last_words = move |_| left.warn("left at once: what the present law has made may be left");
+    let begun = Watch::begin(PATIENCE, code::CANCELLED, |_| false, first, last_words);
+    begun.map(Some).map_err(|error| Failure::io("signals cannot be watched", &error))
 }
 
 /// Reads the file of inputs: a list of them, or an object with the list as `inputs` and what else is known of the resource.

@@ -1,6 +1,7 @@
 //! A plugin that goes on from run to run: to start it for each would take most of the time.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use async_trait::async_trait;
@@ -18,6 +19,8 @@ pub(super) struct KeptPlugin {
     pub(super) heard: Arc<Heard>,
     relay: Arc<Relay>,
     running: Mutex<Running>,
+    /// Is nothing more to be made?
+    given_up: AtomicBool,
 }
 
 #[derive(Default)]
@@ -35,11 +38,17 @@ impl KeptPlugin {
         let relay = Arc::new(Relay { engine: Mutex::new(None), heard: Arc::clone(&heard) });
         let as_client: Arc<dyn PluginClient> = Arc::clone(&relay) as _;
         plugins.bind(Arc::downgrade(&as_client));
-        Self { plugins, heard, relay, running: Mutex::default() }
+        Self { plugins, heard, relay, running: Mutex::default(), given_up: AtomicBool::new(false) }
     }
 
     fn running(&self) -> MutexGuard<'_, Running> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes nothing more: what goes on is asked to end, and what was made can be deleted.
+    pub(super) fn give_up(&self) {
+        self.given_up.store(true, Ordering::SeqCst);
+        self.cancel();
     }
 
     /// Ends the process.
@@ -56,6 +65,9 @@ impl PluginHost for KeptPlugin {
     }
 
     async fn start(&self, package: &PackageRequest, provider: &Urn) -> Result<ObjectId, ProviderError> {
+        if self.running().spent {
+            self.end().await;
+        }
         if let Some(number) = self.running().by_package.get(package) {
             return Ok(*number);
         }
@@ -80,6 +92,9 @@ impl PluginHost for KeptPlugin {
 
     async fn call(&self, plugin: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
         let (method, preview) = (call.method.name(), call.for_plugin.as_ref().is_some_and(|it| it.preview));
+        if self.given_up.load(Ordering::SeqCst) && matches!(method, "create" | "update") {
+            return Err(ProviderError::new(ProviderErrorKind::Cancelled, "the judge was stopped"));
+        }
         self.heard.enters(method);
         let outcome = self.plugins.call(plugin, call).await;
         if !preview || method == "read" || outcome.is_err() {

@@ -12,6 +12,6 @@ mod sampling_tests;
 mod trial;
 mod under_test;
 
-pub use sampling::{PluginVerdict, Samples, judge_plugin};
+pub use sampling::{Listener, PluginVerdict, Samples, judge_plugin};
 pub use trial::PluginTrial;
 pub use under_test::{PluginSetup, PluginUnderTest};

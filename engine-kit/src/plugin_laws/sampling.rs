@@ -106,7 +106,19 @@ impl Samples {
     }
 }
 
-/// Tries the laws of these names, or all, and tells each verdict as it comes. `provider`: what messages call the plugin.
+/// Who listens to a judge.
+pub trait Listener {
+    /// Takes a verdict, as soon as it is there.
+    fn tell(&mut self, verdict: &PluginVerdict);
+
+    /// Is the judge to stop after the present example? What it has made is deleted.
+    fn stops(&self) -> bool {
+        false
+    }
+}
+
+/// Tries the laws of these names, or all, and tells each verdict as it comes. A judge that is stopped gives those that it has.
+/// `provider`: what messages call the plugin.
 ///
 /// # Errors
 /// A law that there is not, and a defect of maloko's.
@@ -115,7 +127,7 @@ pub async fn judge_plugin(
     provider: &str,
     samples: &Samples,
     names: &[String],
-    mut tell: impl FnMut(&PluginVerdict),
+    listener: &mut impl Listener,
 ) -> Result<Vec<PluginVerdict>> {
     if let Some(unknown) = names.iter().find(|name| LAWS.iter().all(|law| law.name != name.as_str())) {
         let known: Vec<&str> = LAWS.iter().map(|law| law.name).collect();
@@ -127,7 +139,10 @@ pub async fn judge_plugin(
         let mut left = Vec::new();
         let verdict = match samples.waive.get(law.name) {
             Some(reason) => Verdict::Waived { reason: reason.clone() },
-            None => judge(plugin, samples, law, &mut left).await?,
+            None => match judge(plugin, samples, law, &mut left, listener).await? {
+                Some(verdict) => verdict,
+                None => break,
+            },
         };
         let text = verdict_text(law.name, law.title, provider, &verdict);
         let outcome = match verdict {
@@ -137,13 +152,20 @@ pub async fn judge_plugin(
             Verdict::Refused { .. } | Verdict::Broken(_) => "broken",
         };
         let verdict = PluginVerdict { law: law.name, title: law.title, outcome, text, left };
-        tell(&verdict);
+        listener.tell(&verdict);
         verdicts.push(verdict);
     }
     Ok(verdicts)
 }
 
-async fn judge(plugin: &PluginUnderTest, samples: &Samples, law: &Law, left: &mut Vec<String>) -> Result<Verdict> {
+/// `None` when the judge was stopped.
+async fn judge(
+    plugin: &PluginUnderTest,
+    samples: &Samples,
+    law: &Law,
+    left: &mut Vec<String>,
+    listener: &impl Listener,
+) -> Result<Option<Verdict>> {
     let (mut tried, mut refused, mut passed_over) = (0, Vec::new(), Vec::new());
     for example in samples.examples_of(law) {
         let inputs: Vec<&serde_json::Map<String, Json>> = example.iter().map(|at| &samples.inputs[*at]).collect();
@@ -158,30 +180,33 @@ async fn judge(plugin: &PluginUnderTest, samples: &Samples, law: &Law, left: &mu
         let trial = PluginTrial::new(law.name, subject, plugin)?;
         let end = trial.next(Json::Null).await?;
         left.extend(end["left"].as_array().into_iter().flatten().filter_map(|it| it.as_str().map(str::to_owned)));
+        if listener.stops() {
+            return Ok(None);
+        }
         let text = |member: &str| end[member].as_str().unwrap_or_default().to_owned();
         match end["outcome"].as_str().unwrap_or_default() {
             "holds" => tried += 1,
-            "needs" => return Ok(Verdict::Needs { what: text("what") }),
+            "needs" => return Ok(Some(Verdict::Needs { what: text("what") })),
             "pass-over" => passed_over.push(text("what")),
             "refused" => refused.push(text("error")),
             _ => {
                 let words: Option<Words> = serde_json::from_value(end["words"].clone()).ok();
                 let inputs = if law.shows_inputs { json!(inputs) } else { json!([]) };
-                return Ok(Verdict::Broken(Break {
+                return Ok(Some(Verdict::Broken(Break {
                     words,
                     raised: text("raised"),
                     inputs: inputs.as_array().cloned().unwrap_or_default(),
                     flaky: false,
                     again: String::new(),
-                }));
+                })));
             }
         }
     }
     let count = (refused.len() + passed_over.len()) as u64;
-    Ok(match (passed_over.into_iter().next(), refused.into_iter().next()) {
+    Ok(Some(match (passed_over.into_iter().next(), refused.into_iter().next()) {
         _ if tried > 0 => Verdict::Holds { examples: tried },
         (None, Some(error)) => Verdict::Refused { examples: count, error },
         (Some(what), _) => Verdict::Untried { what, examples: count },
         (None, None) => Verdict::Untried { what: "inputs to try".to_owned(), examples: 0 },
-    })
+    }))
 }

@@ -9,7 +9,7 @@ use maloko_core::provider::{Answer, DiffAnswer, Method, ObjectId, ProviderCall, 
 use maloko_core::urn::Urn;
 use maloko_core::{PropertyMap, Value};
 
-use super::{PluginSetup, PluginUnderTest, PluginVerdict, Samples, judge_plugin};
+use super::{Listener, PluginSetup, PluginUnderTest, PluginVerdict, Samples, judge_plugin};
 
 const BOX: &str = "boxes:index:Box";
 
@@ -124,6 +124,25 @@ impl PluginHost for Boxes {
     async fn stop_all(&self) {}
 }
 
+/// Stops the judge after so many verdicts.
+struct Told(usize);
+
+impl Default for Told {
+    fn default() -> Self {
+        Self(usize::MAX)
+    }
+}
+
+impl Listener for Told {
+    fn tell(&mut self, _verdict: &PluginVerdict) {
+        self.0 -= 1;
+    }
+
+    fn stops(&self) -> bool {
+        self.0 == 0
+    }
+}
+
 fn samples(inputs: &str) -> Result<Samples> {
     serde_json::from_str(inputs).map_err(|error| Error::Configuration(error.to_string().into()))
 }
@@ -135,7 +154,7 @@ fn plugin(boxes: &Arc<Boxes>) -> Result<PluginUnderTest> {
 
 fn judged(boxes: &Arc<Boxes>, inputs: &str, laws: &[&str]) -> Result<Vec<PluginVerdict>> {
     let laws: Vec<String> = laws.iter().map(|it| (*it).to_owned()).collect();
-    block_on(judge_plugin(&plugin(boxes)?, BOX, &samples(inputs)?, &laws, |_| {}))
+    block_on(judge_plugin(&plugin(boxes)?, BOX, &samples(inputs)?, &laws, &mut Told::default()))
 }
 
 const TWO: &str = r#"{ "inputs": [{ "size": 1 }, { "size": 2 }], "secret": [] }"#;
@@ -193,6 +212,15 @@ fn laws_that_a_plugin_cannot_be_tried_on_say_why() -> Result<()> {
         "L13 needs an operation key",
     ];
     assert_eq!(told, expected);
+    Ok(())
+}
+
+#[test]
+fn a_judge_that_is_stopped_gives_the_verdicts_so_far_and_leaves_nothing() -> Result<()> {
+    let boxes = Arc::<Boxes>::default();
+    let verdicts = block_on(judge_plugin(&plugin(&boxes)?, BOX, &samples(TWO)?, &[], &mut Told(2)))?;
+    assert_eq!(verdicts.iter().map(|it| it.law).collect::<Vec<_>>(), ["L1", "L2"]);
+    assert!(boxes.world().boxes.is_empty());
     Ok(())
 }
 

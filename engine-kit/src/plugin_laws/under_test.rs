@@ -93,6 +93,11 @@ impl PluginUnderTest {
         ready.unwrap_or_else(|| Ok(())).map_err(|error| error.message.to_string())
     }
 
+    /// Makes nothing more: what goes on is asked to end. What was made is deleted all the same.
+    pub fn give_up(&self) {
+        self.0.kept.give_up();
+    }
+
     /// Ends its process.
     pub async fn close(&self) {
         let kept = Arc::clone(&self.0.kept);
