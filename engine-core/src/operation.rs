@@ -175,6 +175,12 @@ impl Operation {
         self.config.iter().map(|(key, entry)| (key.clone(), entry.value.clone())).collect()
     }
 
+    /// The keys of the configuration whose values are secret.
+    #[must_use]
+    pub fn secret_keys(&self) -> Vec<String> {
+        self.config.iter().filter(|(_, entry)| entry.secret).map(|(key, _)| key.clone()).collect()
+    }
+
     /// How long a call of a provider may take where the option `customTimeouts` says nothing; `None` without a limit. An
     /// error says what is wrong with the configuration.
     pub fn call_limit(&self) -> Result<Option<Duration>, Message> {

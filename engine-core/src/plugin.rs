@@ -13,6 +13,8 @@ use crate::event::Severity;
 use crate::provider::{Answer, CheckFailure, DiffAnswer, ObjectId, ProviderCall, ProviderError, ProviderErrorKind};
 use crate::urn::Urn;
 use crate::value::PropertyMap;
+use crate::wire::PropertyDependencies;
+use crate::wire::provider::{CallRequest, ConstructRequest};
 
 /// Numbers of plugins begin here; those of live objects are counted up from 0.
 pub const FIRST_PLUGIN: ObjectId = 1 << 48;
@@ -97,6 +99,20 @@ pub enum PluginQuestion {
         /// Is it a preview?
         preview: bool,
     },
+    /// Makes a component.
+    Construct {
+        /// The component, without its inputs and without the address of the monitor.
+        request: Box<ConstructRequest>,
+        /// Its inputs, with output values.
+        inputs: PropertyMap,
+    },
+    /// Calls a method of a resource.
+    Call {
+        /// The method, without its arguments and without the address of the monitor.
+        request: Box<CallRequest>,
+        /// Its arguments, with output values.
+        arguments: PropertyMap,
+    },
 }
 
 /// The answer to a [`PluginQuestion`], by its kind.
@@ -113,6 +129,24 @@ pub enum PluginAnswer {
     Diffed(DiffAnswer),
     /// To `Configure`.
     Configured,
+    /// To `Construct`.
+    Constructed {
+        /// The component.
+        urn: Urn,
+        /// Its outputs.
+        outputs: PropertyMap,
+        /// What each output depends on.
+        dependencies: BTreeMap<String, PropertyDependencies>,
+    },
+    /// To `Call`.
+    Called {
+        /// The result.
+        result: PropertyMap,
+        /// What each member of the result depends on.
+        dependencies: BTreeMap<String, PropertyDependencies>,
+        /// What is wrong with the arguments; empty when all is well.
+        failures: Vec<CheckFailure>,
+    },
     /// To `Invoke`.
     Returned {
         /// The result.
@@ -150,6 +184,10 @@ pub trait PluginHost: Send + Sync {
 
     /// Calls a method of a plugin. Properties are shown whole: with secrets, references and unknowns.
     async fn call(&self, plugin: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError>;
+
+    /// Calls a function that a plugin registered, such as a hook, with and for protobuf bytes. `target` is where the plugin
+    /// serves its functions.
+    async fn call_back(&self, target: &str, token: &str, request: Vec<u8>) -> Result<Vec<u8>, ProviderError>;
 
     /// Asks all plugins to end what they do.
     fn cancel(&self);
@@ -201,6 +239,10 @@ impl PluginHost for NoPlugins {
 
     async fn call(&self, _plugin: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
         Err(no_plugins(&format!("there is none that could {}", call.method.name())))
+    }
+
+    async fn call_back(&self, target: &str, _token: &str, _request: Vec<u8>) -> Result<Vec<u8>, ProviderError> {
+        Err(no_plugins(&format!("none serves functions at '{target}'")))
     }
 
     fn cancel(&self) {}

@@ -39,6 +39,11 @@ impl PluginHost for KitPlugins {
         HostLayer::call(&*self.0, plugin, call).await
     }
 
+    async fn call_back(&self, target: &str, token: &str, request: Vec<u8>) -> Result<Vec<u8>, ProviderError> {
+        let _at_work = self.0.at_work();
+        self.0.plugins().call_back(target, token, request).await
+    }
+
     fn cancel(&self) {
         self.0.plugins().cancel();
     }

@@ -1,11 +1,15 @@
 //! Properties on their way to a plugin and back.
 
+use std::collections::BTreeMap;
+
 use maloko_core::PropertyMap;
 use maloko_core::urn::Urn;
 use maloko_core::value::{
     Archive, ArchiveSource, Asset, AssetSource, RESOURCE_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXTS, Value,
 };
-use maloko_core::wire::{Accepts, Kind, Struct, WireValue, decode_properties, encode_properties};
+use maloko_core::wire::{
+    Accepts, Kind, PropertyDependencies, Struct, WireValue, decode_properties, encode_outputs, encode_properties, lower,
+};
 
 /// How properties are written for one plugin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,6 +22,8 @@ pub(crate) struct Features {
     pub(crate) preview: bool,
     /// It takes proposals for names.
     pub(crate) autonaming: bool,
+    /// It understands output values, in what it makes a component from and in the arguments of methods.
+    pub(crate) outputs: bool,
 }
 
 impl Features {
@@ -27,6 +33,21 @@ impl Features {
         if self.resources && properties.values().any(|value| value.any(&|value| matches!(value, Value::Resource(_)))) {
             encoded.fields.values_mut().for_each(name_resources);
         }
+        encoded
+    }
+
+    /// Properties for those who make components: with output values, where it understands them.
+    pub(crate) fn with_outputs(
+        self,
+        properties: &PropertyMap,
+        dependencies: &BTreeMap<String, PropertyDependencies>,
+    ) -> Struct {
+        if !self.outputs {
+            return self.whole(properties);
+        }
+        let urns = |key: &str| dependencies.get(key).map_or(&[][..], |dependencies| &dependencies.urns);
+        let mut encoded = encode_outputs(properties, urns);
+        encoded.fields.values_mut().for_each(name_resources);
         encoded
     }
 
@@ -117,7 +138,7 @@ pub(crate) fn compact_json(value: &Value) -> Option<serde_json::Value> {
 pub(crate) fn properties_in(answer: Option<Struct>, may_be_unknown: bool) -> Result<PropertyMap, String> {
     let mut properties = decode_properties(answer.unwrap_or_default())?;
     for (key, value) in &mut properties {
-        lower(value);
+        lower(value, &mut Vec::new());
         if !may_be_unknown && value.contains_unknown() {
             return Err(format!("property '{key}' is unknown, although this is no preview"));
         }
@@ -125,16 +146,25 @@ pub(crate) fn properties_in(answer: Option<Struct>, may_be_unknown: bool) -> Res
     Ok(properties)
 }
 
-fn lower(value: &mut Value) {
-    match value {
-        Value::Output(output) => {
-            let mut plain = output.value.take().unwrap_or(Value::Unknown);
-            lower(&mut plain);
-            *value = if output.secret { Value::secret(plain) } else { plain };
+/// The properties of an answer, and what each one depends on: as the answer says it, and by the output values in it.
+pub(crate) fn outputs_in(
+    answer: Option<Struct>,
+    mut dependencies: BTreeMap<String, PropertyDependencies>,
+    may_be_unknown: bool,
+) -> Result<(PropertyMap, BTreeMap<String, PropertyDependencies>), String> {
+    let mut properties = decode_properties(answer.unwrap_or_default())?;
+    for (key, value) in &mut properties {
+        let mut found = Vec::new();
+        lower(value, &mut found);
+        if !may_be_unknown && value.contains_unknown() {
+            return Err(format!("property '{key}' is unknown, although this is no preview"));
         }
-        Value::Array(items) => items.iter_mut().for_each(lower),
-        Value::Object(members) => members.values_mut().for_each(lower),
-        Value::Secret(inner) => lower(inner),
-        _ => {}
+        let known = &mut dependencies.entry(key.clone()).or_default().urns;
+        for urn in found.iter().map(Urn::to_string) {
+            if !known.contains(&urn) {
+                known.push(urn);
+            }
+        }
     }
+    Ok((properties, dependencies))
 }

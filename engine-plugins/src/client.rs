@@ -23,7 +23,12 @@ pub(crate) struct Client {
 impl Client {
     /// Connects to a port of this machine, again and again until the plugin is there.
     pub(crate) async fn connect(port: u16) -> Result<Self, String> {
-        let endpoint = Endpoint::from_shared(format!("http://127.0.0.1:{port}")).map_err(|error| error.to_string())?;
+        Self::connect_to(&format!("127.0.0.1:{port}")).await
+    }
+
+    /// Connects to a `host:port`, again and again until somebody is there.
+    pub(crate) async fn connect_to(address: &str) -> Result<Self, String> {
+        let endpoint = Endpoint::from_shared(format!("http://{address}")).map_err(|error| error.to_string())?;
         let endpoint = endpoint.http2_adaptive_window(true).tcp_nodelay(true);
         let begun = Instant::now();
         loop {
@@ -33,7 +38,7 @@ impl Client {
                     return Ok(Self { grpc });
                 }
                 Err(error) if begun.elapsed() > CONNECT_LIMIT => {
-                    return Err(format!("nothing answers on its port {port}: {error}"));
+                    return Err(format!("nothing answers at {address}: {error}"));
                 }
                 Err(_) => tokio::time::sleep(PAUSE).await,
             }
@@ -46,14 +51,24 @@ impl Client {
         method: &'static str,
         asked: &Asked,
     ) -> Result<Answer, Status> {
+        self.call_of("ResourceProvider", method, asked).await
+    }
+
+    /// Makes a call of one of the services of `pulumirpc`.
+    pub(crate) async fn call_of<Asked: Message, Answer: Message + Default>(
+        &self,
+        service: &'static str,
+        method: &'static str,
+        asked: &Asked,
+    ) -> Result<Answer, Status> {
         // Calls share the connection; this is a handle to it.
         let mut grpc = self.grpc.clone();
         grpc.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
-        let path: PathAndQuery = format!("/pulumirpc.ResourceProvider/{method}")
+        let path: PathAndQuery = format!("/pulumirpc.{service}/{method}")
             .try_into()
             .map_err(|_| Status::new(Code::Internal, format!("'{method}' is no method's name")))?;
         let answer = grpc.unary(Request::new(asked.encode_to_vec()), path, BytesCodec).await?;
         Answer::decode(answer.into_inner())
-            .map_err(|error| Status::new(Code::Internal, format!("the answer to {method} cannot be read: {error}")))
+            .map_err(|error| Status::new(Code::DataLoss, format!("the answer to {method} cannot be read: {error}")))
     }
 }

@@ -1,7 +1,8 @@
-//! The service that plugins call back: their messages.
+//! The services that plugins call back: for their messages, and for the resources of the components that they make.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll};
 
@@ -31,13 +32,38 @@ pub(crate) struct EngineService {
 /// The engine, once there is one.
 pub(crate) type EngineCell = Arc<OnceLock<Weak<dyn PluginClient>>>;
 
+/// Whether the resource monitor is served. The protocol has no token for it, and whoever reaches the port could register
+/// resources; so it is closed unless a plugin makes a component or answers for a method just now.
+#[derive(Clone, Default)]
+pub(crate) struct MonitorGate(Arc<AtomicUsize>);
+
+/// The monitor is served until this is dropped.
+pub(crate) struct OpenMonitor(MonitorGate);
+
+impl MonitorGate {
+    pub(crate) fn open(&self) -> OpenMonitor {
+        self.0.fetch_add(1, Ordering::AcqRel);
+        OpenMonitor(self.clone())
+    }
+
+    fn is_open(&self) -> bool {
+        self.0.load(Ordering::Acquire) > 0
+    }
+}
+
+impl Drop for OpenMonitor {
+    fn drop(&mut self) {
+        self.0.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
 impl EngineService {
     /// Begins to listen on a port of this machine alone.
-    pub(crate) async fn begin(engine: EngineCell) -> std::io::Result<Self> {
+    pub(crate) async fn begin(engine: EngineCell, monitor: MonitorGate) -> std::io::Result<Self> {
         let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
         let address = listener.local_addr()?.to_string();
         let (end, ended) = oneshot::channel::<()>();
-        let routes = Routes { engine };
+        let routes = Routes { engine, monitor };
         let serve = tonic::transport::Server::builder().serve_with_incoming_shutdown(
             routes,
             TcpListenerStream::new(listener),
@@ -48,13 +74,14 @@ impl EngineService {
     }
 }
 
-/// What a plugin may ask of the engine, beside `Log`.
+/// What a plugin may ask of the engine at any time, beside `Log`.
 const ANSWERED: [&str; 3] = ["GetRootResource", "RequirePulumiVersion", "StartDebugging"];
 
 /// The methods of the engine service, by their paths.
 #[derive(Clone)]
 struct Routes {
     engine: EngineCell,
+    monitor: MonitorGate,
 }
 
 impl Service<http::Request<Body>> for Routes {
@@ -69,9 +96,10 @@ impl Service<http::Request<Body>> for Routes {
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         let engine = self.engine.get().and_then(Weak::upgrade);
         let method = request.uri().path().rsplit('/').next().unwrap_or_default().to_owned();
+        let is_allowed = ANSWERED.contains(&method.as_str()) || self.monitor.is_open();
         Box::pin(async move {
             let mut grpc = Grpc::new(BytesCodec).max_decoding_message_size(LARGEST_MESSAGE);
-            Ok(grpc.unary(Handler { engine, method }, request).await)
+            Ok(grpc.unary(Handler { engine, method, is_allowed }, request).await)
         })
     }
 }
@@ -79,6 +107,7 @@ impl Service<http::Request<Body>> for Routes {
 struct Handler {
     engine: Option<Arc<dyn PluginClient>>,
     method: String,
+    is_allowed: bool,
 }
 
 impl UnaryService<Bytes> for Handler {
@@ -86,7 +115,7 @@ impl UnaryService<Bytes> for Handler {
     type Future = BoxFuture<'static, Result<Response<Vec<u8>>, Status>>;
 
     fn call(&mut self, request: Request<Bytes>) -> Self::Future {
-        let (engine, method) = (self.engine.clone(), std::mem::take(&mut self.method));
+        let (engine, method, is_allowed) = (self.engine.clone(), std::mem::take(&mut self.method), self.is_allowed);
         Box::pin(async move {
             let engine = engine.ok_or_else(|| Status::unavailable("the run is over"))?;
             let request = request.into_inner();
@@ -94,9 +123,13 @@ impl UnaryService<Bytes> for Handler {
                 log(&*engine, &request)?;
                 return Ok(Response::new(Vec::new()));
             }
-            // Nothing of the resource monitor: who can reach the port could register resources.
-            if !ANSWERED.contains(&method.as_str()) {
-                return Err(Status::unimplemented(format!("the engine does not answer '{method}' to a plugin")));
+            if !is_allowed {
+                let message = format!("the engine answers '{method}' only while the plugin makes a component");
+                return Err(Status::permission_denied(message));
+            }
+            // The end of a run is its program's, and so is its root.
+            if method == "SignalAndWaitForShutdown" || method == "SetRootResource" {
+                return Ok(Response::new(Vec::new()));
             }
             match engine.answer(&method, &request).await {
                 Ok(answer) => Ok(Response::new(answer)),
@@ -118,3 +151,7 @@ fn log(engine: &dyn PluginClient, request: &[u8]) -> Result<(), Status> {
     engine.say(&request.urn, severity, request.message.trim_end(), request.ephemeral);
     Ok(())
 }
+
+#[cfg(test)]
+#[path = "engine_service_tests.rs"]
+mod tests;

@@ -31,6 +31,12 @@ pub(crate) fn provider_error(
         });
         return ProviderError::new(ProviderErrorKind::Raised, keys.collect::<Vec<_>>().join("\n"));
     }
+    if let Some(refused) = detail::<wire::InputPropertiesError>(status, "pulumirpc.InputPropertiesError") {
+        let reasons =
+            refused.errors.iter().map(|error| format!("property '{}': {}", error.property_path, error.reason));
+        let reasons: Vec<String> = std::iter::once(status.message().to_owned()).chain(reasons).collect();
+        return ProviderError::new(ProviderErrorKind::Raised, reasons.join("\n"));
+    }
     match status.code() {
         // The connection broke: what the plugin did until then is not known.
         Code::Unavailable | Code::Unknown if is_lost(status) => {
@@ -40,7 +46,10 @@ pub(crate) fn provider_error(
                 format!("the plugin's process has ended in the middle of the call{}", last_words()),
             )
         }
-        Code::Unavailable if may_have_acted => ProviderError::new(ProviderErrorKind::Died, status.message()),
+        // An answer that came and cannot be read, or is larger than what is read.
+        Code::Unavailable | Code::DataLoss | Code::OutOfRange if may_have_acted => {
+            ProviderError::new(ProviderErrorKind::Died, status.message())
+        }
         _ => ProviderError::new(ProviderErrorKind::Raised, status.message()),
     }
 }

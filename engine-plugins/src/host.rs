@@ -16,8 +16,9 @@ use maloko_core::provider::{Answer, ObjectId, ProviderCall, ProviderError, Provi
 use maloko_core::urn::Urn;
 
 use crate::client::Client;
-use crate::engine_service::{EngineCell, EngineService};
+use crate::engine_service::{EngineCell, EngineService, MonitorGate};
 use crate::failures::no_provider;
+use crate::functions::PluginFunctions;
 use crate::locate::{Located, locate};
 use crate::orphans::OrphanWatch;
 use crate::process::{Process, lock};
@@ -37,6 +38,8 @@ struct Shared {
     next: AtomicU64,
     warned: Mutex<BTreeSet<String>>,
     service: OnceCell<EngineService>,
+    monitor: MonitorGate,
+    functions: PluginFunctions,
     orphans: OnceLock<Arc<Mutex<OrphanWatch>>>,
 }
 
@@ -51,6 +54,8 @@ impl Plugins {
             next: AtomicU64::new(FIRST_PLUGIN),
             warned: Mutex::default(),
             service: OnceCell::new(),
+            monitor: MonitorGate::default(),
+            functions: PluginFunctions::default(),
             orphans: OnceLock::new(),
         };
         Self { shared: Arc::new(shared), runtime: OnceLock::new() }
@@ -86,10 +91,26 @@ impl Shared {
         Ok(Arc::clone(self.orphans.get_or_init(|| Arc::new(Mutex::new(begun)))))
     }
 
+    async fn service(&self) -> Result<&EngineService, ProviderError> {
+        let (engine, monitor) = (Arc::clone(&self.engine), self.monitor.clone());
+        let service = self.service.get_or_try_init(|| EngineService::begin(engine, monitor)).await;
+        service.map_err(|error| no_provider(format!("no port can be had for plugins: {error}")))
+    }
+
+    /// Asks a plugin. Those that make components, or answer for methods, may register resources until they have answered.
+    async fn ask(&self, plugin: &RunningPlugin, mut question: PluginQuestion) -> Result<PluginAnswer, ProviderError> {
+        let endpoint = match &mut question {
+            PluginQuestion::Construct { request, .. } => &mut request.monitor_endpoint,
+            PluginQuestion::Call { request, .. } => &mut request.monitor_endpoint,
+            _ => return plugin.ask(question).await,
+        };
+        self.service().await?.address.clone_into(endpoint);
+        let _open = self.monitor.open();
+        plugin.ask(question).await
+    }
+
     async fn start(&self, package: &PackageRequest) -> Result<ObjectId, ProviderError> {
-        let engine = Arc::clone(&self.engine);
-        let service = self.service.get_or_try_init(|| EngineService::begin(engine)).await;
-        let service = service.map_err(|error| no_provider(format!("no port can be had for plugins: {error}")))?;
+        let service = self.service().await?;
         let failed = |reason: String| no_provider(format!("the plugin of the package '{}': {reason}", package.name));
         let (port, process) = match locate(&self.settings, package, &|text| self.warn(text)).map_err(no_provider)? {
             Located::Attached(port) => (port, None),
@@ -159,8 +180,13 @@ impl PluginHost for Plugins {
     }
 
     async fn ask(&self, plugin: ObjectId, question: PluginQuestion) -> Result<PluginAnswer, ProviderError> {
-        let plugin = self.shared.plugin(plugin)?;
-        self.on_runtime(async move { plugin.ask(question).await }).await
+        let (shared, plugin) = (Arc::clone(&self.shared), self.shared.plugin(plugin)?);
+        self.on_runtime(async move { shared.ask(&plugin, question).await }).await
+    }
+
+    async fn call_back(&self, target: &str, token: &str, request: Vec<u8>) -> Result<Vec<u8>, ProviderError> {
+        let (shared, target, token) = (Arc::clone(&self.shared), target.to_owned(), token.to_owned());
+        self.on_runtime(async move { shared.functions.call(&target, token, request).await }).await
     }
 
     async fn call(&self, plugin: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {

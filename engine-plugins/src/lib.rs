@@ -7,8 +7,10 @@
 mod answers;
 mod client;
 mod codec;
+mod components;
 mod engine_service;
 mod failures;
+mod functions;
 mod host;
 mod locate;
 mod orphans;

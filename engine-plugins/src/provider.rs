@@ -25,7 +25,8 @@ use crate::secrecy::mark_like;
 const CANCEL_LIMIT: Duration = Duration::from_secs(5);
 
 /// What a plugin that has no handshake is taken to understand until it was configured.
-const BEFORE_CONFIGURE: Features = Features { secrets: false, resources: false, preview: true, autonaming: false };
+const BEFORE_CONFIGURE: Features =
+    Features { secrets: false, resources: false, preview: true, autonaming: false, outputs: false };
 
 /// See the module's text.
 pub(crate) struct RunningPlugin {
@@ -79,6 +80,7 @@ impl RunningPlugin {
                     resources: answer.accept_resources,
                     preview: true,
                     autonaming: answer.supports_autonaming_configuration,
+                    outputs: answer.accept_outputs,
                 });
             }
             Err(status) if status.code() == Code::Unimplemented => {}
@@ -175,6 +177,8 @@ impl RunningPlugin {
             PluginQuestion::Configure { urn, id, inputs } => {
                 self.configure(&urn, id, &inputs).await.map(|()| PluginAnswer::Configured)
             }
+            PluginQuestion::Construct { request, inputs } => self.construct(*request, &inputs).await,
+            PluginQuestion::Call { request, arguments } => self.call_method(*request, &arguments).await,
             PluginQuestion::Invoke { token, arguments, preview } => {
                 let asked = wire::InvokeRequest { tok: token, args: Some(self.features().whole(&arguments)), preview };
                 let answer: wire::InvokeResponse = self.rpc("Invoke", &asked, false).await?;
@@ -235,6 +239,7 @@ impl RunningPlugin {
                 resources: answer.accept_resources,
                 preview: answer.supports_preview,
                 autonaming: answer.supports_autonaming_configuration,
+                outputs: answer.accept_outputs,
             });
         }
         Ok(())

@@ -226,7 +226,7 @@ test("a plugin that is missing is named and the rest stays", () => {
     it.ok(...UP);
 });
 
-test("a remote component is refused at its registration", () => {
+test("a remote component without its plugin ends the run", () => {
     const site = `class Site extends pulumi.ComponentResource {
     constructor(name) { super("acme:web:Site", name, {}, { version: "1.2.3" }, true /* remote */); }
 }
@@ -236,14 +236,14 @@ test("a remote component is refused at its registration", () => {
         const { status, output } = it.run(...args);
         expect(status).not.toBe(0);
         expect(output).toContain(
-            "Site front: this is a remote component: a plugin of the package 'acme' (version 1.2.3)",
+            "no resource plugin 'pulumi-resource-acme' found in the workspace at version v1.2.3",
         );
     }
     expect(it.run("check").output).toContain("index.js:5: the package 'acme' is used: no resource plugin");
-    // So are the methods of one; its functions, and packages that are made from another one's parameters, need a plugin.
+    // So do its methods and functions, and packages that are made from another one's parameters.
     const runtime = `require("@pulumi/pulumi").runtime`;
     it.write({ "index.js": `${runtime}.call("acme:web:Site/check", {});` });
-    expect(it.run("preview").output).toContain("the method 'acme:web:Site/check' belongs to the package 'acme'");
+    expect(it.run("preview").output).toContain("no resource plugin 'pulumi-resource-acme' found");
     it.write({ "index.js": `${runtime}.invoke("acme:web:list", {}, { version: "2.0.0" });` });
     expect(it.run("preview").output).toContain(
         "no resource plugin 'pulumi-resource-acme' found in the workspace at version v2.0.0",

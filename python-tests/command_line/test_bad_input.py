@@ -242,7 +242,7 @@ def test_a_plugin_that_is_missing_is_named_and_the_rest_stays(project: Project) 
     project.run(*UP)
 
 
-def test_a_remote_component_is_refused_at_its_registration(project: Project) -> None:
+def test_a_remote_component_without_its_plugin_ends_the_run(project: Project) -> None:
     site = (
         "import pulumi\nclass Site(pulumi.ComponentResource):\n"
         "    def __init__(self, name):\n        options = pulumi.ResourceOptions(version='1.2.3')\n"
@@ -251,14 +251,14 @@ def test_a_remote_component_is_refused_at_its_registration(project: Project) -> 
     project.write("__main__.py", f"{site}{ECHO}\nThing('a')\nSite('front')\n")
     for arguments in (["preview"], AFTER_PREVIEW, UP):
         said = project.failing(*arguments)
-        assert "Site front: this is a remote component: a plugin of the package 'acme' (version 1.2.3)" in said
+        assert "no resource plugin 'pulumi-resource-acme' found in the workspace at version v1.2.3" in said
     assert "__main__.py:5: the package 'acme' is used: no resource plugin" in project.failing("check")
-    # So are the methods of one; its functions, and packages that are made from another one's parameters, need a plugin.
+    # So do its methods and functions, and packages that are made from another one's parameters.
     project.write(
         "__main__.py",
         "import pulumi\npulumi.runtime.call('acme:web:Site/check', {}, None, None, None)\n",
     )
-    assert "the method 'acme:web:Site/check' belongs to the package 'acme'" in project.failing("preview")
+    assert "no resource plugin 'pulumi-resource-acme' found" in project.failing("preview")
     project.write(
         "__main__.py",
         "import pulumi\noptions = pulumi.InvokeOptions(version='2.0.0')\n"

@@ -15,6 +15,7 @@ use crate::resource_state::ResourceState;
 use crate::state::{Change, Durability, Snapshot};
 use crate::urn::Urn;
 use crate::value::PropertyMap;
+use crate::wire::Callback;
 
 use crate::driver::answers::{NotSerialized, ProgramEnd, Report, RpcError};
 
@@ -115,8 +116,9 @@ pub(in crate::driver) struct Closable {
 pub(in crate::driver) enum Work {
     Describe(ObjectId),
     Call(ObjectId, ProviderCall),
+    /// Calls a function of the program, or of a plugin.
     CallBack {
-        token: String,
+        function: Callback,
         request: Vec<u8>,
     },
     Find(Arc<ProviderReference>),

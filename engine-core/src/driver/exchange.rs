@@ -18,6 +18,7 @@ use crate::resource_state::ResourceState;
 use crate::state::{Change, Snapshot};
 use crate::urn::Urn;
 use crate::value::PropertyMap;
+use crate::wire::Callback;
 
 use crate::driver::actions::{Action, Closable, FlowId, Moment, Outcome, Ticket, Work};
 
@@ -158,8 +159,8 @@ impl Exchange {
         }
     }
 
-    pub(in crate::driver) async fn call_back(&self, token: &str, request: Vec<u8>) -> Called<Vec<u8>> {
-        match self.ask(Work::CallBack { token: token.to_owned(), request }).await {
+    pub(in crate::driver) async fn call_back(&self, function: &Callback, request: Vec<u8>) -> Called<Vec<u8>> {
+        match self.ask(Work::CallBack { function: function.clone(), request }).await {
             Ok(Outcome::CalledBack(answer)) => answer,
             _ => Err(fault()),
         }

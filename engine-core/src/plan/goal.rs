@@ -8,10 +8,10 @@ use crate::provider::{DYNAMIC_PACKAGES, ObjectId, parse_handle};
 use crate::resource_state::{CustomTimeouts, HookMoment, Hooks};
 use crate::served_by::{ServedBy, served_by};
 use crate::urn::Urn;
-use crate::value::{Archive, ArchiveSource, OutputValue, PROVIDER_KEY, PropertyMap, Value};
+use crate::value::{PROVIDER_KEY, PropertyMap, Value};
 use crate::wire::{
-    AliasKind, AliasParent, HookBindings, RegisterResourceRequest, SourcePosition, StackTrace, Struct, WireTimeouts,
-    WireValue, decode_properties, decode_value,
+    AliasKind, AliasParent, Callback, HookBindings, RegisterResourceRequest, SourcePosition, StackTrace, Struct,
+    WireTimeouts, WireValue, decode_properties, decode_value, lower,
 };
 
 use super::refusals::registration::{no_provider_in_reserved_property, not_a_duration, not_a_urn, serialised_provider};
@@ -85,8 +85,8 @@ pub struct Goal {
     pub additional_secret_outputs: Vec<String>,
     /// Former identities.
     pub aliases: Vec<Alias>,
-    /// Tokens of the functions that rewrite its prior state.
-    pub state_migrations: Vec<String>,
+    /// The functions that rewrite its prior state.
+    pub state_migrations: Vec<Callback>,
     /// Id to import; empty for none.
     pub import_id: String,
     /// Time limits.
@@ -167,7 +167,7 @@ impl Goal {
             hide_diff: request.hide_diffs,
             additional_secret_outputs: request.additional_secret_outputs,
             aliases: decode_aliases(&request.alias_urns, request.aliases)?,
-            state_migrations: request.state_migrations.into_iter().map(|callback| callback.token).collect(),
+            state_migrations: request.state_migrations,
             import_id: request.import_id,
             custom_timeouts: decode_timeouts(&request.custom_timeouts.unwrap_or_default())?,
             deleted_with: optional_urn("deletedWith", &request.deleted_with)?,
@@ -248,28 +248,6 @@ fn lower_inputs(
                 dependencies.push(urn);
             }
         }
-    }
-}
-
-/// Makes plain values of output values; collects what they depend on.
-pub(crate) fn lower(value: &mut Value, found: &mut Vec<Urn>) {
-    match value {
-        Value::Output(output) => {
-            let OutputValue { value: inner, secret, dependencies } = (**output).clone();
-            found.extend(dependencies);
-            let mut plain = inner.unwrap_or(Value::Unknown);
-            lower(&mut plain, found);
-            *value = if secret { Value::secret(plain) } else { plain };
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| lower(item, found)),
-        Value::Object(members) => members.values_mut().for_each(|member| lower(member, found)),
-        Value::Secret(inner) => lower(inner, found),
-        Value::Archive(Archive { source: ArchiveSource::Assets(members), .. }) => {
-            for member in members.values_mut() {
-                lower(member, found);
-            }
-        }
-        _ => {}
     }
 }
 

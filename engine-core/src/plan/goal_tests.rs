@@ -41,7 +41,7 @@ fn output_values_become_plain_and_their_dependencies_are_kept() {
     let mut lowered = inputs.clone();
     let mut found = Vec::new();
     for value in lowered.values_mut() {
-        super::lower(value, &mut found);
+        crate::wire::lower(value, &mut found);
     }
     assert_eq!(
         lowered,

@@ -57,13 +57,17 @@ fn types_and_packages_that_cannot_be_served_say_so() {
 }
 
 #[test]
-fn a_remote_component_is_refused_with_its_package() {
+fn a_remote_component_is_refused_before_its_plugin_is_asked() {
     let remote = |kind: &str| Goal { remote: true, kind: kind.to_owned(), ..component("g") };
-    assert_snapshot!(
-        "remote_component",
-        refused(Goal { package_version: "1.2.3".to_owned(), ..remote("acme:web:Site") })
-    );
+    let refused = |mut goal: Goal| match planner(Vec::new()).begin_remote(&mut goal) {
+        Ok(urn) => panic!("{urn} was taken"),
+        Err(refusal) => refusal.messages[0].to_string(),
+    };
     assert!(refused(remote("Site")).contains("'Site' is not a valid type"));
+    assert!(refused(Goal { name: String::new(), ..remote("acme:web:Site") }).contains("has an empty name"));
+    assert!(
+        refused(Goal { parent: Some(group("later")), ..remote("acme:web:Site") }).contains("make the parent first")
+    );
 }
 
 #[test]

@@ -63,7 +63,7 @@ pub enum ProviderErrorKind {
     TimedOut,
     /// The method was asked to end with the run, and ended without saying what it has done.
     Interrupted,
-    /// The process that was called ended before it answered: what it has done is not known.
+    /// The process that was called ended before it answered, or its answer cannot be read: what it has done is not known.
     Died,
     /// The run was cancelled before the call was made.
     Cancelled,

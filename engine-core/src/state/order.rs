@@ -2,10 +2,11 @@
 //!
 //! Each row stands after everything that it refers to, and what depends on a component also after the component's
 //! children, by which deletions find their order. Old objects of replacements stand behind, in the same way. Where that
-//! leaves a choice, the stack's own row comes first, and then the URNs decide.
+//! leaves a choice, the stack's own row comes first, providers that no row names (those of remote components) last, and for
+//! the rest the URNs decide.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, HashMap};
+use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::resource_state::ResourceState;
@@ -47,6 +48,10 @@ impl<'r> Places<'r> {
             }
         }
         Self { by_urn, halves, by_provider }
+    }
+
+    fn provider(&self, row: &ResourceState) -> Option<usize> {
+        self.by_provider.get(&row.provider.rsplit_once("::")?).copied()
     }
 
     fn parent(&self, row: &ResourceState) -> Option<usize> {
@@ -138,11 +143,13 @@ impl Sorting {
     fn of(rows: &[Arc<ResourceState>]) -> Self {
         let places = Places::of(rows);
         let family = Family::of(rows, &places);
+        let used: HashSet<usize> = rows.iter().filter_map(|row| places.provider(row)).collect();
         let mut by_rank: Vec<usize> = (0..rows.len()).collect();
         by_rank.sort_by_cached_key(|index| {
             let row = &rows[*index];
             let name = (row.urn.as_str(), row.pending_replacement, row.id.as_str());
-            (!row.urn.is_root_stack(), row.delete, name, row.created.as_str(), row.modified.as_str())
+            let idle = row.urn.provider_package().is_some() && !used.contains(index);
+            (!row.urn.is_root_stack(), row.delete, idle, name, row.created.as_str(), row.modified.as_str())
         });
         let mut rank = vec![0; rows.len()];
         for (place, index) in by_rank.iter().enumerate() {
@@ -172,8 +179,7 @@ impl Sorting {
 
     /// Notes what a row waits for.
     fn note(&mut self, index: usize, row: &ResourceState, places: &Places<'_>) {
-        let provider = row.provider.rsplit_once("::").and_then(|parts| places.by_provider.get(&parts).copied());
-        if let Some(provider) = provider.filter(|provider| *provider != index) {
+        if let Some(provider) = places.provider(row).filter(|provider| *provider != index) {
             self.needed_by[provider].push(index);
             self.waiting[index].needed += 1;
         }

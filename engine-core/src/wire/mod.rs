@@ -19,5 +19,5 @@ pub mod provider {
 }
 pub use generated::values::wire_value::Kind;
 pub use generated::values::*;
-pub use outputs::as_outputs;
+pub use outputs::{as_outputs, encode_outputs, lower};
 pub use values::{Accepts, decode_properties, decode_value, encode_properties, encode_value};

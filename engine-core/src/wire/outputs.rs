@@ -3,9 +3,63 @@
 
 use std::collections::BTreeMap;
 
-use crate::value::{OUTPUT_SIGNATURE, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXTS};
+use crate::urn::Urn;
+use crate::value::{
+    Archive, ArchiveSource, OUTPUT_SIGNATURE, OutputValue, PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXTS,
+    Value,
+};
 
-use super::{Kind, ListValue, Struct, WireValue};
+use super::{Accepts, Kind, ListValue, Struct, WireValue, encode_value};
+
+/// Makes plain values of output values; collects what they depend on.
+pub fn lower(value: &mut Value, found: &mut Vec<Urn>) {
+    match value {
+        Value::Output(output) => {
+            let OutputValue { value: inner, secret, dependencies } = (**output).clone();
+            found.extend(dependencies);
+            let mut plain = inner.unwrap_or(Value::Unknown);
+            lower(&mut plain, found);
+            *value = if secret { Value::secret(plain) } else { plain };
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| lower(item, found)),
+        Value::Object(members) => members.values_mut().for_each(|member| lower(member, found)),
+        Value::Secret(inner) => lower(inner, found),
+        Value::Archive(Archive { source: ArchiveSource::Assets(members), .. }) => {
+            for member in members.values_mut() {
+                lower(member, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Properties with output values kept, and one for whatever is secret, unknown or has dependencies: for those who make
+/// components. `dependencies` gives what a property as a whole was computed from.
+#[must_use]
+pub fn encode_outputs<'a>(properties: &PropertyMap, dependencies: impl Fn(&str) -> &'a [String]) -> Struct {
+    let fields = properties.iter().map(|(key, value)| {
+        let (encoded, urns) = (encode_output(value), dependencies(key));
+        (key.clone(), if urns.is_empty() { encoded } else { with_dependencies(encoded, urns) })
+    });
+    Struct { fields: fields.collect() }
+}
+
+fn encode_output(value: &Value) -> WireValue {
+    let kind = match value {
+        Value::Unknown | Value::Sealed(_) => return output(None, false, &[]),
+        Value::Secret(inner) => return secret(encode_output(inner)),
+        Value::Output(known) => {
+            let encoded = known.value.as_ref().map_or_else(|| output(None, false, &[]), encode_output);
+            let encoded = if known.secret { secret(encoded) } else { encoded };
+            let urns: Vec<String> = known.dependencies.iter().map(Urn::to_string).collect();
+            return if urns.is_empty() { encoded } else { with_dependencies(encoded, &urns) };
+        }
+        Value::Array(items) => Kind::List(ListValue { values: items.iter().map(encode_output).collect() }),
+        Value::Object(members) => Kind::Struct(encode_outputs(members, |_| &[])),
+        plain => return encode_value(plain, Accepts { secrets: true, resources: true }),
+    };
+    WireValue { kind: Some(kind) }
+}
 
 /// The properties with an output value for each one that has dependencies, and for whatever is secret or unknown at
 /// any depth. `dependencies` gives the URNs that a property was computed from.

@@ -5,9 +5,13 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use prost::Message;
 
-use super::{Accepts, RegisterResourceRequest, decode_properties, decode_value, encode_properties, encode_value};
+use super::{
+    Accepts, RegisterResourceRequest, decode_properties, decode_value, encode_outputs, encode_properties, encode_value,
+};
 use crate::urn::Urn;
-use crate::value::{Archive, ArchiveSource, Asset, AssetSource, PropertyMap, ResourceReference, UNKNOWN_TEXTS, Value};
+use crate::value::{
+    Archive, ArchiveSource, Asset, AssetSource, OutputValue, PropertyMap, ResourceReference, UNKNOWN_TEXTS, Value,
+};
 
 const ALL: Accepts = Accepts { secrets: true, resources: true };
 const NONE: Accepts = Accepts { secrets: false, resources: false };
@@ -118,4 +122,28 @@ proptest! {
         let properties = decode_properties(request.object.unwrap_or_default());
         prop_assert_eq!(properties, Ok(PropertyMap::from([("p".to_owned(), value)])));
     }
+}
+
+#[test]
+fn what_makes_components_is_told_what_each_input_depends_on() {
+    let urn = Urn::unchecked("urn:pulumi:s::p::t::n");
+    let output = |value: Option<Value>, secret: bool, dependencies: &[&Urn]| {
+        let dependencies = dependencies.iter().map(|urn| (*urn).clone()).collect();
+        Value::Output(Box::new(OutputValue { value, secret, dependencies }))
+    };
+    let inputs = PropertyMap::from([
+        ("known".to_owned(), Value::from("k")),
+        ("unknown".to_owned(), Value::Unknown),
+        ("secret".to_owned(), Value::Array(vec![Value::secret(Value::from("s")), Value::from("plain")])),
+        ("computed".to_owned(), output(Some(Value::from("c")), true, &[&urn])),
+    ]);
+    let depends = [urn.to_string()];
+    let encoded = encode_outputs(&inputs, |key| if key == "known" { &depends } else { &[] });
+    let expected = PropertyMap::from([
+        ("known".to_owned(), output(Some(Value::from("k")), false, &[&urn])),
+        ("unknown".to_owned(), output(None, false, &[])),
+        ("secret".to_owned(), Value::Array(vec![output(Some(Value::from("s")), true, &[]), Value::from("plain")])),
+        ("computed".to_owned(), output(Some(Value::from("c")), true, &[&urn])),
+    ]);
+    assert_eq!(decode_properties(encoded), Ok(expected));
 }

@@ -106,6 +106,10 @@ impl PluginHost for KeptPlugin {
         outcome
     }
 
+    async fn call_back(&self, target: &str, token: &str, request: Vec<u8>) -> Result<Vec<u8>, ProviderError> {
+        self.plugins.call_back(target, token, request).await
+    }
+
     fn cancel(&self) {
         self.running().spent = true;
         self.plugins.cancel();

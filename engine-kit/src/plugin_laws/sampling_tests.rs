@@ -110,11 +110,21 @@ impl PluginHost for Boxes {
             PluginQuestion::Invoke { arguments, .. } => {
                 PluginAnswer::Returned { result: arguments, failures: Vec::new() }
             }
+            PluginQuestion::Construct { .. } | PluginQuestion::Call { .. } => PluginAnswer::Configured,
         })
     }
 
     async fn call(&self, _plugin: ObjectId, call: ProviderCall) -> std::result::Result<Answer, ProviderError> {
         self.answer(call)
+    }
+
+    async fn call_back(
+        &self,
+        _target: &str,
+        _token: &str,
+        _request: Vec<u8>,
+    ) -> std::result::Result<Vec<u8>, ProviderError> {
+        Ok(Vec::new())
     }
 
     fn cancel(&self) {}

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use async_trait::async_trait;
 use maloko_core::PropertyMap;
@@ -11,10 +11,15 @@ use maloko_core::provider::{
     Answer, DiffAnswer, HostError, Method, ObjectId, ProviderCall, ProviderError, ProviderErrorKind, ProviderHost,
 };
 use maloko_core::urn::Urn;
+use maloko_core::wire::provider::ConstructRequest;
 
+use super::components::{self, settled};
 use super::language::{lowered, remarked};
 use super::objects::{Seen, StubbedObject, StubbedObjects};
 use super::{COMPUTED_ID, Stub};
+
+/// The argument of a method that is the resource itself.
+const SELF: &str = "__self__";
 
 /// See the module's text.
 pub(crate) struct Stubs {
@@ -23,6 +28,7 @@ pub(crate) struct Stubs {
     objects: StubbedObjects,
     plugins: AtomicU64,
     calls: AtomicU64,
+    engine: OnceLock<Weak<dyn PluginClient>>,
     /// What the test's functions raised, with their messages.
     raised: Mutex<Vec<(String, HostError)>>,
 }
@@ -37,6 +43,7 @@ impl Stubs {
             plugins: AtomicU64::new(FIRST_PLUGIN),
             // Numbers that the engine's own calls never reach.
             calls: AtomicU64::new(1 << 62),
+            engine: OnceLock::new(),
             raised: Mutex::default(),
         }
     }
@@ -64,6 +71,24 @@ impl Stubs {
             Answer::Created { outputs, .. } => Ok(outputs),
             _ => Err(unfit()),
         }
+    }
+
+    async fn construct(&self, request: &ConstructRequest, inputs: &PropertyMap) -> Result<PluginAnswer, ProviderError> {
+        let engine = self.engine.get().and_then(Weak::upgrade);
+        let engine = engine.ok_or_else(|| ProviderError::new(ProviderErrorKind::Cancelled, "the run is over"))?;
+        let inputs = settled(inputs);
+        let urn = components::registered(&*engine, request, &inputs).await?;
+        let mut more = PropertyMap::new();
+        if !request.dry_run {
+            let method = Method::Create { inputs: inputs.clone(), key: String::new(), timeout: 0.0 };
+            let number = self.calls.fetch_add(1, Ordering::Relaxed);
+            let call = ProviderCall { number, urn: urn.clone(), method, for_plugin: None };
+            if let Some(answer) = self.ask_test(call).await? {
+                let Answer::Created { outputs, .. } = answer else { return Err(unfit()) };
+                more = outputs;
+            }
+        }
+        components::made(&*engine, urn, joined(&inputs, more)).await
     }
 
     async fn ask_test(&self, call: ProviderCall) -> Result<Option<Answer>, ProviderError> {
@@ -135,7 +160,10 @@ fn unfit() -> ProviderError {
 
 #[async_trait]
 impl PluginHost for Stubs {
-    fn bind(&self, _engine: Weak<dyn PluginClient>) {}
+    fn bind(&self, engine: Weak<dyn PluginClient>) {
+        // A run has one engine.
+        drop(self.engine.set(engine));
+    }
 
     async fn start(&self, _package: &PackageRequest, _provider: &Urn) -> Result<ObjectId, ProviderError> {
         Ok(self.plugins.fetch_add(1, Ordering::Relaxed))
@@ -148,6 +176,13 @@ impl PluginHost for Stubs {
             PluginQuestion::Configure { .. } => PluginAnswer::Configured,
             PluginQuestion::Invoke { token, arguments, .. } => {
                 PluginAnswer::Returned { result: self.function(&token, arguments).await?, failures: Vec::new() }
+            }
+            PluginQuestion::Construct { request, inputs } => self.construct(&request, &inputs).await?,
+            PluginQuestion::Call { request, arguments } => {
+                let mut arguments = settled(&arguments);
+                arguments.remove(SELF);
+                let result = self.function(&request.tok, arguments).await?;
+                PluginAnswer::Called { result, dependencies: BTreeMap::new(), failures: Vec::new() }
             }
         })
     }
@@ -176,6 +211,10 @@ impl PluginHost for Stubs {
             Method::Configure { .. } => Ok(Answer::Configured),
             Method::Close => Ok(Answer::Closed),
         }
+    }
+
+    async fn call_back(&self, target: &str, _token: &str, _request: Vec<u8>) -> Result<Vec<u8>, ProviderError> {
+        Err(ProviderError::new(ProviderErrorKind::NoProvider, format!("no stub serves functions at '{target}'")))
     }
 
     /// The engine tells the host of the test's objects by itself.

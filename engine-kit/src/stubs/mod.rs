@@ -1,6 +1,7 @@
 //! What stands in for the plugins of packages in a test: each resource keeps its inputs as outputs, and what the test says
 //! itself counts for more.
 
+mod components;
 mod host;
 #[cfg(test)]
 mod host_tests;

@@ -12,7 +12,7 @@ use crate::plugin::{PackageParameter, PackageRequest, PluginAnswer, PluginQuesti
 use crate::provider::{Answer, DiffAnswer, Method, ObjectId, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::state::Snapshot;
-use crate::urn::Urn;
+use crate::urn::{Urn, UrnMap};
 use crate::value::{PropertyMap, UNKNOWN_TEXTS, Value};
 
 use crate::driver::answers::RpcError;
@@ -59,6 +59,8 @@ pub(in crate::driver) struct PluginProviders {
     defaults: AtomicRefCell<BTreeMap<PackageRequest, Arc<DefaultProvider>>>,
     /// What the program registered.
     packages: AtomicRefCell<Vec<PackageRequest>>,
+    /// The provider resources of the components that plugins made in this run, by reference.
+    components: AtomicRefCell<UrnMap<String>>,
     dry_run: bool,
     was_started: AtomicBool,
 }
@@ -87,6 +89,7 @@ impl PluginProviders {
             rows,
             defaults: AtomicRefCell::default(),
             packages: AtomicRefCell::default(),
+            components: AtomicRefCell::default(),
             dry_run: operation.dry_run,
             was_started: AtomicBool::new(false),
         }
@@ -152,6 +155,16 @@ impl PluginProviders {
     pub(in crate::driver) fn default_provider(&self, package: &PackageRequest) -> Arc<DefaultProvider> {
         let mut defaults = self.defaults.borrow_mut();
         Arc::clone(defaults.entry(package.clone()).or_default())
+    }
+
+    /// Takes note of the provider resource that makes a component.
+    pub(in crate::driver) fn note_component(&self, urn: &Urn, provider: &str) {
+        self.components.borrow_mut().insert(urn.clone(), provider.to_owned());
+    }
+
+    /// The provider resource that made a component in this run, by its reference.
+    pub(in crate::driver) fn provider_of_component(&self, urn: &Urn) -> Option<String> {
+        self.components.borrow().get(urn).cloned()
     }
 
     /// Takes note of a package that the program registers; equal ones have one reference.

@@ -1,10 +1,12 @@
 //! Which live object serves a resource, and the calls that are made of it (design: "Which provider object is called").
 
 use std::collections::{BTreeMap, HashMap};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use atomic_refcell::{AtomicRefCell, AtomicRefMut};
+use futures::future::{Either, select};
 
 use crate::assets;
 use crate::operation::Operation;
@@ -355,6 +357,20 @@ impl Providers {
         let ProviderKind::Plugin(provider) = &resolved.server else { return Ok(None) };
         let Some(plugin) = self.plugins.ready(provider).await? else { return Ok(None) };
         self.plugins.ask(plugin, question).await.map(Some)
+    }
+
+    /// Asks a plugin for something during which it registers resources. When one of them fails, the SDK in the plugin may
+    /// wait for it for ever: nobody waits for the plugin then. `halted` resolves when the run is to end.
+    pub(in crate::driver) async fn ask_plugin_until(
+        &self,
+        halted: impl Future<Output = ()> + Send,
+        resolved: &ResolvedProvider,
+        question: PluginQuestion,
+    ) -> Result<Option<PluginAnswer>, ProviderError> {
+        match select(pin!(halted), pin!(self.ask_plugin(resolved, question))).await {
+            Either::Left(((), _)) => Err(ProviderError::new(ProviderErrorKind::Cancelled, "the run has ended")),
+            Either::Right((answer, _)) => answer,
+        }
     }
 
     /// Puts hashes into the assets of the properties.

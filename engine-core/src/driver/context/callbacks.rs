@@ -13,26 +13,35 @@ use crate::driver::answers::RpcError;
 /// A transform and where it was given: `None` for one of the stack's.
 #[derive(Clone)]
 pub(in crate::driver) struct Transform {
-    pub(in crate::driver) token: String,
+    pub(in crate::driver) function: Callback,
     pub(in crate::driver) of: Option<Urn>,
 }
 
 /// A hook on the operations of resources.
 #[derive(Clone)]
 pub(in crate::driver) struct Hook {
-    pub(in crate::driver) token: String,
+    pub(in crate::driver) function: Callback,
     pub(in crate::driver) on_dry_run: bool,
     pub(in crate::driver) ignore_errors: bool,
+}
+
+/// The functions that a program gives for a component which a plugin makes. The plugin is not told of them.
+#[derive(Clone, Default)]
+pub(in crate::driver) struct RemoteFunctions {
+    pub(in crate::driver) transforms: Vec<Callback>,
+    pub(in crate::driver) state_migrations: Vec<Callback>,
 }
 
 #[derive(Default)]
 struct Functions {
     stack_transforms: Vec<Transform>,
-    invoke_transforms: Vec<String>,
+    invoke_transforms: Vec<Callback>,
     /// The transforms that apply below a resource: its own, then those of its ancestors, the nearest first.
     inherited: UrnMap<Arc<[Transform]>>,
     hooks: HashMap<String, Hook>,
-    error_hooks: HashMap<String, String>,
+    error_hooks: HashMap<String, Callback>,
+    /// What the program gave for components that plugins make: used when a plugin registers the component.
+    of_remote: UrnMap<RemoteFunctions>,
 }
 
 /// What the program has registered so far. Kept per run; the functions themselves are the host's.
@@ -45,16 +54,16 @@ impl Callbacks {
     }
 
     pub(in crate::driver) fn add_stack_transform(&self, callback: Callback) {
-        self.functions().stack_transforms.push(Transform { token: callback.token, of: None });
+        self.functions().stack_transforms.push(Transform { function: callback, of: None });
     }
 
     pub(in crate::driver) fn add_invoke_transform(&self, callback: Callback) {
-        self.functions().invoke_transforms.push(callback.token);
+        self.functions().invoke_transforms.push(callback);
     }
 
     pub(in crate::driver) fn add_hook(&self, request: RegisterResourceHookRequest) -> Result<(), RpcError> {
         let RegisterResourceHookRequest { name, callback, on_dry_run, ignore_errors } = request;
-        let hook = Hook { token: callback.unwrap_or_default().token, on_dry_run, ignore_errors };
+        let hook = Hook { function: callback.unwrap_or_default(), on_dry_run, ignore_errors };
         match self.functions().hooks.insert(name.clone(), hook) {
             None => Ok(()),
             Some(_) => Err(registered_twice("resource hook", &name)),
@@ -62,8 +71,8 @@ impl Callbacks {
     }
 
     pub(in crate::driver) fn add_error_hook(&self, request: RegisterErrorHookRequest) -> Result<(), RpcError> {
-        let token = request.callback.unwrap_or_default().token;
-        match self.functions().error_hooks.insert(request.name.clone(), token) {
+        let function = request.callback.unwrap_or_default();
+        match self.functions().error_hooks.insert(request.name.clone(), function) {
             None => Ok(()),
             Some(_) => Err(registered_twice("error hook", &request.name)),
         }
@@ -73,12 +82,29 @@ impl Callbacks {
         self.functions().hooks.get(name).cloned()
     }
 
-    pub(in crate::driver) fn error_hook(&self, name: &str) -> Option<String> {
+    pub(in crate::driver) fn error_hook(&self, name: &str) -> Option<Callback> {
         self.functions().error_hooks.get(name).cloned()
     }
 
-    pub(in crate::driver) fn invoke_transforms(&self) -> Vec<String> {
+    pub(in crate::driver) fn invoke_transforms(&self) -> Vec<Callback> {
         self.functions().invoke_transforms.clone()
+    }
+
+    /// Keeps what a program gave for a component until a plugin registers it.
+    pub(in crate::driver) fn keep_for_remote(&self, urn: &Urn, functions: RemoteFunctions) {
+        if !functions.transforms.is_empty() || !functions.state_migrations.is_empty() {
+            self.functions().of_remote.insert(urn.clone(), functions);
+        }
+    }
+
+    /// What a program gave for a component that a plugin registers now.
+    pub(in crate::driver) fn take_for_remote(&self, urn: &Urn) -> RemoteFunctions {
+        self.functions().of_remote.remove(urn).unwrap_or_default()
+    }
+
+    /// Are there any for components that plugins make?
+    pub(in crate::driver) fn has_for_remote(&self) -> bool {
+        !self.functions().of_remote.is_empty()
     }
 
     /// The transforms of a registration in their order: its own, its ancestors' from the nearest one up, the stack's.
@@ -92,7 +118,7 @@ impl Callbacks {
         let below: Arc<[Transform]> = match inherited {
             Some(inherited) if own.is_empty() => inherited,
             inherited => {
-                let own = own.iter().map(|own| Transform { token: own.token.clone(), of: Some(urn.clone()) });
+                let own = own.iter().map(|own| Transform { function: own.clone(), of: Some(urn.clone()) });
                 own.chain(inherited.iter().flat_map(|list| list.iter().cloned())).collect()
             }
         };

@@ -335,7 +335,17 @@ impl PluginClient for Engine {
     }
 
     async fn answer(&self, method: &str, request: &[u8]) -> Result<Vec<u8>, (i32, String)> {
-        self.rpc(method, request).await.map_err(|error| (error.code, error.message))
+        let unavailable = || (RpcError::unavailable().code, RpcError::unavailable().message);
+        let engine = self.this.upgrade().ok_or_else(unavailable)?;
+        let (sender, receiver) = oneshot::channel();
+        let (method, request) = (method.to_owned(), request.to_vec());
+        // Where the host wants its code to run: hooks and live children may be called for the request.
+        self.spawn(Box::pin(async move {
+            // A plugin that is gone waits for no answer.
+            drop(sender.send(engine.rpc(&method, &request).await));
+        }));
+        let answer = receiver.await.map_err(|_| unavailable())?;
+        answer.map_err(|error| (error.code, error.message))
     }
 }
 

@@ -9,6 +9,7 @@ use futures::future::BoxFuture;
 use crate::assets;
 use crate::builtin;
 use crate::value::PropertyMap;
+use crate::wire::Callback;
 
 use crate::driver::Engine;
 use crate::driver::actions::{Outcome, Work};
@@ -39,8 +40,15 @@ impl Engine {
         match work {
             Work::Describe(object) => Box::pin(async move { Outcome::Described(host.describe(object)) }),
             Work::Call(object, call) => Box::pin(async move { Outcome::Answered(host.call(object, call).await) }),
-            Work::CallBack { token, request } => {
-                Box::pin(async move { Outcome::CalledBack(host.callback(&token, request).await) })
+            Work::CallBack { function: Callback { target, token }, request } => {
+                let plugins = Arc::clone(&self.operation.plugins.0);
+                Box::pin(async move {
+                    Outcome::CalledBack(if is_of_plugin(&target) {
+                        plugins.call_back(&target, &token, request).await
+                    } else {
+                        host.callback(&token, request).await
+                    })
+                })
             }
             Work::Find(reference) => Box::pin(async move { Outcome::Object(host.find(&reference).await) }),
             Work::Rebuild(reference) => Box::pin(async move { Outcome::Object(host.rebuild(&reference).await) }),
@@ -98,6 +106,11 @@ impl Engine {
             }
         }
     }
+}
+
+/// Does a plugin serve the functions of this target? The SDKs give the program's own none that has a port.
+fn is_of_plugin(target: &str) -> bool {
+    target.contains(':')
 }
 
 /// Puts hashes into the assets of the properties. Files and addresses are read on a thread of their own: the one that

@@ -3,19 +3,20 @@
 use prost::Message;
 
 use crate::provider::{ProviderError, ProviderErrorKind};
+use crate::wire::Callback;
 
 use crate::driver::context::Context;
 
 impl Context {
-    /// Calls a function of the program with a message and takes its answer. `label` is how errors name it.
+    /// Calls a function of the program, or of a plugin, with a message and takes its answer. `label` is how errors name it.
     pub(in crate::driver) async fn call_back<M: Message + Default>(
         &self,
         label: &str,
-        token: &str,
+        function: &Callback,
         request: &impl Message,
     ) -> Result<M, ProviderError> {
         let named = |message: &str| format!("{label} failed: {message}");
-        let answer = self.exchange.call_back(token, request.encode_to_vec()).await;
+        let answer = self.exchange.call_back(function, request.encode_to_vec()).await;
         let bytes = answer.map_err(|error| ProviderError {
             kind: match error.kind {
                 ProviderErrorKind::Cancelled => ProviderErrorKind::Cancelled,

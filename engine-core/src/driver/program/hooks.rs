@@ -100,7 +100,7 @@ impl Context {
             }
             let label = format!("the hook '{name}' ({})", moment.name());
             let request = occasion.request(urn, moment);
-            let answer: Result<ResourceHookResponse, _> = self.call_back(&label, &hook.token, &request).await;
+            let answer: Result<ResourceHookResponse, _> = self.call_back(&label, &hook.function, &request).await;
             let failed = match answer {
                 Ok(answer) if answer.error.is_empty() => continue,
                 Ok(answer) => ProviderError::new(ProviderErrorKind::Hook, format!("{label} failed: {}", answer.error)),
@@ -147,7 +147,9 @@ impl Context {
         let known = occasion.request(urn, HookMoment::OnError);
         let mut retry = false;
         for name in names {
-            let Some(token) = self.callbacks.error_hook(name) else { return Err(missing(name, HookMoment::OnError)) };
+            let Some(function) = self.callbacks.error_hook(name) else {
+                return Err(missing(name, HookMoment::OnError));
+            };
             let label = format!("the error hook '{name}'");
             let request = ErrorHookRequest {
                 urn: known.urn.clone(),
@@ -160,7 +162,7 @@ impl Context {
                 failed_operation: operation.to_owned(),
                 errors: errors.to_vec(),
             };
-            let answer: ErrorHookResponse = self.call_back(&label, &token, &request).await?;
+            let answer: ErrorHookResponse = self.call_back(&label, &function, &request).await?;
             if !answer.error.is_empty() {
                 return Err(ProviderError::new(ProviderErrorKind::Hook, format!("{label} failed: {}", answer.error)));
             }

@@ -76,7 +76,7 @@ impl Context {
             properties: Some(inputs_as_outputs(request)),
             options: Some(options_of(request)),
         };
-        let answer: TransformResponse = self.call_back(&label, &transform.token, &question).await?;
+        let answer: TransformResponse = self.call_back(&label, &transform.function, &question).await?;
         if let Some(properties) = answer.properties {
             request.object = Some(properties);
         }
@@ -92,7 +92,7 @@ impl Context {
         mut request: ResourceInvokeRequest,
     ) -> Result<ResourceInvokeRequest, RpcError> {
         let mut options = InvokeOptions::default();
-        for token in self.callbacks.invoke_transforms() {
+        for function in self.callbacks.invoke_transforms() {
             let question = TransformInvokeRequest {
                 token: request.tok.clone(),
                 args: request.args.as_ref().map(|args| as_outputs(args, |_| &[])),
@@ -100,7 +100,7 @@ impl Context {
             };
             let label = format!("a transform of the call of '{}'", request.tok);
             let answer: Result<TransformInvokeResponse, ProviderError> =
-                self.call_back(&label, &token, &question).await;
+                self.call_back(&label, &function, &question).await;
             let answer = answer.map_err(|error| {
                 self.refuse(&RegistrationError::of_run(error.message.clone()));
                 RpcError { code: 2, message: error.message.into() }

@@ -8,7 +8,7 @@ use crate::plan::{Goal, RegistrationError, Subtree, migrate};
 use crate::resource_state::ResourceState;
 use crate::state::{Change, rows_from_json, rows_to_json};
 use crate::urn::Urn;
-use crate::wire::{StateMigrationRequest, StateMigrationResponse};
+use crate::wire::{Callback, StateMigrationRequest, StateMigrationResponse};
 
 use crate::driver::answers::RpcError;
 use crate::driver::context::Context;
@@ -20,24 +20,24 @@ impl Context {
         let _exclusive = self.planning.alone().await;
         self.go_on()?;
         let urn = self.run_state().planner.locate(goal).0;
-        for token in &goal.state_migrations {
+        for function in &goal.state_migrations {
             let given = self.run_state().planner.subtree(goal);
             if given.is_empty() {
                 break;
             }
-            self.run_migration(&urn, token, given).await?;
+            self.run_migration(&urn, function, given).await?;
         }
         Ok(())
     }
 
-    async fn run_migration(&self, urn: &Urn, token: &str, given: Subtree) -> Result<(), RpcError> {
+    async fn run_migration(&self, urn: &Urn, function: &Callback, given: Subtree) -> Result<(), RpcError> {
         let refused = |reason: &str| self.refuse(&RegistrationError::migration(urn, reason));
         let rows: Vec<&ResourceState> = given.iter().map(|(_, row)| &**row).collect();
         let old_state = rows_to_json(&rows, self.crypter.as_ref()).map_err(|error| refused(&error.to_string()))?;
         let question = StateMigrationRequest { urn: urn.to_string(), old_state };
         let label = format!("a state migration of '{}'", urn.name());
         let answer: StateMigrationResponse =
-            self.call_back(&label, token, &question).await.map_err(|error| self.fail_planning(urn, &error))?;
+            self.call_back(&label, function, &question).await.map_err(|error| self.fail_planning(urn, &error))?;
         if answer.new_state.is_empty() {
             return Ok(());
         }

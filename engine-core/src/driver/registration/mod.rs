@@ -1,6 +1,7 @@
 //! A resource's way from its goal to its answer: made, changed, taken over or looked up.
 
 pub(super) mod adoptions;
+pub(super) mod construct;
 pub(super) mod import;
 pub(super) mod migrations;
 pub(super) mod numbers;

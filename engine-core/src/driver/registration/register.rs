@@ -121,7 +121,7 @@ impl Context {
             self.complain(&refusal);
         }
         // Its checks and diffs are made all the same, as in the reference engine; nothing is done.
-        if self.depends_on_failure(&registration) {
+        if self.depends_on_failure(&registration.goal) {
             let mut run_state = self.run_state();
             run_state.failed.insert(urn.clone());
             run_state.planner.take_back(&urn, &steps);
@@ -247,7 +247,8 @@ impl Context {
     fn unresolved_create<'s>(&self, registration: &Registration, steps: &'s [Step]) -> Option<&'s Step> {
         let create = creates(steps)?;
         let known = self.run_state().ledger.unresolved(&create.urn).is_some();
-        let left_out = || self.run_state().planner.is_left_out(&create.urn) || self.depends_on_failure(registration);
+        let left_out =
+            || self.run_state().planner.is_left_out(&create.urn) || self.depends_on_failure(&registration.goal);
         (known && registration.goal.custom && !left_out()).then_some(create)
     }
 
@@ -326,12 +327,11 @@ impl Context {
         answer.map_err(|error| self.fail_planning(&urn, &error))
     }
 
-    fn depends_on_failure(&self, registration: &Registration) -> bool {
+    pub(in crate::driver) fn depends_on_failure(&self, goal: &Goal) -> bool {
         let run_state = self.run_state();
         if run_state.failed.is_empty() || fail_points::is_on("planted::dependents-of-failure-run") {
             return false;
         }
-        let goal = &registration.goal;
         goal.dependencies
             .iter()
             .chain(goal.property_dependencies.values().flatten())

@@ -12,8 +12,8 @@ use crate::urn::{Urn, package_of};
 use crate::value::PropertyMap;
 use crate::wire::{
     Accepts, DeploymentInfo, InvokeFailure, InvokeResponse, LogRequest, ReadResourceRequest, RegisterPackageRequest,
-    RegisterPackageResponse, RegisterResourceRequest, ResourceCallRequest, ResourceInvokeRequest, RootResource,
-    SupportsFeatureRequest, SupportsFeatureResponse, encode_properties,
+    RegisterPackageResponse, RegisterResourceRequest, ResourceInvokeRequest, RootResource, SupportsFeatureRequest,
+    SupportsFeatureResponse, encode_properties,
 };
 
 use crate::driver::answers::RpcError;
@@ -78,8 +78,8 @@ impl Context {
             "RegisterResourceHook" => self.callbacks.add_hook(decode(method, request)?).map(|()| Vec::new()),
             "RegisterErrorHook" => self.callbacks.add_error_hook(decode(method, request)?).map(|()| Vec::new()),
             "Call" => {
-                let request: ResourceCallRequest = decode(method, request)?;
-                Err(RpcError { code: 12, message: function_not_hosted("method", &request.tok, &request.version) })
+                self.go_on()?;
+                Box::pin(self.call_method(decode(method, request)?)).await.map(|response| response.encode_to_vec())
             }
             "RegisterPackage" => {
                 self.register_package(decode(method, request)?).map(|response| response.encode_to_vec())
@@ -125,7 +125,7 @@ impl Context {
             stack: operation.stack.clone(),
             organization: operation.organization.clone(),
             config: operation.plain_config(),
-            config_secret_keys: operation.config.iter().filter(|(_, v)| v.secret).map(|(k, _)| k.clone()).collect(),
+            config_secret_keys: operation.secret_keys(),
             dry_run: operation.dry_run,
             parallel: i32::try_from(operation.parallel).unwrap_or(i32::MAX),
             supported_features: FEATURES.iter().map(|(_, number)| *number).collect(),
@@ -202,7 +202,7 @@ impl Context {
             return self.invoke_plugin(&request, arguments).await;
         }
         let Some(called) = self.exchange.function(request.tok.clone(), arguments, found).await else {
-            let message = function_not_hosted("function", &request.tok, &request.version);
+            let message = function_not_hosted(&request.tok, &request.version);
             return Err(RpcError { code: 12, message });
         };
         let answer = called.map_err(|message| RpcError { code: 5, message })?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::operation::OperationKind;
 use crate::plan::{Goal, RegistrationError};
+use crate::urn::Urn;
 use crate::value::Value;
 use crate::wire::{Accepts, RegisterResourceRequest, RegisterResourceResponse, RegistrationResult, encode_properties};
 
@@ -17,7 +18,8 @@ impl Context {
         request: RegisterResourceRequest,
     ) -> Result<RegisterResourceResponse, RpcError> {
         let accepts = Accepts { secrets: request.accept_secrets, resources: request.accept_resources };
-        let custom = request.custom;
+        let has_outputs = request.custom || request.remote;
+        let request = self.with_functions_of_program(request);
         let (kind, name) = (request.r#type.clone(), request.name.clone());
         let partial = request.supports_partial_values;
         // In a box of its own: most programs have no transforms, and requests are many.
@@ -25,6 +27,9 @@ impl Context {
             Some(transforms) => Box::pin(self.transform(request, transforms)).await?,
             None => request,
         };
+        if request.remote && self.operation.kind == OperationKind::Update {
+            return Box::pin(self.construct(request, accepts)).await;
+        }
         let answers_failure_with_object = request.object.is_some() && self.operation.continue_on_error;
         let refused = |reason: String| RegistrationError::undecodable(&kind, &name, &reason);
         let goal = Goal::decode(request, &self.operation.project_root);
@@ -54,7 +59,7 @@ impl Context {
         match registered {
             Registered::Done(row) => {
                 response.id.clone_from(&row.id);
-                let mut outputs = if custom { row.outputs_or_empty() } else { Arc::default() };
+                let mut outputs = if has_outputs { row.outputs_or_empty() } else { Arc::default() };
                 if !partial && outputs.values().any(Value::contains_unknown) {
                     Arc::make_mut(&mut outputs).retain(|_, value| !value.contains_unknown());
                 }
@@ -68,5 +73,18 @@ impl Context {
             Registered::Skipped => response.result = RegistrationResult::Skip as i32,
         }
         Ok(response)
+    }
+
+    /// A component that a plugin registers, with the functions that the program gave for it.
+    fn with_functions_of_program(&self, mut request: RegisterResourceRequest) -> RegisterResourceRequest {
+        if request.custom || request.remote || !self.callbacks.has_for_remote() {
+            return request;
+        }
+        let parent = (!request.parent.is_empty()).then(|| Urn::unchecked(&request.parent));
+        let urn = self.run_state().planner.urn_for(parent.as_ref(), &request.r#type, &request.name);
+        let functions = self.callbacks.take_for_remote(&urn);
+        request.transforms.extend(functions.transforms);
+        request.state_migrations.extend(functions.state_migrations);
+        request
     }
 }

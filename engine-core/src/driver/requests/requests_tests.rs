@@ -84,7 +84,11 @@ fn what_is_not_served_is_refused_by_name() {
     let package = RegisterPackageRequest { name: "aws".to_owned(), ..RegisterPackageRequest::default() };
     let refused = [
         ask(&engine, "RegisterPackage", &RegisterPackageRequest { extension: Some(made), ..package }),
-        ask(&engine, "Call", &ResourceCallRequest { tok: "aws:s3:x".to_owned(), version: "6.1.0".to_owned() }),
+        ask(
+            &engine,
+            "Call",
+            &ResourceCallRequest { tok: "pulumi:pulumi:x".to_owned(), ..ResourceCallRequest::default() },
+        ),
         ask(&engine, "Levitate", &()),
     ];
     let errors = refused.map(|answer| answer.map_or_else(|error| (error.code, error.message), |_| (0, String::new())));

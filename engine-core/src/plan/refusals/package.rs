@@ -1,4 +1,4 @@
-//! The refusals of what plugins and the built-in package cannot do: remote components, methods, extensions of packages.
+//! The refusals of what plugins and the built-in package cannot do.
 
 use crate::builtin;
 use crate::urn::{Urn, package_of};
@@ -17,18 +17,6 @@ impl RegistrationError {
         )
     }
 
-    pub(in crate::plan) fn remote_component(urn: &Urn, package: &str, version: &str) -> Self {
-        let package = named(package, version);
-        Self::on(
-            urn,
-            format!(
-                "this is a remote component: a plugin of the package {package} makes its resources, and maloko does not \
-                 serve such components yet; deploy it with the pulumi command line, or write it as a component of the \
-                 program"
-            ),
-        )
-    }
-
     pub(in crate::plan) fn unknown_built_in(urn: &Urn, kind: &str) -> Self {
         Self::on(
             urn,
@@ -41,16 +29,11 @@ impl RegistrationError {
     }
 }
 
-/// The refusal of a function of the built-in package, or of a method of a plugin, by its token.
+/// The refusal of a function or method of the built-in package, by its token.
 #[must_use]
-pub fn function_not_hosted(what: &str, token: &str, version: &str) -> String {
-    let package = package_of(token);
-    let reason = if package == builtin::PACKAGE {
-        "which has none of that name"
-    } else {
-        "and maloko does not call methods of plugins yet"
-    };
-    format!("the {what} '{token}' belongs to the package {}, {reason}", named(package, version))
+pub fn function_not_hosted(token: &str, version: &str) -> String {
+    let package = named(package_of(token), version);
+    format!("the function '{token}' belongs to the package {package}, which has none of that name")
 }
 
 /// The refusal of a package that extends another one in its plugin.

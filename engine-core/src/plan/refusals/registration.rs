@@ -344,8 +344,8 @@ pub(in crate::plan) fn not_a_duration(text: &str) -> String {
 
 /// A provider that reached the engine as code and not as an object.
 pub(in crate::plan) fn serialised_provider() -> String {
-    "the SDK serialised its provider, so maloko did not get the live object; load the resource class after maloko, and \
-     use a single copy of the SDK"
+    "the SDK serialised its provider, so maloko did not get the live object. In a program, load the resource class after \
+     maloko, and use a single copy of the SDK; in a component plugin, leave dynamic resources to the program"
         .to_owned()
 }
 

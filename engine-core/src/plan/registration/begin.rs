@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
-use crate::urn::{Urn, UrnSet, package_of};
+use crate::urn::{Urn, UrnSet};
 
 use crate::plan::goal::Goal;
 use crate::plan::planner::{Planner, Seen};
@@ -15,31 +15,46 @@ use crate::plan::registration::progress::Registration;
 use crate::plan::step::Step;
 
 impl Planner {
-    /// Begins a registration: finds its identity, its old row and its provider. The default provider's own steps, if
-    /// it is needed for the first time, come along in [`Registration::before`].
-    pub fn begin(&mut self, mut goal: Goal) -> Result<Registration, RegistrationError> {
-        let urn = self.urn_of(&goal);
+    /// Begins the registration of a component that a plugin makes: what it may refer to, and the providers that it has of
+    /// its parent. The plugin's own registration is planned as any other.
+    pub fn begin_remote(&self, goal: &mut Goal) -> Result<Urn, RegistrationError> {
+        let urn = self.urn_of(goal);
+        self.guard_identity(&urn, goal)?;
+        let parent = goal.parent.as_ref().and_then(|parent| self.seen.get(parent));
+        for (package, provider) in parent.iter().flat_map(|parent| &parent.providers) {
+            goal.providers.entry(package.clone()).or_insert_with(|| provider.clone());
+        }
+        Ok(urn)
+    }
+
+    /// Refuses a registration that has no identity of its own, or names what is not there.
+    fn guard_identity(&self, urn: &Urn, goal: &Goal) -> Result<(), RegistrationError> {
         if goal.name.is_empty() {
-            return Err(RegistrationError::nameless(&urn, &goal.kind));
+            return Err(RegistrationError::nameless(urn, &goal.kind));
         }
         if (goal.custom || goal.remote) && (goal.kind.split(':').count() != 3 || goal.kind.starts_with(':')) {
-            return Err(RegistrationError::malformed_type(&urn, &goal.kind));
-        }
-        if goal.remote {
-            return Err(RegistrationError::remote_component(&urn, package_of(&goal.kind), &goal.package_version));
+            return Err(RegistrationError::malformed_type(urn, &goal.kind));
         }
         if let Some(parent) = &goal.parent
             && !self.seen.contains_key(parent)
         {
-            return Err(RegistrationError::missing_parent(&urn, parent));
+            return Err(RegistrationError::missing_parent(urn, parent));
         }
-        self.guard_references(&urn, &goal)?;
-        if self.seen.contains_key(&urn) {
-            return Err(RegistrationError::duplicate(&urn, &goal.name));
+        self.guard_references(urn, goal)?;
+        if self.seen.contains_key(urn) {
+            return Err(RegistrationError::duplicate(urn, &goal.name));
         }
-        if let Some(other) = self.claimed.get(&urn) {
-            return Err(RegistrationError::taken_over(&urn, other));
+        match self.claimed.get(urn) {
+            Some(other) => Err(RegistrationError::taken_over(urn, other)),
+            None => Ok(()),
         }
+    }
+
+    /// Begins a registration: finds its identity, its old row and its provider. The default provider's own steps, if
+    /// it is needed for the first time, come along in [`Registration::before`].
+    pub fn begin(&mut self, mut goal: Goal) -> Result<Registration, RegistrationError> {
+        let urn = self.urn_of(&goal);
+        self.guard_identity(&urn, &goal)?;
         let old = self.find_old(&urn, &goal)?;
         if !goal.custom && !goal.import_id.is_empty() {
             return Err(RegistrationError::component_import(&urn));

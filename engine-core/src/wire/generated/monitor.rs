@@ -467,14 +467,47 @@ pub struct ResourceInvokeRequest {
     pub package_ref: ::prost::alloc::string::String,
 }
 /// A call of a method of a resource, as far as its refusal needs it.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ResourceCallRequest {
     /// Which method.
     #[prost(string, tag = "1")]
     pub tok: ::prost::alloc::string::String,
+    /// Its arguments; `__self__` is the resource.
+    #[prost(message, optional, tag = "2")]
+    pub args: ::core::option::Option<super::values::Struct>,
+    /// What each argument depends on.
+    #[prost(btree_map = "string, message", tag = "3")]
+    pub arg_dependencies: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, PropertyDependencies>,
+    /// Reference to an explicit provider.
+    #[prost(string, tag = "4")]
+    pub provider: ::prost::alloc::string::String,
     /// Version of the package.
     #[prost(string, tag = "5")]
     pub version: ::prost::alloc::string::String,
+    /// Where the plugin of the package comes from.
+    #[prost(string, tag = "13")]
+    pub plugin_download_url: ::prost::alloc::string::String,
+    /// SHA-256 of the plugin's archive, by platform.
+    #[prost(btree_map = "string, bytes", tag = "16")]
+    pub plugin_checksums:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::vec::Vec<u8>>,
+    /// A package that was registered; it stands for the package's version and place.
+    #[prost(string, tag = "17")]
+    pub package_ref: ::prost::alloc::string::String,
+}
+/// What a method returned.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ResourceCallResponse {
+    /// The result.
+    #[prost(message, optional, tag = "1")]
+    pub r#return: ::core::option::Option<super::values::Struct>,
+    /// What each member of it depends on.
+    #[prost(btree_map = "string, message", tag = "2")]
+    pub return_dependencies:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, PropertyDependencies>,
+    /// What is wrong with the arguments.
+    #[prost(message, repeated, tag = "3")]
+    pub failures: ::prost::alloc::vec::Vec<InvokeFailure>,
 }
 /// Asks for a package that is not part of the program.
 #[derive(Clone, PartialEq, ::prost::Message)]

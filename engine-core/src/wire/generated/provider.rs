@@ -486,6 +486,202 @@ pub struct InvokeResponse {
     #[prost(message, repeated, tag = "2")]
     pub failures: ::prost::alloc::vec::Vec<CheckFailure>,
 }
+/// Makes a component.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ConstructRequest {
+    /// Name of the project.
+    #[prost(string, tag = "1")]
+    pub project: ::prost::alloc::string::String,
+    /// Name of the stack.
+    #[prost(string, tag = "2")]
+    pub stack: ::prost::alloc::string::String,
+    /// The stack's configuration, by full key and decrypted.
+    #[prost(btree_map = "string, string", tag = "3")]
+    pub config: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
+    /// Is it a preview?
+    #[prost(bool, tag = "4")]
+    pub dry_run: bool,
+    /// How many provider calls may run at once.
+    #[prost(int32, tag = "5")]
+    pub parallel: i32,
+    /// `host:port` of the resource monitor.
+    #[prost(string, tag = "6")]
+    pub monitor_endpoint: ::prost::alloc::string::String,
+    /// Type of the component.
+    #[prost(string, tag = "7")]
+    pub r#type: ::prost::alloc::string::String,
+    /// Its name.
+    #[prost(string, tag = "8")]
+    pub name: ::prost::alloc::string::String,
+    /// URN of its parent; empty for none.
+    #[prost(string, tag = "9")]
+    pub parent: ::prost::alloc::string::String,
+    /// Its inputs.
+    #[prost(message, optional, tag = "10")]
+    pub inputs: ::core::option::Option<super::values::Struct>,
+    /// What each input depends on.
+    #[prost(btree_map = "string, message", tag = "11")]
+    pub input_dependencies:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, super::monitor::PropertyDependencies>,
+    /// Protection.
+    #[prost(bool, optional, tag = "12")]
+    pub protect: ::core::option::Option<bool>,
+    /// References to provider resources, by package.
+    #[prost(btree_map = "string, string", tag = "13")]
+    pub providers:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
+    /// URNs that it depends on.
+    #[prost(string, repeated, tag = "15")]
+    pub dependencies: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The keys of the configuration whose values are secret.
+    #[prost(string, repeated, tag = "16")]
+    pub config_secret_keys: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Name of the organization.
+    #[prost(string, tag = "17")]
+    pub organization: ::prost::alloc::string::String,
+    /// Outputs that are secret.
+    #[prost(string, repeated, tag = "18")]
+    pub additional_secret_outputs: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Time limits.
+    #[prost(message, optional, tag = "19")]
+    pub custom_timeouts: ::core::option::Option<super::monitor::WireTimeouts>,
+    /// URN whose deletion implies this one's.
+    #[prost(string, tag = "20")]
+    pub deleted_with: ::prost::alloc::string::String,
+    /// Delete the old one first?
+    #[prost(bool, optional, tag = "21")]
+    pub delete_before_replace: ::core::option::Option<bool>,
+    /// Paths whose changes are ignored.
+    #[prost(string, repeated, tag = "22")]
+    pub ignore_changes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Paths whose changes lead to a replacement.
+    #[prost(string, repeated, tag = "23")]
+    pub replace_on_changes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Forget instead of deleting.
+    #[prost(bool, optional, tag = "24")]
+    pub retain_on_delete: ::core::option::Option<bool>,
+    /// The engine understands output values.
+    #[prost(bool, tag = "25")]
+    pub accepts_output_values: bool,
+    /// Hooks.
+    #[prost(message, optional, tag = "26")]
+    pub resource_hooks: ::core::option::Option<super::monitor::HookBindings>,
+    /// URNs whose replacement implies this one's.
+    #[prost(string, repeated, tag = "28")]
+    pub replace_with: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Former identities.
+    #[prost(message, repeated, tag = "29")]
+    pub aliases: ::prost::alloc::vec::Vec<super::monitor::WireAlias>,
+    /// A value whose change leads to a replacement.
+    #[prost(message, optional, tag = "30")]
+    pub replacement_trigger: ::core::option::Option<super::values::WireValue>,
+}
+/// The component that was made.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ConstructResponse {
+    /// Its URN.
+    #[prost(string, tag = "1")]
+    pub urn: ::prost::alloc::string::String,
+    /// Its outputs.
+    #[prost(message, optional, tag = "2")]
+    pub state: ::core::option::Option<super::values::Struct>,
+    /// What each output depends on.
+    #[prost(btree_map = "string, message", tag = "3")]
+    pub state_dependencies:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, super::monitor::PropertyDependencies>,
+}
+/// Calls a method of a resource.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CallRequest {
+    /// The method.
+    #[prost(string, tag = "1")]
+    pub tok: ::prost::alloc::string::String,
+    /// Its arguments; `__self__` is the resource.
+    #[prost(message, optional, tag = "2")]
+    pub args: ::core::option::Option<super::values::Struct>,
+    /// What each argument depends on.
+    #[prost(btree_map = "string, message", tag = "3")]
+    pub arg_dependencies:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, super::monitor::PropertyDependencies>,
+    /// Name of the project.
+    #[prost(string, tag = "6")]
+    pub project: ::prost::alloc::string::String,
+    /// Name of the stack.
+    #[prost(string, tag = "7")]
+    pub stack: ::prost::alloc::string::String,
+    /// The stack's configuration, by full key and decrypted.
+    #[prost(btree_map = "string, string", tag = "8")]
+    pub config: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
+    /// The keys of the configuration whose values are secret.
+    #[prost(string, repeated, tag = "9")]
+    pub config_secret_keys: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Is it a preview?
+    #[prost(bool, tag = "10")]
+    pub dry_run: bool,
+    /// How many provider calls may run at once.
+    #[prost(int32, tag = "11")]
+    pub parallel: i32,
+    /// `host:port` of the resource monitor.
+    #[prost(string, tag = "12")]
+    pub monitor_endpoint: ::prost::alloc::string::String,
+    /// Name of the organization.
+    #[prost(string, tag = "14")]
+    pub organization: ::prost::alloc::string::String,
+    /// The engine understands output values.
+    #[prost(bool, tag = "17")]
+    pub accepts_output_values: bool,
+}
+/// What a method returned.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CallResponse {
+    /// The result.
+    #[prost(message, optional, tag = "1")]
+    pub r#return: ::core::option::Option<super::values::Struct>,
+    /// What each member of it depends on.
+    #[prost(btree_map = "string, message", tag = "2")]
+    pub return_dependencies:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, super::monitor::PropertyDependencies>,
+    /// What is wrong with the arguments.
+    #[prost(message, repeated, tag = "3")]
+    pub failures: ::prost::alloc::vec::Vec<CheckFailure>,
+}
+/// Calls a function that a plugin registered: a transform or a hook.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CallbackInvokeRequest {
+    /// Names the function.
+    #[prost(string, tag = "1")]
+    pub token: ::prost::alloc::string::String,
+    /// The function's own message.
+    #[prost(bytes = "vec", tag = "2")]
+    pub request: ::prost::alloc::vec::Vec<u8>,
+}
+/// What the function returned.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CallbackInvokeResponse {
+    /// The function's own message.
+    #[prost(bytes = "vec", tag = "1")]
+    pub response: ::prost::alloc::vec::Vec<u8>,
+}
+/// Detail of a failed `Construct` or `Call`: inputs that cannot be used.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct InputPropertiesError {
+    /// The inputs.
+    #[prost(message, repeated, tag = "1")]
+    pub errors: ::prost::alloc::vec::Vec<input_properties_error::PropertyError>,
+}
+/// Nested message and enum types in `InputPropertiesError`.
+pub mod input_properties_error {
+    /// One of them.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+    pub struct PropertyError {
+        /// Path of the property.
+        #[prost(string, tag = "1")]
+        pub property_path: ::prost::alloc::string::String,
+        /// What is wrong.
+        #[prost(string, tag = "2")]
+        pub reason: ::prost::alloc::string::String,
+    }
+}
 /// The status of a failed call, as gRPC carries its details.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Status {

@@ -1,0 +1,124 @@
+//! Methods of resources, which the plugins of their packages serve.
+
+use crate::builtin;
+use crate::plan::{RegistrationError, function_not_hosted, hex_checksums};
+use crate::plugin::{PluginAnswer, PluginQuestion};
+use crate::provider::{ProviderError, ProviderErrorKind};
+use crate::urn::{Urn, package_of};
+use crate::value::{PropertyMap, ResourceReference, Value};
+use crate::wire::provider::CallRequest;
+use crate::wire::{
+    Accepts, InvokeFailure, ResourceCallRequest, ResourceCallResponse, decode_properties, encode_properties, lower,
+};
+
+use crate::driver::answers::RpcError;
+use crate::driver::context::Context;
+use crate::driver::registration::packages::package;
+
+/// What begins the tokens of methods of provider resources.
+const PROVIDERS: &str = "pulumi:providers:";
+
+impl Context {
+    /// Calls a method of a resource, in previews as well. What goes wrong ends the run; what is wrong with the arguments is
+    /// the program's to deal with.
+    pub(in crate::driver) async fn call_method(
+        &self,
+        request: ResourceCallRequest,
+    ) -> Result<ResourceCallResponse, RpcError> {
+        let of_provider = request.tok.strip_prefix(PROVIDERS);
+        if of_provider.is_none() && package_of(&request.tok) == builtin::PACKAGE {
+            let message = function_not_hosted(&request.tok, &request.version);
+            return Err(RpcError { code: 12, message });
+        }
+        let arguments = decode_properties(request.args.clone().unwrap_or_default()).map_err(RpcError::invalid)?;
+        let mut plain = arguments.clone();
+        for value in plain.values_mut() {
+            lower(value, &mut Vec::new());
+        }
+        self.learn_secrets_of(&plain);
+        let token = request.tok.clone();
+        let failed = |error: ProviderError| {
+            if error.kind == ProviderErrorKind::Cancelled {
+                return RpcError::unavailable();
+            }
+            let reason = message(&token, &error);
+            self.refuse(&RegistrationError::of_run(reason))
+        };
+        let provider = match (of_provider, receiver(&plain)) {
+            (Some(_), Some(receiver)) => format!("{}::{}", receiver.urn, receiver.id.as_deref().unwrap_or_default()),
+            _ if !request.provider.is_empty() => request.provider.clone(),
+            (_, receiver) => receiver.and_then(|receiver| self.provider_that_serves(&receiver.urn)).unwrap_or_default(),
+        };
+        let package = match request.package_ref.as_str() {
+            "" => package(
+                of_provider.map_or_else(|| package_of(&token), |rest| rest.split('/').next().unwrap_or_default()),
+                &request.version,
+                &request.plugin_download_url,
+                hex_checksums(&request.plugin_checksums),
+            ),
+            reference => self.package_by_reference(reference)?,
+        };
+        let resolved = self.plugin_for_function(&provider, package, &token).await?;
+        let question = PluginQuestion::Call { request: Box::new(self.plugin_call_request(request)), arguments };
+        let (result, return_dependencies, failures) =
+            match self.providers.ask_plugin_until(self.stop.wait(), &resolved, question).await.map_err(failed)? {
+                Some(PluginAnswer::Called { result, dependencies, failures }) => (result, dependencies, failures),
+                Some(_) => {
+                    let error =
+                        ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the question");
+                    return Err(failed(error));
+                }
+                // Its configuration is not known yet.
+                None => Default::default(),
+            };
+        self.learn_secrets_of(&result);
+        let failures = failures.into_iter().map(|it| InvokeFailure { property: it.property, reason: it.reason });
+        Ok(ResourceCallResponse {
+            r#return: Some(encode_properties(&result, Accepts { secrets: true, resources: true })),
+            return_dependencies,
+            failures: failures.collect(),
+        })
+    }
+
+    /// The provider resource that made a resource or a component of this run, by its reference.
+    fn provider_that_serves(&self, urn: &Urn) -> Option<String> {
+        let of_component = self.providers.plugins.provider_of_component(urn);
+        of_component.or_else(|| {
+            let run_state = self.run_state();
+            run_state.row(urn).map(|(_, row)| row.provider.clone()).filter(|provider| !provider.is_empty())
+        })
+    }
+
+    fn plugin_call_request(&self, request: ResourceCallRequest) -> CallRequest {
+        let operation = &self.operation;
+        CallRequest {
+            tok: request.tok,
+            arg_dependencies: request.arg_dependencies,
+            project: operation.project.clone(),
+            stack: operation.stack.clone(),
+            organization: operation.organization.clone(),
+            config: operation.plain_config(),
+            config_secret_keys: operation.secret_keys(),
+            dry_run: operation.dry_run,
+            parallel: i32::try_from(operation.parallel).unwrap_or(i32::MAX),
+            accepts_output_values: true,
+            ..CallRequest::default()
+        }
+    }
+}
+
+/// The resource whose method is called.
+fn receiver(arguments: &PropertyMap) -> Option<&ResourceReference> {
+    match arguments.get("__self__")? {
+        Value::Resource(reference) => Some(reference),
+        Value::Secret(inner) => match &**inner {
+            Value::Resource(reference) => Some(reference),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn message(token: &str, error: &ProviderError) -> crate::message::Message {
+    crate::message!(format!("call to function '{token}' failed: "), &error.message)
+}
